@@ -7,6 +7,7 @@ import { ADAPTERS } from '../shared/core/settings.ts';
 import { CLIENT_FOLDER, writeClient } from './client.ts';
 import { ADAPTER_FOLDER, adaptersApart } from './stage/adapters-apart.ts';
 import { consoleMade } from './stage/console-made.ts';
+import { descriptionsOut } from './stage/descriptions-out.ts';
 import { documentMade } from './stage/document-made.ts';
 import { leftOut } from './stage/left-out.ts';
 
@@ -56,7 +57,7 @@ export const build = async (outDir: string): Promise<readonly Bundle[]> => {
     mainFields: ['module', 'main'],
     conditions: ['module'],
     sourcemap: 'external',
-    plugins: [adaptersApart, consoleMade, documentMade, leftOut],
+    plugins: [adaptersApart, consoleMade, documentMade, leftOut, descriptionsOut],
     // CommonJS packages in an ES module still call require for Node's own modules.
     banner: { js: "import{createRequire as _cr}from'node:module';const require=_cr(import.meta.url);" },
     logLevel: 'warning',

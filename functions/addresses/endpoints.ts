@@ -2,48 +2,71 @@ import * as z from 'zod';
 import { ADDRESS_TYPES, addressRecord, TAX_ID_TYPES } from '../../shared/addresses/address.ts';
 import { createAddressBody, listAddressesQuery, updateAddressBody } from '../../shared/addresses/requests.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
-import { idSchema } from '../../shared/http/fields.ts';
+import { guestTokenView, idSchema, timestamp } from '../../shared/http/fields.ts';
 import { guestCreateLimits } from '../../shared/http/guests.ts';
 
 const none = z.object({});
-const byId = z.object({ id: idSchema });
+const byId = z.object({ id: idSchema.describe('Names the address, `addr_…`.') });
 const text = z.string().nullable();
 
-const addressViewSchema = z.looseObject({
-  id: z.string(),
-  type: z.enum(ADDRESS_TYPES),
-  country: z.string(),
-  line1: text,
-  line2: text,
-  city: text,
-  state: text,
-  postal_code: text,
-  name: text,
-  is_partial: z.boolean(),
-  is_business: z.boolean(),
-  business_name: text,
-  tax_id: text,
-  tax_id_type: z.enum(TAX_ID_TYPES).nullable(),
-  tax_id_valid: z.boolean().nullable(),
-  is_default: z.boolean(),
-  alias: text,
-  is_guest_address: z.boolean(),
-  organization_id: z.string().optional(),
-  created_at: z.string(),
-  updated_at: z.string(),
-});
+const addressViewSchema = z
+  .looseObject({
+    id: z.string().meta({
+      description: 'Names the address: `addr_` and 24 characters.',
+      examples: ['addr_12e568398996437436c0325d'],
+    }),
+    type: z.enum(ADDRESS_TYPES).describe('What the address is for.'),
+    country: z.string().meta({ description: 'The ISO 3166-1 alpha-2 code in upper case.', examples: ['DE'] }),
+    line1: text.describe('Street and number; null if unknown.'),
+    line2: text.describe('Further parts of the street address; null without any.'),
+    city: text.describe('The town; null if unknown.'),
+    state: text.describe('State, province or region; null without one.'),
+    postal_code: text.describe('The postal code, as it was sent; null without one.'),
+    name: text.describe('The contact or cardholder; null if unknown.'),
+    is_partial: z.boolean().describe('True if only the country was required.'),
+    is_business: z.boolean().describe('True for the address of a business.'),
+    business_name: text.describe('What the business is called; null for a private address.'),
+    tax_id: text.describe('The tax id as it was sent; null without one.'),
+    tax_id_type: z
+      .enum(TAX_ID_TYPES)
+      .nullable()
+      .describe('What kind of tax id it is; null if the request did not say.'),
+    tax_id_valid: z
+      .boolean()
+      .nullable()
+      .describe(
+        'Whether form and check digits of the tax id are right for its type and country; null if there is no rule.',
+      ),
+    is_default: z.boolean().describe('True for the one default address of its owner and type.'),
+    alias: text.describe('The name that the owner gave to the address; null without one.'),
+    is_guest_address: z.boolean().describe('True if a guest without a session made the address.'),
+    organization_id: z
+      .string()
+      .optional()
+      .describe('The organization that owns the address; absent for a personal address.'),
+    created_at: timestamp.describe('When the address was created.'),
+    updated_at: timestamp.describe('When the address last changed.'),
+  })
+  .meta({ id: 'Address', description: 'A billing or shipping address.' });
+
+const createdAddressSchema = addressViewSchema
+  .extend(guestTokenView)
+  .meta({ id: 'CreatedAddress', description: 'The new address and, for a guest, a guest token.' });
 
 export const createAddressEndpoint = endpoint({
   id: 'addresses.create',
   method: 'POST',
   path: '/addresses',
   summary: 'Create an address',
+  description: `Stores an address. A full address needs country, \`line1\`, \`city\`, \`name\` and, where the country has them, a postal code; a
+    partial address needs the country; a business address needs the country and \`business_name\`. The service checks a tax id and says in
+    \`tax_id_valid\` whether it is well formed; a wrong one is stored too.`,
   auth: 'session-or-guest',
   access: { action: 'canManageAddresses', organization: 'session by default' },
   params: none,
   query: none,
   body: createAddressBody,
-  response: addressViewSchema,
+  response: createdAddressSchema,
   status: 201,
   form: 'bare',
   errors: [
@@ -63,6 +86,7 @@ export const getAddressEndpoint = endpoint({
   method: 'GET',
   path: '/addresses/{id}',
   summary: 'Get an address',
+  description: `Shows one address. Guests do not read addresses.`,
   auth: 'session',
   access: { action: 'read', record: addressRecord },
   params: byId,
@@ -80,6 +104,7 @@ export const listAddressesEndpoint = endpoint({
   method: 'GET',
   path: '/addresses',
   summary: 'List addresses',
+  description: `Lists the addresses of the caller or of an organization, newest first.`,
   auth: 'session',
   access: { action: 'read', organization: 'session by default' },
   params: none,
@@ -105,6 +130,8 @@ export const updateAddressEndpoint = endpoint({
   method: 'PUT',
   path: '/addresses/{id}',
   summary: 'Update an address',
+  description: `Changes the fields that are sent. The result must follow the rules of its kind: if a partial address is made full, send the fields
+    that it lacks. Records that are linked to the address show the change at once; billing details at a provider stay as they were.`,
   body: updateAddressBody,
   response: addressViewSchema,
   status: 200,
@@ -125,6 +152,7 @@ export const setDefaultAddressEndpoint = endpoint({
   method: 'POST',
   path: '/addresses/{id}/set-default',
   summary: 'Make an address the default of its type',
+  description: `Marks the address as the default of its owner and type in place of the one before. The last request wins.`,
   body: none,
   response: addressViewSchema,
   status: 200,
@@ -140,6 +168,8 @@ export const deleteAddressEndpoint = endpoint({
   method: 'DELETE',
   path: '/addresses/{id}',
   summary: 'Delete an address',
+  description: `Removes the address and unlinks it from payment methods and subscriptions; payments keep its id for audit. If the default is deleted,
+    the newest remaining address of its type takes its place.`,
   body: null,
   response: null,
   status: 204,

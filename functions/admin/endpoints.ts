@@ -4,6 +4,7 @@ import { clearCacheBody } from '../../shared/admin/clear-cache.ts';
 import { everyPaymentQuery } from '../../shared/admin/every-payment-parameters.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
 import { PAYMENT_COLUMNS, paymentViewSchema } from '../../shared/payments/record/view.ts';
+import { cursorMeta, summaryMeta } from '../../shared/queries/list-meta.ts';
 import { SUMMARY_COLUMNS, summaryQuery, summaryRows } from '../../shared/queries/payment-summary.ts';
 
 const none = z.object({});
@@ -13,11 +14,18 @@ export const clearCacheEndpoint = endpoint({
   method: 'POST',
   path: '/admin/cache/clear',
   summary: 'Empty a cache in every running instance',
+  description: `Use it when a change in the identity service must count at once, for example a withdrawn session. Each instance empties the cache
+    within five seconds of its next request. 400 \`UNKNOWN_CACHE_TYPE\` lists the caches there are.`,
   auth: 'platform-admin',
   params: none,
   query: none,
   body: clearCacheBody,
-  response: z.object({ cache_type: z.string(), cleared: z.boolean() }),
+  response: z
+    .object({
+      cache_type: z.string().describe('The cache that was named.'),
+      cleared: z.boolean().describe('Always true.'),
+    })
+    .meta({ id: 'ClearedCache', description: 'Which cache every instance empties next.' }),
   status: 200,
   form: 'envelope',
   errors: ['VALIDATION_ERROR', 'UNKNOWN_CACHE_TYPE', 'RATE_LIMITED'],
@@ -30,11 +38,14 @@ export const listEveryPaymentEndpoint = endpoint({
   method: 'GET',
   path: '/admin/payments',
   summary: 'Find payments of all owners, newest first',
+  description: `For support: finds a payment by what a payer can name. A page may hold fewer payments than \`limit\`, even none, while
+    \`has_more\` is true: go on with \`next_cursor\`. A new payment appears within moments. With \`Accept: text/csv\` it answers as a table.`,
   auth: 'platform-admin',
   params: none,
   query: everyPaymentQuery,
   body: null,
   response: z.array(paymentViewSchema),
+  meta: cursorMeta,
   status: 200,
   form: 'envelope',
   csv: { name: 'payments', columns: PAYMENT_COLUMNS },
@@ -47,11 +58,15 @@ export const adminSummaryEndpoint = endpoint({
   method: 'GET',
   path: '/admin/summary',
   summary: 'Sum up all payments and refunds by day, week or month',
+  description: `Amounts and counts of all owners, per period and currency, from counters that are kept beside the payments: it costs the same for
+    ten payments and for a million. A change counts within moments. More than 10,000 rows answer 400 \`UNSUPPORTED_FILTER\`: ask for fewer days,
+    or for CSV.`,
   auth: 'platform-admin',
   params: none,
   query: summaryQuery,
   body: null,
   response: summaryRows,
+  meta: summaryMeta,
   status: 200,
   form: 'envelope',
   csv: { name: 'summary', columns: SUMMARY_COLUMNS },

@@ -1,25 +1,50 @@
 import * as z from 'zod';
 import { endpoint } from '../../shared/http/endpoint.ts';
-import { idSchema } from '../../shared/http/fields.ts';
+import { idSchema, timestamp } from '../../shared/http/fields.ts';
 import { offsetQuery } from '../../shared/http/paging.ts';
 import { REFERENCE_KINDS } from '../../shared/table/keys.ts';
 
 /** No enum: an unknown kind must answer 404, not a validation error. */
-const kind = z.string().meta({ description: REFERENCE_KINDS.join(', ') });
+const kind = z.string().meta({
+  description: `What kind of record: ${REFERENCE_KINDS.map((one) => `\`${one}\``).join(', ')}.`,
+  examples: ['products'],
+});
 const ofKind = z.object({ kind });
-const one = z.object({ kind, id: idSchema });
+const one = z.object({
+  kind,
+  id: idSchema.describe('Names the record. Other systems choose the id; the id of an invite is its token.'),
+});
 const none = z.object({});
-const record = z.looseObject({ id: z.string(), created_at: z.string(), updated_at: z.string() });
+const record = z
+  .looseObject({
+    id: z.string().describe('Names the record.'),
+    created_at: timestamp.describe('When the record was first stored here.'),
+    updated_at: timestamp.describe('When the record was last replaced.'),
+  })
+  .meta({
+    id: 'ReferenceRecord',
+    description: 'A product, project, tier or invite with all its fields, as it was stored.',
+  });
 
 export const putRecordEndpoint = endpoint({
   id: 'admin.put-record',
   method: 'PUT',
   path: '/admin/{kind}/{id}',
-  summary: 'Make or replace a product, project, tier or invite',
+  summary: 'Create or replace a product, project, tier or invite',
+  description: `Stores the whole record under the id that you choose; fields that are not sent get their defaults. The systems that own these records
+    call it whenever one changes. Payments and subscriptions that exist keep the price that they were made with.
+
+    - \`products\`: \`name\`, \`total_cents\` and \`currency\` are required; \`billing_interval\` makes it a subscription's product, and
+      \`metadata.membership_type_id\` names the tier that it gives
+    - \`projects\`: \`name\` and \`slug\` are required
+    - \`tiers\`: \`name\`, \`slug\` and \`entity_type\` are required
+    - \`invites\`: \`project_id\`, \`inviter_name\`, \`role\`, \`email\` and \`expires_at\` are required`,
   auth: 'platform-admin',
   params: one,
   query: none,
-  body: z.looseObject({}),
+  body: z
+    .looseObject({})
+    .meta({ id: 'PutReferenceRecord', description: 'All fields of the record; which, depends on its kind.' }),
   response: record,
   status: 200,
   form: 'envelope',
@@ -32,6 +57,7 @@ export const getRecordEndpoint = endpoint({
   method: 'GET',
   path: '/admin/{kind}/{id}',
   summary: 'Get a product, project, tier or invite',
+  description: 'Shows one record with all its fields, also those that buyers never see.',
   auth: 'platform-admin',
   params: one,
   query: none,
@@ -48,6 +74,7 @@ export const deleteRecordEndpoint = endpoint({
   method: 'DELETE',
   path: '/admin/{kind}/{id}',
   summary: 'Delete a product, project, tier or invite',
+  description: 'Removes the record here. Payments and subscriptions that refer to it keep their price and go on.',
   auth: 'platform-admin',
   params: one,
   query: none,
@@ -64,6 +91,7 @@ export const listRecordsEndpoint = endpoint({
   method: 'GET',
   path: '/admin/{kind}',
   summary: 'List products, projects, tiers or invites',
+  description: 'Lists all records of one kind, newest first, by `limit` and `offset`.',
   auth: 'platform-admin',
   params: ofKind,
   query: z.object(offsetQuery),

@@ -21,7 +21,11 @@ export const healthEndpoint = endpoint({
   id: 'api.health',
   path: '/health',
   summary: 'Say that requests are answered',
-  response: z.object({ status: z.literal('ok') }),
+  description: `Answers 200 while the service runs. It looks at no dependency, so the failure of a provider or of the table does not show here.`,
+  response: z.object({ status: z.literal('ok').describe('Always `ok`: the service answers.') }).meta({
+    id: 'Health',
+    description: 'That the service answers.',
+  }),
   memoryMb: MEMORY_MB.background,
 });
 
@@ -30,7 +34,15 @@ export const openapiEndpoint = endpoint({
   id: 'api.openapi',
   path: '/openapi.json',
   summary: 'Show the API document',
-  response: z.looseObject({ openapi: z.string(), servers: z.array(z.object({ url: z.string() })) }),
+  description: `This document, in OpenAPI 3.1. Use it to generate a client or to read the reference in a tool of your own.`,
+  response: z
+    .looseObject({
+      openapi: z.string().describe('The version of the OpenAPI standard, 3.1.0.'),
+      servers: z
+        .array(z.object({ url: z.string().describe('The address before every path of this document.') }))
+        .describe('Where this installation answers.'),
+    })
+    .meta({ id: 'ApiDocument', description: 'A document of the OpenAPI standard.' }),
   memoryMb: MEMORY_MB.background,
 });
 
@@ -39,6 +51,8 @@ export const configEndpoint = endpoint({
   id: 'api.config',
   path: '/config',
   summary: 'Show what a browser needs to take payments',
+  description: `Lists the providers that take payments, with their public ids and how a payer pays there. A page loads it before it shows a payment
+    form. The answer may be cached for 5 minutes.`,
   form: 'envelope',
   response: browserConfigSchema,
   memoryMb: MEMORY_MB.background,

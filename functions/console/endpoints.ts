@@ -22,6 +22,8 @@ export const consolePageEndpoint = endpoint({
   id: 'console.page',
   path: '/console',
   summary: 'Show the console',
+  description:
+    'The page for browsers, which calls the other routes with the rights of its user. An installation with `CONSOLE=off` has no console, and neither has production unless it sets `CONSOLE=on`.',
   params: none,
 });
 
@@ -30,6 +32,8 @@ export const consoleFileEndpoint = endpoint({
   id: 'console.file',
   path: '/console/{path+}',
   summary: 'Show a page of the console, or send one of its files',
+  description:
+    'Every path below `/console` is the same page, whose script reads the path. Files lie below `/console/assets`; their names change with their content, so browsers keep them.',
   params: z.object({ path: z.string().max(1_000) }),
   errors: ['ROUTE_NOT_FOUND'],
 });

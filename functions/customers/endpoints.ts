@@ -4,28 +4,55 @@ import { CUSTOMER_SECRETS } from '../../shared/core/rights.ts';
 import { customerRecord } from '../../shared/customers/customer.ts';
 import { createCustomerBody, listCustomersQuery, updateCustomerBody } from '../../shared/customers/requests.ts';
 import { CREATE_TIMEOUT_SECONDS, endpoint } from '../../shared/http/endpoint.ts';
-import { idSchema } from '../../shared/http/fields.ts';
+import { guestTokenView, idSchema, jsonValue, timestamp } from '../../shared/http/fields.ts';
 import { guestCreateLimits } from '../../shared/http/guests.ts';
 
 const none = z.object({});
-const byId = z.object({ id: idSchema });
+const byId = z.object({ id: idSchema.describe('Names the customer, `cust_…`.') });
 
-const customerSchema = z.looseObject({
-  id: z.string(),
-  provider_id: z.string(),
-  provider_customer_id: z.string(),
-  email: z.string().nullable(),
-  name: z.string().nullable(),
-  user_id: z.string().nullable(),
-  is_guest: z.boolean(),
-  created_at: z.string(),
-});
+const text = z.string().nullable();
+
+const customerSchema = z
+  .looseObject({
+    id: z.string().meta({
+      description: 'Names the customer: `cust_` and 24 characters.',
+      examples: ['cust_e4747dd78c839220821759a1'],
+    }),
+    provider_id: z.string().meta({ description: 'The provider slot that has the customer.', examples: ['provider_a'] }),
+    provider_customer_id: z.string().describe('What the provider calls the customer, such as `cus_…` at Stripe.'),
+    email: text.describe('The e-mail address in lower case; null if none is known.'),
+    name: text.describe('The full name; null if none is known.'),
+    first_name: text.optional().describe('The given name; null if none was sent.'),
+    last_name: text.optional().describe('The family name; null if none was sent.'),
+    phone: text.optional().describe('The phone number as it was sent; null without one.'),
+    user_id: text.describe('The user who owns the customer; null for a guest and for a customer of an organization.'),
+    is_guest: z.boolean().describe('True if a guest without a session made the customer.'),
+    guest_email: z.string().optional().describe('The e-mail address of the guest; absent otherwise.'),
+    organization_id: z
+      .string()
+      .optional()
+      .describe('The organization that owns the customer; absent for a personal customer.'),
+    project_id: z.string().optional().describe('The project that the customer is filed under; absent without one.'),
+    metadata: z
+      .record(z.string(), jsonValue)
+      .optional()
+      .describe('Your own data, as the request set it. Empty if there is none.'),
+    created_at: timestamp.describe('When the customer was created.'),
+    updated_at: timestamp.optional().describe('When the customer last changed.'),
+  })
+  .meta({ id: 'Customer', description: 'A person or an organization at one provider.' });
+
+const createdCustomerSchema = customerSchema
+  .extend(guestTokenView)
+  .meta({ id: 'CreatedCustomer', description: 'The new customer and, for a guest, a guest token.' });
 
 export const createCustomerEndpoint = endpoint({
   id: 'customers.create',
   method: 'POST',
   path: '/customers',
   summary: 'Create a customer',
+  description: `Creates a customer at the provider and here. Payments and saved methods make a customer by themselves, so create one only for a
+    subscription or to set its details. It becomes the customer that later requests of the owner at this provider use by default.`,
   auth: 'session-or-guest',
   access: {
     action: 'canManagePayments',
@@ -35,7 +62,7 @@ export const createCustomerEndpoint = endpoint({
   params: none,
   query: none,
   body: createCustomerBody,
-  response: customerSchema,
+  response: createdCustomerSchema,
   status: 201,
   form: 'bare',
   errors: [
@@ -57,6 +84,7 @@ export const getCustomerEndpoint = endpoint({
   method: 'GET',
   path: '/customers/{id}',
   summary: 'Get a customer',
+  description: `Shows one customer with its contact details.`,
   auth: 'session',
   access: { action: 'read', record: customerRecord },
   params: byId,
@@ -74,6 +102,7 @@ export const listCustomersEndpoint = endpoint({
   method: 'GET',
   path: '/customers',
   summary: 'List customers',
+  description: `Lists the customers of the caller or of an organization, newest first.`,
   auth: 'session',
   access: { action: 'read', organization: 'session by default' },
   params: none,
@@ -91,6 +120,8 @@ export const updateCustomerEndpoint = endpoint({
   method: 'PUT',
   path: '/customers/{id}',
   summary: 'Update a customer',
+  description: `Changes the contact details. A new e-mail address, name or phone number is sent to the provider first, and stored once the
+    provider has taken it.`,
   auth: 'session',
   access: { action: 'canManagePayments', record: customerRecord },
   params: byId,
@@ -115,6 +146,9 @@ export const deleteCustomerEndpoint = endpoint({
   method: 'DELETE',
   path: '/customers/{id}',
   summary: 'Delete a customer and its payment methods',
+  description: `Cancels the customer's own subscriptions, removes its payment methods, then removes the customer at the provider and here. Payments stay,
+    unless the operator has set \`CUSTOMER_DELETE_HISTORY\`. If a subscription of another owner charges one of the methods and has no other,
+    the answer is 409 \`PAYMENT_METHOD_IN_USE\` and nothing changes. A call that stopped midway can be repeated.`,
   auth: 'session',
   access: { action: 'canManagePayments', record: customerRecord },
   params: byId,

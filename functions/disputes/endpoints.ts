@@ -3,6 +3,7 @@ import { endpoint } from '../../shared/http/endpoint.ts';
 import { idSchema } from '../../shared/http/fields.ts';
 import { DISPUTE_COLUMNS, disputeViewSchema } from '../../shared/payments/disputes/dispute.ts';
 import { paymentRecord } from '../../shared/payments/record/payment.ts';
+import { cursorMeta } from '../../shared/queries/list-meta.ts';
 import { listDisputesQuery } from '../../shared/queries/list-refunds.ts';
 
 const none = z.object({});
@@ -12,9 +13,11 @@ export const listDisputesOfPaymentEndpoint = endpoint({
   method: 'GET',
   path: '/payments/{id}/disputes',
   summary: 'List the disputes of a payment',
+  description: `Lists all disputes of one payment, newest first. The list has no pages. Callers who may read the payment may read them, a guest
+    with the guest token too.`,
   auth: 'session-or-token',
   access: { action: 'read', record: paymentRecord },
-  params: z.object({ id: idSchema }),
+  params: z.object({ id: idSchema.describe('Names the payment, `pay_…`.') }),
   query: none,
   body: null,
   response: z.array(disputeViewSchema),
@@ -29,6 +32,9 @@ export const listDisputesEndpoint = endpoint({
   method: 'GET',
   path: '/disputes',
   summary: 'List the disputes of all payments',
+  description: `Lists the disputes of every payment, newest first. Use \`status=needs_response\` to find those that wait for evidence. Without
+    \`from\` the list goes back 24 months. Follow \`next_cursor\` for the next page. With \`Accept: text/csv\` the list comes as CSV.`,
+  meta: cursorMeta,
   auth: 'platform-admin',
   params: none,
   query: listDisputesQuery,

@@ -1,8 +1,9 @@
 import * as z from 'zod';
 import { endpoint } from '../../shared/http/endpoint.ts';
-import { idSchema } from '../../shared/http/fields.ts';
+import { idSchema, timestamp } from '../../shared/http/fields.ts';
 import { MEMBERSHIP_STATUSES, membershipRecord } from '../../shared/memberships/membership.ts';
 import { entityNamed, listMembershipsQuery } from '../../shared/memberships/read.ts';
+import { ENTITY_TYPES } from '../../shared/table/keys.ts';
 
 const none = z.object({});
 
@@ -11,37 +12,66 @@ export const listTiersEndpoint = endpoint({
   method: 'GET',
   path: '/memberships/tiers',
   summary: 'List the active membership tiers',
+  description: 'Lists every active tier, the lowest rank first; for a page of prices. It needs no credential.',
   auth: 'public',
   params: none,
   query: none,
   body: null,
-  response: z.array(z.looseObject({ id: z.string(), name: z.string(), slug: z.string(), rank: z.int() })),
+  response: z.array(
+    z
+      .looseObject({
+        id: z.string().describe('Names the tier; `metadata.membership_type_id` of a product refers to it.'),
+        name: z.string().describe('The name to show to people.'),
+        slug: z.string().describe('A short name for addresses and code.'),
+        description: z.string().nullable().describe('What the tier offers; null if nothing was written.'),
+        rank: z.int().describe('Where the tier stands among the others; the list begins with the lowest.'),
+        entity_type: z.enum(ENTITY_TYPES).describe('Who gets memberships of this tier.'),
+        features: z.array(z.string()).describe('What the tier includes, in words of your own.'),
+        product_ids: z.array(z.string()).describe('The products that give this tier.'),
+        is_active: z.boolean().describe('Always true in this list.'),
+      })
+      .meta({ id: 'MembershipTier', description: 'A level of membership that a subscription to a product gives.' }),
+  ),
   status: 200,
   form: 'envelope',
   uses: ['table:read'],
 });
 
-const membershipSchema = z.looseObject({
-  id: z.string(),
-  membership_type_id: z.string(),
-  entity_type: z.string(),
-  entity_id: z.string(),
-  subscription_id: z.string(),
-  status: z.enum(MEMBERSHIP_STATUSES),
-  starts_at: z.string().nullable(),
-  ends_at: z.string().nullable(),
-  created_at: z.string(),
-  updated_at: z.string(),
-});
+const membershipSchema = z
+  .looseObject({
+    id: z.string().describe('Names the membership, `mbr_…`.'),
+    membership_type_id: z.string().describe('The tier that it gives, as `GET /memberships/tiers` lists it.'),
+    entity_type: z.enum(ENTITY_TYPES).describe('Whether a project, an organization or a user has the membership.'),
+    entity_id: z.string().describe('The project, organization or user that has the membership.'),
+    subscription_id: z.string().describe('The subscription that gives the membership, `subs_…`.'),
+    status: z.enum(MEMBERSHIP_STATUSES).meta({
+      id: 'MembershipStatus',
+      description: `How far the membership is:
+        - \`pending\`: the subscription is in its trial, or its first charge is open
+        - \`active\`: in force
+        - \`cancelled\`: ended with its subscription
+        - \`expired\`: its time is over`,
+    }),
+    starts_at: timestamp.nullable().describe('When the membership first became active; null before.'),
+    ends_at: timestamp.nullable().describe('Until when the membership is paid for; a renewal moves it on.'),
+    created_at: timestamp.describe('When the membership was created.'),
+    updated_at: timestamp.describe('When the membership last changed.'),
+  })
+  .meta({
+    id: 'Membership',
+    description: 'What a subscription gives: a tier, for a project, an organization or a user.',
+  });
 
 export const getMembershipEndpoint = endpoint({
   id: 'memberships.get',
   method: 'GET',
   path: '/memberships/{id}',
   summary: 'Get a membership',
+  description: `Shows one membership. Its subscription changes it: it becomes active with the first payment, moves on with each renewal, and
+    ends with the subscription.`,
   auth: 'session',
   access: { action: 'read', record: membershipRecord },
-  params: z.object({ id: idSchema }),
+  params: z.object({ id: idSchema.describe('Names the membership, `mbr_…`.') }),
   query: none,
   body: null,
   response: membershipSchema,
@@ -56,6 +86,8 @@ export const listMembershipsEndpoint = endpoint({
   method: 'GET',
   path: '/memberships',
   summary: 'List the memberships of a user, an organization or a project',
+  description: `Lists memberships in every status, newest first; without a query those of the caller. Use it to decide what a project or
+    an organization may use.`,
   auth: 'session',
   access: { action: 'read', references: entityNamed },
   params: none,

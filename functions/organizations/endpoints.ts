@@ -3,7 +3,7 @@ import { principalOf } from '../../shared/access/caller.ts';
 import { ROLES } from '../../shared/access/permissions.ts';
 import { PAYMENT_SECRETS } from '../../shared/core/rights.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
-import { idSchema } from '../../shared/http/fields.ts';
+import { idSchema, timestamp } from '../../shared/http/fields.ts';
 import { organizationRecord } from '../../shared/organizations/organization.ts';
 import {
   addMemberBody,
@@ -16,38 +16,54 @@ import {
 
 const HOUR = 3_600;
 const none = z.object({});
-const byId = z.object({ id: idSchema });
-const byMember = z.object({ id: idSchema, memberId: idSchema });
+const organizationId = idSchema.describe('Names the organization, `org_…`.');
+const byId = z.object({ id: organizationId });
+const byMember = z.object({
+  id: organizationId,
+  memberId: idSchema.describe('Names the member: `mem_…`, the `id` of a list entry.'),
+});
 
-const role = z.enum(ROLES);
+const role = z.enum(ROLES).meta({
+  id: 'Role',
+  description: `What a member may do in the organization:
+    - \`owner\`: everything; exactly one per organization
+    - \`admin\` and \`billing\`: read, and manage payments, methods and subscriptions
+    - \`member\`: read`,
+});
 const organizationFields = {
-  id: z.string(),
-  name: z.string(),
-  owner_user_id: z.string(),
-  business_email: z.string().nullable(),
-  business_phone: z.string().nullable(),
-  tax_id: z.string().nullable(),
-  address: z.string().nullable(),
-  created_at: z.string(),
-  updated_at: z.string(),
+  id: z.string().meta({ description: 'Names the organization, `org_…`.', examples: ['org_demo'] }),
+  name: z.string().describe('The name to show to people.'),
+  owner_user_id: z.string().describe('The user who owns the organization.'),
+  business_email: z.string().nullable().describe('The e-mail address for business matters; null if not set.'),
+  business_phone: z.string().nullable().describe('The phone number for business matters; null if not set.'),
+  tax_id: z.string().nullable().describe('The tax number as it was entered; null if not set.'),
+  address: z.string().nullable().describe('The postal address as one text; null if not set.'),
+  created_at: timestamp.describe('When the organization was created.'),
+  updated_at: timestamp.describe('When the organization last changed.'),
 };
-const organizationSchema = z.object(organizationFields);
+const organizationSchema = z
+  .object(organizationFields)
+  .meta({ id: 'Organization', description: 'A group of users that pays together, with a role for each member.' });
 
 const memberFields = {
-  id: z.string(),
-  user_id: z.string(),
+  id: z.string().describe('Names the member, `mem_…`.'),
+  user_id: z.string().describe('The user, as the identity service names them.'),
   role,
-  created_at: z.string(),
-  updated_at: z.string(),
+  created_at: timestamp.describe('When the user joined.'),
+  updated_at: timestamp.describe('When the role last changed.'),
 };
-const memberSchema = z.object({ ...memberFields, organization_id: z.string() });
-const listedMemberSchema = z.object({
-  ...memberFields,
-  user_name: z.string(),
-  user_last_name: z.string(),
-  user_email: z.string(),
-  user_picture: z.string().nullable(),
-});
+const memberSchema = z
+  .object({ ...memberFields, organization_id: z.string().describe('Which organization the user belongs to, `org_…`.') })
+  .meta({ id: 'Member', description: 'A user in an organization.' });
+const listedMemberSchema = z
+  .object({
+    ...memberFields,
+    user_name: z.string().describe("The user's first name, from the identity service."),
+    user_last_name: z.string().describe("The user's last name, from the identity service."),
+    user_email: z.string().describe("The user's e-mail address."),
+    user_picture: z.string().nullable().describe("The address of the user's picture; null without one."),
+  })
+  .meta({ id: 'ListedMember', description: 'A user in an organization, with the name to show.' });
 
 /** Fields of every route: sessions only, with the answer in an envelope. */
 const common = { auth: 'session', query: none, form: 'envelope' } as const;
@@ -62,6 +78,8 @@ export const createOrganizationEndpoint = endpoint({
   method: 'POST',
   path: '/organizations',
   summary: 'Create an organization',
+  description:
+    'Creates an organization with the caller as its owner. Send an `Idempotency-Key`, so that a repeat creates no second one.',
   params: none,
   body: createOrganizationBody,
   response: organizationSchema,
@@ -77,9 +95,15 @@ export const listOrganizationsEndpoint = endpoint({
   method: 'GET',
   path: '/organizations',
   summary: "List the caller's organizations",
+  description:
+    "Lists every organization that the caller belongs to, with the caller's role in it, by `page` and `limit`.",
   params: none,
   query: listOrganizationsQuery,
-  response: z.array(organizationSchema.extend({ role })),
+  response: z.array(
+    organizationSchema
+      .extend({ role })
+      .meta({ id: 'ListedOrganization', description: 'An organization, with the role of the caller.' }),
+  ),
   errors: ['VALIDATION_ERROR'],
 });
 
@@ -90,9 +114,14 @@ export const getOrganizationEndpoint = endpoint({
   method: 'GET',
   path: '/organizations/{id}',
   summary: 'Get an organization',
+  description: 'Shows one organization to its members, with the role of the caller.',
   access: { action: 'read', record: organizationRecord },
   params: byId,
-  response: organizationSchema.extend({ your_role: role.nullable() }),
+  response: organizationSchema
+    .extend({
+      your_role: role.nullable().describe('The role of the caller; null for a platform admin who is no member.'),
+    })
+    .meta({ id: 'ShownOrganization', description: 'An organization, with the role of the caller.' }),
   errors: ['RESOURCE_NOT_FOUND', 'ORGANIZATION_ACCESS_DENIED'],
 });
 
@@ -106,6 +135,7 @@ export const updateOrganizationEndpoint = endpoint({
   method: 'PUT',
   path: '/organizations/{id}',
   summary: 'Update an organization',
+  description: 'Changes the fields that are sent; null clears one. Only the owner may do it.',
   access: byItsOwner,
   params: byId,
   body: updateOrganizationBody,
@@ -120,6 +150,11 @@ export const deleteOrganizationEndpoint = endpoint({
   method: 'DELETE',
   path: '/organizations/{id}',
   summary: 'Delete an organization and what belongs to it',
+  description: `Cancels its live subscriptions, then ends the access of all members at once and deletes its members, customers, payment methods and
+    addresses. Payments stay as financial records. Only the owner may do it.
+
+    502 \`PROVIDER_ERROR\`: a subscription could not be canceled at the provider. Nothing was deleted that would leave a payer behind: send the
+    request again.`,
   access: byItsOwner,
   params: byId,
   body: null,
@@ -136,6 +171,7 @@ export const listMembersEndpoint = endpoint({
   method: 'GET',
   path: '/organizations/{id}/members',
   summary: 'List the members of an organization',
+  description: 'Lists the members with their names and roles, by `page` and `limit`. Any member may read it.',
   access: { action: 'read', record: organizationRecord },
   params: byId,
   query: listMembersQuery,
@@ -150,6 +186,8 @@ export const addMemberEndpoint = endpoint({
   method: 'POST',
   path: '/organizations/{id}/members',
   summary: 'Add a user to an organization',
+  description: `Gives a user a role in the organization. The user must have an account: 404 \`USER_NOT_FOUND\` otherwise. There is exactly one
+    owner, so \`owner\` answers 400 \`INVALID_ROLE\`. Only the owner may do it.`,
   access: byItsOwner,
   params: byId,
   body: addMemberBody,
@@ -168,6 +206,8 @@ export const changeRoleEndpoint = endpoint({
   method: 'PUT',
   path: '/organizations/{id}/members/{memberId}',
   summary: 'Change the role of a member',
+  description: `Gives a member another role, which counts from the next request on. The owner's role cannot change (\`OWNER_IMMUTABLE\`), and callers
+    cannot change their own role (\`CANNOT_CHANGE_SELF\`).`,
   access: byItsOwner,
   params: byMember,
   body: changeRoleBody,
@@ -182,6 +222,8 @@ export const removeMemberEndpoint = endpoint({
   method: 'DELETE',
   path: '/organizations/{id}/members/{memberId}',
   summary: 'Remove a member from an organization',
+  description: `Ends the access of a member at once. Payment methods of that person pay for the organization no longer: its subscriptions that used
+    one become past due at their next charge, until another method is set.`,
   access: byItsOwner,
   params: byMember,
   body: null,
@@ -196,10 +238,12 @@ export const leaveOrganizationEndpoint = endpoint({
   method: 'POST',
   path: '/organizations/{id}/leave',
   summary: 'Leave an organization',
+  description: `Ends the caller's own membership, with the effect of a removal. The owner cannot leave: delete the organization instead
+    (\`OWNER_CANNOT_LEAVE\`).`,
   access: { action: 'member', record: organizationRecord, endsAccess: true },
   params: byId,
   body: none,
-  response: z.object({ organization_id: z.string() }),
+  response: z.object({ organization_id: z.string().describe('The organization that the caller left.') }),
   errors: ['OWNER_CANNOT_LEAVE', 'RESOURCE_NOT_FOUND', 'ORGANIZATION_ACCESS_DENIED'],
   idempotent: 'stored',
 });

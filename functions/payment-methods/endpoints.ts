@@ -6,7 +6,7 @@ import { billingAddressBody } from '../../shared/addresses/requests.ts';
 import { PAYMENT_SECRETS } from '../../shared/core/rights.ts';
 import { customerPointerKey } from '../../shared/customers/owner-customer.ts';
 import { CREATE_TIMEOUT_SECONDS, endpoint, type RateLimit } from '../../shared/http/endpoint.ts';
-import { idSchema } from '../../shared/http/fields.ts';
+import { guestTokenView, idSchema, nextActionSchema, timestamp, tokenParameter } from '../../shared/http/fields.ts';
 import { guestCreateLimits, guestDeclineLimits, networkWithoutSession } from '../../shared/http/guests.ts';
 import { paymentMethodRecord } from '../../shared/payment-methods/payment-method.ts';
 import { createMethodBody, listMethodsQuery, updateMethodBody } from '../../shared/payment-methods/requests.ts';
@@ -14,29 +14,82 @@ import { SETUP_STATUSES } from '../../shared/payment-methods/setup.ts';
 import { ownerPartition } from '../../shared/table/keys.ts';
 
 const none = z.object({});
-const byId = z.object({ id: idSchema });
-const tokenQuery = z.object({ token: z.string().max(2048).optional() });
+const byId = z.object({ id: idSchema.describe('Names the payment method, `pmt_…`.') });
+const tokenQuery = z.object({ token: tokenParameter });
 
-const methodSchema = z.looseObject({
-  id: z.string(),
-  provider_id: z.string(),
-  provider_payment_method_id: z.string(),
-  type: z.enum(['card', 'bank_account']),
-  card_brand: z.string().nullable(),
-  card_last_four: z.string().nullable(),
-  card_exp_month: z.string().nullable(),
-  card_exp_year: z.string().nullable(),
-  billing_address_id: z.string().nullable(),
-  is_default: z.boolean(),
-  alias: z.string().nullable(),
-  is_guest_method: z.boolean(),
-  setup_status: z.enum(SETUP_STATUSES),
-  next_action: z
-    .object({ type: z.enum(['use_provider_sdk', 'redirect_to_url']), url: z.string().optional() })
-    .optional(),
-  client_secret: z.string().optional(),
-  created_at: z.string(),
-});
+const text = z.string().nullable();
+
+const methodSchema = z
+  .looseObject({
+    id: z.string().meta({
+      description: 'Names the payment method: `pmt_` and 24 characters.',
+      examples: ['pmt_ff1f7d6ee53651bba2808e45'],
+    }),
+    provider_id: z.string().meta({ description: 'The provider slot that keeps the method.', examples: ['provider_a'] }),
+    provider_payment_method_id: z.string().describe('What the provider calls the method, such as `pm_…` at Stripe.'),
+    type: z.enum(['card', 'bank_account']).describe('Whether the method is a card or a bank account.'),
+    wallet_type: text
+      .optional()
+      .describe('The wallet behind the method, in the word of the provider, such as `paypal`; null without one.'),
+    card_brand: text.meta({
+      description: 'The brand of the card; null if the provider names none.',
+      examples: ['visa'],
+    }),
+    card_last_four: text.meta({
+      description: 'The last four digits of the card or account; null if unknown.',
+      examples: ['4242'],
+    }),
+    card_exp_month: text.meta({
+      description: 'The month in which the card expires, as MM; null without one.',
+      examples: ['12'],
+    }),
+    card_exp_year: text.meta({
+      description: 'The year in which the card expires, as YYYY; null without one.',
+      examples: ['2030'],
+    }),
+    billing_address_id: text.describe('The billing address of the method, `addr_…`; null without one.'),
+    customer_id: text.optional().describe('The customer for whom the provider keeps the method, `cust_…`.'),
+    is_default: z.boolean().describe('True for the one default method of its owner.'),
+    alias: text.describe('The name that the owner gave to the method; null without one.'),
+    is_guest_method: z.boolean().describe('True if a guest without a session saved the method.'),
+    setup_status: z
+      .enum(SETUP_STATUSES)
+      .describe(
+        '`succeeded`: ready to be charged. `requires_action`: the payer must authenticate within 24 hours (`next_action`). `failed`: the authentication failed, and may be tried again within those 24 hours.',
+      ),
+    next_action: nextActionSchema
+      .optional()
+      .describe('What the payer must do before the method can be charged; absent otherwise.'),
+    client_secret: z
+      .string()
+      .optional()
+      .describe(
+        'For the library of the provider in the browser while the set-up is open; for callers who may change the method.',
+      ),
+    organization_id: z
+      .string()
+      .optional()
+      .describe('The organization that owns the method; absent for a personal method.'),
+    created_at: timestamp.describe('When the method was saved.'),
+    updated_at: timestamp.optional().describe('When the method last changed.'),
+  })
+  .meta({ id: 'PaymentMethod', description: 'A card or bank account that the provider keeps for later charges.' });
+
+const createdMethodSchema = methodSchema
+  .extend(guestTokenView)
+  .meta({ id: 'CreatedPaymentMethod', description: 'The saved payment method and, for a guest, a guest token.' });
+
+const linkedMethodSchema = methodSchema
+  .extend({
+    provider_synced: z
+      .boolean()
+      .optional()
+      .describe('Whether the provider has taken the billing details; absent if the request unlinked the address.'),
+  })
+  .meta({
+    id: 'LinkedPaymentMethod',
+    description: 'The payment method after its billing address was linked or unlinked.',
+  });
 
 const addressNamed = ({
   billing_address_id: id,
@@ -86,6 +139,13 @@ export const createMethodEndpoint = endpoint({
   method: 'POST',
   path: '/payment-methods',
   summary: 'Save a payment method',
+  description: `Attaches the token of a card or bank account to the owner's customer at the provider, which is made if there is none, and stores
+    the method. Save a method that later payments or a subscription shall charge; for a single payment send the token to the payment.
+
+    If the bank asks the payer to authenticate, the method comes back with \`setup_status: requires_action\`, a \`next_action\` and a
+    \`client_secret\`. It cannot be charged or become the default before that is done, and it is removed if it is not done within 24 hours.
+
+    402 \`PAYMENT_DECLINED\`: the bank refused the card. 403 \`RAW_CARD_DISABLED\`: send a token in place of card data.`,
   auth: 'session-or-guest',
   access: {
     action: 'canManagePaymentMethods',
@@ -97,7 +157,7 @@ export const createMethodEndpoint = endpoint({
   params: none,
   query: none,
   body: createMethodBody,
-  response: methodSchema,
+  response: createdMethodSchema,
   status: 201,
   form: 'bare',
   errors: [
@@ -120,6 +180,7 @@ export const getMethodEndpoint = endpoint({
   method: 'GET',
   path: '/payment-methods/{id}',
   summary: 'Get a payment method',
+  description: `Shows one payment method. Read it to learn whether its set-up is done (\`setup_status\`).`,
   auth: 'session-or-token',
   access: { action: 'read', record: paymentMethodRecord },
   params: byId,
@@ -137,6 +198,8 @@ export const listMethodsEndpoint = endpoint({
   method: 'GET',
   path: '/payment-methods',
   summary: 'List payment methods',
+  description: `Lists the personal methods of the caller, of an organization or of the guest of a token, newest first unless \`orderBy\` says
+    otherwise.`,
   auth: 'session-or-token',
   access: { action: 'read', organization: 'personal by default' },
   params: none,
@@ -164,6 +227,8 @@ export const updateMethodEndpoint = endpoint({
   method: 'PUT',
   path: '/payment-methods/{id}',
   summary: 'Update a payment method',
+  description: `Changes alias, billing address and default mark. The card itself never changes: save another method and delete this one. A
+    method whose set-up is open cannot become the default: 409 \`INVALID_STATE\`.`,
   access: { action: 'canManagePaymentMethods', record: paymentMethodRecord, references: addressNamed },
   body: updateMethodBody,
   errors: ['VALIDATION_ERROR', 'RESOURCE_NOT_FOUND', 'INSUFFICIENT_PERMISSIONS', 'INVALID_STATE', 'VERSION_CONFLICT'],
@@ -176,8 +241,11 @@ export const linkMethodAddressEndpoint = endpoint({
   method: 'PATCH',
   path: '/payment-methods/{id}/billing-address',
   summary: 'Link or unlink the billing address of a payment method',
+  description: `Changes the billing address alone and sends the billing details to the provider, where it keeps such. If the provider does not
+    take them, the address stays linked here and \`provider_synced\` is false.`,
   access: { action: 'canManagePaymentMethods', record: paymentMethodRecord, references: addressNamed },
   body: billingAddressBody,
+  response: linkedMethodSchema,
   errors: ['VALIDATION_ERROR', 'RESOURCE_NOT_FOUND', 'INSUFFICIENT_PERMISSIONS', 'VERSION_CONFLICT'],
   uses: ['table:read', 'table:put', 'table:delete', ...PAYMENT_SECRETS],
   timeoutSeconds: 20,
@@ -189,6 +257,8 @@ export const setDefaultMethodEndpoint = endpoint({
   method: 'POST',
   path: '/payment-methods/{id}/set-default',
   summary: 'Make a payment method the default',
+  description: `Marks the method as the default of its owner in place of the one before. A method whose set-up is open cannot become the
+    default: 409 \`INVALID_STATE\`.`,
   access: { action: 'canManagePaymentMethods', record: paymentMethodRecord },
   body: none,
   errors: ['RESOURCE_NOT_FOUND', 'INSUFFICIENT_PERMISSIONS', 'INVALID_STATE'],
@@ -201,6 +271,9 @@ export const deleteMethodEndpoint = endpoint({
   method: 'DELETE',
   path: '/payment-methods/{id}',
   summary: 'Delete a payment method',
+  description: `Detaches the method at the provider and removes it here. Live subscriptions that charge it change to the owner's default
+    method of the same provider; if there is none, the answer is 409 \`PAYMENT_METHOD_IN_USE\` and nothing changes. If the default is deleted,
+    the newest remaining method takes its place.`,
   auth: 'session',
   access: { action: 'canManagePaymentMethods', record: paymentMethodRecord },
   params: byId,

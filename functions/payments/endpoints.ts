@@ -21,7 +21,7 @@ import {
   recordsNamedBy,
   updateIntentBody,
 } from '../../shared/payments/commands/requests.ts';
-import { paymentByProviderId, paymentRecord } from '../../shared/payments/record/payment.ts';
+import { PAYMENT_STATUSES, paymentByProviderId, paymentRecord } from '../../shared/payments/record/payment.ts';
 import {
   confirmationSchema,
   createdPaymentSchema,
@@ -29,6 +29,7 @@ import {
   PAYMENT_COLUMNS,
   paymentViewSchema,
 } from '../../shared/payments/record/view.ts';
+import { paymentsMeta, summaryMeta, userContextSchema } from '../../shared/queries/list-meta.ts';
 import { getPaymentQuery, guestPaymentsQuery, listPaymentsQuery } from '../../shared/queries/parameters.ts';
 import { ownerSummaryQuery, SUMMARY_COLUMNS, summaryRows } from '../../shared/queries/payment-summary.ts';
 import { timelineSchema } from '../../shared/queries/payment-timeline.ts';
@@ -36,7 +37,7 @@ import { timelineSchema } from '../../shared/queries/payment-timeline.ts';
 const MINUTE = 60;
 const HOUR = 3_600;
 const none = z.object({});
-const byId = z.object({ id: idSchema });
+const byId = z.object({ id: idSchema.describe('Names the payment, `pay_…`.') });
 
 const CREATE_ERRORS: readonly ErrorCode[] = [
   'VALIDATION_ERROR',
@@ -84,6 +85,14 @@ export const createIntentEndpoint = endpoint({
   id: 'payments.create-intent',
   path: '/payments/intents',
   summary: 'Create a payment intent',
+  description: `Creates a payment and its intent at the provider. No money moves yet: the payer confirms the payment in the browser with
+    the \`client_secret\`, or your server confirms it with \`POST /payments/confirm/{id}\`.
+
+    The status is \`created\` if the payment has a method, else \`requires_payment_method\`. A payment that is not confirmed within 24
+    hours is canceled. A guest gets a \`guest_token\`, which reads and confirms the payment later.
+
+    Send an \`Idempotency-Key\`. After 504 \`PROVIDER_TIMEOUT\` the payment may exist at the provider: repeat the request with the same
+    key, and you get that payment.`,
 });
 
 export const createPaymentEndpoint = endpoint({
@@ -91,6 +100,7 @@ export const createPaymentEndpoint = endpoint({
   id: 'payments.create',
   path: '/payments',
   summary: 'Create a payment',
+  description: `Does the same as \`POST /payments/intents\`, under the path that some callers expect.`,
 });
 
 export const updateIntentEndpoint = endpoint({
@@ -98,6 +108,11 @@ export const updateIntentEndpoint = endpoint({
   method: 'PUT',
   path: '/payments/intents/{id}',
   summary: 'Update a payment intent before its confirmation',
+  description: `Changes amount, method or details of a payment that is \`created\` or \`requires_payment_method\`; fields that are not sent
+    stay as they are. A new amount or method is sent to the provider first, and stored once the provider has taken it.
+
+    A confirmed, settled or subscription payment answers 409 \`PAYMENT_NOT_UPDATABLE\`. If the provider does not answer, repeat the same
+    request: it finishes the first one.`,
   auth: 'session',
   access: { action: 'canManagePayments', record: paymentRecord, references: recordsNamedBy, uses: methodsUsedBy },
   params: byId,
@@ -129,6 +144,9 @@ export const cancelIntentEndpoint = endpoint({
   method: 'POST',
   path: '/payments/intents/{id}/cancel',
   summary: 'Cancel an unconfirmed payment',
+  description: `Cancels the payment at the provider, then here. It works on payments that are \`created\`, \`requires_payment_method\` or
+    \`pending\`; a canceled payment answers 200 again. A succeeded payment can only be refunded, and a payment of a subscription ends with
+    its subscription: both answer 409 \`INVALID_STATE\`.`,
   auth: 'session',
   access: { action: 'canManagePayments', platformAdmins: 'may act', record: paymentRecord },
   params: byId,
@@ -159,6 +177,16 @@ export const confirmPaymentEndpoint = endpoint({
   method: 'POST',
   path: '/payments/confirm/{id}',
   summary: 'Confirm a payment from the server',
+  description: `Charges the payment method. Use it for saved methods, for one-time tokens, and to capture an order that the payer has
+    approved at PayPal. Where the payer confirms in the browser with the \`client_secret\`, do not call it.
+
+    - 200 \`succeeded\`: the money is collected. A payment that has succeeded before answers the same and is not charged again.
+    - 200 \`pending\`: the payer must act; \`next_action\` says how. The outcome follows as an event.
+    - 202 \`processing\`: the provider has not answered. Do not confirm again; the outcome follows as an event.
+    - 402 \`PAYMENT_DECLINED\`: the payment is \`failed\`. Confirm it again with another method.
+    - 409 \`PAYMENT_IN_PROGRESS\`: an attempt is under way.
+
+    A guest confirms the own payment with the guest token.`,
   auth: 'session-or-token',
   access: { action: 'canManagePayments', record: paymentRecord, uses: methodsUsedBy },
   params: byId,
@@ -167,7 +195,7 @@ export const confirmPaymentEndpoint = endpoint({
   response: confirmationSchema,
   status: 200,
   accepted:
-    'The provider has not answered: the payment is processing, and the service looks it up until its outcome is known',
+    'The provider has not answered: the payment is processing, and the service looks it up until its outcome is known.',
   form: 'bare',
   errors: [
     'VALIDATION_ERROR',
@@ -186,13 +214,24 @@ export const confirmPaymentEndpoint = endpoint({
   paymentPath: true,
 });
 
-const byProviderPaymentId = z.object({ provider_payment_id: z.string().min(1).max(255) });
+const byProviderPaymentId = z.object({
+  provider_payment_id: z
+    .string()
+    .min(1)
+    .max(255)
+    .describe(
+      'The id of the payment or of its intent at the provider, as `provider_payment_id` of the payment shows it.',
+    ),
+});
 
 export const syncPaymentEndpoint = endpoint({
   id: 'payments.sync',
   method: 'POST',
   path: '/payments/sync/{provider_payment_id}',
   summary: 'Pull the status of a payment from its provider',
+  description: `Reads the payment at the provider and stores the status that the provider reports, whatever it is; for a succeeded payment
+    also its refunds and disputes there. Use it when an event seems lost. The service does the same by itself for payments whose outcome
+    is open, so there is no need to poll.`,
   auth: 'session',
   access: { action: 'canManagePayments', platformAdmins: 'may act', record: paymentByProviderId },
   params: byProviderPaymentId,
@@ -220,6 +259,8 @@ export const getPaymentEndpoint = endpoint({
   method: 'GET',
   path: '/payments/{id}',
   summary: 'Get a payment',
+  description: `Shows one payment, and with \`include\` the records that it names. The scope parameters are guards: if the payment does not
+    belong to that organization, project or product, the answer is 404.`,
   auth: 'session-or-token',
   access: { action: 'read', record: paymentRecord },
   params: byId,
@@ -237,6 +278,15 @@ export const getTimelineEndpoint = endpoint({
   method: 'GET',
   path: '/payments/{id}/timeline',
   summary: 'Show what happened to a payment, in order',
+  description: `Lists the versions of the payment with their causes, oldest first. Callers who may read the webhook log also see the events
+    of the provider and the deliveries to targets of the last 90 days. Use it to explain a payment to a customer or to find a fault.`,
+  meta: z
+    .object({
+      payment_id: z.string().describe('The payment that the entries are about, `pay_…`.'),
+      status: z.enum(PAYMENT_STATUSES).describe('The present status of the payment.'),
+      is_complete: z.boolean().describe('False if some deliveries are left out; versions are always complete.'),
+    })
+    .describe('About the whole timeline.'),
   auth: 'session-or-token',
   access: { action: 'read', record: paymentRecord },
   params: byId,
@@ -254,6 +304,15 @@ export const listPaymentsEndpoint = endpoint({
   method: 'GET',
   path: '/payments',
   summary: 'List payments',
+  description: `Lists the payments of the caller, of an organization or of a project, newest first unless \`orderBy\` says otherwise. A guest
+    token lists the payments of that guest. Follow \`next_cursor\` for deep pages. With \`Accept: text/csv\` the list comes as CSV.`,
+  meta: paymentsMeta
+    .extend({
+      orderBy: z.string().describe('The field that the list is sorted by.'),
+      orderDir: z.enum(['asc', 'desc']).describe('`desc`: newest or largest first.'),
+    })
+    .describe('Where the page stands in the list, and its order.'),
+  beside: { user_context: userContextSchema },
   auth: 'session-or-token',
   access: { action: 'read', organization: 'session by default', references: projectNamed },
   params: none,
@@ -272,6 +331,10 @@ export const paymentSummaryEndpoint = endpoint({
   method: 'GET',
   path: '/payments/summary',
   summary: "Sum up an owner's payments and refunds by day, week or month",
+  description: `Counts and sums payments and refunds per period and currency, for the caller or an organization. The sums are kept as payments
+    change and lag behind them by moments. Periods without payments have no row. The answer is 400 above 10,000 rows. With
+    \`Accept: text/csv\` the rows come as CSV.`,
+  meta: summaryMeta,
   auth: 'session',
   access: { action: 'read', organization: 'session by default' },
   params: none,
@@ -290,6 +353,10 @@ export const listGuestPaymentsEndpoint = endpoint({
   method: 'GET',
   path: '/payments/guest/{email}',
   summary: "List a guest's payments by e-mail",
+  description: `Lists the guest payments made with an e-mail address, newest first. Without a guest token each payment shows few fields, and
+    an unknown address gets an empty list; with the token the guest's own payments show all fields. An operator can open or close the list
+    with the setting \`GUEST_EMAIL_LIST\`.`,
+  meta: paymentsMeta,
   auth: 'public',
   params: emailParams,
   query: guestPaymentsQuery,

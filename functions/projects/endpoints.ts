@@ -1,29 +1,48 @@
 import * as z from 'zod';
 import { endpoint } from '../../shared/http/endpoint.ts';
-import { idSchema } from '../../shared/http/fields.ts';
+import { idSchema, timestamp } from '../../shared/http/fields.ts';
 
 const MINUTE = 60;
 const none = z.object({});
-const named = z.looseObject({ id: z.string(), name: z.string() });
+const project = z
+  .looseObject({
+    id: z.string().describe('Names the project.'),
+    name: z.string().describe('The name to show to people.'),
+    slug: z.string().describe('A short name for addresses.'),
+  })
+  .meta({ id: 'InvitedProject', description: 'What an invite shows of its project.' });
+const organization = z
+  .looseObject({
+    id: z.string().describe('Names the organization, `org_…`.'),
+    name: z.string().describe('The name to show to people.'),
+  })
+  .meta({ id: 'InvitedOrganization', description: 'What an invite shows of its organization.' });
 
 export const previewInviteEndpoint = endpoint({
   id: 'projects.preview-invite',
   method: 'GET',
   path: '/projects/invites/{token}',
   summary: 'Preview an invite to a project',
+  description: `Shows what an invite is about before its holder signs in. It needs no credential: the token in the path is the secret. An invite
+    that was accepted or revoked, or whose time is over, answers 410 \`INVITE_EXPIRED\`.`,
   auth: 'public',
-  params: z.object({ token: idSchema }),
+  params: z.object({ token: idSchema.describe('The token from the link of the invite.') }),
   query: none,
   body: null,
-  response: z.looseObject({
-    project: named.extend({ slug: z.string() }),
-    organization: named.nullable(),
-    inviter_name: z.string(),
-    role: z.string(),
-    email_masked: z.string(),
-    status: z.literal('pending'),
-    expires_at: z.string(),
-  }),
+  response: z
+    .looseObject({
+      project,
+      organization: organization.nullable().describe("The project's organization; null without one."),
+      inviter_name: z.string().describe('Who sent the invite.'),
+      role: z.string().describe('The role that the invite offers in the project.'),
+      email_masked: z.string().meta({
+        description: 'The invited e-mail address, without most of its letters.',
+        examples: ['a***@example.com'],
+      }),
+      status: z.literal('pending').describe('Always `pending`: other invites are not shown.'),
+      expires_at: timestamp.describe('Until when the invite can be accepted.'),
+    })
+    .meta({ id: 'InvitePreview', description: 'What the holder of an invite sees before sign-in.' }),
   status: 200,
   form: 'envelope',
   errors: ['INVITE_NOT_FOUND', 'INVITE_EXPIRED', 'RATE_LIMITED'],

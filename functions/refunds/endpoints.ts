@@ -6,15 +6,19 @@ import { idSchema } from '../../shared/http/fields.ts';
 import { createRefundBody } from '../../shared/payments/commands/refund.ts';
 import { paymentRecord } from '../../shared/payments/record/payment.ts';
 import { REFUND_COLUMNS, refundRecord, refundViewSchema } from '../../shared/payments/refunds/refund.ts';
+import { cursorMeta } from '../../shared/queries/list-meta.ts';
 import { listRefundsQuery } from '../../shared/queries/list-refunds.ts';
 
 const none = z.object({});
-const byId = z.object({ id: idSchema });
+const ofPayment = z.object({ id: idSchema.describe('Names the payment, `pay_…`.') });
+const byId = z.object({ id: idSchema.describe('Names the refund, `ref_…`.') });
 
 /** POST /payments/confirm/{id} and POST /payments/sync/{provider_payment_id} have as many segments as the create's path. */
 const OTHER_ROUTES: readonly string[] = ['confirm', 'sync'];
 const byPaymentId = z.object({
-  id: idSchema.refine((id) => !OTHER_ROUTES.includes(id), 'must be the id of a payment'),
+  id: idSchema
+    .refine((id) => !OTHER_ROUTES.includes(id), 'must be the id of a payment')
+    .describe('Names the payment, `pay_…`.'),
 });
 
 export const createRefundEndpoint = endpoint({
@@ -22,6 +26,15 @@ export const createRefundEndpoint = endpoint({
   method: 'POST',
   path: '/payments/{id}/refunds',
   summary: 'Refund a payment, in whole or in part',
+  description: `Gives back money of a succeeded payment. The amount is reserved on the payment before the provider is called, so refunds
+    together never exceed its total. The payment keeps its status; \`refunded_cents\` and \`refund_status\` change.
+
+    201 says that the provider has taken the refund: as \`succeeded\`, or as \`pending\` where the bank takes days. 202 says that the provider
+    has not answered. In both cases \`payment.refunded\` or \`payment.refund_failed\` follows as an event. Send an \`Idempotency-Key\`, so that
+    a repeat does not refund twice.
+
+    409 \`INVALID_STATE\`: the payment has not succeeded, or the provider has less left. 502 \`PROVIDER_ERROR\`: the provider refused; the
+    refund is stored as \`failed\`.`,
   auth: 'platform-admin',
   access: { action: 'platform admin', record: paymentRecord },
   params: byPaymentId,
@@ -30,7 +43,7 @@ export const createRefundEndpoint = endpoint({
   response: refundViewSchema,
   status: 201,
   accepted:
-    'The provider has not answered: the refund is pending, and the service looks it up until its outcome is known',
+    'The provider has not answered: the refund is pending, and the service looks it up until its outcome is known.',
   form: 'bare',
   errors: [
     'VALIDATION_ERROR',
@@ -54,9 +67,11 @@ export const listRefundsOfPaymentEndpoint = endpoint({
   method: 'GET',
   path: '/payments/{id}/refunds',
   summary: 'List the refunds of a payment',
+  description: `Lists all refunds of one payment, newest first, also those that were made at the provider. The list has no pages. Callers who may
+    read the payment may read them, a guest with the guest token too.`,
   auth: 'session-or-token',
   access: { action: 'read', record: paymentRecord },
-  params: byId,
+  params: ofPayment,
   query: none,
   body: null,
   response: z.array(refundViewSchema),
@@ -71,6 +86,7 @@ export const getRefundEndpoint = endpoint({
   method: 'GET',
   path: '/refunds/{id}',
   summary: 'Get a refund',
+  description: `Shows one refund. Read it to learn whether a \`pending\` refund has settled, or wait for the event.`,
   auth: 'session-or-token',
   access: { action: 'read', record: refundRecord },
   params: byId,
@@ -88,6 +104,9 @@ export const listRefundsEndpoint = endpoint({
   method: 'GET',
   path: '/refunds',
   summary: 'List the refunds of all payments',
+  description: `Lists the refunds of every payment, newest first. Without \`from\` the list goes back 24 months. Follow \`next_cursor\` for the
+    next page. With \`Accept: text/csv\` the list comes as CSV.`,
+  meta: cursorMeta,
   auth: 'platform-admin',
   params: none,
   query: listRefundsQuery,

@@ -7,11 +7,10 @@ import { productRecord, projectRecord } from '../../shared/catalog/records.ts';
 import { PAYMENT_SECRETS } from '../../shared/core/rights.ts';
 import { customerRecord } from '../../shared/customers/customer.ts';
 import { CREATE_TIMEOUT_SECONDS, endpoint } from '../../shared/http/endpoint.ts';
-import { idSchema } from '../../shared/http/fields.ts';
+import { idSchema, jsonValue, nextActionSchema, timestamp } from '../../shared/http/fields.ts';
 import { emailParams, guestCreateLimits, guestListLimits } from '../../shared/http/guests.ts';
 import { methodsUsedBy } from '../../shared/payments/commands/requests.ts';
 import { PAYMENT_STATUSES } from '../../shared/payments/record/payment.ts';
-import { nextActionSchema } from '../../shared/payments/record/view.ts';
 import { guestSubscriptionsQuery, listSubscriptionsQuery } from '../../shared/queries/subscription-parameters.ts';
 import {
   type CreateSubscriptionBody,
@@ -19,62 +18,149 @@ import {
   createSubscriptionBody,
   updateSubscriptionBody,
 } from '../../shared/subscriptions/commands/requests.ts';
-import { SUBSCRIPTION_STATUSES, subscriptionRecord } from '../../shared/subscriptions/record/subscription.ts';
+import {
+  BILLING_STATUSES,
+  SUBSCRIPTION_STATUSES,
+  subscriptionRecord,
+} from '../../shared/subscriptions/record/subscription.ts';
 import { SUBSCRIPTION_COLUMNS } from '../../shared/subscriptions/record/view.ts';
 
 const none = z.object({});
-const byId = z.object({ id: idSchema });
+const byId = z.object({ id: idSchema.describe('Names the subscription, `subs_…`.') });
 
-const guestSubscriptionSchema = z.looseObject({
-  id: z.string(),
-  status: z.enum(SUBSCRIPTION_STATUSES),
-  currency: z.string(),
-  total_cents: z.int().nonnegative(),
-  billing_interval: z.string(),
-  current_period_end: z.string(),
-  cancel_at_period_end: z.boolean(),
-  is_guest_subscription: z.boolean(),
-  created_at: z.string(),
+const textOrNull = z.string().nullable();
+const cents = z.int().nonnegative();
+const status = z.enum(SUBSCRIPTION_STATUSES).meta({
+  id: 'SubscriptionStatus',
+  description: `How far the subscription is:
+    - \`trialing\`: in its trial; the first charge follows at \`trial_end\`
+    - \`active\`: the current period is paid for
+    - \`past_due\`: a charge is open or was declined; \`billing_status\` says which
+    - \`paused\`: nothing is charged until it is resumed
+    - \`canceled\`: ended; it can be reactivated`,
 });
 
-const subscriptionSchema = guestSubscriptionSchema.extend({
-  customer_id: z.string(),
-  product_id: z.string().nullable(),
-  payment_method_id: z.string().nullable(),
-  provider_id: z.string(),
-  provider_subscription_id: z.string().nullable(),
-  billing_status: z.string(),
-  current_period_start: z.string(),
-  next_billing_date: z.string().nullable(),
-  trial_end: z.string().nullable(),
-  subtotal_cents: z.int().nonnegative(),
-  tax_cents: z.int().nonnegative(),
-  discount_cents: z.int().nonnegative(),
-  interval_multiplier: z.int().positive(),
-  project_id: z.string().nullable(),
-  organization_id: z.string().nullable(),
-  user_id: z.string().nullable(),
-  billing_address_id: z.string().nullable(),
-  metadata: z.record(z.string(), z.json()),
-});
+const guestSubscriptionSchema = z
+  .looseObject({
+    id: z.string().meta({
+      description: 'Names the subscription: `subs_` and 24 characters.',
+      examples: ['subs_1f2e3d4c5b6a79880796a5b4'],
+    }),
+    status,
+    currency: z.string().meta({ description: 'The ISO 4217 code in upper case.', examples: ['EUR'] }),
+    total_cents: cents.meta({
+      description: 'What each period costs, in minor units: subtotal + tax − discount.',
+      examples: [990],
+    }),
+    billing_interval: z
+      .string()
+      .describe('The unit of a period: `daily`, `weekly`, `monthly`, `quarterly` or `yearly`.'),
+    current_period_end: timestamp.describe('When the current period, or the trial, ends.'),
+    cancel_at_period_end: z
+      .boolean()
+      .describe('True if the subscription ends with its current period and is not charged again.'),
+    is_guest_subscription: z.boolean().describe('True if a guest without a session made the subscription.'),
+    created_at: timestamp.describe('When the subscription was created.'),
+  })
+  .meta({
+    id: 'GuestSubscription',
+    description:
+      'The fields of a guest subscription that need no credential. With the guest token, the list has all fields.',
+  });
 
-/** Of a first charge that waits for its payer to authenticate. */
-const createdSubscriptionSchema = subscriptionSchema.extend({
-  next_action: nextActionSchema.optional(),
-  client_secret: z.string().optional(),
-});
+const subscriptionSchema = guestSubscriptionSchema
+  .extend({
+    customer_id: z.string().describe('The customer that pays, `cust_…`.'),
+    product_id: textOrNull.describe('The product that was subscribed to; null for a price of its own.'),
+    payment_method_id: textOrNull.describe(
+      'The saved payment method that is charged, `pmt_…`; null once it was removed.',
+    ),
+    provider_id: z
+      .string()
+      .meta({ description: 'The provider slot that collects the money.', examples: ['provider_a'] }),
+    provider_subscription_id: textOrNull.describe(
+      'The id of the subscription at the provider; null where the service bills by itself.',
+    ),
+    billing_status: z.enum(BILLING_STATUSES).meta({
+      id: 'BillingStatus',
+      description: `How the charges stand:
+        - \`active\`: paid for
+        - \`trialing\`: nothing is charged yet
+        - \`pending\`: the first charge waits for the payer or the provider
+        - \`retrying\`: a renewal is under way, or was declined and is retried at \`next_billing_date\`
+        - \`unpaid\`: a renewal was declined and is not retried until the payment method changes
+        - \`paused\`: paused
+        - \`ended\`: canceled`,
+    }),
+    current_period_start: timestamp.describe('When the current period, or the trial, began.'),
+    next_billing_date: timestamp
+      .nullable()
+      .describe('When the next charge or retry is due; null if none is planned, for example while paused.'),
+    trial_end: timestamp.nullable().describe('When the trial ends or ended; null without a trial.'),
+    subtotal_cents: cents.describe('The price of a period before tax and discount, in minor units.'),
+    tax_cents: cents.describe('The tax of a period in minor units; 0 if the request named none.'),
+    discount_cents: cents.describe('The discount of a period in minor units; 0 if the request named none.'),
+    interval_multiplier: z
+      .int()
+      .positive()
+      .describe('Units of `billing_interval` per period: 3 with `monthly` is a charge every three months.'),
+    project_id: textOrNull.describe('The project that gets the membership; null without one.'),
+    organization_id: textOrNull.describe('The organization that pays; null for a personal subscription.'),
+    user_id: textOrNull.describe('The user who made the subscription; null for a guest.'),
+    billing_address_id: textOrNull.describe('The billing address for tax and audit, `addr_…`; null without one.'),
+    billing_owner: z
+      .enum(['provider', 'service'])
+      .describe("Who charges each period: `service`, or the provider's own billing (`provider`)."),
+    canceled_at: timestamp.nullable().describe('When the subscription ended; null while it has not.'),
+    concept: textOrNull.describe('A short title, such as a line of an invoice; yours to use.'),
+    description: textOrNull.describe('What the subscription is for; null if the request named nothing.'),
+    reference_code: textOrNull.describe('Your own reference, such as a contract number.'),
+    category: textOrNull.describe('A category of your choice.'),
+    tags: textOrNull.describe('Tags of your choice, separated by commas.'),
+    latest_payment_id: textOrNull.describe('The payment of the latest charge, `pay_…`; null before the first.'),
+    metadata: z
+      .record(z.string(), jsonValue)
+      .describe('Your own data, as the requests set it. Empty if there is none.'),
+    updated_at: timestamp.describe('When the subscription last changed.'),
+  })
+  .meta({
+    id: 'Subscription',
+    description: 'A price that is charged every period, and how its charges stand.',
+  });
 
-/** `open_payment` for callers who may pay: what a past-due subscription waits for. */
-const shownSubscriptionSchema = subscriptionSchema.extend({
-  open_payment: z
-    .object({
-      id: z.string(),
-      status: z.enum(PAYMENT_STATUSES),
-      next_action: nextActionSchema.nullable(),
-      client_secret: z.string().nullable(),
-    })
-    .optional(),
-});
+const createdSubscriptionSchema = subscriptionSchema
+  .extend({
+    next_action: nextActionSchema
+      .optional()
+      .describe('Present if the first charge waits for the payer, for example to authenticate a card.'),
+    client_secret: z
+      .string()
+      .optional()
+      .describe(
+        "For the provider's library in the browser, while the first charge waits for the payer; present for 23 hours.",
+      ),
+  })
+  .meta({
+    id: 'CreatedSubscription',
+    description: 'A new subscription, with what the payer needs if the first charge waits for the payer.',
+  });
+
+const shownSubscriptionSchema = subscriptionSchema
+  .extend({
+    open_payment: z
+      .object({
+        id: z.string().describe('Names the payment, `pay_…`; confirm it to end the dunning.'),
+        status: z.enum(PAYMENT_STATUSES).describe('The status of that payment, as in `Payment`.'),
+        next_action: nextActionSchema.nullable().describe('What the payer must do; null if nothing.'),
+        client_secret: textOrNull.describe(
+          "For the provider's library in the browser; null once it has expired, and for readers who may not pay.",
+        ),
+      })
+      .meta({ id: 'OpenPayment', description: 'The payment that a past-due subscription waits for.' })
+      .optional()
+      .describe('The payment that the subscription waits for. Shown while there is one, to callers who may pay.'),
+  })
+  .meta({ id: 'ShownSubscription', description: 'A subscription, with the payment that it waits for.' });
 
 const addressNamed = ({
   billing_address_id: id,
@@ -94,6 +180,17 @@ export const createSubscriptionEndpoint = endpoint({
   method: 'POST',
   path: '/subscriptions',
   summary: 'Create a subscription',
+  description: `Charges a saved payment method every period, from now or from the end of a trial. Price and interval are those of the
+    product, or the request's own.
+
+    - 201 \`active\`: the first period is paid, or costs nothing.
+    - 201 \`trialing\`: nothing is charged until \`trial_end\`.
+    - 201 \`past_due\` with \`billing_status\` \`pending\`: the payer must authenticate; continue in the browser with \`client_secret\`
+      within 23 hours, else the subscription is canceled.
+    - 402 \`PAYMENT_DECLINED\`: the first charge was declined, and there is no subscription. The same \`Idempotency-Key\` repeats this
+      answer; try another method under a new key.
+
+    If the product names a membership tier, the membership becomes active with the first payment.`,
   auth: 'session-or-guest',
   access: {
     action: 'canManageSubscriptions',
@@ -135,6 +232,8 @@ export const getSubscriptionEndpoint = endpoint({
   method: 'GET',
   path: '/subscriptions/{id}',
   summary: 'Get a subscription',
+  description: `Shows one subscription. While it is past due, a caller who may pay also sees \`open_payment\`: confirm that payment to
+    end the dunning at once.`,
   auth: 'session',
   access: { action: 'read', record: subscriptionRecord },
   params: byId,
@@ -152,6 +251,8 @@ export const listSubscriptionsEndpoint = endpoint({
   method: 'GET',
   path: '/subscriptions',
   summary: 'List subscriptions',
+  description: `Lists the subscriptions of the caller, of an organization or of a project, newest first, by \`limit\` and \`offset\`. With
+    \`Accept: text/csv\` it answers as a table.`,
   auth: 'session',
   access: { action: 'read', organization: 'session by default', references: projectNamed },
   params: none,
@@ -192,6 +293,10 @@ export const updateSubscriptionEndpoint = endpoint({
   method: 'PATCH',
   path: '/subscriptions/{id}',
   summary: 'Change the payment method or metadata of a subscription',
+  description: `Sets another payment method, own metadata, or both. Price and interval never change: cancel, and create a new
+    subscription. A new method on a past-due subscription is charged at once.
+
+    The method must belong to the caller and to the subscription's provider (400 \`PROVIDER_MISMATCH\`).`,
   access: {
     action: 'canManageSubscriptions',
     record: subscriptionRecord,
@@ -207,6 +312,7 @@ export const linkSubscriptionAddressEndpoint = endpoint({
   method: 'PATCH',
   path: '/subscriptions/{id}/billing-address',
   summary: 'Link or unlink the billing address of a subscription',
+  description: `Sets the billing address, or removes it with null. The address must have the same owner as the subscription.`,
   access: { action: 'canManageSubscriptions', record: subscriptionRecord, references: addressNamed },
   body: billingAddressBody,
   errors: ['VALIDATION_ERROR', 'RESOURCE_NOT_FOUND', 'INSUFFICIENT_PERMISSIONS', 'VERSION_CONFLICT'],
@@ -222,6 +328,9 @@ export const cancelSubscriptionEndpoint = endpoint({
   id: 'subscriptions.cancel',
   path: '/subscriptions/{id}/cancel',
   summary: 'Cancel a subscription, at the end of its period or now',
+  description: `Ends the subscription with its current period (the default) or at once. Nothing is refunded: use
+    \`POST /payments/{id}/refunds\` for that. Canceled at once, an open charge is stopped where that is still possible, and a linked membership
+    ends. A repeat answers 200 again.`,
   access: { ...access, platformAdmins: 'may act' },
   body: cancelBody,
   errors: CHANGE_ERRORS,
@@ -232,6 +341,14 @@ export const reactivateSubscriptionEndpoint = endpoint({
   id: 'subscriptions.reactivate',
   path: '/subscriptions/{id}/reactivate',
   summary: 'Take back a cancelation, or start a canceled subscription again',
+  description: `Does one of three things:
+
+    - A cancelation that is only scheduled is taken back; nothing is charged.
+    - A canceled subscription whose period still runs continues it; nothing is charged where the service bills. A provider that bills gets a
+      new subscription, which charges from the end of the paid time.
+    - A canceled subscription whose period is over starts a new one now, and charges it. A decline answers 402 and it stays canceled.
+
+    A subscription without a cancelation answers 409 \`SUBSCRIPTION_NOT_CANCELED\`.`,
   access,
   body: none,
   errors: [...CHANGE_ERRORS, 'SUBSCRIPTION_NOT_CANCELED', 'PAYMENT_METHOD_REQUIRED', 'PAYMENT_DECLINED'],
@@ -242,6 +359,8 @@ export const pauseSubscriptionEndpoint = endpoint({
   id: 'subscriptions.pause',
   path: '/subscriptions/{id}/pause',
   summary: 'Pause a subscription: nothing is charged until it is resumed',
+  description: `Stops all charges of an active or past-due subscription until it is resumed. The time that is paid for stays paid for. A
+    repeat answers 200 again; other states answer 409 \`INVALID_STATE\`.`,
   access,
   body: none,
   errors: CHANGE_ERRORS,
@@ -252,6 +371,8 @@ export const resumeSubscriptionEndpoint = endpoint({
   id: 'subscriptions.resume',
   path: '/subscriptions/{id}/resume',
   summary: 'Resume a paused subscription',
+  description: `Continues the current period if it is still paid for; else starts a new period now and charges it. A decline answers 402
+    \`PAYMENT_DECLINED\`, and the subscription stays paused.`,
   access,
   body: none,
   errors: [...CHANGE_ERRORS, 'PAYMENT_METHOD_REQUIRED', 'PAYMENT_DECLINED'],
@@ -262,6 +383,8 @@ export const listGuestSubscriptionsEndpoint = endpoint({
   method: 'GET',
   path: '/subscriptions/guest/{email}',
   summary: "List a guest's subscriptions by e-mail",
+  description: `Lists the guest subscriptions of an e-mail address, newest first. It needs no credential and so shows a few fields only; with
+    the guest token the entries hold all fields. An operator may switch the list without a token off.`,
   auth: 'public',
   params: emailParams,
   query: guestSubscriptionsQuery,

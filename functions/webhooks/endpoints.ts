@@ -3,14 +3,26 @@ import { principalOf } from '../../shared/access/caller.ts';
 import { MEMORY_MB } from '../../shared/core/memory.ts';
 import { PROVIDER_SLOTS } from '../../shared/core/settings.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
-import { idSchema } from '../../shared/http/fields.ts';
+import { idSchema, jsonValue } from '../../shared/http/fields.ts';
 import { offsetQuery } from '../../shared/http/paging.ts';
 import { logView } from '../../shared/webhooks/logs/read.ts';
 import { LOG_STATUSES } from '../../shared/webhooks/record/log-entry.ts';
 
 const MINUTE = 60;
 const none = z.object({});
-const logId = z.object({ id: idSchema });
+const logId = z.object({ id: idSchema.describe('Names the log entry, `log_…`.') });
+
+const receivedSchema = z
+  .object({
+    received: z.literal(true).describe('Always true.'),
+    event_id: z.string().optional().describe("The provider's id of the event; absent if it has none."),
+    duplicate: z
+      .literal(true)
+      .optional()
+      .describe('Present if the event had arrived before: it has no further effect.'),
+    ignored: z.literal(true).optional().describe('Present if the service does not use events of this type.'),
+  })
+  .meta({ id: 'ReceivedEvent', description: 'The answer to a provider: stop sending this event.' });
 
 const inbound = (slot: 'a' | 'b' | 'c') =>
   endpoint({
@@ -18,20 +30,27 @@ const inbound = (slot: 'a' | 'b' | 'c') =>
     method: 'POST',
     path: `/webhooks/provider_${slot}`,
     summary: `Take an event of provider_${slot}`,
+    description: `The address to enter at the provider; you never call it. The provider signs each event, and a wrong signature answers 401. The
+      event is stored and answered at once, and applied later; in any order, and however often it arrives, the result is the same. A type that
+      the service does not use answers 200 with \`ignored\`.`,
     auth: 'provider-signature',
     params: none,
     query: none,
-    body: z.unknown(),
+    body: z.unknown().meta({ description: "The provider's own event, byte for byte as the provider signed it." }),
     bodyForm: 'raw',
-    response: z.object({
-      received: z.literal(true),
-      event_id: z.string().optional(),
-      duplicate: z.literal(true).optional(),
-      ignored: z.literal(true).optional(),
-    }),
+    response: receivedSchema,
     status: 200,
     form: 'bare',
-    errors: ['INVALID_WEBHOOK_SIGNATURE', 'INVALID_JSON', 'VALIDATION_ERROR', 'ROUTE_NOT_FOUND', 'PAYLOAD_TOO_LARGE'],
+    errors: [
+      'INVALID_WEBHOOK_SIGNATURE',
+      'INVALID_JSON',
+      'VALIDATION_ERROR',
+      'ROUTE_NOT_FOUND',
+      'PAYLOAD_TOO_LARGE',
+      'RATE_LIMITED',
+      'PROVIDER_UNAVAILABLE',
+      'STORAGE_UNAVAILABLE',
+    ],
     uses: ['table:put', `secrets:provider_${slot}`],
     memoryMb: MEMORY_MB.background,
   });
@@ -45,13 +64,21 @@ export const listWebhookLogsEndpoint = endpoint({
   method: 'GET',
   path: '/webhooks/logs',
   summary: 'List what came in and what was sent, newest first',
+  description: `Lists the events of providers and the deliveries to your targets, one entry per attempt. With an organization in the session it
+    shows the organization's entries, else the caller's own; platform admins see all. Payloads over 16 KB are shown by their size: read the
+    entry for the whole.`,
   auth: 'session',
   params: none,
   query: z.object({
     ...offsetQuery,
-    provider: z.enum(PROVIDER_SLOTS).optional(),
-    event_type: z.string().min(1).max(200).optional(),
-    status: z.enum(LOG_STATUSES).optional(),
+    provider: z.enum(PROVIDER_SLOTS).optional().describe('Only entries about this provider slot.'),
+    event_type: z
+      .string()
+      .min(1)
+      .max(200)
+      .optional()
+      .meta({ description: 'Only entries of this event.', examples: ['payment.succeeded'] }),
+    status: z.enum(LOG_STATUSES).optional().describe('Only attempts that succeeded, or that failed.'),
   }),
   body: null,
   response: z.array(logView),
@@ -66,6 +93,8 @@ export const getWebhookLogEndpoint = endpoint({
   method: 'GET',
   path: '/webhooks/logs/{id}',
   summary: 'Show one log entry with its payload and response',
+  description: `Shows one attempt with everything that was sent or received, and what the target answered. Secrets, card numbers and tokens are
+    left out of it.`,
   auth: 'session',
   params: logId,
   query: none,
@@ -77,7 +106,13 @@ export const getWebhookLogEndpoint = endpoint({
   uses: ['table:read'],
 });
 
-const sent = z.object({ event_id: z.string(), event: z.string() });
+const sent = z.object({
+  event_id: z.string().describe('The id of the event, `msg_…`; the header `webhook-id` holds it too.'),
+  event: z.string().meta({
+    description: 'The canonical name, or a slot and the name that the provider gave it.',
+    examples: ['payment.succeeded'],
+  }),
+});
 const senderErrors = ['VALIDATION_ERROR', 'INSUFFICIENT_PERMISSIONS', 'ORGANIZATION_ACCESS_DENIED'] as const;
 
 export const sendWebhookTestEndpoint = endpoint({
@@ -85,24 +120,52 @@ export const sendWebhookTestEndpoint = endpoint({
   method: 'POST',
   path: '/webhooks/test',
   summary: 'Send a test event to every target that wants it',
+  description: `Sends a sample of an event to every target that subscribes to it: one attempt each, without retries. The answer says what each
+    target did. The event is marked: \`test: true\` in its body, and a header \`webhook-test: true\`.
+
+    Owners and admins of the session's organization and platform admins may send. 400 \`UNKNOWN_EVENT\` lists the events there are.`,
   auth: 'session',
   params: none,
   query: none,
-  body: z.object({
-    event: z.string().min(1).max(200),
-    test_data: z.record(z.string(), z.json()).default({}),
-  }),
-  response: sent.extend({
-    targets: z.array(
-      z.object({
-        node: z.string(),
-        host: z.string(),
-        matched: z.boolean(),
-        status: z.enum(['success', 'failed', 'skipped']),
-        http_status: z.int().optional(),
-      }),
-    ),
-  }),
+  body: z
+    .object({
+      event: z
+        .string()
+        .min(1)
+        .max(200)
+        .meta({
+          description: 'A canonical name, or a slot and the name of an event of its provider.',
+          examples: ['payment.succeeded'],
+        }),
+      test_data: z
+        .record(z.string(), jsonValue)
+        .default({})
+        .describe(
+          'Values for the sample: `amount`, `currency`, `status` and `reason`; from platform admins any field. Others are left out.',
+        ),
+    })
+    .meta({ id: 'SendTestEvent', description: 'Which event to send, and values for its sample.' }),
+  response: sent
+    .extend({
+      targets: z
+        .array(
+          z
+            .object({
+              node: z
+                .string()
+                .meta({ description: 'The name of the target in the settings.', examples: ['WEBHOOK_1'] }),
+              host: z.string().describe("The host of the target's address."),
+              matched: z.boolean().describe('True if the target subscribes to the event.'),
+              status: z
+                .enum(['success', 'failed', 'skipped'])
+                .describe('What came of the attempt; `skipped` if the target does not subscribe.'),
+              http_status: z.int().optional().describe("The target's HTTP status; absent if it did not answer."),
+            })
+            .meta({ id: 'TestDelivery', description: 'What one target did with a test event.' }),
+        )
+        .describe('Every target that is configured.'),
+    })
+    .meta({ id: 'SentTestEvent', description: 'The test event, and what each target did with it.' }),
   status: 200,
   form: 'envelope',
   errors: [...senderErrors, 'UNKNOWN_EVENT', 'RESOURCE_NOT_FOUND', 'RATE_LIMITED'],
@@ -117,11 +180,20 @@ export const replayWebhookLogEndpoint = endpoint({
   method: 'POST',
   path: '/webhooks/logs/{id}/replay',
   summary: 'Send the event of a log entry to its target again',
+  description: `Queues the same event once more for the same target: the same id and body, a new signature, and the retries of a new event. A
+    receiver that keeps the ids that it has processed does nothing twice.
+
+    Only deliveries can be sent again, for 30 days: anything else answers 409 \`INVALID_STATE\`.`,
   auth: 'session',
   params: logId,
   query: none,
   body: none,
-  response: sent.extend({ target: z.string(), status: z.literal('queued') }),
+  response: sent
+    .extend({
+      target: z.string().meta({ description: 'The target that gets the event.', examples: ['WEBHOOK_1'] }),
+      status: z.literal('queued').describe('The event is in the queue; the log shows the attempt.'),
+    })
+    .meta({ id: 'ReplayedEvent', description: 'The event that is sent again.' }),
   status: 200,
   form: 'envelope',
   errors: [...senderErrors, 'RESOURCE_NOT_FOUND', 'INVALID_STATE', 'RATE_LIMITED'],

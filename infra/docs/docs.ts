@@ -1,9 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { argv, stdout } from 'node:process';
-import { endpoints } from '../../functions/api/catalogue.ts';
 import { floorParts } from './floors.ts';
-import { settingsTables } from './settings-table.ts';
+import { routeParts } from './routes.ts';
+import { envExample, settingsTables } from './settings-table.ts';
 import { simulatorOperations } from './simulator-operations.ts';
 import { stateDiagrams } from './state-diagrams.ts';
 
@@ -13,20 +13,16 @@ import { stateDiagrams } from './state-diagrams.ts';
  */
 const ROOT = resolve(import.meta.dirname, '../..');
 
-const routes = (): string =>
-  [
-    '| Route | Who | Does |',
-    '|---|---|---|',
-    ...endpoints.map(({ method, path, auth, summary }) => `| \`${method} ${path}\` | ${auth} | ${summary} |`),
-  ].join('\n');
-
 export const PAGES: Readonly<Record<string, () => Readonly<Record<string, string>>>> = {
   'docs/architecture.md': floorParts,
   'docs/settings.md': settingsTables,
   'docs/states.md': stateDiagrams,
   'docs/local.md': simulatorOperations,
-  'docs/routes.md': () => ({ routes: routes() }),
+  'docs/routes.md': routeParts,
 };
+
+/** Files of which every line is generated. */
+export const FILES: Readonly<Record<string, () => string>> = { '.env.example': envExample };
 
 export const readPage = (page: string): string => readFileSync(join(ROOT, page), 'utf8');
 
@@ -47,5 +43,9 @@ if (import.meta.filename === resolve(argv[1] ?? '')) {
   for (const [page, parts] of Object.entries(PAGES)) {
     writeFileSync(join(ROOT, page), withParts(readPage(page), parts()));
     stdout.write(`${page}\n`);
+  }
+  for (const [file, made] of Object.entries(FILES)) {
+    writeFileSync(join(ROOT, file), made());
+    stdout.write(`${file}\n`);
   }
 }

@@ -4,7 +4,11 @@ import { DomainError } from '../core/errors.ts';
 import type { Reply } from '../http/reply.ts';
 import type { ApiRequest } from '../http/request.ts';
 
-export const clearCacheBody = z.object({ cache_type: z.string() });
+export const clearCacheBody = z
+  .object({
+    cache_type: z.string().describe('`organization_membership`, `session` or `all`.'),
+  })
+  .meta({ id: 'ClearCache', description: 'Which cache to empty.' });
 type ClearCacheBody = z.output<typeof clearCacheBody>;
 
 /** Empties a cache in every running instance, within seconds of its next request. */

@@ -6,30 +6,65 @@ import { offsetQuery } from '../http/paging.ts';
 const name = z.string().max(200).nullish();
 
 const contact = {
-  name,
-  first_name: name,
-  last_name: name,
-  phone: z.string().max(32).nullish(),
-  metadata: metadataSchema.nullish(),
+  name: name.meta({
+    description: 'The full name as the provider gets it; on a create first and last name together if absent.',
+    examples: ['Ada Lovelace'],
+  }),
+  first_name: name.describe('The given name; kept here only.'),
+  last_name: name.describe('The family name; kept here only.'),
+  phone: z.string().max(32).nullish().describe('The phone number in any notation.'),
+  metadata: metadataSchema
+    .nullish()
+    .describe(
+      'Your own data: at most 50 keys of at most 40 characters, values of at most 500 characters as JSON, 16 KB in all.',
+    ),
 };
 
 /** The use case requires an e-mail: of the body, of guest_data, or of the guest token. */
-export const createCustomerBody = z.object({
-  ...contact,
-  provider_id: z.enum(PROVIDER_SLOTS),
-  email: emailSchema.nullish(),
-  organization_id: z.string().max(64).nullish(),
-  project_id: idSchema.nullish(),
-  guest_data: guestDataSchema.nullish(),
-});
+export const createCustomerBody = z
+  .object({
+    ...contact,
+    provider_id: z
+      .enum(PROVIDER_SLOTS)
+      .describe('The provider slot that gets the customer; each slot has its own customers.'),
+    email: emailSchema.nullish().meta({
+      description: 'The e-mail address; required unless `guest_data` or a guest token has one. Stored in lower case.',
+      examples: ['ada@example.com'],
+    }),
+    organization_id: z
+      .string()
+      .max(64)
+      .nullish()
+      .describe(
+        "The organization that owns the customer; the session's organization if absent. Null or an empty text makes it personal.",
+      ),
+    project_id: idSchema
+      .nullish()
+      .describe('The project to file the customer under. The caller needs edit permission on it.'),
+    guest_data: guestDataSchema
+      .nullish()
+      .describe('Who the guest is. Needed without a session and without a guest token.'),
+  })
+  .meta({ id: 'CreateCustomer', description: 'Who the customer is, and at which provider.' });
 export type CreateCustomerBody = z.output<typeof createCustomerBody>;
 
-export const updateCustomerBody = z.object({ ...contact, email: emailSchema.optional() });
+export const updateCustomerBody = z
+  .object({ ...contact, email: emailSchema.optional().describe('The new e-mail address; it cannot be cleared.') })
+  .meta({
+    id: 'UpdateCustomer',
+    description: 'The fields to change. Fields that are not sent stay; null clears a field.',
+  });
 export type UpdateCustomerBody = z.output<typeof updateCustomerBody>;
 
 export const listCustomersQuery = z.object({
   ...offsetQuery,
-  organization_id: z.string().max(64).optional(),
-  provider_id: z.enum(PROVIDER_SLOTS).optional(),
+  organization_id: z
+    .string()
+    .max(64)
+    .optional()
+    .describe(
+      "The organization whose customers to list; the session's organization if absent. Empty lists personal customers.",
+    ),
+  provider_id: z.enum(PROVIDER_SLOTS).optional().describe('Only customers at this provider slot.'),
 });
 export type ListCustomersQuery = z.output<typeof listCustomersQuery>;

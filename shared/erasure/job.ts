@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { notFound } from '../core/errors.ts';
+import { timestamp } from '../http/fields.ts';
 import type { Reply } from '../http/reply.ts';
 import type { ApiRequest } from '../http/request.ts';
 import { dueShard, erasureKey, erasureLockKey, type Key } from '../table/keys.ts';
@@ -84,13 +85,21 @@ export const erasureView = (job: ErasureJob) => ({
   completed_at: job.completedAt ?? null,
 });
 
-export const erasureViewSchema = z.object({
-  id: z.string(),
-  status: z.enum(ERASURE_STATUSES),
-  counts: z.record(z.enum(COUNTED), z.int().nonnegative()),
-  created_at: z.string(),
-  completed_at: z.string().nullable(),
-});
+export const erasureViewSchema = z
+  .object({
+    id: z.string().describe('Names the erasure, `ers_…`.'),
+    status: z
+      .enum(ERASURE_STATUSES)
+      .describe(
+        '`pending`: not begun; `running`: under way, also while it waits for a charge; `done`: nothing is left.',
+      ),
+    counts: z
+      .record(z.enum(COUNTED), z.int().nonnegative())
+      .describe('How many records of each kind were blanked or removed.'),
+    created_at: timestamp.describe('When the erasure was requested.'),
+    completed_at: timestamp.nullable().describe('When the job ended; null before.'),
+  })
+  .meta({ id: 'Erasure', description: "The job that removes a person's data." });
 
 export const getErasure = async (
   { table }: { readonly table: Table },

@@ -12,11 +12,15 @@ import type { Table } from '../table/table.ts';
 import { type ErasureJob, erasureView, jobItem, jobOf, lockKeyOf, type Subject } from './job.ts';
 
 export const erasureBody = z
-  .object({ user_id: idSchema.optional(), email: emailSchema.optional() })
+  .object({
+    user_id: idSchema.optional().describe('The user whose records are erased.'),
+    email: emailSchema.optional().describe('The e-mail address whose guest records are erased.'),
+  })
   .refine(({ user_id: userId, email }) => (userId === undefined) !== (email === undefined), {
     ...requiredRule('user_id', 'must be sent, or email, and not both'),
     when: ({ issues }) => issues.length === 0,
-  });
+  })
+  .meta({ id: 'RequestErasure', description: 'Who is erased: exactly one of `user_id` and `email`.' });
 type ErasureBody = z.output<typeof erasureBody>;
 
 interface RequestDeps {

@@ -87,7 +87,10 @@ export interface Endpoint<
   readonly id: string;
   readonly method: HttpMethod;
   readonly path: `/${string}`;
+  /** What it does, in a few words. Like all texts of a declaration, only the API document and the tools read it. */
   readonly summary: string;
+  /** Markdown: what happens, when to use it, what can go wrong. The form of the answer and the callers are added. */
+  readonly description: string;
   readonly auth: Auth;
   readonly access: AccessRule<Body, R> | undefined;
   readonly params: Params;
@@ -104,6 +107,10 @@ export interface Endpoint<
    * decides whether an installation has it.
    */
   readonly serves: 'data' | 'console';
+  /** What `meta` of the envelope holds; only the API document reads it. */
+  readonly meta: z.ZodType | undefined;
+  /** Further members of the envelope; only the API document reads them. */
+  readonly beside: z.ZodRawShape | undefined;
   /** Set for a list that callers may also read as CSV. */
   readonly csv: CsvForm | undefined;
   readonly errors: readonly ErrorCode[];
@@ -122,6 +129,8 @@ export interface Endpoint<
 type Optional =
   | 'accepted'
   | 'serves'
+  | 'meta'
+  | 'beside'
   | 'csv'
   | 'access'
   | 'idempotent'
@@ -147,6 +156,8 @@ export const endpoint = <P extends z.ZodType, Q extends z.ZodType, B extends z.Z
   access: undefined,
   accepted: undefined,
   serves: 'data',
+  meta: undefined,
+  beside: undefined,
   csv: undefined,
   idempotent: 'natural',
   limits: [],

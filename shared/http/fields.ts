@@ -3,16 +3,26 @@ import * as z from 'zod';
 /** Fields that many requests share, with their limits. */
 export const idSchema = z.string().min(1).max(64);
 
+/** Any JSON, in views and requests; under one name in the API document. */
+export const jsonValue = z.json().register(z.globalRegistry, {
+  id: 'JsonValue',
+  description: 'Any JSON value: text, number, boolean, null, list or object.',
+});
+
+/** A time in an answer. */
+export const timestamp = z.string().meta({ format: 'date-time' });
+
 const METADATA_KEYS = 50;
 const METADATA_VALUE_LENGTH = 500;
 const METADATA_BYTES = 16 * 1024;
 
-const metadataValue = z
-  .json()
-  .refine((value) => (typeof value === 'string' ? value : JSON.stringify(value)).length <= METADATA_VALUE_LENGTH, {
+const metadataValue = jsonValue.refine(
+  (value) => (typeof value === 'string' ? value : JSON.stringify(value)).length <= METADATA_VALUE_LENGTH,
+  {
     message: `must be at most ${METADATA_VALUE_LENGTH} characters`,
     params: { rule: 'too_big' },
-  });
+  },
+);
 
 /** DynamoDB stores no number below 1e-130, its SDK none above 2^53, and the SDK mistakes `constructor` for a class name. */
 const isStorable = (value: unknown): boolean => {
@@ -71,11 +81,50 @@ export const emailSchema = z
   })
   .meta({ format: 'idn-email' });
 
-export const guestDataSchema = z.object({
-  email: emailSchema,
-  name: z.string().trim().min(1).max(200),
-  phone: z.string().max(32).nullish(),
-});
+export const guestDataSchema = z
+  .object({
+    email: emailSchema.meta({
+      description: "The guest's e-mail address; stored in lower case.",
+      examples: ['gus@example.com'],
+    }),
+    name: z
+      .string()
+      .trim()
+      .min(1)
+      .max(200)
+      .meta({ description: "The guest's full name.", examples: ['Gus Guest'] }),
+    phone: z.string().max(32).nullish().describe("The guest's phone number, in any notation."),
+  })
+  .meta({ id: 'GuestData', description: 'Who the guest is, for a request without a session.' });
+
+export const nextActionSchema = z
+  .object({
+    type: z
+      .enum(['use_provider_sdk', 'redirect_to_url'])
+      .describe(
+        "`use_provider_sdk`: continue with the provider's library in the browser and the `client_secret`. `redirect_to_url`: send the payer to `url`.",
+      ),
+    url: z.string().optional().describe("The provider's page, with `redirect_to_url`. Hidden from platform admins."),
+  })
+  .meta({ id: 'NextAction', description: 'What the payer must do before the provider goes on.' });
+
+/** What a guest's create request answers beside the record. */
+export const guestTokenView = {
+  guest_token: z
+    .string()
+    .optional()
+    .describe("For a guest: the token that opens this guest's records later. Keep it like a password."),
+  guest_token_expires_at: timestamp
+    .optional()
+    .describe('Until when the token holds; 7 days from now unless the operator sets another lifetime.'),
+};
+
+/** The query parameter of a guest token, where the document names it. */
+export const tokenParameter = z
+  .string()
+  .max(2048)
+  .optional()
+  .describe('A guest token, in place of the header `X-Guest-Token`. Prefer the header: addresses end up in logs.');
 
 /** True if the body, valid or not, has a value for one of the fields. */
 export const hasAnyField = (body: unknown, ...fields: readonly string[]): boolean =>

@@ -33,7 +33,9 @@ export const guestDeclineLimits: readonly RateLimit[] = [
 ];
 
 /** Path parameters of a list by e-mail. */
-export const emailParams = z.object({ email: emailSchema });
+export const emailParams = z.object({
+  email: emailSchema.describe('The address that the guest gave in `guest_data`, in any case.'),
+});
 
 export const guestListLimits = (name: string): readonly RateLimit[] => [
   { name: `${name}-ip`, max: 10, windowSeconds: MINUTE, by: ({ sourceNetwork }) => sourceNetwork },

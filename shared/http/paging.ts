@@ -19,8 +19,12 @@ export const offsetQuery = {
   limit: wholeNumber
     .pipe(z.int().min(1))
     .transform((limit) => Math.min(limit, PAGE_LIMIT))
-    .default(PAGE_LIMIT),
-  offset: wholeNumber.pipe(z.int().max(MAX_OFFSET)).default(0),
+    .default(PAGE_LIMIT)
+    .describe('How many records a page holds, at least 1; 100 if absent, and for every number above.'),
+  offset: wholeNumber
+    .pipe(z.int().max(MAX_OFFSET))
+    .default(0)
+    .describe('How many records to skip, at most 10,000. The header `Link` names the next page.'),
 };
 
 export interface OffsetPage {

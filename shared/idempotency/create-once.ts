@@ -1,6 +1,6 @@
 import { DomainError } from '../core/errors.ts';
 import { derivedId, type IdKind } from '../core/ids.ts';
-import { DAY, instant, type Now } from '../core/time.ts';
+import { DAY, type Instant, instant, type Now } from '../core/time.ts';
 import type { Found, StoredRecord } from '../table/record-store.ts';
 import type { Table, TransactionStep } from '../table/table.ts';
 import { claimKey, type IdempotentRequest, inProgressError, keyReusedError, settleKey } from './idempotency.ts';
@@ -55,11 +55,14 @@ export const createOnce = async <T extends StoredRecord>(
     const found = (await store.find(id)) ?? (await held());
     if ('fresh' in found) return { record: found.fresh, replayed: false };
     const createdAt = found.kind === 'record' ? found.record.createdAt : found.createdAt;
-    if (instant(createdAt) + KEY_LIFETIME_MS > deps.now()) return replay(found, idempotency.requestHash);
+    if (isKeyInForce(createdAt, deps.now())) return replay(found, idempotency.requestHash);
     id = derivedId(kind, idempotency.scope, id);
   }
   throw inProgressError(1);
 };
+
+/** The Idempotency-Key still returns the record that it created at this time. */
+export const isKeyInForce = (createdAt: string, now: Instant): boolean => instant(createdAt) + KEY_LIFETIME_MS > now;
 
 /** An error frees the key at once. If the function stops, a retry may take the key after the function's time-out. */
 const whileHeld = async <R>(

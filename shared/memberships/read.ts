@@ -53,7 +53,13 @@ export const listMemberships = async (
 
 /** Without an entity, the list shows the caller's own memberships. */
 export const listMembershipsQuery = z
-  .object({ ...offsetQuery, entity_type: z.enum(ENTITY_TYPES).default('user'), entity_id: idSchema.optional() })
+  .object({
+    ...offsetQuery,
+    entity_type: z.enum(ENTITY_TYPES).default('user').describe('Whose memberships to list.'),
+    entity_id: idSchema
+      .optional()
+      .describe('The user, organization or project; the caller if absent. Required unless `entity_type` is `user`.'),
+  })
   .refine(({ entity_type, entity_id }) => entity_type === 'user' || entity_id !== undefined, {
     path: ['entity_id'],
     message: 'is required',

@@ -5,15 +5,17 @@ import { MAX_OFFSET, PAGE_LIMIT, wholeNumber } from '../http/paging.ts';
 
 const DEFAULT_PAGE_SIZE = 20;
 
-const name = z.string().trim().min(1).max(200);
+const name = z.string().trim().min(1).max(200).describe('The name to show to people, at most 200 characters.');
 const details = {
-  business_email: emailSchema.nullish(),
-  business_phone: z.string().max(32).nullish(),
-  tax_id: z.string().max(50).nullish(),
-  address: z.string().max(500).nullish(),
+  business_email: emailSchema.nullish().describe('The e-mail address for business matters.'),
+  business_phone: z.string().max(32).nullish().describe('The phone number for business matters, in any notation.'),
+  tax_id: z.string().max(50).nullish().describe('The tax number; it is kept as entered, and not checked.'),
+  address: z.string().max(500).nullish().describe('The postal address as one text.'),
 };
 
-export const createOrganizationBody = z.object({ ...details, name });
+export const createOrganizationBody = z
+  .object({ ...details, name })
+  .meta({ id: 'CreateOrganization', description: 'The name, and details for business matters.' });
 export type CreateOrganizationBody = z.output<typeof createOrganizationBody>;
 
 export const updateOrganizationBody = z
@@ -21,28 +23,36 @@ export const updateOrganizationBody = z
   .refine((body) => Object.values(body).some((value) => value !== undefined), {
     message: 'needs at least one field',
     params: { rule: 'required' },
-  });
+  })
+  .meta({ id: 'UpdateOrganization', description: 'At least one field; null clears a field.' });
 export type UpdateOrganizationBody = z.output<typeof updateOrganizationBody>;
 
 /** Includes `owner`, which the use case refuses with its own error. */
-const role = z.enum(ROLES);
+const role = z.enum(ROLES).describe('The role: `admin`, `billing` or `member`. `owner` is refused.');
 
-export const addMemberBody = z.object({ email: emailSchema, role });
+export const addMemberBody = z
+  .object({ email: emailSchema.describe('The e-mail address of an account.'), role })
+  .meta({ id: 'AddMember', description: 'Who joins, and as what.' });
 export type AddMemberBody = z.output<typeof addMemberBody>;
 
-export const changeRoleBody = z.object({ role });
+export const changeRoleBody = z.object({ role }).meta({ id: 'ChangeRole', description: 'Which role the member gets.' });
 export type ChangeRoleBody = z.output<typeof changeRoleBody>;
 
 const page = {
-  page: wholeNumber.pipe(z.int().min(1)).default(1),
-  limit: wholeNumber.pipe(z.int().min(1).max(PAGE_LIMIT)).default(DEFAULT_PAGE_SIZE),
+  page: wholeNumber.pipe(z.int().min(1)).default(1).describe('The number of the page, from 1.'),
+  limit: wholeNumber
+    .pipe(z.int().min(1).max(PAGE_LIMIT))
+    .default(DEFAULT_PAGE_SIZE)
+    .describe('How many entries a page holds, 1 to 100; 20 if absent.'),
 };
 /** A page that is not a number has its own problem, so NaN passes here. */
 const withinReach = (query: PageQuery): boolean => !((query.page - 1) * query.limit > MAX_OFFSET);
 const tooFar = { path: ['page'], message: `must not lead beyond ${MAX_OFFSET} entries`, params: { rule: 'too_big' } };
 
 export const listOrganizationsQuery = z.object(page).refine(withinReach, tooFar);
-export const listMembersQuery = z.object({ ...page, role: role.optional() }).refine(withinReach, tooFar);
+export const listMembersQuery = z
+  .object({ ...page, role: z.enum(ROLES).optional().describe('Only members with this role.') })
+  .refine(withinReach, tooFar);
 export type ListMembersQuery = z.output<typeof listMembersQuery>;
 export interface PageQuery {
   readonly page: number;

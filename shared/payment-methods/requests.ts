@@ -1,41 +1,81 @@
 import * as z from 'zod';
 import { PROVIDER_SLOTS } from '../core/settings.ts';
-import { guestDataSchema, hasAnyField, idSchema, requiredRule, verificationTokenSchema } from '../http/fields.ts';
+import {
+  guestDataSchema,
+  hasAnyField,
+  idSchema,
+  requiredRule,
+  tokenParameter,
+  verificationTokenSchema,
+} from '../http/fields.ts';
 import { MAX_OFFSET, PAGE_LIMIT, wholeNumber } from '../http/paging.ts';
 
-const alias = z.string().max(100).nullish();
+const alias = z.string().max(100).nullish().describe('A name that the owner recognizes, such as "Company card".');
 
 const rawCard = {
   card_number: z
     .string()
     .regex(/^(?:\d[ -]?){12,18}\d$/, 'must be a card number')
-    .optional(),
+    .optional()
+    .describe(
+      'For development only: a raw card number. Send a token of the provider instead; the service refuses raw cards unless the operator allows them.',
+    ),
   card_exp_month: z
     .string()
     .regex(/^(0[1-9]|1[0-2])$/, 'must be MM')
-    .optional(),
+    .optional()
+    .describe('The month of expiry as MM; required with `card_number`.'),
   card_exp_year: z
     .string()
     .regex(/^20\d{2}$/, 'must be YYYY')
-    .optional(),
+    .optional()
+    .describe('The year of expiry as YYYY; required with `card_number`.'),
   card_cvc: z
     .string()
     .regex(/^\d{3,4}$/, 'must be 3 or 4 digits')
-    .optional(),
+    .optional()
+    .describe('The security code, 3 or 4 digits. It is never stored.'),
 };
 
 export const createMethodBody = z
   .object({
     ...rawCard,
-    provider_id: z.enum(PROVIDER_SLOTS),
-    provider_payment_method_token: z.string().min(1).max(255).optional(),
-    verification_token: verificationTokenSchema,
-    type: z.enum(['card', 'bank_account']).optional(),
-    billing_address_id: idSchema.nullish(),
-    is_default: z.boolean().default(false),
+    provider_id: z.enum(PROVIDER_SLOTS).describe('The provider slot that keeps the method.'),
+    provider_payment_method_token: z
+      .string()
+      .min(1)
+      .max(255)
+      .optional()
+      .meta({
+        description: `The token that the provider's library made in the browser. The id of a method that is saved already answers 200 with that
+        method. Required unless a raw card is sent.`,
+        examples: ['pm_card_visa'],
+      }),
+    verification_token: verificationTokenSchema.describe(
+      "The proof of the payer's authentication that the provider's library made in the browser (Square). Used once and not stored.",
+    ),
+    type: z
+      .enum(['card', 'bank_account'])
+      .optional()
+      .describe('What the token stands for. The provider decides: the method shows what it reports.'),
+    billing_address_id: idSchema.nullish().describe('The billing address of the method. It must have the same owner.'),
+    is_default: z
+      .boolean()
+      .default(false)
+      .describe(
+        'True makes the method the default of its owner; if the payer must authenticate first, once that is done.',
+      ),
     alias,
-    organization_id: z.string().max(64).nullish(),
-    guest_data: guestDataSchema.nullish(),
+    organization_id: z
+      .string()
+      .max(64)
+      .nullish()
+      .describe(
+        "The organization that owns the method; the session's organization if absent. Null or an empty text makes the method personal.",
+      ),
+    guest_data: guestDataSchema
+      .nullish()
+      .describe('Who the guest is. Needed without a session and without a guest token.'),
   })
   .refine(
     (body) => hasAnyField(body, 'provider_payment_method_token') || hasAnyField(body, 'card_number'),
@@ -48,33 +88,73 @@ export const createMethodBody = z
   .refine(
     (body) => !hasAnyField(body, 'card_number') || hasAnyField(body, 'card_exp_year'),
     requiredRule('card_exp_year'),
-  );
+  )
+  .meta({
+    id: 'CreatePaymentMethod',
+    description: 'A token of the provider, and how to keep the method that it stands for.',
+  });
 export type CreateMethodBody = z.output<typeof createMethodBody>;
 
-export const updateMethodBody = z.object({
-  alias,
-  billing_address_id: idSchema.nullish(),
-  is_default: z.boolean().optional(),
-});
+export const updateMethodBody = z
+  .object({
+    alias,
+    billing_address_id: idSchema.nullish().describe('The billing address of the method; null unlinks it.'),
+    is_default: z
+      .boolean()
+      .optional()
+      .describe('True makes the method the default of its owner; false takes the mark away.'),
+  })
+  .meta({
+    id: 'UpdatePaymentMethod',
+    description: 'The fields to change. Fields that are not sent stay; null clears a field.',
+  });
 export type UpdateMethodBody = z.output<typeof updateMethodBody>;
 
 const METHOD_ORDERS = ['created_at', 'card_brand', 'alias'] as const;
 
 export const listMethodsQuery = z
   .object({
-    organization_id: z.string().max(64).optional(),
-    project_id: z.string().optional(),
-    page: wholeNumber.pipe(z.int().min(1)).default(1),
+    organization_id: z
+      .string()
+      .max(64)
+      .optional()
+      .describe("The organization whose methods to list. Absent or empty lists the caller's personal methods."),
+    project_id: z
+      .string()
+      .optional()
+      .describe('Not supported: payment methods have no project, and the answer is 400.'),
+    page: wholeNumber
+      .pipe(z.int().min(1))
+      .default(1)
+      .describe('The number of the page, from 1. Pages lead to 10,000 methods at most.'),
     limit: wholeNumber
       .pipe(z.int().min(1))
       .transform((limit) => Math.min(limit, PAGE_LIMIT))
-      .default(PAGE_LIMIT),
-    payment_type: z.enum(['card', 'bank_account']).optional(),
-    card_brand: z.string().toLowerCase().max(50).optional(),
-    search: z.string().trim().toLowerCase().max(200).optional(),
-    orderBy: z.enum(METHOD_ORDERS).default('created_at'),
-    orderDir: z.enum(['asc', 'desc']).default('desc'),
-    token: z.string().max(2048).optional(),
+      .default(PAGE_LIMIT)
+      .describe('How many methods a page holds, at least 1; 100 if absent, and for every number above.'),
+    payment_type: z.enum(['card', 'bank_account']).optional().describe('Only methods of this kind.'),
+    card_brand: z
+      .string()
+      .toLowerCase()
+      .max(50)
+      .optional()
+      .meta({ description: 'Only cards of this brand, in any case.', examples: ['visa'] }),
+    search: z
+      .string()
+      .trim()
+      .toLowerCase()
+      .max(200)
+      .optional()
+      .describe('A part of the alias, of the brand or of the last four digits, in any case.'),
+    orderBy: z
+      .enum(METHOD_ORDERS)
+      .default('created_at')
+      .describe('The field to sort by. Any order but newest first works on up to 10,000 methods.'),
+    orderDir: z
+      .enum(['asc', 'desc'])
+      .default('desc')
+      .describe('`desc` lists the newest or last first, `asc` the oldest or first.'),
+    token: tokenParameter,
   })
   // A page that is not a number has its own problem, so NaN passes here.
   .refine(({ page, limit }) => !((page - 1) * limit > MAX_OFFSET), {

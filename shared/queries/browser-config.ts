@@ -5,22 +5,48 @@ import { ADAPTERS, PROVIDER_SLOTS, type ProviderSlot, type SlotSettings } from '
 import type { Reply } from '../http/reply.ts';
 
 /** What a page in a browser needs to take payments: public ids only. It reads no secret. */
-const providerSchema = z.object({
-  provider_id: z.enum(PROVIDER_SLOTS),
-  provider: z.enum(ADAPTERS),
-  test: z.boolean().meta({ description: 'True if the public keys, or the base URL, are those of a test account' }),
-  publishable_key: z.string().optional(),
-  client_id: z.string().optional(),
-  application_id: z.string().optional(),
-  location_id: z.string().optional(),
-  confirms_in: z.enum(['browser', 'redirect', 'server']),
-  saves_methods: z.boolean(),
-});
+const providerSchema = z
+  .object({
+    provider_id: z.enum(PROVIDER_SLOTS).describe('The slot, as other requests name it.'),
+    provider: z.enum(ADAPTERS).describe('Which provider is behind the slot.'),
+    test: z.boolean().describe('True if the public keys, or the base URL, are those of a test account.'),
+    publishable_key: z
+      .string()
+      .optional()
+      .describe("Stripe's key for its library in the browser; absent if it is not set."),
+    client_id: z
+      .string()
+      .optional()
+      .describe("PayPal's id of the app, for its library in the browser; absent if it is not set."),
+    application_id: z
+      .string()
+      .optional()
+      .describe("Square's id of the application, for its library in the browser; absent if it is not set."),
+    location_id: z
+      .string()
+      .optional()
+      .describe("Square's id of the location that takes the payments; absent if it is not set."),
+    confirms_in: z
+      .enum(['browser', 'redirect', 'server'])
+      .describe(
+        "How a payer pays without a saved method. `browser`: the provider's library confirms with the `client_secret`. `redirect`: the payer approves at `next_action.url`. `server`: the library makes a token, and `POST /payments/confirm/{id}` charges it.",
+      ),
+    saves_methods: z.boolean().describe('True if payment methods can be saved at this provider.'),
+  })
+  .meta({ id: 'ProviderConfig', description: 'A provider that takes payments, and its public ids.' });
 
-export const browserConfigSchema = z.object({
-  default_provider: z.enum(PROVIDER_SLOTS).nullable(),
-  providers: z.array(providerSchema),
-});
+export const browserConfigSchema = z
+  .object({
+    default_provider: z
+      .enum(PROVIDER_SLOTS)
+      .nullable()
+      .describe('The slot of a payment that names none; null if that slot takes no payments.'),
+    providers: z.array(providerSchema).describe('The slots that take payments.'),
+  })
+  .meta({
+    id: 'BrowserConfig',
+    description: 'What a page in a browser needs to take payments; nothing in it is secret.',
+  });
 type ProviderConfig = z.output<typeof providerSchema>;
 
 /** The settings of a slot that are read here. */

@@ -12,7 +12,7 @@ import { decodeCursor, encodeCursor } from '../table/cursor.ts';
 import { besidePayment, monthPartition } from '../table/keys.ts';
 import { type Cursor, type IndexRow, listRows } from '../table/listing.ts';
 import type { Item, Table } from '../table/table.ts';
-import { moment } from './parameters.ts';
+import { cursorParameter, moment } from './parameters.ts';
 
 interface ReadDeps {
   readonly table: Table;
@@ -66,13 +66,26 @@ const MAX_LIMIT = 100;
 const DEFAULT_LIMIT = 25;
 
 const range = {
-  from: moment(false).optional(),
-  to: moment(true).optional(),
-  limit: wholeNumber.pipe(z.int().min(1).max(MAX_LIMIT)).default(DEFAULT_LIMIT),
-  cursor: z.string().max(1_000).optional(),
+  from: moment(false)
+    .optional()
+    .describe('The earliest time of creation: a time, or a day in UTC (its first moment). 24 months ago if absent.'),
+  to: moment(true)
+    .optional()
+    .describe('The latest time of creation: a time, or a day in UTC (its last moment). Now if absent.'),
+  limit: wholeNumber
+    .pipe(z.int().min(1).max(MAX_LIMIT))
+    .default(DEFAULT_LIMIT)
+    .describe('How many records a page holds, 1 to 100; 25 if absent. It does not apply to CSV.'),
+  cursor: cursorParameter,
 };
-export const listRefundsQuery = z.object({ status: z.enum(REFUND_STATUSES).optional(), ...range });
-export const listDisputesQuery = z.object({ status: z.enum(DISPUTE_STATUSES).optional(), ...range });
+export const listRefundsQuery = z.object({
+  status: z.enum(REFUND_STATUSES).optional().describe('Only refunds in this status.'),
+  ...range,
+});
+export const listDisputesQuery = z.object({
+  status: z.enum(DISPUTE_STATUSES).optional().describe('Only disputes in this status.'),
+  ...range,
+});
 type RangeQuery = z.output<typeof listRefundsQuery> | z.output<typeof listDisputesQuery>;
 
 export const listRefunds = ({ table, now }: ReadDeps, request: InRange): Promise<Reply> =>

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { booleanParameter, idSchema } from '../http/fields.ts';
+import { booleanParameter, idSchema, tokenParameter } from '../http/fields.ts';
 import { PAYMENT_STATUSES } from '../payments/record/payment.ts';
 
 /** Query parameters of the payment lists and of get. */
@@ -29,10 +29,21 @@ export const paymentStatusList = z
   .transform((text) => text.split(',').map((status) => status.trim()))
   .pipe(z.array(z.enum(PAYMENT_STATUSES)).min(1));
 
+/** The position of a list that has a cursor. */
+export const cursorParameter = z
+  .string()
+  .max(1_000)
+  .optional()
+  .describe('Where the page starts: `next_cursor` of the page before. For CSV the cursor in its header `Link`.');
+
 const pageQuery = {
-  page: wholeNumberParameter(1, MAX_PAGE).default(1),
-  limit: wholeNumberParameter(1, MAX_PAYMENTS_PER_PAGE).default(PAYMENTS_PER_PAGE),
-  cursor: z.string().max(1000).optional(),
+  page: wholeNumberParameter(1, MAX_PAGE)
+    .default(1)
+    .describe('The number of the page, from 1. For deep pages follow `next_cursor` instead.'),
+  limit: wholeNumberParameter(1, MAX_PAYMENTS_PER_PAGE)
+    .default(PAYMENTS_PER_PAGE)
+    .describe('How many payments a page holds, 1 to 50; 20 if absent. It does not apply to CSV.'),
+  cursor: cursorParameter,
 };
 
 export const INCLUDES = ['payment_method', 'project', 'organization', 'subscription', 'product', 'order'] as const;
@@ -58,19 +69,52 @@ const ORDERS = ['created_at', 'amount_cents', 'status', 'updated_at'] as const;
 export const listPaymentsQuery = z
   .object({
     ...pageQuery,
-    status: paymentStatusList.optional(),
-    search: z.string().trim().max(200).optional(),
-    created_at_from: moment(false).optional(),
-    created_at_to: moment(true).optional(),
-    orderBy: z.enum(ORDERS).default('created_at'),
-    orderDir: z.enum(['asc', 'desc']).default('desc'),
-    include: includeList(LIST_INCLUDES).optional(),
-    include_pm: booleanParameter.optional(),
-    include_payment_method: booleanParameter.optional(),
-    organization_id: z.string().max(64).optional(),
-    project_id: idSchema.optional(),
-    product_id: idSchema.optional(),
-    token: z.string().max(2048).optional(),
+    status: paymentStatusList.optional().meta({
+      description: 'Only payments in one of these statuses, separated by commas.',
+      examples: ['succeeded,failed'],
+    }),
+    search: z
+      .string()
+      .trim()
+      .max(200)
+      .optional()
+      .describe('A payment id, or a part of an e-mail address or description, in any case.'),
+    created_at_from: moment(false)
+      .optional()
+      .meta({
+        description: 'The earliest time of creation: a time, or a day in UTC (its first moment).',
+        examples: ['2026-11-01'],
+      }),
+    created_at_to: moment(true)
+      .optional()
+      .meta({
+        description: 'The latest time of creation: a time, or a day in UTC (its last moment).',
+        examples: ['2026-11-30'],
+      }),
+    orderBy: z
+      .enum(ORDERS)
+      .default('created_at')
+      .describe(
+        'The field to sort by. All but `created_at` work on up to 10,000 payments in the range and go without a cursor.',
+      ),
+    orderDir: z.enum(['asc', 'desc']).default('desc').describe('`desc` lists the newest or largest first, `asc` last.'),
+    include: includeList(LIST_INCLUDES)
+      .optional()
+      .describe('`payment_method` (or `pm`) shows the saved method of each payment beside its id.'),
+    include_pm: booleanParameter.optional().describe('`true` has the effect of `include=payment_method`.'),
+    include_payment_method: booleanParameter.optional().describe('`true` has the effect of `include=payment_method`.'),
+    organization_id: z
+      .string()
+      .max(64)
+      .optional()
+      .describe(
+        "The organization whose payments to list; the session's organization if absent. Empty lists personal payments.",
+      ),
+    project_id: idSchema
+      .optional()
+      .describe('Lists the payments of this project, which the caller must be allowed to see.'),
+    product_id: idSchema.optional().describe('Only payments for this product.'),
+    token: tokenParameter,
   })
   .refine(({ created_at_from: from, created_at_to: to }) => from === undefined || to === undefined || from <= to, {
     path: ['created_at_to'],
@@ -79,22 +123,28 @@ export const listPaymentsQuery = z
   });
 export type ListPaymentsQuery = z.output<typeof listPaymentsQuery>;
 
-export const guestPaymentsQuery = z.object({ ...pageQuery, token: z.string().max(2048).optional() });
+export const guestPaymentsQuery = z.object({ ...pageQuery, token: tokenParameter });
 export type GuestPaymentsQuery = z.output<typeof guestPaymentsQuery>;
 
 export const getPaymentQuery = z.object({
-  token: z.string().max(2048).optional(),
-  organization_id: idSchema.optional(),
-  project_id: idSchema.optional(),
-  product_id: idSchema.optional(),
-  include: includeList(INCLUDES).optional(),
-  include_pm: booleanParameter.optional(),
-  include_payment_method: booleanParameter.optional(),
-  include_project: booleanParameter.optional(),
-  include_organization: booleanParameter.optional(),
-  include_subscription: booleanParameter.optional(),
-  include_product: booleanParameter.optional(),
-  include_order: booleanParameter.optional(),
+  token: tokenParameter,
+  organization_id: idSchema.optional().describe('A guard: 404 unless the payment belongs to this organization.'),
+  project_id: idSchema.optional().describe('A guard: 404 unless the payment belongs to this project.'),
+  product_id: idSchema.optional().describe('A guard: 404 unless the payment is for this product.'),
+  include: includeList(INCLUDES)
+    .optional()
+    .meta({
+      description: `Records to show beside the payment, separated by commas: \`payment_method\` (or \`pm\`), \`project\`, \`organization\`,
+      \`subscription\`, \`product\`, \`order\`. A record that is absent, or that the caller may not read, is null.`,
+      examples: ['payment_method,project'],
+    }),
+  include_pm: booleanParameter.optional().describe('`true` has the effect of `include=payment_method`.'),
+  include_payment_method: booleanParameter.optional().describe('`true` has the effect of `include=payment_method`.'),
+  include_project: booleanParameter.optional().describe('`true` has the effect of `include=project`.'),
+  include_organization: booleanParameter.optional().describe('`true` has the effect of `include=organization`.'),
+  include_subscription: booleanParameter.optional().describe('`true` has the effect of `include=subscription`.'),
+  include_product: booleanParameter.optional().describe('`true` has the effect of `include=product`.'),
+  include_order: booleanParameter.optional().describe('`true` has the effect of `include=order`.'),
 });
 export type GetPaymentQuery = z.output<typeof getPaymentQuery>;
 

@@ -18,30 +18,51 @@ const INTERVALS = ['day', 'week', 'month'] as const;
 const GROUPS = ['currency', 'status', 'provider'] as const;
 
 export const summaryQuery = z.object({
-  from: z.iso.date().optional(),
-  to: z.iso.date().optional(),
-  interval: z.enum(INTERVALS).default('day'),
-  group_by: z.enum(GROUPS).default('currency'),
+  from: z.iso
+    .date()
+    .optional()
+    .describe('The first UTC day, YYYY-MM-DD; 30 days before `to` if absent, at most 365 days before it.'),
+  to: z.iso.date().optional().describe('The last UTC day, which is included; today if absent.'),
+  interval: z.enum(INTERVALS).default('day').describe('The length of the periods. Weeks begin on Monday.'),
+  group_by: z
+    .enum(GROUPS)
+    .default('currency')
+    .describe(
+      '`status`: payments by the day of their creation, in their present status. `currency` and `provider`: succeeded payments by the day of their completion, refunds by the day they succeeded.',
+    ),
 });
 type SummaryQuery = z.output<typeof summaryQuery>;
 
 export const ownerSummaryQuery = summaryQuery.extend({
-  organization_id: z.string().max(64).optional(),
-  project_id: idSchema.optional(),
+  organization_id: z
+    .string()
+    .max(64)
+    .optional()
+    .describe(
+      "The organization whose payments to sum up; the session's organization if absent. Empty means personal payments.",
+    ),
+  project_id: idSchema.optional().describe('Not supported: summaries of projects are not kept, and the answer is 400.'),
 });
 type OwnerSummaryQuery = z.output<typeof ownerSummaryQuery>;
 
 export const summaryRows = z.array(
-  z.object({
-    period: z.iso.date().meta({ description: 'The first UTC day of the day, week (from Monday) or month' }),
-    currency: z.string(),
-    status: z.enum(PAYMENT_STATUSES).optional(),
-    provider_id: z.enum(PROVIDER_SLOTS).optional(),
-    count: z.int(),
-    amount_cents: z.int(),
-    refunded_count: z.int(),
-    refunded_cents: z.int(),
-  }),
+  z
+    .object({
+      period: z.iso.date().describe('The first UTC day of the day, week (from Monday) or month.'),
+      currency: z.string().describe('The ISO 4217 code of the amounts; each currency has rows of its own.'),
+      status: z
+        .enum(PAYMENT_STATUSES)
+        .optional()
+        .describe('The present status of the payments; only with `group_by=status`.'),
+      provider_id: z.enum(PROVIDER_SLOTS).optional().describe('The provider slot; only with `group_by=provider`.'),
+      count: z.int().describe('How many payments the row counts.'),
+      amount_cents: z.int().describe('The sum of their totals, in minor units.'),
+      refunded_count: z
+        .int()
+        .describe("How many refunds succeeded in the period; with `group_by=status` how many of the row's payments."),
+      refunded_cents: z.int().describe('The sum of these refunds, in minor units.'),
+    })
+    .meta({ id: 'SummaryRow', description: 'Payments and refunds of one period in one currency.' }),
 );
 type SummaryRow = z.output<typeof summaryRows>[number];
 

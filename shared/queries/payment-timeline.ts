@@ -3,6 +3,7 @@ import type { Caller } from '../access/caller.ts';
 import type { Standings } from '../access/standing.ts';
 import { DISPUTE_STATUSES, REFUND_REASONS, REFUND_STATUSES } from '../core/money-back.ts';
 import { DECLINE_CODES } from '../core/outcome.ts';
+import { timestamp } from '../http/fields.ts';
 import type { Reply } from '../http/reply.ts';
 import type { ApiRequest } from '../http/request.ts';
 import { actorSchema } from '../payments/record/actor.ts';
@@ -17,55 +18,77 @@ import { mayReadLogOf } from '../webhooks/logs/access.ts';
  */
 /** The refund or dispute that the version changed, as it was then. */
 const changedRefund = z.object({
-  id: z.string(),
-  amount_cents: z.int(),
-  status: z.enum(REFUND_STATUSES),
-  reason: z.enum(REFUND_REASONS).nullable(),
+  id: z.string().describe('Names the refund, `ref_…`.'),
+  amount_cents: z.int().describe('What goes back, in minor units.'),
+  status: z.enum(REFUND_STATUSES).describe('The status of the refund after the change.'),
+  reason: z.enum(REFUND_REASONS).nullable().describe('Why the payment was refunded; null if no reason was given.'),
 });
 const changedDispute = z.object({
-  id: z.string(),
-  amount_cents: z.int(),
-  status: z.enum(DISPUTE_STATUSES),
-  reason: z.string().nullable(),
-  evidence_due_by: z.string().nullable(),
+  id: z.string().describe('Names the dispute, `dsp_…`.'),
+  amount_cents: z.int().describe('What the payer asks back, in minor units.'),
+  status: z.enum(DISPUTE_STATUSES).describe('The status of the dispute after the change.'),
+  reason: z.string().nullable().describe("The provider's word; null if it gives none."),
+  evidence_due_by: timestamp.nullable().describe('Until when the provider takes evidence; null if it names no date.'),
 });
 const madeBy = {
-  /** On whose behalf the entry was made; null for a version that is older than the field. */
-  actor: actorSchema.nullable(),
-  /** The id of the HTTP request, the provider's event or the queue's message that made it. */
-  request_id: z.string().nullable(),
+  actor: actorSchema
+    .nullable()
+    .describe('On whose behalf the entry was made; null for a version that is older than the field.'),
+  request_id: z
+    .string()
+    .nullable()
+    .describe("The id of the HTTP request, the provider's event or the queue's message that made the entry."),
 };
-const change = z.object({
-  kind: z.literal('change'),
-  at: z.string(),
-  version: z.int(),
-  status: z.enum(PAYMENT_STATUSES),
-  cause: z.enum(CAUSES).nullable(),
-  /** The number of the attempt to charge; 0 before the first. */
-  attempt: z.int(),
-  failure_code: z.enum(DECLINE_CODES).optional(),
-  anomaly: z.string().optional(),
-  refund: changedRefund.optional(),
-  dispute: changedDispute.optional(),
-  ...madeBy,
-});
+const at = timestamp.describe('When the entry was made; entries are sorted by it.');
+const change = z
+  .object({
+    kind: z.literal('change').describe('Marks a version of the payment.'),
+    at,
+    version: z.int().describe('The number of the version, from 1.'),
+    status: z.enum(PAYMENT_STATUSES).describe('The status of the payment in this version.'),
+    cause: z
+      .enum(CAUSES)
+      .nullable()
+      .describe('What led to the version: a request, an answer or event of the provider, or work of the service.'),
+    attempt: z.int().describe('The number of the attempt to charge; 0 before the first.'),
+    failure_code: z.enum(DECLINE_CODES).optional().describe('Why the attempt was declined; absent if it was not.'),
+    anomaly: z
+      .string()
+      .optional()
+      .describe('How a report of the provider contradicts the record; absent without a contradiction.'),
+    refund: changedRefund.optional().describe('The refund that the version changed, as it was then.'),
+    dispute: changedDispute.optional().describe('The dispute that the version changed, as it was then.'),
+    ...madeBy,
+  })
+  .meta({ id: 'TimelineChange', description: 'A version of the payment. Versions are kept for ever.' });
 const logged = {
-  at: z.string(),
+  at,
   ...madeBy,
-  event_type: z.string(),
-  event_id: z.string(),
-  log_id: z.string(),
-  reason: z.string().nullable(),
+  event_type: z.string().describe('The name of the event, such as `payment.succeeded`.'),
+  event_id: z.string().describe('Names the event: at the provider, or as `webhook-id` at the target.'),
+  log_id: z.string().describe('Names the entry of the webhook log, for `GET /webhooks/logs/{id}`.'),
+  reason: z.string().nullable().describe('Why the event was ignored or failed; null if it was not.'),
 };
-const providerEvent = z.object({ kind: z.literal('provider_event'), outcome: z.string(), ...logged });
-const delivery = z.object({
-  kind: z.literal('delivery'),
-  target: z.string(),
-  status: z.enum(['success', 'failed']),
-  attempt: z.int(),
-  http_status: z.int().nullable(),
-  ...logged,
-});
+const providerEvent = z
+  .object({
+    kind: z.literal('provider_event').describe('Marks an event that the provider sent.'),
+    outcome: z.string().describe('What the service did with the event, such as `applied` or `ignored`.'),
+    ...logged,
+  })
+  .meta({ id: 'TimelineProviderEvent', description: 'An event of the provider about the payment. Kept for 90 days.' });
+const delivery = z
+  .object({
+    kind: z.literal('delivery').describe('Marks an attempt to deliver an event.'),
+    target: z.string().describe('The webhook target, by the name of its node.'),
+    status: z.enum(['success', 'failed']).describe('`success` if the target answered 2xx in time.'),
+    attempt: z.int().describe('The number of the attempt to deliver the event to this target, from 1.'),
+    http_status: z.int().nullable().describe("The status of the target's answer; null without an answer."),
+    ...logged,
+  })
+  .meta({
+    id: 'TimelineDelivery',
+    description: 'An attempt to deliver an event of the payment to a target. Kept for 90 days.',
+  });
 const entrySchema = z.discriminatedUnion('kind', [change, providerEvent, delivery]);
 export type TimelineEntry = z.infer<typeof entrySchema>;
 export const timelineSchema = z.array(entrySchema);

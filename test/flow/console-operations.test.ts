@@ -12,9 +12,9 @@ import {
   visitConsole,
   WIDTHS,
 } from './console-steps.ts';
-import { confirm, createIntent, DAY, HOUR, MINUTE, signIn, type User } from './flow.ts';
+import { confirm, createIntent, DAY, HOUR, MINUTE, signIn, type User, YEAR } from './flow.ts';
 import { type ParsedJson, withHost } from './host.ts';
-import { PROVIDERS, paidPayment, signInAdmin, YEAR } from './refunders.ts';
+import { PROVIDERS, paidPayment, signInAdmin } from './refunders.ts';
 import { deliveredTo } from './targets.ts';
 
 describe('the pages for operators and developers', () => {

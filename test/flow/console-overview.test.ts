@@ -12,9 +12,9 @@ import {
   visitConsole,
   WIDTHS,
 } from './console-steps.ts';
-import { confirm, createIntent, signIn, type User } from './flow.ts';
+import { confirm, createIntent, signIn, type User, YEAR } from './flow.ts';
 import { type ParsedJson, withHost } from './host.ts';
-import { PROVIDERS, paidPayment, refund, signInAdmin, YEAR } from './refunders.ts';
+import { PROVIDERS, paidPayment, refund, signInAdmin } from './refunders.ts';
 import { payer as payerOf, subscribe } from './subscribers.ts';
 
 /** Amounts of USD and EUR as the page writes them. */

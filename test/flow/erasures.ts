@@ -1,12 +1,12 @@
 import { gunzipSync } from 'node:zlib';
 import { expect } from 'vitest';
 import { fingerprint } from '../../shared/core/ids.ts';
-import { itemsOf, MINUTE, signIn, type User } from './flow.ts';
+import { itemsOf, MINUTE, signIn, type User, YEAR } from './flow.ts';
 import type { ParsedJson, RequestOptions, TestHost } from './host.ts';
 
 /** Steps of tests about the erasure of a person. */
 export const platformAdmin = async (service: TestHost): Promise<User> =>
-  signIn(service, { is_admin: true, email: 'admin@platform.example.com', expires_in: 86_400 });
+  signIn(service, { is_admin: true, email: 'admin@platform.example.com', expires_in: YEAR });
 
 export const requestErasure = async (
   service: TestHost,
@@ -130,7 +130,7 @@ const must = async (answer: Promise<{ status: number; body: ParsedJson }>, statu
 
 /** A signed-in person with a customer, a method, addresses, payments in several states, a live subscription. */
 export const userLife = async (service: TestHost, plant: Planter, rounds = 1): Promise<Life> => {
-  const user = await signIn(service, { email: plant.email(), expires_in: 86_400 * 30 });
+  const user = await signIn(service, { email: plant.email(), expires_in: YEAR });
   const { options } = user;
   const customer = await must(
     service.post(

@@ -20,6 +20,7 @@ export const SECOND = 1;
 export const MINUTE = 60;
 export const HOUR = 3_600;
 export const DAY = 86_400;
+export const YEAR = 365 * DAY;
 
 /** A provider's deadline that no test meets by chance, however busy the machine. */
 export const PATIENT = { PROVIDER_TIMEOUT_MS: '15000' } as const;

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { confirm, createPaidIntent, DAY, MINUTE, PATIENT, read, signIn } from './flow.ts';
+import { confirm, createPaidIntent, DAY, MINUTE, PATIENT, read, signIn, YEAR } from './flow.ts';
 import { type ParsedJson, withHost } from './host.ts';
 import { payctlOf, spawned } from './payctl.ts';
-import { expectAgreement, PROVIDERS, paidPayment, refundsAtProvider, signInAdmin, YEAR } from './refunders.ts';
+import { expectAgreement, PROVIDERS, paidPayment, refundsAtProvider, signInAdmin } from './refunders.ts';
 
 /** What an operator does and sees of refunds and disputes. */
 const service = withHost({ frozen: true, env: PATIENT });

@@ -1,6 +1,7 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { documentedEndpoints as endpoints } from '../../functions/api/catalogue.ts';
+import { CANONICAL_EVENTS } from '../../shared/events/bus-event.ts';
 import { startBrowser } from './browser.ts';
 import { withHost } from './host.ts';
 
@@ -28,7 +29,7 @@ describe('the reference page', () => {
   });
   afterAll(() => browser?.close());
 
-  test('opens, and lists every route', async () => {
+  test('opens, and lists every route and every event', async () => {
     expect(await page.title()).toBe('Payments: API reference');
     const shown = await page.locator('.opblock-summary').evaluateAll((rows) =>
       rows.map((row) => {
@@ -36,7 +37,9 @@ describe('the reference page', () => {
         return `${textOf('.opblock-summary-method')} ${textOf('.opblock-summary-path')}`;
       }),
     );
-    expect(shown.toSorted()).toEqual(endpoints.map(({ method, path }) => `${method} ${path}`).toSorted());
+    const routes = endpoints.map(({ method, path }) => `${method} ${path}`);
+    const events = CANONICAL_EVENTS.map((event) => `POST ${event}`);
+    expect(shown.toSorted()).toEqual([...routes, ...events].toSorted());
   });
 
   test('makes a payment: signed in, with the example of the document', async () => {

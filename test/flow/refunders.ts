@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { confirm, createIntent, DAY, itemsOf, MINUTE, read, signIn, type User } from './flow.ts';
+import { confirm, createIntent, itemsOf, MINUTE, read, signIn, type User, YEAR } from './flow.ts';
 import type { ParsedJson, RequestOptions, TestAnswer, TestHost } from './host.ts';
 
 /** Steps of tests about refunds and disputes. */
@@ -13,8 +13,6 @@ export const PROVIDERS: readonly [Paying, ...Paying[]] = [
   ['provider_b', 'SIM-OK'],
   ['provider_c', 'cnon:card-nonce-ok'],
 ];
-
-export const YEAR = 365 * DAY;
 
 export const signInAdmin = (service: TestHost): Promise<User> => signIn(service, { is_admin: true, expires_in: YEAR });
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, inject, test } from 'vitest';
-import { DAY, HOUR, read, signIn, type User } from './flow.ts';
+import { DAY, HOUR, read, signIn, type User, YEAR } from './flow.ts';
 import { type ParsedJson, withHost } from './host.ts';
-import { PROVIDERS, paidPayment, refund, refundsAtProvider, signInAdmin, YEAR } from './refunders.ts';
+import { PROVIDERS, paidPayment, refund, refundsAtProvider, signInAdmin } from './refunders.ts';
 
 /**
  * Random histories of paid payments, several at each provider at the same time: refunds by the service, refunds and

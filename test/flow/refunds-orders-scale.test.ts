@@ -1,7 +1,7 @@
 import { describe, expect, inject, test } from 'vitest';
-import { eventsOf, read, signIn, storedPayment } from './flow.ts';
+import { eventsOf, read, signIn, storedPayment, YEAR } from './flow.ts';
 import { type ParsedJson, withHost } from './host.ts';
-import { type Paying, PROVIDERS, paidPayment, YEAR } from './refunders.ts';
+import { type Paying, PROVIDERS, paidPayment } from './refunders.ts';
 import { everyNth } from './ways.ts';
 
 /** Events of one refund and one dispute in every order, each once or twice, in the providers' own forms: one end. */

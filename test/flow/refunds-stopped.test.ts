@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test, vi } from 'vitest';
-import { DAY, eventsOf, HOUR, MINUTE, PATIENT, read, signIn, type User } from './flow.ts';
+import { DAY, eventsOf, HOUR, MINUTE, PATIENT, read, signIn, type User, YEAR } from './flow.ts';
 import type { ParsedJson, TestAnswer } from './host.ts';
-import { expectAgreement, paidPayment, refund, refundsAtProvider, signInAdmin, YEAR } from './refunders.ts';
+import { expectAgreement, paidPayment, refund, refundsAtProvider, signInAdmin } from './refunders.ts';
 import { withStops } from './stops.ts';
 import { everyNth, type Way, waysToLose, waysToStop } from './ways.ts';
 

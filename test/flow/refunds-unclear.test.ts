@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { DAY, HOUR, IMPATIENT, MINUTE, read, signIn } from './flow.ts';
+import { DAY, HOUR, IMPATIENT, MINUTE, read, signIn, YEAR } from './flow.ts';
 import { withHost } from './host.ts';
-import { expectAgreement, PROVIDERS, paidPayment, refund, refundsAtProvider, signInAdmin, YEAR } from './refunders.ts';
+import { expectAgreement, PROVIDERS, paidPayment, refund, refundsAtProvider, signInAdmin } from './refunders.ts';
 
 /** Refunds whose call to the provider gets no clear answer. No webhook arrives: only the scheduled look-ups find the outcome. */
 const service = withHost({ frozen: true, env: IMPATIENT });

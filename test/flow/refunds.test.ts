@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createPaidIntent, DAY, eventsOf, MINUTE, PATIENT, read, signIn } from './flow.ts';
+import { createPaidIntent, DAY, eventsOf, MINUTE, PATIENT, read, signIn, YEAR } from './flow.ts';
 import { withHost } from './host.ts';
 import {
   expectAgreement,
@@ -9,7 +9,6 @@ import {
   refund,
   refundsAtProvider,
   signInAdmin,
-  YEAR,
 } from './refunders.ts';
 
 /** Refunds by the service's own route, at each provider. */

@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
@@ -9,6 +10,7 @@ import { apiDocumentAt } from '../../functions/api/document.ts';
 import { type Bundle, build, DEFAULT_ID, entryIds, FUNCTIONS_FOLDER } from '../../infra/build.ts';
 import { CLIENT_FOLDER } from '../../infra/client.ts';
 import { callsProviders, type Right } from '../../shared/core/rights.ts';
+import { describedIn } from '../builders/described.ts';
 import { synthesize, temporaryFolder } from './synthesized.ts';
 
 const run = promisify(execFile);
@@ -102,6 +104,17 @@ describe('the bundles', () => {
     expect(JSON.parse(answered)).toEqual(made);
     expect(partsOf('api.openapi')).not.toContain('zod-openapi');
     expect(partsOf('api.openapi')).not.toContain('functions/payments');
+  });
+
+  it('hold no description of a schema or an endpoint', async () => {
+    const texts = describedIn(apiDocumentAt('')).flatMap(({ text }) => (text && text.length > 40 ? [text] : []));
+    const code = await Promise.all(
+      ['payments.create-intent', 'refunds.create', 'payments.list'].map((id) =>
+        readFile(join(folder, id, 'index.mjs'), 'utf8'),
+      ),
+    );
+    const left = texts.filter((text) => code.some((source) => source.includes(text)));
+    expect({ left, isChecked: texts.length > 500 }).toEqual({ left: [], isChecked: true });
   });
 
   it("call every route of Stripe's that the adapter knows, although most of its SDK is left out", async () => {

@@ -28,6 +28,7 @@ const things = (fields: Partial<Endpoint<z.ZodType, z.ZodType, typeof body>> = {
     method: 'POST',
     path: '/things/{id}',
     summary: 'Make a thing',
+    description: 'Makes a thing of the amount.',
     auth: 'session',
     params: z.object({ id: z.string().max(3) }),
     query: z.object({ page: z.string().regex(/^\d+$/).optional() }),

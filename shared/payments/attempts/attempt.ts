@@ -1,11 +1,11 @@
 import type { Outcome } from '../../core/outcome.ts';
-import { iso, MINUTE } from '../../core/time.ts';
+import { type Instant, iso, MINUTE } from '../../core/time.ts';
 import { useNone } from '../../payment-methods/use.ts';
 import { INTENT_SPENT, type ProviderPayment } from '../../providers/port/payments.ts';
 import type { PaymentProvider } from '../../providers/port/provider.ts';
 import type { MoneyDeps } from '../../providers/registry/deps.ts';
 import { mayNameOtherCustomer, payingCustomerOf, savesMethod } from '../record/paying-customer.ts';
-import { isOfSubscription, isVisiblePayment, type Payment, type VisiblePayment } from '../record/payment.ts';
+import { isOfSubscription, isVisiblePayment, type VisiblePayment } from '../record/payment.ts';
 import type { PaymentStore } from '../record/store.ts';
 import { claimAttempt, releaseAttempt } from '../record/versions.ts';
 import { type AttemptResult, recordAnswer } from './answer.ts';
@@ -139,30 +139,32 @@ const replaceIntent = async (
   return isSameClaim(record) ? record : undefined;
 };
 
-export type CaptureResult =
-  | { readonly kind: 'captured'; readonly payment: VisiblePayment }
-  /** Another commit was faster: the caller must decide on the approval again. */
-  | { readonly kind: 'conflict'; readonly found: Payment | undefined };
-
 /**
- * Captures the amount that a payer has approved. The capture claims an attempt like a confirmation does, so that if
+ * The claim of a capture, after the payer's approval. The capture claims an attempt like a confirmation does, so that if
  * several functions process the approval, only one of them captures.
  */
-export const captureApproval = async (
-  deps: Pick<MoneyDeps, 'now' | 'log' | 'providers'>,
-  store: PaymentStore,
-  payment: VisiblePayment,
-): Promise<CaptureResult> => {
-  const provider = await deps.providers.require(payment.providerId, 'payments');
+export const claimApproval = (payment: VisiblePayment, now: Instant): VisiblePayment => {
   // The capture charges what the payer approved, not a method that the record may hold: a wallet's payer may choose another.
-  const approved = claimAttempt(payment, { method: useNone(payment.providerCustomerId) }, deps.now());
+  const claim = claimAttempt(payment, { method: useNone(payment.providerCustomerId) }, now);
   const { paymentMethodId, methodKind } = payment;
-  const claim = methodKind === 'card' ? { ...approved, paymentMethodId, methodKind } : approved;
-  const committed = await store.commit(payment, claim, { by: 'approval' });
-  if (!committed.ok) return { kind: 'conflict', found: committed.found };
-  const before = awaitingCapture(payment, iso(deps.now() + CAPTURE_RETRY_MS));
-  const answer = await makeAttempt({ deps, store, provider }, { claim, before });
-  return { kind: 'captured', payment: answer.payment };
+  return methodKind === 'card' ? { ...claim, paymentMethodId, methodKind } : claim;
+};
+
+interface CaptureParts {
+  readonly deps: Pick<MoneyDeps, 'now' | 'log' | 'providers'>;
+  readonly store: PaymentStore;
+}
+
+/** Captures the amount that the payer has approved. @param was the payment before the claim */
+export const captureApproval = async (
+  { deps, store }: CaptureParts,
+  claim: VisiblePayment,
+  was: VisiblePayment,
+): Promise<VisiblePayment> => {
+  const provider = await deps.providers.require(claim.providerId, 'payments');
+  const before = awaitingCapture(was, iso(deps.now() + CAPTURE_RETRY_MS));
+  const { payment } = await makeAttempt({ deps, store, provider }, { claim, before });
+  return payment;
 };
 
 /** An approval expires after a few hours, so a capture that did not happen is retried after two minutes. */

@@ -18,7 +18,7 @@ import { isSettled } from '../record/states.ts';
 import { type PaymentStore, paymentStore } from '../record/store.ts';
 import { advancePayment, isUnderWay, providerReference } from '../record/versions.ts';
 import { recordAnswer } from './answer.ts';
-import { captureApproval, chargeAttempt } from './attempt.ts';
+import { captureApproval, chargeAttempt, claimApproval } from './attempt.ts';
 import { cancelIntent } from './cancel-intent.ts';
 import { lookUp, NOT_REACHED } from './claimed-call.ts';
 import { createIntent } from './create-intent.ts';
@@ -199,8 +199,10 @@ const keepWaiting = async (parts: OpenParts, payment: VisiblePayment): Promise<s
 
 /** The payer has approved, and no event has arrived: captures as the event would. */
 const captureNow = async ({ deps, store }: OpenParts, payment: VisiblePayment): Promise<string> => {
-  const captured = await captureApproval(deps, store, payment);
-  return captured.kind === 'captured' ? captured.payment.status : OVERTAKEN;
+  const { record, was, isOurs } = await store.change(payment, (current) =>
+    current.version === payment.version ? { next: claimApproval(current, deps.now()), by: 'approval' } : undefined,
+  );
+  return isOurs ? (await captureApproval({ deps, store }, record, was)).status : OVERTAKEN;
 };
 
 /** True if the method of the attempt still exists, and its owner still belongs to the paying organization. */

@@ -7,7 +7,7 @@ import { productRecord } from '../../catalog/records.ts';
 import { DomainError } from '../../core/errors.ts';
 import { derivedId } from '../../core/ids.ts';
 import type { ProviderSlot } from '../../core/settings.ts';
-import { DAY, instant, iso, SECOND } from '../../core/time.ts';
+import { instant, iso, SECOND } from '../../core/time.ts';
 import { customerRecord } from '../../customers/customer.ts';
 import { ensureCustomer } from '../../customers/ensure.ts';
 import { ownerCustomerOf } from '../../customers/owner-customer.ts';
@@ -15,7 +15,8 @@ import { CREATE_TIMEOUT_SECONDS } from '../../http/endpoint.ts';
 import { guestTokenFields } from '../../http/guests.ts';
 import type { Reply } from '../../http/reply.ts';
 import type { ApiRequest } from '../../http/request.ts';
-import { inProgressError, keyReusedError } from '../../idempotency/idempotency.ts';
+import { createOnce, isKeyInForce } from '../../idempotency/create-once.ts';
+import { inProgressError } from '../../idempotency/idempotency.ts';
 import { paymentMethodRecord } from '../../payment-methods/payment-method.ts';
 import { type UsableMethod, useSaved, useToken } from '../../payment-methods/use.ts';
 import type { PaymentProvider } from '../../providers/port/provider.ts';
@@ -33,8 +34,6 @@ import { requireAcceptedAmount } from './accepted-amount.ts';
 import type { CreateIntentBody } from './requests.ts';
 
 const RETRY_WAITS_MS = (CREATE_TIMEOUT_SECONDS.payment + 5) * SECOND;
-const KEY_LIFETIME_MS = DAY;
-const MAX_KEY_GENERATIONS = 50;
 
 type CreateRequest = ApiRequest<unknown, unknown, CreateIntentBody>;
 
@@ -51,9 +50,10 @@ export const createPayment = async (deps: MoneyDeps, request: CreateRequest): Pr
   const draft = await withCustomer(deps, request, wanted);
   const store = paymentStore(deps.table, deps.now);
   const claim = await claimCreation({ ...deps, store }, request, draft);
-  if (claim.replayed) return reply(deps, caller, { payment: claim.payment, isReplay: true });
-  const { payment } = await createIntent({ deps, store, provider }, claim.payment, { isFirstTry: !claim.resumed });
-  return reply(deps, caller, { payment, isReplay: claim.resumed });
+  const { replayed } = claim;
+  if (isVisiblePayment(claim.payment)) return reply(deps, caller, { payment: claim.payment, isReplay: replayed });
+  const { payment } = await createIntent({ deps, store, provider }, claim.payment, { isFirstTry: !replayed });
+  return reply(deps, caller, { payment, isReplay: replayed });
 };
 
 const draftOf = (deps: MoneyDeps, request: CreateRequest, provider: PaymentProvider): Omit<Payment, 'id'> => {
@@ -119,7 +119,7 @@ const withCustomer = async (
   if (draft.setupFutureUsage === undefined || draft.providerCustomerId !== undefined || !owner) return draft;
   // A repeat creates none: its payment has the customer of the first request, which may have been deleted since.
   const earlier = await earlierOf(deps, request);
-  if (earlier && isInForce(deps, earlier)) return draft;
+  if (earlier && isKeyInForce(earlier.createdAt, deps.now())) return draft;
   const forId = earlier?.id ?? idempotency?.scope ?? requestId;
   const customer = await ensureCustomer(deps, { slot: draft.providerId, owner, caller, forId, known: undefined });
   return { ...draft, ...customer };
@@ -129,12 +129,9 @@ const withCustomer = async (
 const earlierOf = async (deps: MoneyDeps, { idempotency }: CreateRequest): Promise<Payment | undefined> =>
   idempotency && (await paymentStore(deps.table, deps.now).load(derivedId('payment', idempotency.scope)));
 
-/** The Idempotency-Key still returns this payment. */
-const isInForce = ({ now }: MoneyDeps, { createdAt }: Payment): boolean => instant(createdAt) + KEY_LIFETIME_MS > now();
-
 const isRepeat = async (deps: MoneyDeps, request: CreateRequest): Promise<boolean> => {
   const earlier = await earlierOf(deps, request);
-  return earlier !== undefined && isInForce(deps, earlier);
+  return earlier !== undefined && isKeyInForce(earlier.createdAt, deps.now());
 };
 
 const chooseMethod = (
@@ -164,9 +161,11 @@ const ownerFields = (caller: Caller, owner: Owner | undefined): Partial<Payment>
   }
 };
 
-type Claim =
-  | { readonly replayed: true; readonly payment: VisiblePayment }
-  | { readonly replayed: false; readonly resumed: boolean; readonly payment: Payment };
+interface Claim {
+  readonly payment: Payment;
+  /** The Idempotency-Key has created this payment before. */
+  readonly replayed: boolean;
+}
 
 type ClaimDeps = Pick<MoneyDeps, 'now' | 'newId'> & { readonly store: PaymentStore };
 
@@ -176,30 +175,29 @@ const claimCreation = async (
   { idempotency }: CreateRequest,
   draft: Omit<Payment, 'id'>,
 ): Promise<Claim> => {
-  let id = idempotency ? derivedId('payment', idempotency.scope) : deps.newId('payment');
-  for (let generation = 0; generation < MAX_KEY_GENERATIONS; generation += 1) {
-    const payment: Payment = { ...draft, id };
-    const found = await deps.store.insertOrFind(payment);
-    if (!found) return { replayed: false, resumed: false, payment };
-    if (!idempotency) throw new Error('a random id is taken');
-    if (instant(found.createdAt) + KEY_LIFETIME_MS > deps.now()) return claimFound(deps, found, draft);
-    id = derivedId('payment', idempotency.scope, found.id);
-  }
-  throw new Error('too many payments were created under one idempotency key');
+  const { record, replayed } = await createOnce(deps, {
+    store: {
+      // No search before the insert: building the record calls no provider, and one conditional write decides.
+      find: async () => undefined,
+      insertOrFind: async (payment: Payment) => {
+        const found = await deps.store.insertOrFind(payment);
+        return found && { kind: 'record', record: found };
+      },
+    },
+    kind: 'payment',
+    idempotency,
+    build: async (id) => ({ ...draft, id }),
+  });
+  return { payment: replayed && !isVisiblePayment(record) ? await takeOver(deps, record) : record, replayed };
 };
 
-const claimFound = async (
-  { now, store }: Pick<ClaimDeps, 'now' | 'store'>,
-  found: Payment,
-  draft: Omit<Payment, 'id'>,
-): Promise<Claim> => {
-  if (found.requestHash !== draft.requestHash) throw keyReusedError();
-  if (isVisiblePayment(found)) return { replayed: true, payment: found };
-  const waitMs = instant(found.busyUntil ?? found.createdAt) - now();
+/** Continues a creation after the function that ran it must have ended. */
+const takeOver = async ({ now, store }: ClaimDeps, payment: Payment): Promise<Payment> => {
+  const waitMs = instant(payment.busyUntil ?? payment.createdAt) - now();
   if (waitMs > 0) throw inProgressError(waitMs / SECOND);
   const busyUntil = iso(now() + RETRY_WAITS_MS);
-  if (!(await store.takeOver(found, busyUntil))) throw inProgressError(1);
-  return { replayed: false, resumed: true, payment: { ...found, busyUntil } };
+  if (!(await store.takeOver(payment, busyUntil))) throw inProgressError(1);
+  return { ...payment, busyUntil };
 };
 
 const reply = async (

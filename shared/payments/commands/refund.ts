@@ -28,12 +28,28 @@ import { ownerFieldsOfPayment } from '../refunds/reports.ts';
 import { type RefundStore, refundStore } from '../refunds/store.ts';
 import { requireRefundable } from '../refunds/sums.ts';
 
-export const createRefundBody = z.object({
-  amount_cents: z.int().positive().optional(),
-  reason: z.enum(REFUND_REASONS).nullish(),
-  description: z.string().max(1_000).nullish(),
-  metadata: metadataSchema.nullish(),
-});
+export const createRefundBody = z
+  .object({
+    amount_cents: z
+      .int()
+      .positive()
+      .optional()
+      .meta({
+        description: 'What to give back, in minor units, at least 1; all that is left if absent.',
+        examples: [500],
+      }),
+    reason: z
+      .enum(REFUND_REASONS)
+      .nullish()
+      .describe('Why the payment is refunded; the provider gets it where it has such a word.'),
+    description: z.string().max(1_000).nullish().describe('A note in your words, at most 1,000 characters.'),
+    metadata: metadataSchema
+      .nullish()
+      .describe(
+        'Your own data: at most 50 keys of at most 40 characters, values of at most 500 characters as JSON, 16 KB in all.',
+      ),
+  })
+  .meta({ id: 'CreateRefund', description: 'How much to give back, and why. Send `{}` to refund all that is left.' });
 export type CreateRefundBody = z.output<typeof createRefundBody>;
 
 type CreateRequest = ApiRequest<unknown, unknown, CreateRefundBody, VisiblePayment>;

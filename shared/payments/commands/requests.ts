@@ -23,33 +23,102 @@ const cents = z.int().min(0).max(MAX_CENTS).optional();
 const webUrl = z
   .url({ protocol: /^https?$/ })
   .max(2048)
-  .nullish();
+  .nullish()
+  .meta({
+    description: `Where the provider sends the payer back to after a page of its own: http or https, at most 2,048 characters. PayPal and 3-D Secure
+      by redirect need it.`,
+    examples: ['https://shop.example/paid'],
+  });
 
 const fields = {
-  subtotal_cents: cents,
-  tax_cents: cents,
-  discount_cents: cents,
-  total_cents: cents,
-  amount_cents: cents,
-  currency: z.string().trim().min(1).max(10),
-  provider_id: z.enum(PROVIDER_SLOTS).optional(),
-  description: text(1000),
-  concept: text(200),
-  reference_code: text(100),
-  category: text(100),
-  tags: tagsSchema,
-  setup_future_usage: z.enum(['off_session']).nullish(),
-  payment_method_id: z.string().min(1).max(255).nullish(),
-  customer_id: idSchema.nullish(),
-  organization_id: z.string().max(64).nullish(),
-  project_id: idSchema.nullish(),
-  product_id: idSchema.nullish(),
-  billing_address_id: idSchema.nullish(),
+  subtotal_cents: cents.meta({
+    description: 'The price before tax and discount, in minor units. Derived from the total if absent.',
+    examples: [2500],
+  }),
+  tax_cents: cents.meta({ description: 'The tax in minor units; 0 if absent.', examples: [475] }),
+  discount_cents: cents.meta({
+    description: 'What the discount takes off, in minor units; 0 if absent.',
+    examples: [0],
+  }),
+  total_cents: cents.meta({
+    description:
+      'What the payer pays, in minor units: subtotal + tax − discount, from 1 to 99,999,999. Derived if absent.',
+    examples: [2975],
+  }),
+  amount_cents: cents.describe('Another name of `total_cents`. If both are sent, they must be equal.'),
+  currency: z
+    .string()
+    .trim()
+    .min(1)
+    .max(10)
+    .meta({ description: 'An ISO 4217 code; stored in upper case. Not needed with a product.', examples: ['EUR'] }),
+  provider_id: z
+    .enum(PROVIDER_SLOTS)
+    .optional()
+    .meta({
+      description: 'The provider slot that collects the money; `provider_a` if absent. It never changes afterwards.',
+      examples: ['provider_a'],
+    }),
+  description: text(1000).meta({
+    description: 'What the payment is for; the provider gets it too.',
+    examples: ['Two notebooks'],
+  }),
+  concept: text(200).describe('A short title, such as a line of an invoice; yours to use.'),
+  reference_code: text(100).meta({
+    description: 'Your own reference, such as an order or invoice number. Platform admins search by it.',
+    examples: ['INV-2026-0042'],
+  }),
+  category: text(100).describe('A category of your choice.'),
+  tags: tagsSchema.meta({
+    description: 'At most 20 tags of at most 50 characters, separated by commas.',
+    examples: ['paper,gift'],
+  }),
+  setup_future_usage: z
+    .enum(['off_session'])
+    .nullish()
+    .describe('`off_session` saves the method as a payment method of the payer once the payment succeeds.'),
+  payment_method_id: z
+    .string()
+    .min(1)
+    .max(255)
+    .nullish()
+    .meta({
+      description: `The method to charge: the id of a saved payment method, the provider's id of one, or a one-time token that the provider's
+        library made in the browser.`,
+      examples: ['pmt_ff1f7d6ee53651bba2808e45'],
+    }),
+  customer_id: idSchema.nullish().describe("The customer that pays; the owner's customer at this provider if absent."),
+  organization_id: z
+    .string()
+    .max(64)
+    .nullish()
+    .describe(
+      "The organization that owns the payment; the session's organization if absent. Null or an empty text makes the payment personal.",
+    ),
+  project_id: idSchema
+    .nullish()
+    .describe('The project to file the payment under. The caller needs edit permission on it.'),
+  product_id: idSchema
+    .nullish()
+    .describe('The product to buy. Price and currency are then those of the product; other values are refused.'),
+  billing_address_id: idSchema
+    .nullish()
+    .describe('The billing address, kept for tax and audit. It must have the same owner as the payment.'),
   return_url: webUrl,
-  metadata: metadataSchema.nullish(),
+  metadata: metadataSchema
+    .nullish()
+    .describe(
+      'Your own data: at most 50 keys of at most 40 characters, values of at most 500 characters as JSON, 16 KB in all.',
+    ),
 };
 
-const updatable = { ...fields, currency: fields.currency.optional(), guest_data: guestDataSchema.nullish() };
+const updatable = {
+  ...fields,
+  currency: fields.currency.optional(),
+  guest_data: guestDataSchema
+    .nullish()
+    .describe('Who the guest is. Needed without a session and without a guest token.'),
+};
 
 /** With a product, price and currency are those of the product. */
 export const createIntentBody = z
@@ -58,18 +127,34 @@ export const createIntentBody = z
     (body) => hasAnyField(body, 'total_cents', 'subtotal_cents', 'amount_cents', 'product_id'),
     requiredRule('total_cents', 'total_cents, subtotal_cents, amount_cents or product_id is required'),
   )
-  .refine((body) => hasAnyField(body, 'currency', 'product_id'), requiredRule('currency'));
+  .refine((body) => hasAnyField(body, 'currency', 'product_id'), requiredRule('currency'))
+  .meta({
+    id: 'CreatePayment',
+    description: `What to collect. At least one of \`total_cents\`, \`subtotal_cents\`, \`amount_cents\` and \`product_id\` is required, and
+      a currency unless a product has one.`,
+  });
 export type CreateIntentBody = z.output<typeof createIntentBody>;
 
 /** provider_id, organization_id and guest_data may be sent unchanged only. */
-export const updateIntentBody = z.object(updatable);
+export const updateIntentBody = z.object(updatable).meta({
+  id: 'UpdatePayment',
+  description: `The fields to change; null clears a field. If any price is sent, prices that are not sent are derived again.
+    \`provider_id\`, \`organization_id\` and \`guest_data\` may only repeat their values.`,
+});
 export type UpdateIntentBody = z.output<typeof updateIntentBody>;
 
-export const confirmBody = z.object({
-  payment_method_id: fields.payment_method_id,
-  return_url: webUrl,
-  verification_token: verificationTokenSchema,
-});
+export const confirmBody = z
+  .object({
+    payment_method_id: fields.payment_method_id,
+    return_url: webUrl,
+    verification_token: verificationTokenSchema.describe(
+      "The proof of the payer's authentication that the provider's library made in the browser (Square). Used once and not stored.",
+    ),
+  })
+  .meta({
+    id: 'ConfirmPayment',
+    description: "The method to charge, if it is not the payment's own. Send `{}` to charge that one.",
+  });
 
 /** The records that a payment request may name; the chain reads and checks them before the use case runs. */
 interface Naming {

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { CLOSED_DISPUTE_STATUSES, DISPUTE_STATUSES, type DisputeStatus } from '../../core/money-back.ts';
 import { PROVIDER_SLOTS } from '../../core/settings.ts';
 import { DAY, instant, iso } from '../../core/time.ts';
+import { timestamp } from '../../http/fields.ts';
 import { besidePayment, dueShard, listSort, monthPartition, recordKey } from '../../table/keys.ts';
 import { storedRecordFields } from '../../table/record-store.ts';
 import type { Item } from '../../table/table.ts';
@@ -98,17 +99,36 @@ export const DISPUTE_COLUMNS = [
 
 const text = z.string().nullable();
 
-export const disputeViewSchema = z.object({
-  id: z.string(),
-  payment_id: z.string(),
-  provider_id: z.string(),
-  provider_dispute_id: z.string(),
-  amount_cents: z.int().positive(),
-  currency: z.string(),
-  reason: text,
-  status: z.enum(DISPUTE_STATUSES),
-  evidence_due_by: text,
-  created_at: z.string(),
-  updated_at: z.string(),
-  closed_at: text,
-});
+export const disputeViewSchema = z
+  .object({
+    id: z.string().meta({
+      description: 'Names the dispute: `dsp_` and 24 characters.',
+      examples: ['dsp_0123456789abcdef01234567'],
+    }),
+    payment_id: z.string().describe('The payment that is disputed, `pay_…`.'),
+    provider_id: z.string().meta({ description: 'The provider slot of the payment.', examples: ['provider_a'] }),
+    provider_dispute_id: z.string().describe('The id of the dispute at the provider, where you give evidence.'),
+    amount_cents: z
+      .int()
+      .positive()
+      .meta({ description: 'What the payer asks back, in minor units.', examples: [2975] }),
+    currency: z.string().meta({ description: 'The currency of the amount, an ISO 4217 code.', examples: ['EUR'] }),
+    reason: text.describe("The provider's word in lower case, such as `fraudulent`; null if it gives none."),
+    status: z.enum(DISPUTE_STATUSES).meta({
+      id: 'DisputeStatus',
+      description: `How far the dispute is:
+        - \`needs_response\`: open; the provider waits for evidence until \`evidence_due_by\`
+        - \`under_review\`: open; the provider or the bank decides
+        - \`won\`: closed; the money stays with you
+        - \`lost\`: closed; the money goes back to the payer
+        - \`closed\`: closed without a decision`,
+    }),
+    evidence_due_by: timestamp.nullable().describe('Until when the provider takes evidence; null if it names no date.'),
+    created_at: timestamp.describe('When the dispute was recorded here.'),
+    updated_at: timestamp.describe('When the dispute last changed.'),
+    closed_at: timestamp.nullable().describe('When the dispute was closed; null while it is open.'),
+  })
+  .meta({
+    id: 'Dispute',
+    description: "A payer's request for money back through their bank. The service only records it.",
+  });

@@ -2,7 +2,14 @@ import * as z from 'zod';
 import { ACTOR_TYPES, type Actor, type ActorType } from '../../core/actor.ts';
 
 /** The actor of a payment's version. Stored in few bytes, so that a payment stays within one write unit. */
-export const actorSchema = z.object({ type: z.enum(ACTOR_TYPES), id: z.string() });
+export const actorSchema = z
+  .object({
+    type: z
+      .enum(ACTOR_TYPES)
+      .describe('Who acted: a user, a guest, a platform admin, the provider, or the service itself.'),
+    id: z.string().describe("The user id, the `guest_id`, the provider slot, or the name of the service's worker."),
+  })
+  .meta({ id: 'Actor', description: 'Who caused a change.' });
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const SHORT_UUID = /^~[\w-]{22}$/;

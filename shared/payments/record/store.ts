@@ -277,11 +277,11 @@ interface CommitOptions {
   readonly onlyIf?: readonly TransactionStep[] | undefined;
 }
 
-interface PaymentChange extends CommitOptions {
+export interface PaymentCommit extends CommitOptions {
   readonly next: VisiblePayment;
 }
 
-type DecidePayment = Decide<VisiblePayment, VisiblePayment | PaymentChange>;
+type DecidePayment = Decide<VisiblePayment, VisiblePayment | PaymentCommit>;
 
 interface Advance {
   readonly now: Instant;

@@ -1,5 +1,7 @@
 import * as z from 'zod';
+import { DECLINE_CODES } from '../../core/outcome.ts';
 import type { Instant } from '../../core/time.ts';
+import { guestTokenView, jsonValue, nextActionSchema, timestamp } from '../../http/fields.ts';
 import { refundableCents } from './amounts.ts';
 import { isGuestPayment, liveSecret, PAYMENT_STATUSES, type Payment, type VisiblePayment } from './payment.ts';
 
@@ -135,72 +137,136 @@ export const guestPaymentView = (payment: VisiblePayment) => ({
 const text = z.string().nullable();
 
 const cents = z.int().nonnegative();
+const id = z
+  .string()
+  .meta({ description: 'Names the payment: `pay_` and 24 characters.', examples: ['pay_814fd0524add4278431c499b'] });
+const currency = z.string().meta({ description: 'The ISO 4217 code in upper case.', examples: ['EUR'] });
+const status = z.enum(PAYMENT_STATUSES).meta({
+  id: 'PaymentStatus',
+  description: `How far the payment is:
+    - \`requires_payment_method\`: waits for a payment method; no attempt has been made
+    - \`created\`: has a method and waits for its confirmation
+    - \`pending\`: waits for the payer (\`next_action\` says for what) or for a slow method such as a bank debit
+    - \`processing\`: an attempt is at the provider, and its outcome is open
+    - \`failed\`: the last attempt was declined; it can be confirmed again with another method
+    - \`canceled\`: canceled, or expired 24 hours after its creation without a confirmation
+    - \`succeeded\`: the money is collected; final. Refunds and disputes do not change it`,
+});
+const total = cents.meta({
+  description: 'What the payer pays, in minor units: subtotal + tax − discount.',
+  examples: [2975],
+});
+const amount = cents.describe('Always the same value as `total_cents`.');
+const completedAt = timestamp.nullable().describe('When the payment first succeeded; null before.');
+const description = text.describe('What the payment is for, in your words; null if the request named nothing.');
+const isGuest = z.boolean().describe('True if a guest without a session made the payment.');
+const createdAt = timestamp.describe('When the payment was created.');
+const providerPaymentId = text.describe(
+  'The id of the payment at the provider. `POST /payments/sync/{provider_payment_id}` takes it.',
+);
 
-export const nextActionSchema = z.object({
-  type: z.enum(['use_provider_sdk', 'redirect_to_url']),
-  url: z.string().optional(),
+const nextAction = nextActionSchema
+  .optional()
+  .describe('Present while the payer must act, for example authenticate a card (3-D Secure) or approve an order.');
+
+export const paymentViewSchema = z
+  .looseObject({
+    id,
+    user_id: text.describe('The user who made the payment; null for a guest.'),
+    customer_id: text.describe('The customer that pays, `cust_…`; null if there is none.'),
+    subtotal_cents: cents.meta({ description: 'The price before tax and discount, in minor units.', examples: [2500] }),
+    tax_cents: cents.meta({ description: 'The tax in minor units; 0 if the request named none.', examples: [475] }),
+    discount_cents: cents.meta({
+      description: 'The discount in minor units; 0 if the request named none.',
+      examples: [0],
+    }),
+    total_cents: total,
+    amount_cents: amount,
+    currency,
+    status,
+    description,
+    concept: text.describe('A short title, such as a line of an invoice; yours to use.'),
+    reference_code: text.describe('Your own reference, such as an order or invoice number.'),
+    category: text.describe('A category of your choice.'),
+    tags: text.describe('Tags of your choice, separated by commas.'),
+    provider_id: z
+      .string()
+      .meta({ description: 'The provider slot that collects the money.', examples: ['provider_a'] }),
+    provider_payment_id: providerPaymentId,
+    provider_intent_id: text.describe(
+      'The id of the intent or order at the provider; it stays the same over several attempts.',
+    ),
+    client_secret: z
+      .string()
+      .optional()
+      .describe(
+        'For the library of the provider in the browser. Present for 24 hours after the creation, for callers who may confirm the payment; never in a list.',
+      ),
+    payment_method_id: text.describe('The saved payment method, `pmt_…`; null without one, and for a one-time token.'),
+    refunded_cents: cents.describe('The sum of the succeeded refunds, in minor units.'),
+    refundable_cents: cents.describe(
+      'What can still be refunded, in minor units: the total less succeeded and pending refunds; 0 unless the payment has succeeded.',
+    ),
+    refund_status: z
+      .enum(REFUND_EXTENTS)
+      .describe('How much has been given back: nothing, a part, or the whole total.'),
+    disputed: z.boolean().describe('True while a dispute about the payment is open.'),
+    is_guest_payment: isGuest,
+    guest_email: text.describe("The guest's e-mail address; null for a signed-in user."),
+    organization_id: z
+      .string()
+      .optional()
+      .describe('The organization that owns the payment; absent for a personal payment.'),
+    project_id: z.string().optional().describe('The project of the payment; absent without one.'),
+    product_id: z.string().optional().describe('The product that was bought; absent without one.'),
+    subscription_id: z
+      .string()
+      .optional()
+      .describe('The subscription whose period this pays, `subs_…`; absent for a single payment.'),
+    setup_future_usage: z
+      .literal('off_session')
+      .optional()
+      .describe('Present if the method is saved for later payments once this one succeeds.'),
+    return_url: z.string().optional().describe('Where the provider sends the payer back to; absent without one.'),
+    billing_address_id: text.describe('The billing address for tax and audit, `addr_…`; null without one.'),
+    metadata: z.record(z.string(), jsonValue).describe('Your own data, as the request set it. Empty if there is none.'),
+    failure_code: z.enum(DECLINE_CODES).optional().describe('Why the last attempt was declined; absent if none was.'),
+    next_action: nextAction,
+    created_at: createdAt,
+    updated_at: timestamp.describe('When the payment last changed.'),
+    completed_at: completedAt,
+  })
+  .meta({ id: 'Payment', description: 'One intent to collect an amount, and its outcome.' });
+
+export const createdPaymentSchema = paymentViewSchema.extend(guestTokenView).meta({
+  id: 'CreatedPayment',
+  description: 'A new payment, with the client secret and, for a guest, a guest token.',
 });
 
-export const paymentViewSchema = z.looseObject({
-  id: z.string(),
-  user_id: text,
-  customer_id: text,
-  subtotal_cents: cents,
-  tax_cents: cents,
-  discount_cents: cents,
-  total_cents: cents,
-  amount_cents: cents,
-  currency: z.string(),
-  status: z.enum(PAYMENT_STATUSES),
-  description: text,
-  concept: text,
-  reference_code: text,
-  category: text,
-  tags: text,
-  provider_id: z.string(),
-  provider_payment_id: text,
-  provider_intent_id: text,
-  client_secret: z.string().optional(),
-  payment_method_id: text,
-  refunded_cents: cents,
-  refundable_cents: cents,
-  refund_status: z.enum(REFUND_EXTENTS),
-  disputed: z.boolean(),
-  is_guest_payment: z.boolean(),
-  guest_email: text,
-  organization_id: z.string().optional(),
-  project_id: z.string().optional(),
-  product_id: z.string().optional(),
-  billing_address_id: text,
-  metadata: z.record(z.string(), z.json()),
-  failure_code: z.string().optional(),
-  next_action: nextActionSchema.optional(),
-  created_at: z.string(),
-  updated_at: z.string(),
-  completed_at: text,
-});
+export const confirmationSchema = z
+  .object({
+    id,
+    status,
+    provider_payment_id: providerPaymentId,
+    completed_at: completedAt,
+    next_action: nextAction,
+  })
+  .meta({ id: 'Confirmation', description: 'How a payment stands after a confirmation.' });
 
-export const createdPaymentSchema = paymentViewSchema.extend({
-  guest_token: z.string().optional(),
-  guest_token_expires_at: z.string().optional(),
-});
-
-export const confirmationSchema = z.object({
-  id: z.string(),
-  status: z.enum(PAYMENT_STATUSES),
-  provider_payment_id: text,
-  completed_at: text,
-  next_action: nextActionSchema.optional(),
-});
-
-export const guestPaymentSchema = z.looseObject({
-  id: z.string(),
-  status: z.enum(PAYMENT_STATUSES),
-  amount_cents: cents,
-  total_cents: cents,
-  currency: z.string(),
-  description: text,
-  is_guest_payment: z.boolean(),
-  created_at: z.string(),
-  completed_at: text,
-});
+export const guestPaymentSchema = z
+  .looseObject({
+    id,
+    status,
+    amount_cents: amount,
+    total_cents: total,
+    currency,
+    description,
+    is_guest_payment: isGuest,
+    created_at: createdAt,
+    completed_at: completedAt,
+  })
+  .meta({
+    id: 'GuestPayment',
+    description:
+      'What everyone who knows the e-mail address may see of a guest payment. With the guest token, all fields of a payment.',
+  });

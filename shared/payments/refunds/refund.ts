@@ -2,6 +2,7 @@ import * as z from 'zod';
 import type { RecordKind } from '../../access/record-kind.ts';
 import { REFUND_REASONS, REFUND_STATUSES } from '../../core/money-back.ts';
 import { PROVIDER_SLOTS } from '../../core/settings.ts';
+import { jsonValue, timestamp } from '../../http/fields.ts';
 import { besidePayment, dueShard, listSort, monthPartition, recordKey } from '../../table/keys.ts';
 import { type Found, storedRecordFields } from '../../table/record-store.ts';
 import type { Item } from '../../table/table.ts';
@@ -121,21 +122,41 @@ export const REFUND_COLUMNS = [
 
 const text = z.string().nullable();
 
-export const refundViewSchema = z.object({
-  id: z.string(),
-  payment_id: z.string(),
-  amount_cents: z.int().positive(),
-  currency: z.string(),
-  status: z.enum(REFUND_STATUSES),
-  reason: z.enum(REFUND_REASONS).nullable(),
-  description: text,
-  metadata: z.record(z.string(), z.json()),
-  source: z.enum(REFUND_SOURCES),
-  provider_id: z.string(),
-  provider_refund_id: text,
-  failure_code: text,
-  created_by: text,
-  created_at: z.string(),
-  updated_at: z.string(),
-  completed_at: text,
-});
+export const refundViewSchema = z
+  .object({
+    id: z
+      .string()
+      .meta({ description: 'Names the refund: `ref_` and 24 characters.', examples: ['ref_0123456789abcdef01234567'] }),
+    payment_id: z.string().describe('The payment whose money goes back, `pay_…`.'),
+    amount_cents: z
+      .int()
+      .positive()
+      .meta({ description: 'What goes back, in minor units.', examples: [500] }),
+    currency: z.string().meta({ description: "The payment's currency, an ISO 4217 code.", examples: ['EUR'] }),
+    status: z.enum(REFUND_STATUSES).meta({
+      id: 'RefundStatus',
+      description: `How far the refund is:
+        - \`pending\`: not settled yet; the amount is reserved. PayPal, Square and banks may take days
+        - \`succeeded\`: the money is on its way to the payer
+        - \`failed\`: the money stays; also after \`succeeded\`, where the bank has sent it back
+        - \`canceled\`: canceled at the provider; the money stays`,
+    }),
+    reason: z.enum(REFUND_REASONS).nullable().describe('Why the payment is refunded; null if no reason was given.'),
+    description: text.describe('A note in your words; null without one.'),
+    metadata: z.record(z.string(), jsonValue).describe('Your own data, as the request set it. Empty if there is none.'),
+    source: z
+      .enum(REFUND_SOURCES)
+      .describe("`api`: made with this API. `provider`: made in the provider's dashboard or by another system."),
+    provider_id: z.string().meta({ description: 'The provider slot of the payment.', examples: ['provider_a'] }),
+    provider_refund_id: text.describe('The id of the refund at the provider; null until the provider has answered.'),
+    failure_code: text.describe(
+      "Why the refund failed, in the provider's word; `not_received` if it never reached the provider, `duplicate_record` if another record has the same refund of the provider. Null otherwise.",
+    ),
+    created_by: text.describe(
+      'The user id of the platform admin who made the refund; null if the provider reported it.',
+    ),
+    created_at: timestamp.describe('When the refund was created here.'),
+    updated_at: timestamp.describe('When the refund last changed.'),
+    completed_at: timestamp.nullable().describe('When the refund first succeeded; null before.'),
+  })
+  .meta({ id: 'Refund', description: 'Money of a succeeded payment that goes back to its payer.' });

@@ -13,51 +13,114 @@ const MAX_MULTIPLIER = 100;
 
 export const createSubscriptionBody = z
   .object({
-    customer_id: idSchema,
-    product_id: idSchema.nullish(),
-    payment_method_id: idSchema,
-    provider_id: z.enum(PROVIDER_SLOTS).optional(),
-    trial_days: z.int().min(0).max(MAX_TRIAL_DAYS).nullish(),
-    subtotal_cents: cents,
-    tax_cents: cents,
-    discount_cents: cents,
-    total_cents: cents,
-    amount_cents: cents,
-    currency: z.string().trim().min(1).max(10).optional(),
-    billing_interval: z.enum(BILLING_INTERVALS).optional(),
-    interval_multiplier: z.int().min(1).max(MAX_MULTIPLIER).optional(),
-    concept: text(200),
-    description: text(1000),
-    reference_code: text(100),
-    category: text(100),
-    tags: tagsSchema,
-    organization_id: z.string().max(64).nullish(),
-    project_id: idSchema.nullish(),
-    billing_address_id: idSchema.nullish(),
-    metadata: metadataSchema.nullish(),
-    guest_data: guestDataSchema.nullish(),
+    customer_id: idSchema.describe('The customer that pays, at the same provider as the method.'),
+    product_id: idSchema
+      .nullish()
+      .describe('The product to subscribe to. Price, currency, interval and trial days are then those of the product.'),
+    payment_method_id: idSchema.describe(
+      "The saved payment method to charge each period: the caller's own, or one of the organization that pays.",
+    ),
+    provider_id: z
+      .enum(PROVIDER_SLOTS)
+      .optional()
+      .describe('The provider slot that collects the money; `provider_a` if absent. It never changes afterwards.'),
+    trial_days: z
+      .int()
+      .min(0)
+      .max(MAX_TRIAL_DAYS)
+      .nullish()
+      .describe("Days without a charge before the first period, from 0 to 730. With a product, the product's own."),
+    subtotal_cents: cents.describe('The price of a period before tax and discount, in minor units.'),
+    tax_cents: cents.describe('The tax of a period in minor units; 0 if absent.'),
+    discount_cents: cents.describe('What the discount takes off each period, in minor units; 0 if absent.'),
+    total_cents: cents.describe(
+      'What each period costs, in minor units: subtotal + tax − discount. With 0 nothing is ever charged.',
+    ),
+    amount_cents: cents.describe('Another name of `total_cents`. If both are sent, they must be equal.'),
+    currency: z
+      .string()
+      .trim()
+      .min(1)
+      .max(10)
+      .optional()
+      .meta({ description: 'An ISO 4217 code; stored in upper case. Not needed with a product.', examples: ['EUR'] }),
+    billing_interval: z.enum(BILLING_INTERVALS).optional().describe('The unit of a period. Not needed with a product.'),
+    interval_multiplier: z
+      .int()
+      .min(1)
+      .max(MAX_MULTIPLIER)
+      .optional()
+      .describe('Units per period, from 1 to 100; 1 if absent. 3 with `monthly` charges every three months.'),
+    concept: text(200).describe('A short title, such as a line of an invoice; yours to use.'),
+    description: text(1000).describe('What the subscription is for; the payments of its periods get it too.'),
+    reference_code: text(100).describe('Your own reference, such as a contract number.'),
+    category: text(100).describe('A category of your choice.'),
+    tags: tagsSchema.describe('At most 20 tags of at most 50 characters, separated by commas.'),
+    organization_id: z
+      .string()
+      .max(64)
+      .nullish()
+      .describe(
+        "The organization that pays; the session's organization if absent. Null or an empty text makes the subscription personal.",
+      ),
+    project_id: idSchema
+      .nullish()
+      .describe('The project that gets the membership. The caller needs edit permission on it.'),
+    billing_address_id: idSchema
+      .nullish()
+      .describe('The billing address. It must have the same owner as the subscription.'),
+    metadata: metadataSchema
+      .nullish()
+      .describe(
+        'Your own data: at most 50 keys of at most 40 characters, values of at most 500 characters as JSON, 16 KB in all.',
+      ),
+    guest_data: guestDataSchema
+      .nullish()
+      .describe('Who the guest is. Needed without a session and without a guest token.'),
   })
   .refine(
     (body) => hasAnyField(body, 'total_cents', 'subtotal_cents', 'amount_cents', 'product_id'),
     requiredRule('total_cents', 'total_cents, subtotal_cents, amount_cents or product_id is required'),
   )
   .refine((body) => hasAnyField(body, 'currency', 'product_id'), requiredRule('currency'))
-  .refine((body) => hasAnyField(body, 'billing_interval', 'product_id'), requiredRule('billing_interval'));
+  .refine((body) => hasAnyField(body, 'billing_interval', 'product_id'), requiredRule('billing_interval'))
+  .meta({
+    id: 'CreateSubscription',
+    description: `What to charge, how often, and to whom. Without a product, an amount, \`currency\` and \`billing_interval\` are
+      required.`,
+  });
 export type CreateSubscriptionBody = z.output<typeof createSubscriptionBody>;
 
 /** In mode `merge`, a null value of the metadata deletes its key. */
 export const updateSubscriptionBody = z
   .object({
-    payment_method_id: idSchema.optional(),
-    metadata: metadataSchema.nullish(),
-    metadata_mode: z.enum(['merge', 'replace']).default('merge'),
+    payment_method_id: idSchema
+      .optional()
+      .describe(
+        "A saved payment method of the caller, at the subscription's provider. Charged from the next charge on.",
+      ),
+    metadata: metadataSchema.nullish().describe('Your own data, under the limits of the create request.'),
+    metadata_mode: z
+      .enum(['merge', 'replace'])
+      .default('merge')
+      .describe(
+        '`merge` keeps the keys that are not sent, and a null value deletes its key; `replace` stores exactly what is sent.',
+      ),
   })
   .refine((body) => hasAnyField(body, 'payment_method_id', 'metadata'), {
     message: 'needs payment_method_id or metadata',
     params: { rule: 'required' },
     when: () => true,
-  });
+  })
+  .meta({ id: 'UpdateSubscription', description: 'At least one of `payment_method_id` and `metadata`.' });
 export type UpdateSubscriptionBody = z.output<typeof updateSubscriptionBody>;
 
-export const cancelBody = z.object({ cancel_at_period_end: z.boolean().default(true) });
+export const cancelBody = z
+  .object({
+    cancel_at_period_end: z
+      .boolean()
+      .default(true)
+      .describe('True cancels when the period ends, and nothing is charged after it; false cancels at once.'),
+  })
+  .meta({ id: 'CancelSubscription', description: 'When the cancelation takes effect.' });
 export type CancelBody = z.output<typeof cancelBody>;

@@ -190,7 +190,8 @@ export const mayExistAtProvider = ({ billingOwner, charge }: Subscription): bool
 
 export const isGuestSubscription = ({ guestId }: Pick<Subscription, 'guestId'>): boolean => guestId !== undefined;
 
-export type BillingStatus = 'active' | 'pending' | 'trialing' | 'retrying' | 'unpaid' | 'paused' | 'ended';
+export const BILLING_STATUSES = ['active', 'pending', 'trialing', 'retrying', 'unpaid', 'paused', 'ended'] as const;
+export type BillingStatus = (typeof BILLING_STATUSES)[number];
 
 export const billingStatusOf = (subscription: VisibleSubscription): BillingStatus => {
   const { status, charge } = subscription;

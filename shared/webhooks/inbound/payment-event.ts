@@ -1,18 +1,13 @@
 import { assertNever, DomainError } from '../../core/errors.ts';
 import type { ProviderSlot } from '../../core/settings.ts';
 import { iso } from '../../core/time.ts';
-import { captureApproval } from '../../payments/attempts/attempt.ts';
+import { captureApproval, claimApproval } from '../../payments/attempts/attempt.ts';
 import { finishUpdate } from '../../payments/attempts/update-intent.ts';
 import { findMismatch, matchAmount } from '../../payments/record/amounts.ts';
 import { decideApproval, decideEvent } from '../../payments/record/decisions.ts';
-import {
-  isVisiblePayment,
-  type Payment,
-  type PaymentStatus,
-  type VisiblePayment,
-} from '../../payments/record/payment.ts';
+import type { Payment, PaymentStatus, VisiblePayment } from '../../payments/record/payment.ts';
 import { isAhead } from '../../payments/record/states.ts';
-import { type PaymentStore, paymentStore } from '../../payments/record/store.ts';
+import { type PaymentCommit, type PaymentStore, paymentStore } from '../../payments/record/store.ts';
 import { advancePayment, providerReference, reportedFields } from '../../payments/record/versions.ts';
 import type { InboundEventType, ProviderEvent } from '../../providers/port/events.ts';
 import type { MoneyDeps } from '../../providers/registry/deps.ts';
@@ -39,8 +34,6 @@ const STATUS_OF: Readonly<Record<PaymentEventType, PaymentStatus>> = {
   'payment_intent.requires_action': 'pending',
 };
 
-const APPLY_TRIES = 8;
-
 type ApplyDeps = Pick<MoneyDeps, 'table' | 'now' | 'log' | 'providers'>;
 
 /** Applies one event. Any order and any repetition of a payment's events lead to the same result. */
@@ -51,17 +44,39 @@ export const applyPaymentEvent = async (
   const store = paymentStore(deps.table, deps.now);
   const aliased = await aliasedPayment(deps, slot, event);
   const paymentId = aliased ?? event.object.ourPaymentId;
-  let payment = paymentId === undefined ? undefined : await store.load(paymentId);
-  for (let tries = 0; tries < APPLY_TRIES; tries += 1) {
-    if (!payment || !isVisiblePayment(payment)) return { kind: 'early' };
-    const difference = aliased === undefined ? findDifference(payment, slot, event) : undefined;
-    if (difference) return { kind: 'quarantined', payment, reason: difference };
-    const applied = await applyOnce({ deps, store, payment, event }, STATUS_OF[type]);
-    if (applied.kind !== 'conflict') return applied;
-    payment = applied.found;
-  }
-  throw new Error('too many concurrent changes of the payment');
+  const payment = paymentId === undefined ? undefined : await store.loadVisible(paymentId);
+  if (!payment) return { kind: 'early' };
+  let effect: EventEffect = nothing({ kind: 'early' });
+  const { record, was, isOurs } = await store.change(payment, async (current) => {
+    const difference = aliased === undefined ? findDifference(current, slot, event) : undefined;
+    effect = difference
+      ? nothing({ kind: 'quarantined', payment: current, reason: difference })
+      : await decideEffect({ deps, store, payment: current, event }, STATUS_OF[type]);
+    return effect.write;
+  });
+  return isOurs ? effect.committed(record, was) : effect.result;
 };
+
+/** The effect of an event on the payment as it is now. */
+interface EventEffect {
+  /** The next version; undefined where nothing is stored. */
+  readonly write: PaymentCommit | undefined;
+  /** The result where nothing is stored. */
+  readonly result: PaymentEventResult;
+  /** The result once the next version is committed. */
+  readonly committed: (
+    payment: VisiblePayment,
+    was: VisiblePayment,
+  ) => PaymentEventResult | Promise<PaymentEventResult>;
+}
+
+const nothing = (result: PaymentEventResult): EventEffect => ({ write: undefined, result, committed: () => result });
+
+const storing = (write: PaymentCommit, committed: EventEffect['committed']): EventEffect => ({
+  write,
+  result: { kind: 'early' },
+  committed,
+});
 
 /** Finds the payment's id by the provider's id of the object, else of the object's intent or order. */
 const aliasedPayment = async (
@@ -87,8 +102,6 @@ const findDifference = (payment: Payment, slot: ProviderSlot, { object }: Provid
     : 'provider object differs';
 };
 
-type AppliedOnce = PaymentEventResult | { readonly kind: 'conflict'; readonly found: Payment | undefined };
-
 interface PaymentEventContext {
   readonly deps: ApplyDeps;
   readonly store: PaymentStore;
@@ -96,13 +109,14 @@ interface PaymentEventContext {
   readonly event: ProviderEvent;
 }
 
-const applyOnce = async (context: PaymentEventContext, status: PaymentStatus): Promise<AppliedOnce> => {
+const decideEffect = async (context: PaymentEventContext, status: PaymentStatus): Promise<EventEffect> => {
   const { deps, store, payment, event } = context;
   const current = matchAmount(payment, event.object);
   if (!current) {
-    return { kind: 'quarantined', payment, reason: findMismatch(payment, event.object) ?? 'amount differs' };
+    const reason = findMismatch(payment, event.object) ?? 'amount differs';
+    return nothing({ kind: 'quarantined', payment, reason });
   }
-  if (event.object.awaitsCapture) return applyApproval(context);
+  if (event.object.awaitsCapture) return decideCapture(context);
   const { attemptRef, failureCode } = event.object;
   const decision = decideEvent(current, { status, createdAt: event.createdAt, attemptRef });
   switch (decision.kind) {
@@ -113,57 +127,61 @@ const applyOnce = async (context: PaymentEventContext, status: PaymentStatus): P
         ...(status === 'failed' && { failureCode: failureCode ?? 'do_not_honor' }),
       };
       const next = advancePayment(current, { to: decision.status, now: deps.now(), cause: 'event' }, facts);
-      const committed = await store.commit(payment, next);
-      return committed.ok ? { kind: 'applied', payment: next, status } : { kind: 'conflict', found: committed.found };
+      return storing({ next }, (applied) => ({ kind: 'applied', payment: applied, status }));
     }
     case 'ignore':
       if (decision.reconcile) await store.reschedule(payment, iso(deps.now()));
-      return { kind: 'ignored', payment, reason: decision.reason };
+      return nothing({ kind: 'ignored', payment, reason: decision.reason });
     case 'read':
-      return readOnce(context, decision.reason);
+      return decideByReading(context, decision.reason);
     default:
       return assertNever(decision);
   }
 };
 
-/** The payer has approved the payment at the provider: captures the approved amount, once. */
-const applyApproval = async (context: PaymentEventContext): Promise<AppliedOnce> => {
-  const { deps, store, payment, event } = context;
-  if (payment.draft) return finishUpdateFirst(context);
+/** The payer has approved the payment at the provider: claims the capture of the approved amount, once. */
+const decideCapture = async (context: PaymentEventContext): Promise<EventEffect> => {
+  const { deps, store, event } = context;
+  const payment = await finishUpdateFirst(context);
+  if (!payment) return nothing({ kind: 'early' });
   const decision = decideApproval(payment, event.createdAt);
   switch (decision.kind) {
     case 'busy':
-      return { kind: 'early' };
+      return nothing({ kind: 'early' });
     case 'ignore':
       if (decision.reconcile) await store.reschedule(payment, iso(deps.now()));
-      return { kind: 'ignored', payment, reason: decision.reason };
-    case 'claim': {
-      const captured = await captureApproval(deps, store, payment);
-      if (captured.kind === 'conflict') return captured;
-      return { kind: 'applied', payment: captured.payment, status: captured.payment.status };
-    }
+      return nothing({ kind: 'ignored', payment, reason: decision.reason });
+    case 'claim':
+      return storing({ next: claimApproval(payment, deps.now()), by: 'approval' }, async (claim, was) => {
+        const captured = await captureApproval({ deps, store }, claim, was);
+        return { kind: 'applied', payment: captured, status: captured.status };
+      });
     default:
       return assertNever(decision);
   }
 };
 
 /**
- * While the outcome of an update is unknown, the approved amount is unknown too: the update is finished first, then the
- * approval is decided on again. If the update cannot be finished now, due work captures the approved amount later.
+ * While the outcome of an update is unknown, the approved amount is unknown too: the update is finished first.
+ * @returns undefined where it cannot be finished now; due work captures the approved amount later
  */
-const finishUpdateFirst = async ({ deps, store, payment }: PaymentEventContext): Promise<AppliedOnce> => {
+const finishUpdateFirst = async ({
+  deps,
+  store,
+  payment,
+}: PaymentEventContext): Promise<VisiblePayment | undefined> => {
+  if (!payment.draft) return payment;
   const provider = await deps.providers.require(payment.providerId, 'payments');
   try {
-    const settled = await finishUpdate({ deps, store, provider }, payment);
-    return { kind: 'conflict', found: settled.payment };
+    return (await finishUpdate({ deps, store, provider }, payment)).payment;
   } catch (error) {
-    if (error instanceof DomainError && error.code === 'PAYMENT_IN_PROGRESS') return { kind: 'early' };
+    if (error instanceof DomainError && error.code === 'PAYMENT_IN_PROGRESS') return undefined;
     throw error;
   }
 };
 
 /** The event contradicts a settled payment: reads the provider, and stores its status only if it is a later one. */
-const readOnce = async ({ deps, store, payment }: PaymentEventContext, reason: string): Promise<AppliedOnce> => {
+const decideByReading = async ({ deps, payment }: PaymentEventContext, reason: string): Promise<EventEffect> => {
   const provider = await deps.providers.require(payment.providerId, 'payments');
   const found = await provider.findPayment(providerReference(payment));
   if (found.kind === 'unknown' || found.kind === 'not_done') throw new Error('the provider cannot be read now');
@@ -172,11 +190,11 @@ const readOnce = async ({ deps, store, payment }: PaymentEventContext, reason: s
     deps.log.error('payment anomaly', { payment_id: payment.id, provider: payment.providerId, reason });
   if (!report || findMismatch(payment, report)) {
     anomaly();
-    return { kind: 'quarantined', payment, reason };
+    return nothing({ kind: 'quarantined', payment, reason });
   }
   if (!isAhead(payment.status, report.status)) {
     if (report.status !== payment.status) anomaly();
-    return { kind: 'ignored', payment, reason: `anomaly: ${reason}` };
+    return nothing({ kind: 'ignored', payment, reason: `anomaly: ${reason}` });
   }
   anomaly();
   const next = advancePayment(
@@ -184,8 +202,5 @@ const readOnce = async ({ deps, store, payment }: PaymentEventContext, reason: s
     { to: report.status, now: deps.now(), cause: 'event' },
     { ...reportedFields(report), anomaly: reason },
   );
-  const committed = await store.commit(payment, next, { by: 'read' });
-  return committed.ok
-    ? { kind: 'applied', payment: next, status: next.status }
-    : { kind: 'conflict', found: committed.found };
+  return storing({ next, by: 'read' }, (applied) => ({ kind: 'applied', payment: applied, status: applied.status }));
 };

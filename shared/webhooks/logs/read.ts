@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import type { WebDeps } from '../../http/exchange.ts';
+import { timestamp } from '../../http/fields.ts';
 import { type OffsetPage, offsetReply, runList } from '../../http/paging.ts';
 import type { Reply } from '../../http/reply.ts';
 import type { ApiRequest } from '../../http/request.ts';
@@ -56,19 +57,36 @@ export const logFor = async (
 };
 
 /** A log entry as callers see it. */
-export const logView = z.object({
-  id: z.string(),
-  provider: z.string(),
-  event_type: z.string(),
-  status: z.enum(LOG_STATUSES),
-  direction: z.enum(['inbound', 'outbound']),
-  attempt: z.int(),
-  target: z.string().nullable(),
-  event_id: z.string(),
-  payload: z.unknown(),
-  response: z.unknown(),
-  created_at: z.string(),
-});
+export const logView = z
+  .object({
+    id: z.string().describe('Names the entry, `log_…`.'),
+    provider: z.string().meta({ description: 'The provider slot that the event is about.', examples: ['provider_a'] }),
+    event_type: z.string().meta({
+      description: 'Which event: a canonical name, or the slot and the name that the provider gave it.',
+      examples: ['payment.succeeded'],
+    }),
+    status: z.enum(LOG_STATUSES).describe('Whether the attempt succeeded.'),
+    direction: z
+      .enum(['inbound', 'outbound'])
+      .describe('`inbound`: an event of a provider; `outbound`: a delivery to one of your targets.'),
+    attempt: z.int().describe('Which attempt the entry is about, counted from 1.'),
+    target: z
+      .string()
+      .nullable()
+      .meta({ description: 'The target of a delivery; null for inbound events.', examples: ['WEBHOOK_1'] }),
+    event_id: z.string().describe("The event's id: `msg_…` for deliveries, the provider's own for inbound events."),
+    payload: z.unknown().meta({
+      description: 'What was received or sent, without secrets. In lists a payload over 16 KB is `{left_out, bytes}`.',
+    }),
+    response: z
+      .unknown()
+      .meta({ description: 'What came of it: the status and the beginning of the answer, or the reason.' }),
+    created_at: timestamp.describe('When the attempt was made.'),
+  })
+  .meta({
+    id: 'WebhookLog',
+    description: 'One attempt: an event of a provider that came in, or a delivery to a target.',
+  });
 
 export type LogView = z.infer<typeof logView>;
 

@@ -72,7 +72,7 @@ const LocalHost = () => {
       </dl>
       <p class="quiet">
         The clock moves service, queues and simulated providers together, and runs all work that falls due. It only goes
-        forward: <code>npm start -- --fresh</code> begins anew.
+        forward: <code>npm start -- --fresh</code> starts over.
       </p>
       <div class="controls">
         <label class="field">
@@ -167,7 +167,7 @@ const ProviderCard = ({ provider, isDefault }: ProviderCardProps) => {
         <h3>
           {VENDORS[provider.provider]} <code>{provider.provider_id}</code>
         </h3>
-        <span>
+        <span class="statuses">
           {isDefault && <span class="status">Default</span>}
           {provider.test && <span class="status status-wait">Test</span>}
         </span>

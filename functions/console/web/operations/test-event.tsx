@@ -31,7 +31,7 @@ export const TestEventDialog = ({ onClose }: { readonly onClose: () => void }) =
   const [result, setResult] = useState<TestResult>();
   const sending = useAction(async () => {
     const params = { header: { 'Idempotency-Key': key } };
-    setResult((await answerOf(api.POST('/webhooks/test', { params, body: { event } }))).data.data);
+    setResult((await answerOf(api.POST('/webhooks/test', { params, body: { event, test_data: {} } }))).data.data);
     setKey(newKey());
   });
   return (

@@ -1,0 +1,42 @@
+import { documentedEndpoints, endpoints } from '../../functions/api/catalogue.ts';
+import { ERRORS } from '../../shared/core/errors.ts';
+import type { Endpoint } from '../../shared/http/endpoint.ts';
+import { ERROR_CODES, meaningOfCode } from '../../shared/openapi/errors.ts';
+import { groupOf, groups } from '../../shared/openapi/groups.ts';
+import { prose } from '../../shared/openapi/prose.ts';
+
+/** The parts of docs/routes.md: the same groups and texts as in the API document. */
+export const routeParts = () => ({ routes: [...groups.map(sectionOf), consoleSection()].join('\n\n'), errors: errorTable() });
+
+const sectionOf = ({ name, description }: (typeof groups)[number]): string =>
+  section(
+    { name, description },
+    documentedEndpoints.filter((endpoint) => groupOf(endpoint) === name),
+  );
+
+/** For browsers only, so the API document has no group of it. */
+const consoleSection = (): string =>
+  section(
+    { name: 'Console', description: 'The [console](console.md): a page for browsers. The API document leaves it out.' },
+    endpoints.filter(({ serves }) => serves === 'console'),
+  );
+
+const section = ({ name, description }: (typeof groups)[number], own: readonly Endpoint[]): string =>
+  [`## ${name}`, prose(description), tableOf(own), ...own.flatMap(textOf)].join('\n\n');
+
+const tableOf = (own: readonly Endpoint[]): string =>
+  [
+    '| Route | Who | Does |',
+    '|---|---|---|',
+    ...own.map(({ method, path, auth, summary }) => `| \`${method} ${path}\` | ${auth} | ${summary} |`),
+  ].join('\n');
+
+const textOf = ({ method, path, description }: Endpoint): readonly string[] =>
+  description === undefined ? [] : [`**\`${method} ${path}\`**: ${prose(description)}`];
+
+const errorTable = (): string =>
+  [
+    '| Status | Code | When, and what to do |',
+    '|---|---|---|',
+    ...ERROR_CODES.map((code) => `| ${ERRORS[code][0]} | \`${code}\` | ${prose(meaningOfCode(code))} |`),
+  ].join('\n');

@@ -1,0 +1,83 @@
+import { createDocument, type ZodOpenApiOverride, type ZodOpenApiPathsObject } from 'zod-openapi';
+import type { Endpoint } from '../http/endpoint.ts';
+import { errorExamples } from './errors.ts';
+import { eventOperations } from './events.ts';
+import { groups } from './groups.ts';
+import { type Example, operationOf } from './operation.ts';
+import { prose } from './prose.ts';
+import { securitySchemes } from './security.ts';
+
+export type Examples = Readonly<Record<string, Example>>;
+
+/**
+ * The API document (OpenAPI 3.1), generated from the catalogue.
+ * @param examples by the id of their endpoint.
+ */
+export const apiDocument = (endpoints: readonly Endpoint[], serverUrl: string, examples: Examples) =>
+  withProse(
+    createDocument(
+      {
+        openapi: '3.1.0',
+        info: {
+          title: 'Payments',
+          version: '2026-11-01',
+          description: DESCRIPTION,
+          license: { name: 'MIT', identifier: 'MIT' },
+        },
+        servers: [{ url: serverUrl }],
+        tags: [...groups],
+        paths: pathsOf(endpoints, examples),
+        webhooks: eventOperations,
+        components: { securitySchemes, examples: errorExamples(endpoints) },
+      },
+      {
+        allowEmptySchema: { custom: true, undefined: true, transform: true, unknown: true, lazy: true },
+        override: correctSchema,
+      },
+    ),
+  );
+
+/** Shows the text of a whole number in the query as an integer, any JSON as any value, and no bounds that say nothing. */
+const correctSchema = ({ jsonSchema, zodSchema }: Parameters<ZodOpenApiOverride>[0]): void => {
+  if (jsonSchema.pattern === WHOLE_NUMBER) {
+    delete jsonSchema.pattern;
+    Object.assign(jsonSchema, { type: 'integer', minimum: 0 });
+  }
+  if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
+  if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
+  if (zodSchema._zod.def.type !== 'lazy') return;
+  for (const name of Object.keys(jsonSchema)) if (name !== 'description') delete jsonSchema[name];
+};
+
+const WHOLE_NUMBER = '^\\d{1,9}$';
+
+const DESCRIPTION = `Payments, refunds, subscriptions, customers, payment methods, addresses, organizations and webhooks.
+
+- **Amounts** are integers in the minor unit of their currency (2500 is 25.00 USD, and 2500 JPY); their names end in \`_cents\`.
+- **Times** are ISO 8601 in UTC with milliseconds; their names end in \`_at\` or say what they mark.
+- **Ids** are a prefix and 24 characters: \`pay_…\`, \`ref_…\`, \`cust_…\`. Treat them as opaque text.
+- **Providers** have slots: \`provider_a\` (the default), \`provider_b\`, \`provider_c\` and \`provider_d\`. The operator decides which
+  provider is behind a slot; \`GET /config\` says which.
+- **Answers** are the bare data, or an envelope \`{success, data, meta?, message?}\`; each route shows its form, and the header
+  \`X-Response-Form\` chooses the other one.
+- **Errors** all have one form. Decide by \`code\`, and quote \`request_id\` to support.
+- **Repeats** are safe: send an \`Idempotency-Key\` with every POST that has this header, and repeat a request whose answer was lost with the
+  same key. Every other method is idempotent by itself.
+- **Unknown fields** of a body are ignored. New optional fields may appear in answers at any time.`;
+
+const pathsOf = (endpoints: readonly Endpoint[], examples: Examples): ZodOpenApiPathsObject => {
+  const paths: Record<string, Record<string, ReturnType<typeof operationOf>>> = {};
+  for (const endpoint of endpoints) {
+    const operation = operationOf(endpoint, examples[endpoint.id] ?? {});
+    paths[endpoint.path] = { ...paths[endpoint.path], [endpoint.method.toLowerCase()]: operation };
+  }
+  return paths;
+};
+
+/** The document with every description as Markdown without the indentation of its source. */
+const withProse = <T>(document: T): T =>
+  JSON.parse(
+    JSON.stringify(document, (name, value: unknown) =>
+      name === 'description' && typeof value === 'string' ? prose(value) : value,
+    ),
+  );

@@ -1,0 +1,285 @@
+import * as z from 'zod';
+import { DomainError, ERRORS, type ErrorCode, type ErrorDetails, invalid, notFound } from '../core/errors.ts';
+import { callsProviders } from '../core/rights.ts';
+import type { Endpoint } from '../http/endpoint.ts';
+
+/** What the document says of errors: when each code is the answer, with an example as the service renders it. */
+export const ERROR_CODES = Object.keys(ERRORS).filter((code): code is ErrorCode => Object.hasOwn(ERRORS, code));
+
+interface Guide {
+  /** When it is the answer, and what the caller should do. */
+  readonly when: string;
+  /** An error of this code with its message and details, where they are not the catalogue's message alone. */
+  readonly example?: DomainError;
+}
+
+const because = (code: ErrorCode, message: string | undefined, details?: ErrorDetails): DomainError =>
+  new DomainError(code, { ...(message !== undefined && { message }), ...(details !== undefined && { details }) });
+
+const PAYMENT = 'pay_814fd0524add4278431c499b';
+
+const GUIDE: Readonly<Record<ErrorCode, Guide>> = {
+  VALIDATION_ERROR: {
+    when: 'A parameter, header or field is missing or breaks a rule. `details` lists every problem; correct them all and send the request again.',
+    example: invalid([{ path: 'currency', rule: 'required', message: 'is required' }]),
+  },
+  INVALID_JSON: { when: 'The body cannot be parsed as JSON.' },
+  PRICING_MISMATCH: {
+    when: 'The prices do not add up (total = subtotal + tax − discount), or differ from those of the product. `error` names the expected value.',
+    example: because('PRICING_MISMATCH', 'total_cents must be 2975: total = subtotal + tax - discount', {
+      path: 'total_cents',
+      expected: 2975,
+      given: 3000,
+    }),
+  },
+  REFUND_EXCEEDS_PAYMENT: {
+    when: 'The amount is more than what is left to refund; `details.refundable_cents` says how much is left.',
+    example: because('REFUND_EXCEEDS_PAYMENT', undefined, { payment_id: PAYMENT, refundable_cents: 1500 }),
+  },
+  AMOUNT_TOO_SMALL: {
+    when: 'The total is 0, or less than the smallest amount that the provider charges in this currency.',
+    example: because('AMOUNT_TOO_SMALL', 'The total must be at least 1, not 0'),
+  },
+  UNSUPPORTED_CURRENCY: {
+    when: 'The currency is not an ISO 4217 code, or the provider does not take it.',
+    example: because('UNSUPPORTED_CURRENCY', 'currency must be an ISO 4217 code such as USD', [
+      { path: 'currency', rule: 'iso_4217', message: 'must be an ISO 4217 code such as USD' },
+    ]),
+  },
+  UNSUPPORTED_PROVIDER: {
+    when: 'The provider is switched off in this installation, or does not do what the request asks for.',
+    example: because('UNSUPPORTED_PROVIDER', 'provider_d does not take payments here', { provider_id: 'provider_d' }),
+  },
+  UNSUPPORTED_FILTER: {
+    when: 'This list does not know the filter or order, or would have to read too many records for it. `error` says what to change.',
+    example: because('UNSUPPORTED_FILTER', 'cursor goes with orderBy=created_at; use page'),
+  },
+  PROVIDER_MISMATCH: {
+    when: 'A record that the request names belongs to another provider than the request.',
+    example: because('PROVIDER_MISMATCH', 'customer_id belongs to provider_b, not provider_a', {
+      path: 'customer_id',
+      expected: 'provider_a',
+      given: 'provider_b',
+    }),
+  },
+  PAYMENT_METHOD_REQUIRED: {
+    when: 'Neither the request nor the record names a payment method that still exists. Name one and send the request again.',
+  },
+  PRODUCT_INACTIVE: {
+    when: 'The product can no longer be bought.',
+    example: because('PRODUCT_INACTIVE', undefined, { product_id: 'prod_notebook' }),
+  },
+  ALREADY_MEMBER: { when: 'The user already has a role in the organization; change the role instead.' },
+  INVALID_ROLE: {
+    when: 'The role does not exist or cannot be given: the role of owner is never given.',
+    example: because('INVALID_ROLE', undefined, { role: 'owner', roles: ['admin', 'billing', 'member'] }),
+  },
+  OWNER_IMMUTABLE: { when: 'The request would change the role of the owner or remove the owner.' },
+  CANNOT_CHANGE_SELF: {
+    when: "The request would change the caller's own role or remove the caller; to go, leave the organization.",
+  },
+  OWNER_CANNOT_LEAVE: { when: 'The owner asks to leave; the owner can only delete the organization.' },
+  UNKNOWN_EVENT: {
+    when: 'No event has this name.',
+    example: because('UNKNOWN_EVENT', undefined, { event: 'payment.paid' }),
+  },
+  UNKNOWN_CACHE_TYPE: {
+    when: 'No cache has this name; `details.cache_types` lists the names.',
+    example: because('UNKNOWN_CACHE_TYPE', undefined, { cache_types: ['organization_membership', 'session', 'all'] }),
+  },
+  IDEMPOTENCY_KEY_INVALID: {
+    when: 'The key is empty, too long or not printable ASCII, or has fewer than 20 characters in a request without a credential.',
+  },
+  AUTHENTICATION_REQUIRED: { when: 'The request has no credential, and the route needs one.' },
+  SESSION_INVALID: {
+    when: 'The session, bearer token or guest token does not exist, is forged, or is an expired guest token.',
+  },
+  SESSION_EXPIRED: { when: 'The session or bearer token was valid and has expired; sign in again.' },
+  GUEST_NOT_ALLOWED: { when: 'The request has only `guest_data` or a guest token, and the route does not accept it.' },
+  INVALID_WEBHOOK_SIGNATURE: { when: 'The signature of the event does not fit its body. The event is not processed.' },
+  PAYMENT_DECLINED: {
+    when: `The provider or the payer's bank declined to charge; \`details.decline_code\` says why. Ask the payer for another
+      payment method, or to authenticate after \`authentication_required\`.`,
+    example: because('PAYMENT_DECLINED', undefined, { decline_code: 'insufficient_funds' }),
+  },
+  INSUFFICIENT_PERMISSIONS: {
+    when: "The caller's role in the organization does not allow the action, or the record may not be used for it.",
+    example: because('INSUFFICIENT_PERMISSIONS', undefined, { role: 'member', permission: 'canManagePayments' }),
+  },
+  ORGANIZATION_ACCESS_DENIED: { when: 'The record belongs to an organization of which the caller is no member.' },
+  ADMIN_REQUIRED: { when: 'The route is for platform admins only.' },
+  RAW_CARD_DISABLED: {
+    when: 'The installation or the provider does not accept card numbers; send a token of the provider instead.',
+  },
+  RESOURCE_NOT_FOUND: {
+    when: 'No such record, or a personal record of another user; `details.resource` names its kind.',
+    example: notFound('payment'),
+  },
+  USER_NOT_FOUND: { when: 'The identity service knows no user with this e-mail address.' },
+  INVITE_NOT_FOUND: { when: 'No invite has this token.' },
+  ROUTE_NOT_FOUND: { when: 'No route has this path, or the installation has switched it off.' },
+  METHOD_NOT_ALLOWED: {
+    when: 'The path exists, but not for this method; the header `Allow` lists the methods.',
+    example: because('METHOD_NOT_ALLOWED', undefined, { allowed: ['GET', 'POST'] }),
+  },
+  INVALID_STATE: {
+    when: 'The status of the record does not allow the action. `error` says which status; read the record before you decide what to do.',
+    example: because('INVALID_STATE', 'The payment is canceled'),
+  },
+  PAYMENT_NOT_UPDATABLE: {
+    when: 'The payment is confirmed, settled or part of a subscription, so its amount and method are fixed.',
+    example: because('PAYMENT_NOT_UPDATABLE', undefined, { status: 'succeeded' }),
+  },
+  PAYMENT_IN_PROGRESS: {
+    when: 'An attempt to charge or an update is under way. Wait for the event of the outcome, or read the record again later (after `Retry-After`, where the answer has it).',
+  },
+  SUBSCRIPTION_NOT_CANCELED: { when: 'The subscription has no cancellation to take back.' },
+  PAYMENT_METHOD_IN_USE: {
+    when: 'Live subscriptions charge this payment method, and no other one can replace it. Give them another method first.',
+    example: because('PAYMENT_METHOD_IN_USE', undefined, { subscription_ids: ['subs_0123456789abcdef01234567'] }),
+  },
+  VERSION_CONFLICT: { when: 'Another request changed the record at the same time. Send the request again.' },
+  IDEMPOTENCY_IN_PROGRESS: {
+    when: 'The first request with this `Idempotency-Key` is still running. Send the request again after `Retry-After`.',
+  },
+  INVITE_EXPIRED: { when: 'The invite has expired, or was accepted or revoked.' },
+  PAYLOAD_TOO_LARGE: {
+    when: 'The body is larger than 256 KB.',
+    example: because('PAYLOAD_TOO_LARGE', undefined, { limit_bytes: 262144 }),
+  },
+  UNSUPPORTED_MEDIA_TYPE: { when: '`Content-Type` names another type than JSON.' },
+  IDEMPOTENCY_KEY_REUSED: {
+    when: 'The same `Idempotency-Key` came with another body within 24 hours. Use a new key for a new request.',
+  },
+  RATE_LIMITED: { when: 'Too many requests in the current window. Send the request again after `Retry-After`.' },
+  INTERNAL_ERROR: {
+    when: 'A fault of the service. Quote `request_id` to support; a POST with the same `Idempotency-Key` is safe to repeat.',
+  },
+  PROVIDER_ERROR: {
+    when: "The provider answered with an error, or with something that contradicts the record. `details` names the record or the provider's code.",
+    example: because('PROVIDER_ERROR', undefined, { payment_id: PAYMENT }),
+  },
+  PROVIDER_UNAVAILABLE: {
+    when: 'The provider cannot be reached now. Send the request again, a POST with the same `Idempotency-Key`.',
+  },
+  IDENTITY_UNAVAILABLE: {
+    when: 'The identity service did not answer, so the credential could not be checked. The request is safe to repeat.',
+  },
+  STORAGE_UNAVAILABLE: { when: 'The event could not be stored; the provider sends it again.' },
+  PROVIDER_TIMEOUT: {
+    when: 'The provider did not answer in time, so the outcome is open. The service finishes it in the background; a POST with the same `Idempotency-Key` returns the result.',
+    example: because('PROVIDER_TIMEOUT', undefined, { payment_id: PAYMENT }),
+  },
+};
+
+/** When a code is the answer, in one or two sentences. */
+export const meaningOfCode = (code: ErrorCode): string => GUIDE[code].when;
+
+const REQUEST_ID = 'JKJaXmPLvHcESHA=';
+
+/** The body of an error of this code, as the service renders it. */
+const bodyOf = (code: ErrorCode) => {
+  const { message, details } = GUIDE[code].example ?? new DomainError(code);
+  return { success: false, error: message, code, ...(details !== undefined && { details }), request_id: REQUEST_ID };
+};
+
+/** One example per code of the endpoints; their responses refer to them. */
+export const errorExamples = (endpoints: readonly Endpoint[]) => {
+  const used = new Set(endpoints.flatMap((endpoint) => [...codesByStatus(endpoint).values()].flat()));
+  return Object.fromEntries(
+    ERROR_CODES.filter((code) => used.has(code)).map((code) => [
+      code,
+      { summary: ERRORS[code][1], description: meaningOfCode(code), value: bodyOf(code) },
+    ]),
+  );
+};
+
+export const errorSchema = z
+  .object({
+    success: z.literal(false).describe('Always `false` in an error.'),
+    error: z.string().describe('The message for a developer, in English. It may change; do not compare it.'),
+    code: z
+      .enum(ERROR_CODES)
+      .meta({ id: 'ErrorCode', description: 'What went wrong, as a stable name. Decide by this field.' }),
+    details: z
+      .unknown()
+      .optional()
+      .describe(
+        'Facts about the error. For `VALIDATION_ERROR` a list of `{path, rule, message}`, else an object; each code has an example.',
+      ),
+    request_id: z
+      .string()
+      .describe('Names the request in the log of the service, like the header `X-Request-Id`. Quote it to support.'),
+  })
+  .meta({ id: 'Error', description: 'The one form of every error.', examples: [bodyOf('RESOURCE_NOT_FOUND')] });
+
+/** Every route can answer these: X-API-Version is a header of every route. */
+const ALWAYS: readonly ErrorCode[] = ['VALIDATION_ERROR', 'INTERNAL_ERROR'];
+const WITH_A_BODY: readonly ErrorCode[] = ['INVALID_JSON', 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE'];
+const WITH_A_KEY: readonly ErrorCode[] = [
+  'IDEMPOTENCY_KEY_INVALID',
+  'IDEMPOTENCY_IN_PROGRESS',
+  'IDEMPOTENCY_KEY_REUSED',
+];
+const WITH_A_CALLER: readonly ErrorCode[] = [
+  'AUTHENTICATION_REQUIRED',
+  'SESSION_INVALID',
+  'SESSION_EXPIRED',
+  'IDENTITY_UNAVAILABLE',
+];
+
+/** True if the endpoint reads the header Idempotency-Key. */
+export const takesKey = ({ method, idempotent }: Endpoint): boolean => method === 'POST' && idempotent !== 'natural';
+
+/** The codes of the endpoint, by status: those that it declares and those that follow from its declaration. */
+export const codesByStatus = (endpoint: Endpoint): ReadonlyMap<number, readonly ErrorCode[]> => {
+  const byStatus = new Map<number, ErrorCode[]>();
+  const codes: readonly ErrorCode[] = [
+    ...endpoint.errors,
+    ...callerErrors(endpoint),
+    ...(endpoint.body === null ? [] : WITH_A_BODY),
+    ...(takesKey(endpoint) ? WITH_A_KEY : []),
+    ...accessErrors(endpoint),
+    ...providerErrors(endpoint),
+    ...(endpoint.limits.length > 0 ? (['RATE_LIMITED'] as const) : []),
+    ...ALWAYS,
+  ];
+  for (const code of new Set(codes)) {
+    const [status] = ERRORS[code];
+    byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
+  }
+  return byStatus;
+};
+
+/** The refusals of the access rule. */
+const accessErrors = ({ access }: Endpoint): readonly ErrorCode[] => {
+  if (!access) return [];
+  const { action, record, organization } = access;
+  const missing: readonly ErrorCode[] = record || organization ? ['RESOURCE_NOT_FOUND'] : [];
+  if (action === 'platform admin') return missing;
+  const ofOrganization: readonly ErrorCode[] = record || organization ? ['ORGANIZATION_ACCESS_DENIED'] : [];
+  const ofRole: readonly ErrorCode[] = action === 'read' || action === 'member' ? [] : ['INSUFFICIENT_PERMISSIONS'];
+  return [...missing, ...ofOrganization, ...ofRole];
+};
+
+/** An endpoint with a 202 answers it where the provider does not answer in time. */
+const providerErrors = ({ uses, bodyForm, accepted }: Endpoint): readonly ErrorCode[] => {
+  if (!callsProviders(uses) || bodyForm === 'raw') return [];
+  return ['PROVIDER_ERROR', 'PROVIDER_UNAVAILABLE', ...(accepted === undefined ? (['PROVIDER_TIMEOUT'] as const) : [])];
+};
+
+const callerErrors = ({ auth, body }: Endpoint): readonly ErrorCode[] => {
+  switch (auth) {
+    case 'public':
+    case 'provider-signature':
+      return [];
+    case 'platform-admin':
+      return [...WITH_A_CALLER, 'GUEST_NOT_ALLOWED', 'ADMIN_REQUIRED'];
+    case 'session':
+      return [...WITH_A_CALLER, 'GUEST_NOT_ALLOWED'];
+    case 'session-or-token':
+      return body === null ? WITH_A_CALLER : [...WITH_A_CALLER, 'GUEST_NOT_ALLOWED'];
+    case 'session-or-guest':
+      return WITH_A_CALLER;
+  }
+};

@@ -1,0 +1,236 @@
+import * as z from 'zod';
+import { BILLING_INTERVALS } from '../catalog/records.ts';
+import { DISPUTE_STATUSES, REFUND_REASONS } from '../core/money-back.ts';
+import { DECLINE_CODES } from '../core/outcome.ts';
+import { PROVIDER_SLOTS } from '../core/settings.ts';
+import type { CanonicalEvent } from '../events/bus-event.ts';
+import { MEMBERSHIP_STATUSES } from '../memberships/membership.ts';
+import { PAYMENT_STATUSES } from '../payments/record/payment.ts';
+import { BILLING_STATUSES, REASONS, SUBSCRIPTION_STATUSES } from '../subscriptions/record/subscription.ts';
+import { ENTITY_TYPES } from '../table/keys.ts';
+
+/** The bodies of canonical events, for the document. A test compares them with the events that records derive. */
+const time = z.string().meta({ format: 'date-time' });
+const id = z.string();
+const minorUnits = z.int().nonnegative();
+
+const user = z
+  .object({
+    id: id.describe('The user id of the identity service; for a guest the `guest_id`, `gst_…`.'),
+    type: z
+      .enum(['authenticated', 'guest'])
+      .describe('`authenticated` for a user with a session, `guest` for a guest.'),
+    email: z.string().nullable().describe('The e-mail address at the time of the record; null if none is known.'),
+  })
+  .meta({ id: 'EventUser', description: 'The person who pays.' });
+
+const project = z
+  .object({ id: id.describe('Names the project in the reference records.') })
+  .meta({ id: 'EventProject', description: 'The project that the record belongs to.' });
+
+const owner = {
+  user: user.nullable().describe('The person who pays; null if the record names no person.'),
+  project: project.nullable().describe('The project of the record; null if it has none.'),
+};
+const organizationId = id.nullable().describe('The organization that owns the record; null for a personal record.');
+
+const payment = {
+  payment_id: id.describe('Names the payment, `pay_…`; read it with `GET /payments/{id}`.'),
+  amount: minorUnits.describe('The total of the payment in the minor unit of `currency`.'),
+  currency: z.string().describe('The ISO 4217 code in upper case, such as `USD`.'),
+  status: z.enum(PAYMENT_STATUSES).describe('The status that the payment has reached with this event.'),
+  ...owner,
+  provider_payment_id: id
+    .nullable()
+    .describe(
+      'The provider gave it; `POST /payments/sync/{provider_payment_id}` takes it. Null while the provider has given none.',
+    ),
+  organization_id: organizationId,
+  customer_id: id.nullable().describe('Names the customer that pays, `cust_…`; null if there is none.'),
+  subscription_id: id
+    .nullable()
+    .describe('The subscription that the payment is for, `subs_…`; null for a single payment.'),
+  failure_code: z
+    .enum(DECLINE_CODES)
+    .nullable()
+    .describe('Why the last attempt failed; null unless `status` is `failed`.'),
+};
+
+const refund = z
+  .object({
+    id: id.describe('Names the refund, `ref_…`; read it with `GET /refunds/{id}`.'),
+    amount: minorUnits.describe('What goes back with this refund, in the minor unit of `currency`.'),
+    reason: z.enum(REFUND_REASONS).nullable().describe('The reason that was given for the refund; null if none was.'),
+    status: z
+      .enum(['succeeded', 'failed', 'canceled'])
+      .describe('`succeeded` in `payment.refunded`; `failed` or `canceled` in `payment.refund_failed`.'),
+  })
+  .meta({ id: 'EventRefund', description: 'What was given back, or was not.' });
+
+const dispute = z
+  .object({
+    id: id.describe('Names the dispute, `dsp_…`.'),
+    amount: minorUnits.describe('What the payer asks back, in the minor unit of `currency`.'),
+    reason: z
+      .string()
+      .nullable()
+      .describe("The provider's word in lower case, such as `fraudulent`; null if it gives none."),
+    status: z
+      .enum(DISPUTE_STATUSES)
+      .describe('Open: `needs_response`, `under_review`. Closed: `won`, `lost`, `closed`.'),
+    evidence_due_by: time.nullable().describe('Until when the provider takes evidence; null if it names no date.'),
+  })
+  .meta({ id: 'EventDispute', description: 'What the payer asks back, and how far the dispute is.' });
+
+const subscription = {
+  subscription_id: id.describe('Names the subscription, `subs_…`; read it with `GET /subscriptions/{id}`.'),
+  status: z.enum(SUBSCRIPTION_STATUSES).describe('The status that the subscription has after the change.'),
+  billing_status: z.enum(BILLING_STATUSES).describe('How its billing stands after the change.'),
+  customer_id: id.describe('Names the customer that pays, `cust_…`.'),
+  product_id: id.nullable().describe('The product that is subscribed to; null for a custom subscription.'),
+  amount: minorUnits.describe('The price of one period in the minor unit of `currency`.'),
+  currency: z.string().describe('The ISO 4217 code in upper case, such as `USD`.'),
+  billing_interval: z
+    .enum(BILLING_INTERVALS)
+    .describe('The unit of the period; with `interval_multiplier` its length.'),
+  interval_multiplier: z.int().positive().describe('How many units of `billing_interval` one period has.'),
+  current_period_start: time.describe('When the present period began.'),
+  current_period_end: time.describe('When the present period ends and the next charge is due.'),
+  cancel_at_period_end: z.boolean().describe('True if the subscription ends with its present period.'),
+  trial_end: time.nullable().describe('When the trial ends or ended; null without a trial.'),
+  reason: z.enum(REASONS).nullable().describe('What changed; `created` in the first event.'),
+  ...owner,
+  organization_id: organizationId,
+};
+
+const membership = {
+  membership_id: id.describe('Names the membership, `mbr_…`; read it with `GET /memberships/{id}`.'),
+  membership_type_id: id.describe('The tier that the membership gives.'),
+  entity_type: z.enum(ENTITY_TYPES).describe('What kind of entity the membership is for.'),
+  entity_id: id.describe('The user, organization or project that the membership is for.'),
+  subscription_id: id.describe('The subscription that pays for the membership, `subs_…`.'),
+  status: z.enum(MEMBERSHIP_STATUSES).describe('The status that the membership has after the change.'),
+  starts_at: time.nullable().describe('From when the membership is active; null while it is pending.'),
+  ends_at: time.nullable().describe('Until when it is paid; null while it is pending.'),
+  ...owner,
+};
+
+const customer = {
+  customer_id: id.describe('Names the customer, `cust_…`; read it with `GET /customers/{id}`.'),
+  provider_customer_id: id.describe('What the provider calls the customer, for example in its dashboard.'),
+  email: z.string().nullable().describe('The e-mail address of the customer; null if none is known.'),
+  name: z.string().nullable().describe('The full name of the customer; null if none is known.'),
+  is_guest: z.boolean().describe('True if a guest without a session made the customer.'),
+  ...owner,
+  organization_id: organizationId,
+};
+
+interface EventText {
+  readonly summary: string;
+  readonly when: string;
+  readonly data: z.ZodRawShape;
+}
+
+const REFUNDED_CENTS = z
+  .int()
+  .nonnegative()
+  .describe('The sum of all succeeded refunds of the payment after this event, in minor units.');
+
+/** What each event means, and its data. */
+export const EVENTS: Readonly<Record<CanonicalEvent, EventText>> = {
+  'payment.created': {
+    summary: 'A payment was created',
+    when: 'The provider has made the intent, and the payment can be read. No money has moved.',
+    data: payment,
+  },
+  'payment.succeeded': {
+    summary: 'A payment succeeded',
+    when: 'The money is collected. Deliver what was bought. The event is sent once per payment, whether a confirmation, a provider event or a sync noticed it.',
+    data: payment,
+  },
+  'payment.failed': {
+    summary: 'An attempt to pay failed',
+    when: 'The provider or the bank declined; `failure_code` says why. The payer may try again with another method, so `payment.succeeded` may follow, and so may another `payment.failed`.',
+    data: payment,
+  },
+  'payment.refunded': {
+    summary: 'A refund succeeded',
+    when: 'A refund became `succeeded`, whether it was made here or at the provider; at most once per refund. Do not add up the amounts: `refunded_cents` is the sum.',
+    data: { ...payment, refund: refund.describe('Which refund gave money back.'), refunded_cents: REFUNDED_CENTS },
+  },
+  'payment.refund_failed': {
+    summary: 'A refund failed or was canceled',
+    when: 'The money stays with you. After `payment.refunded` of the same refund the bank has sent the money back, and `refunded_cents` has gone down again.',
+    data: { ...payment, refund: refund.describe('The refund that did not succeed.'), refunded_cents: REFUNDED_CENTS },
+  },
+  'payment.dispute_opened': {
+    summary: 'A payer disputes a payment',
+    when: 'A dispute that is not closed became known. Give evidence at the provider before `dispute.evidence_due_by`.',
+    data: { ...payment, dispute: dispute.describe('The dispute that was opened.') },
+  },
+  'payment.dispute_closed': {
+    summary: 'A dispute was decided',
+    when: 'The dispute first became `won`, `lost` or `closed`. A dispute that is already closed when the service learns of it sends this event alone.',
+    data: { ...payment, dispute: dispute.describe('The dispute that was decided.') },
+  },
+  'subscription.created': {
+    summary: 'A subscription started',
+    when: 'The first charge succeeded, or the trial began, or the first charge is still pending (`past_due`).',
+    data: subscription,
+  },
+  'subscription.updated': {
+    summary: 'A subscription changed',
+    when: 'Anything that its readers see has changed: a renewal, a failed charge, a method, a scheduled cancellation. `reason` says what.',
+    data: subscription,
+  },
+  'subscription.cancelled': {
+    summary: 'A subscription ended',
+    when: 'Its status became `canceled`: at once, at the end of its period, or after the last retry of a failed charge.',
+    data: subscription,
+  },
+  'membership.pending': {
+    summary: 'A membership waits for its first payment',
+    when: 'A subscription with a tier was stored, and it is in its trial or its first charge is open. Give no access yet.',
+    data: membership,
+  },
+  'membership.activated': {
+    summary: 'A membership became active',
+    when: 'The subscription is paid. Give access until `ends_at`.',
+    data: membership,
+  },
+  'membership.extended': {
+    summary: 'A membership goes on',
+    when: 'A renewal was paid, and `ends_at` is later than before.',
+    data: membership,
+  },
+  'membership.cancelled': {
+    summary: 'A membership ended',
+    when: 'Its subscription was canceled. Take access away. A membership that only expires sends no event.',
+    data: membership,
+  },
+  'customer.created': {
+    summary: 'A customer was created',
+    when: 'The provider has made the customer, by a request or because a payment needed one.',
+    data: customer,
+  },
+  'customer.updated': {
+    summary: 'A customer changed',
+    when: 'A field of the customer changed, here or at the provider.',
+    data: customer,
+  },
+};
+
+/** The body of an event with this data. */
+export const eventBody = (event: CanonicalEvent, { summary, when, data }: EventText) =>
+  z
+    .object({
+      event: z.literal(event).describe('The name of the event, as in the header `webhook-event`.'),
+      provider: z.enum(PROVIDER_SLOTS).describe("The provider slot of the event's record."),
+      timestamp: time.describe('When the change was stored. Of two events about one record, the later one is newer.'),
+      data: z.object(data).describe('The record as the change left it.'),
+    })
+    .meta({ id: schemaName(event), description: `${summary}. ${when}` });
+
+/** payment.refund_failed: PaymentRefundFailedEvent */
+const schemaName = (event: CanonicalEvent): string =>
+  `${event.replaceAll(/(?:^|[._])([a-z])/g, (_, letter: string) => letter.toUpperCase())}Event`;

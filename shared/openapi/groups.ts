@@ -1,0 +1,73 @@
+/** The groups of operations, in the order in which an integrator needs them; by the first part of an endpoint's id. */
+const GROUPS = {
+  payments: [
+    'Payments',
+    `A payment is one intent to collect an amount, and its outcome. Create it, let its payer confirm it in the browser or confirm
+    it from your server, then follow it by webhook or by \`GET /payments/{id}\`.`,
+  ],
+  refunds: [
+    'Refunds',
+    `A refund gives back a succeeded payment, in whole or in part. Platform admins make refunds; callers who may read the payment
+    may read its refunds. Refunds that are made at the provider appear here too.`,
+  ],
+  disputes: [
+    'Disputes',
+    `A dispute is a payer's request for money back through their bank (a chargeback). The service records disputes; evidence is
+    given at the provider.`,
+  ],
+  'payment-methods': [
+    'Payment methods',
+    `A payment method is a card or bank account that the provider keeps for later payments and subscriptions. The service stores
+    its id at the provider, brand, last four digits and expiry, never the full number.`,
+  ],
+  customers: [
+    'Customers',
+    `A customer links a person or an organization to the customer record of one provider. Payments create and find it by
+    themselves; subscriptions name it.`,
+  ],
+  addresses: ['Addresses', 'Billing and shipping addresses, with the tax id of a business.'],
+  subscriptions: [
+    'Subscriptions',
+    `A subscription charges a saved payment method at the start of every period. Either the provider or the service bills it;
+    both look the same here.`,
+  ],
+  memberships: [
+    'Memberships',
+    `A membership is what a subscription buys: a tier that holds for a user, an organization or a project until the paid period ends.`,
+  ],
+  organizations: [
+    'Organizations',
+    `An organization owns payments, customers, methods, addresses and subscriptions in common. Its members have roles: owner, admin,
+    billing and member.`,
+  ],
+  projects: ['Projects', 'The public preview of an invite to a project.'],
+  webhooks: [
+    'Webhooks',
+    `The log of events that were received from providers and sent to your targets, replay and test events, and the routes that
+    the providers call. The events themselves are in the section of webhooks.`,
+  ],
+  admin: [
+    'Administration',
+    `For platform admins: search and sum up all payments, keep the reference records (products, projects, tiers and invites),
+    erase a person, clear a cache.`,
+  ],
+  api: ['Service', 'The settings that a browser needs to take payments, the health of the service, and this document.'],
+} as const satisfies Record<string, readonly [name: string, description: string]>;
+
+type Group = keyof typeof GROUPS;
+
+const isGroup = (name: string): name is Group => Object.hasOwn(GROUPS, name);
+
+/** The name of the group that holds the endpoint. */
+export const groupOf = ({ id }: { readonly id: string }): string => {
+  const [name = ''] = id.split('.');
+  if (!isGroup(name)) throw new Error(`${id} belongs to no group: add a row to GROUPS`);
+  return GROUPS[name][0];
+};
+
+/** The group of the events that the service sends. */
+export const WEBHOOKS_GROUP = GROUPS.webhooks[0];
+
+export const groups: readonly { readonly name: string; readonly description: string }[] = Object.values(GROUPS).map(
+  ([name, description]) => ({ name, description }),
+);

@@ -1,0 +1,115 @@
+import * as z from 'zod';
+import type { ErrorCode } from '../core/errors.ts';
+import type { Endpoint } from '../http/endpoint.ts';
+import { takesKey } from './errors.ts';
+
+/** The headers that the service reads and sends, each with its meaning. */
+const idempotencyKey = z
+  .string()
+  .min(1)
+  .max(255)
+  .optional()
+  .meta({
+    description: `A name that you choose for this request, such as a UUID: printable ASCII without a space at either end, at least 20
+    characters where the request has no session or guest token. A repeat with the same key, body and caller within 24 hours
+    does nothing again and returns what the first one made, so a request whose answer was lost is safe to send again.`,
+    examples: ['0b9c6f0e-5f0a-4d2f-9d3c-3f6f6a1f7f11'],
+    param: { id: 'Idempotency-Key' },
+  });
+
+const always = {
+  'X-Response-Form': z
+    .enum(['bare', 'envelope'])
+    .optional()
+    .meta({
+      description: `Chooses the form of the answer: \`bare\` is the data alone, \`envelope\` is \`{success, data, …}\`. Without it the
+        route answers as shown here. The query parameter \`envelope=true\` or \`envelope=false\` does the same.`,
+      param: { id: 'X-Response-Form' },
+    }),
+  'X-API-Version': z
+    .string()
+    .optional()
+    .meta({
+      description:
+        'The date of the API version that you build against, YYYY-MM-DD. Without it the oldest supported version applies.',
+      format: 'date',
+      examples: ['2026-11-01'],
+      param: { id: 'X-API-Version' },
+    }),
+};
+
+export const requestHeaders = (endpoint: Endpoint): z.ZodObject =>
+  z.object({ ...(takesKey(endpoint) && { 'Idempotency-Key': idempotencyKey }), ...always });
+
+const requestId = z.string().meta({
+  description: 'Names this request in the log of the service. Quote it to support.',
+  header: { id: 'X-Request-Id' },
+});
+const apiVersion = z.string().meta({
+  description:
+    'The API version of this answer, as a date: the one that the request asked for, else the oldest supported version.',
+  format: 'date',
+  header: { id: 'X-API-Version' },
+});
+const replayed = z
+  .literal('true')
+  .optional()
+  .meta({
+    description:
+      '`true` if the request repeats an earlier one with the same `Idempotency-Key`, so that nothing was done again; absent otherwise.',
+    header: { id: 'Idempotent-Replayed' },
+  });
+const link = z
+  .string()
+  .optional()
+  .meta({
+    description: 'The address of the next page, `<…>; rel="next"`, relative to the host. Absent on the last page.',
+    header: { id: 'Link' },
+  });
+const totalCount = z
+  .string()
+  .optional()
+  .meta({
+    description: 'The number of records of the whole list, where it is known exactly.',
+    header: { id: 'X-Total-Count' },
+  });
+const retryAfter = z
+  .string()
+  .optional()
+  .meta({
+    description: 'The number of seconds to wait before the next try makes sense, at least 1.',
+    header: { id: 'Retry-After' },
+  });
+
+/** Of every answer. */
+const common = { 'X-Request-Id': requestId, 'X-API-Version': apiVersion };
+
+export const successHeaders = (endpoint: Endpoint): z.ZodObject => {
+  const { isPaged, isCounted } = pagesOf(endpoint);
+  return z.object({
+    ...common,
+    ...(takesKey(endpoint) && { 'Idempotent-Replayed': replayed }),
+    ...(isPaged && { Link: link }),
+    ...(isCounted && { 'X-Total-Count': totalCount }),
+  });
+};
+
+/** Lists of organizations and members name their pages in `meta` instead. */
+const pagesOf = ({ method, query, csv, form }: Endpoint) => {
+  const names = query instanceof z.ZodObject && method === 'GET' ? Object.keys(query.shape) : [];
+  const hasCursor = names.includes('cursor');
+  const isCounted = names.includes('offset') || (names.includes('page') && (hasCursor || form === 'bare'));
+  return { isPaged: isCounted || hasCursor || csv !== undefined, isCounted };
+};
+
+/** The codes whose answer may name the time of the next try. */
+const WITH_A_TIME: readonly ErrorCode[] = [
+  'RATE_LIMITED',
+  'IDEMPOTENCY_IN_PROGRESS',
+  'PAYMENT_IN_PROGRESS',
+  'VERSION_CONFLICT',
+  'PROVIDER_UNAVAILABLE',
+];
+
+export const errorHeaders = (codes: readonly ErrorCode[]): z.ZodObject =>
+  z.object({ ...common, ...(codes.some((code) => WITH_A_TIME.includes(code)) && { 'Retry-After': retryAfter }) });

@@ -1,0 +1,128 @@
+import * as z from 'zod';
+import type { ZodOpenApiOperationObject } from 'zod-openapi';
+import type { ErrorCode } from '../core/errors.ts';
+import type { Endpoint, RateLimit } from '../http/endpoint.ts';
+import { codesByStatus, errorSchema, meaningOfCode } from './errors.ts';
+import { groupOf } from './groups.ts';
+import { errorHeaders, requestHeaders, successHeaders } from './headers.ts';
+import { SECURITY, WHO_MAY_CALL } from './security.ts';
+
+/** One success of a route: the request and the whole answer. */
+export interface Example {
+  readonly params?: Readonly<Record<string, string>>;
+  readonly query?: Readonly<Record<string, string>>;
+  readonly body?: unknown;
+  readonly response?: unknown;
+}
+
+/** One endpoint as an operation of the document. */
+export const operationOf = (endpoint: Endpoint, example: Example): ZodOpenApiOperationObject => ({
+  operationId: endpoint.id,
+  summary: endpoint.summary,
+  ...descriptionOf(endpoint),
+  tags: [groupOf(endpoint)],
+  security: [...SECURITY[endpoint.auth]],
+  requestParams: {
+    ...(endpoint.params instanceof z.ZodObject && { path: withExamples(endpoint.params, example.params) }),
+    ...(endpoint.query instanceof z.ZodObject && { query: withExamples(endpoint.query, example.query) }),
+    header: requestHeaders(endpoint),
+  },
+  ...(endpoint.body !== null && {
+    requestBody: {
+      required: needsBody(endpoint.body, endpoint.bodyForm),
+      content: { 'application/json': { schema: endpoint.body, ...withExample(example.body) } },
+    },
+  }),
+  responses: { ...successOf(endpoint, example), ...errorsOf(endpoint) },
+});
+
+/** The declaration's text, who may call, and the limits. */
+const descriptionOf = ({ description, auth, limits }: Endpoint): { readonly description?: string } => {
+  if (description === undefined) return {};
+  const ofLimits = limits.length > 0 ? [`Rate limits: ${limits.map(limitText).join('; ')}.`] : [];
+  return { description: [description, WHO_MAY_CALL[auth], ...ofLimits].join('\n\n') };
+};
+
+const WINDOWS: Readonly<Record<number, string>> = { 60: 'minute', 3600: 'hour' };
+
+const limitText = ({ name, max, windowSeconds, counts }: RateLimit): string =>
+  `${max} ${counts === 'declined payments' ? 'declines' : 'requests'} per ${WINDOWS[windowSeconds] ?? `${windowSeconds} s`} (\`${name}\`)`;
+
+const exampleOf = (text = ''): string | number => (/^\d{1,9}$/.test(text) ? Number(text) : text);
+
+const needsBody = (body: z.ZodType, form: Endpoint['bodyForm']): boolean =>
+  form === 'raw' || !body.safeParse({}).success;
+
+const withExample = (example: unknown) => (example === undefined ? {} : { example });
+
+const withExamples = (schema: z.ZodObject, examples: Readonly<Record<string, string>> = {}): z.ZodObject =>
+  z.object(
+    Object.fromEntries(
+      Object.entries(schema.shape).map(([name, field]) => [
+        name,
+        Object.hasOwn(examples, name) && field instanceof z.ZodType
+          ? field.meta({ ...field.meta(), param: { example: exampleOf(examples[name]) } })
+          : field,
+      ]),
+    ),
+  );
+
+const successOf = (endpoint: Endpoint, example: Example) => {
+  const { status, response, form, summary, accepted } = endpoint;
+  const headers = successHeaders(endpoint);
+  if (response === null) return { '204': { description: 'Done. The answer has no body.', headers } };
+  const schema = form === 'envelope' ? envelopeOf(endpoint, response) : response;
+  const content = {
+    'application/json': { schema, ...withExample(example.response) },
+    ...(endpoint.csv && { 'text/csv': { schema: csvText } }),
+  };
+  const answers = { [String(status)]: { description: summary, headers, content } };
+  if (accepted === undefined) return answers;
+  // The example is the one of `status`.
+  const bare = { 'application/json': { schema } };
+  return { ...answers, '202': { description: accepted, headers, content: status === 202 ? content : bare } };
+};
+
+const csvText = z
+  .string()
+  .describe('With `Accept: text/csv`: a header row, then up to 1,000 rows; the next page is behind `Link`.');
+
+const envelopeOf = ({ meta, beside }: Endpoint, data: z.ZodType) =>
+  z.looseObject({
+    success: z.literal(true).describe('Always `true` in a success.'),
+    ...(!(data instanceof z.ZodUndefined) && { data: data.describe('What the bare form of the answer is.') }),
+    ...(meta && { meta }),
+    ...beside,
+    message: z
+      .string()
+      .optional()
+      .describe('A sentence for a developer that says what was done, where the route has one.'),
+  });
+
+const errorsOf = (endpoint: Endpoint) =>
+  Object.fromEntries([...codesByStatus(endpoint)].map(([status, codes]) => [String(status), errorOf(codes)]));
+
+/** Responses with few codes repeat on many routes, so they stand once, under the names of their codes. */
+const MOST_SHARED = 4;
+
+type ErrorResponse = ReturnType<typeof makeError>;
+const shared = new Map<string, ErrorResponse>();
+
+const errorOf = (codes: readonly ErrorCode[]): ErrorResponse => {
+  const name = codes.join('.');
+  const made = shared.get(name) ?? makeError(codes);
+  shared.set(name, made);
+  return made;
+};
+
+const makeError = (codes: readonly ErrorCode[]) => ({
+  ...(codes.length <= MOST_SHARED && { id: codes.join('.') }),
+  description: codes.map((code) => `- \`${code}\`: ${meaningOfCode(code)}`).join('\n'),
+  headers: errorHeaders(codes),
+  content: {
+    'application/json': {
+      schema: errorSchema,
+      examples: Object.fromEntries(codes.map((code) => [code, { $ref: `#/components/examples/${code}` }])),
+    },
+  },
+});

@@ -1,0 +1,48 @@
+import * as z from 'zod';
+
+/** What stands beside the data in the envelopes of lists; only the API document reads it. */
+export const paymentsMeta = z
+  .object({
+    page: z.int().describe('The number of this page, as the request asked for it.'),
+    limit: z.int().describe('How many payments a page holds.'),
+    total: z.int().describe('The number of payments of the whole list.'),
+    total_is_exact: z
+      .literal(false)
+      .optional()
+      .describe(
+        'Present if `total` is not exact: it may count payments outside the asked range, or only those found so far.',
+      ),
+    hasMore: z.boolean().describe('True if another page follows.'),
+    next_cursor: z.string().optional().describe('The `cursor` of the next page; absent where there is none.'),
+  })
+  .describe('Where the page stands in the list.');
+
+/** Of lists that have a cursor and no total. */
+export const cursorMeta = z
+  .object({
+    limit: z.int().describe('How many records a page holds.'),
+    has_more: z.boolean().describe('True if another page follows.'),
+    next_cursor: z.string().nullable().describe('The `cursor` of the next page; null on the last page.'),
+  })
+  .describe('Where the page stands in the list.');
+
+export const summaryMeta = z
+  .object({
+    from: z.iso.date().describe('The first UTC day of the summary.'),
+    to: z.iso.date().describe('The last UTC day of the summary, which is included.'),
+    interval: z.string().describe('The length of the periods, as the request asked for it.'),
+    group_by: z.string().describe('What the rows are grouped by, as the request asked for it.'),
+  })
+  .describe('The range and the grouping of the rows.');
+
+export const userContextSchema = z
+  .object({
+    authenticated: z.boolean().describe('True for a session, false for a guest token.'),
+    user_id: z.string().nullable().describe('The user of the session; null for a guest.'),
+    user_type: z.enum(['authenticated', 'guest']).describe('`authenticated` for a session, `guest` for a guest token.'),
+    user_email: z.string().nullable().describe('The e-mail address of the session or of the guest token.'),
+    search_method: z
+      .enum(['session', 'guest_token', 'organization', 'project'])
+      .describe("Whose payments the list holds: the user's, the guest's, the organization's or the project's."),
+  })
+  .describe('As whom the service has read the list.');

@@ -1,0 +1,39 @@
+import { describe, expect, test } from 'vitest';
+import * as z from 'zod';
+import { CANONICAL_EVENTS, type CanonicalEvent } from '../../shared/events/bus-event.ts';
+import { EVENTS } from '../../shared/openapi/event-bodies.ts';
+import { paymentEvents } from '../../shared/payments/record/events.ts';
+import { subscriptionEvents } from '../../shared/subscriptions/record/events.ts';
+import { SAMPLES } from '../../shared/webhooks/outbound/samples.ts';
+import { payment } from '../builders/payment.ts';
+import { subscription } from '../builders/subscription.ts';
+
+/** Every field that the document names, and no other. */
+const faultsOf = (event: CanonicalEvent, data: unknown): string[] =>
+  z
+    .strictObject(EVENTS[event].data)
+    .safeParse(data)
+    .error?.issues.map(({ path, message }) => `${path}: ${message}`) ?? [];
+
+describe('the events of the API document', () => {
+  test.each(CANONICAL_EVENTS)('%s has the fields of a test event', (event) => {
+    expect(faultsOf(event, SAMPLES[event])).toEqual([]);
+  });
+
+  test('have the fields of the events that records derive', () => {
+    const derived = [
+      ...paymentEvents(undefined, payment({ status: 'succeeded' })),
+      ...subscriptionEvents(undefined, subscription({ status: 'active' })),
+    ];
+    const payloadSchema = z.object({ payload: z.object({ event: z.enum(CANONICAL_EVENTS), data: z.unknown() }) });
+    const faults = derived.map(({ detail }) => {
+      const { payload } = payloadSchema.parse(detail);
+      return { event: payload.event, faults: faultsOf(payload.event, payload.data) };
+    });
+    expect(faults).toEqual([
+      { event: 'payment.created', faults: [] },
+      { event: 'payment.succeeded', faults: [] },
+      { event: 'subscription.created', faults: [] },
+    ]);
+  });
+});

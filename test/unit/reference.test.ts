@@ -1,0 +1,55 @@
+import { describe, expect, test } from 'vitest';
+import { endpoints } from '../../functions/api/catalogue.ts';
+import { apiDocumentAt } from '../../functions/api/document.ts';
+import { type Described, describedIn, faultOf } from '../builders/described.ts';
+
+const document: unknown = JSON.parse(JSON.stringify(apiDocumentAt('https://api.example')));
+const all = describedIn(document);
+
+const count = (kind: Described['kind']) => all.filter((one) => one.kind === kind).length;
+
+describe('the reference', () => {
+  test('looks at every operation, parameter, header and field', () => {
+    expect(count('operation')).toBeGreaterThanOrEqual(endpoints.length);
+    expect(count('parameter')).toBeGreaterThan(100);
+    expect(count('header')).toBeGreaterThan(500);
+    expect(count('field')).toBeGreaterThan(300);
+  });
+
+  test.each(['operation', 'parameter', 'header', 'field', 'schema', 'response'] as const)(
+    'describes every %s by a sentence that says more than its name',
+    (kind) => {
+      const faults = all
+        .filter((one) => one.kind === kind)
+        .flatMap((one) => {
+          const fault = faultOf(one);
+          return fault === undefined ? [] : [`${one.at} ${fault}: ${one.text ?? ''}`];
+        });
+      expect(faults).toEqual([]);
+    },
+  );
+
+  test('gives the unit of every amount', () => {
+    const amounts = all.filter(({ kind, name }) => kind === 'field' && name.endsWith('_cents'));
+    const without = amounts.filter(({ text = '' }) => !/minor unit|same value as|name of|_cents/.test(text));
+    expect({ without: without.map(({ at }) => at), isChecked: amounts.length > 10 }).toEqual({
+      without: [],
+      isChecked: true,
+    });
+  });
+
+  test('names every schema after what it is', () => {
+    const made = JSON.stringify(document).match(/#\/components\/schemas\/__\w+/g) ?? [];
+    expect(made).toEqual([]);
+  });
+
+  test.each([
+    ['', 'is not described'],
+    ['The amount cents.', 'only repeats its name'],
+    ['what the payer pays, in minor units.', 'does not begin like a sentence'],
+    ['What the payer pays, in minor units', 'does not end like a sentence'],
+    ['What the payer pays, in minor units.', undefined],
+  ])('finds fault with %j: %s', (text, fault) => {
+    expect(faultOf({ group: '', at: '', kind: 'field', name: 'amount_cents', text })).toBe(fault);
+  });
+});
