@@ -72,7 +72,7 @@ const LocalHost = () => {
       </dl>
       <p class="quiet">
         The clock moves service, queues and simulated providers together, and runs all work that falls due. It only goes
-        forward: <code>npm start -- --fresh</code> starts over.
+        forward: <code>npm start -- --fresh</code> starts with an empty data folder.
       </p>
       <div class="controls">
         <label class="field">

@@ -23,7 +23,7 @@ const dayInAddress = (name: string): string | undefined => {
   return DATE.test(day) && !Number.isNaN(Date.parse(day)) ? day : undefined;
 };
 
-export const today = (): string => dayOf(serviceNow());
+const today = (): string => dayOf(serviceNow());
 
 export const lastDays = (days: number): Range => ({ from: daysBefore(today(), days - 1), to: today() });
 

@@ -97,7 +97,7 @@ const CancelDialog = ({ subscription, onChanged, onClose }: DialogProps) => {
   const { id, current_period_end: end, cancel_at_period_end: isEnding } = subscription;
   const canWait = !isEnding && (subscription.status === 'active' || subscription.status === 'trialing');
   const [isNow, setNow] = useState(!canWait);
-  // The two cancelations are two requests: each has its own key.
+  // To cancel now and at the end are two requests: each has its own key.
   const [keys] = useState(() => ({ now: newKey(), atEnd: newKey() }));
   const cancel = useAction(async () => {
     const header = { 'Idempotency-Key': isNow ? keys.now : keys.atEnd };
