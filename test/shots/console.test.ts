@@ -91,6 +91,7 @@ test.each(VIEWS)('at $width pixels, $colorScheme', async ({ width, colorScheme }
   await page.goto(`${base}/console/payments/${refunded}`);
   await page.getByRole('heading', { name: 'Timeline' }).waitFor();
   await shoot('payment');
+  await shoot('payment-top', false);
   await page.getByRole('button', { name: 'Refund' }).click();
   await page.getByLabel('Amount').waitFor();
   await shoot('refund', false);

@@ -40,6 +40,6 @@ export const Method = ({ payment }: { readonly payment: Payment }) => {
   }, [needsReading, id]);
   if (id === null) return <span class="quiet">–</span>;
   const method = isMethod(included) ? included : methods.value.get(id);
-  if (method) return <>{textOf(method)}</>;
+  if (method) return <span class="method">{textOf(method)}</span>;
   return <span class="clip quiet">{isSaved ? 'Saved method' : id}</span>;
 };
