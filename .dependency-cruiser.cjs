@@ -60,7 +60,10 @@ module.exports = {
       comment: 'hosts load entries by id; they import declarations, and the API document built from them',
       severity: 'error',
       from: { path: '^infra/' },
-      to: { path: '^functions/', pathNot: '(^functions/api/(catalogue|document)|^functions/console/bundle|/[a-z-]*(endpoints|triggers))\\.ts$' },
+      to: {
+        path: '^functions/',
+        pathNot: '(^functions/api/(catalogue|document)|^functions/console/bundle|/[a-z-]*(endpoints|triggers))\\.ts$',
+      },
     },
     {
       name: 'nothing-imports-test',

@@ -6,7 +6,10 @@ import { groupOf, groups } from '../../shared/openapi/groups.ts';
 import { prose } from '../../shared/openapi/prose.ts';
 
 /** The parts of docs/routes.md: the same groups and texts as in the API document. */
-export const routeParts = () => ({ routes: [...groups.map(sectionOf), consoleSection()].join('\n\n'), errors: errorTable() });
+export const routeParts = () => ({
+  routes: [...groups.map(sectionOf), consoleSection()].join('\n\n'),
+  errors: errorTable(),
+});
 
 const sectionOf = ({ name, description }: (typeof groups)[number]): string =>
   section(
