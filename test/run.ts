@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { argv, execPath, exit, stdout } from 'node:process';
 import * as z from 'zod';
-import { CLIENT_FOLDER, writeClient } from '../infra/client.ts';
+import { CLIENT_FOLDER, writeClient } from '../infra/client/package.ts';
 
 /**
  * `node test/run.ts`: every check, then every test, and `N passed, N failed` as the last line; a check counts as one

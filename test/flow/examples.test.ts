@@ -5,14 +5,14 @@ import { MORNING, steadied } from './examples/steadied.ts';
 import { story } from './examples/story.ts';
 import { withHost } from './host.ts';
 
-/** The examples of the API document are what the service answers. `npm run examples` records them anew. */
+/** The examples of the API document equal the answers of the service. `npm run examples` records them again. */
 const service = withHost({ frozen: true, env: { EXTERNAL_WEBHOOKS_ENABLED: 'true' } });
 
 /** Its answer is the document itself. */
 const WITHOUT = 'api.openapi';
 
 describe('the examples of the API document', () => {
-  test('are what the service was asked and answered, for every route', { timeout: 60_000 }, async () => {
+  test('equal the requests and answers of the service, for every route', { timeout: 60_000 }, async () => {
     const { tell, told } = recorder(service);
     await service.moveTo(MORNING);
     await story(service, tell);

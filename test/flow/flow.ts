@@ -20,9 +20,10 @@ export const SECOND = 1;
 export const MINUTE = 60;
 export const HOUR = 3_600;
 export const DAY = 86_400;
-export const YEAR = 365 * DAY;
+/** A leap year: longer than any test moves the clock in a session of a year. */
+export const YEAR = 366 * DAY;
 
-/** A provider's deadline that no test meets by chance, however busy the machine. */
+/** A provider's deadline that a busy machine does not exceed. */
 export const PATIENT = { PROVIDER_TIMEOUT_MS: '15000' } as const;
 /** For tests that wait for the deadline: long enough for a busy machine, short enough to be waited for. */
 export const IMPATIENT = { PROVIDER_TIMEOUT_MS: '1500' } as const;
@@ -54,8 +55,7 @@ export const createPaidIntent = (service: TestHost, user: User, fields: Fields =
 export const confirm = (
   service: TestHost,
   paymentId: string,
-  options: RequestOptions,
-  body: Fields = {},
+  { body = {}, ...options }: RequestOptions,
 ): Promise<TestAnswer> => service.post(`/payments/confirm/${paymentId}`, body, options);
 
 /** The payment as its user reads it. */
@@ -76,7 +76,7 @@ export const confirmInBrowser = (
     body: new URLSearchParams({ client_secret: payment.client_secret, payment_method: method }).toString(),
   });
 
-/** What the provider holds to be true of one payment of ours. */
+/** The provider's ledger of one payment of ours. */
 export const atProvider = async (service: TestHost, paymentId: string) => {
   const { charges, payment_intents } = await service.control('GET', `/simulator/ledger?payment_id=${paymentId}`);
   return { charges, intents: payment_intents };

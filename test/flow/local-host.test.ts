@@ -17,11 +17,9 @@ import {
 } from '@aws-sdk/client-sqs';
 import type { DynamoDBStreamEvent, SQSEvent } from 'aws-lambda';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { HOUR, MINUTE } from './flow.ts';
 import { from, startTestHost, type TestHost, withHost } from './host.ts';
 import { type FakeCatalogue, fakeCatalogue, HOURLY, QUEUE, STREAM, SWEEP } from './local-fake.ts';
-
-const MINUTE = 60;
-const HOUR = 3_600;
 
 /** The SDK's clients, pointed at the host as the functions point theirs. */
 const clients = ({ host }: TestHost) => {
@@ -49,9 +47,9 @@ const send = (service: TestHost, body: string, more: { delay?: number; group?: s
   );
 };
 
-const put = (service: TestHost, pk: string, more: Record<string, string> = {}, sk = 'PAY') => {
+const put = (service: TestHost, pk: string, more: Record<string, string> = {}) => {
   const { dynamo, table } = clients(service);
-  const attributes = Object.entries({ pk, sk, ...more }).map(([name, value]) => [name, { S: value }]);
+  const attributes = Object.entries({ pk, sk: 'PAY', ...more }).map(([name, value]) => [name, { S: value }]);
   return dynamo.send(new PutItemCommand({ TableName: table, Item: Object.fromEntries(attributes) }));
 };
 
@@ -88,7 +86,7 @@ const nextHour = async (service: TestHost): Promise<number> => {
   return hour;
 };
 
-/** What a client that does not understand HTTP's niceties sends. */
+/** A raw request of a simple client. */
 const rawRequest = (baseUrl: string, text: string): Promise<string> =>
   new Promise((resolve, reject) => {
     const { hostname, port } = new URL(baseUrl);
@@ -580,7 +578,7 @@ describe('the stream', () => {
     const { service, catalogue } = await freshHost();
     const { dynamo, table } = clients(service);
     await put(service, 'one', { a: '1' });
-    await put(service, 'log', {}, 'LOG');
+    await put(service, 'log', { sk: 'LOG' });
     await put(service, 'one', { a: '1' });
     await dynamo.send(
       new UpdateItemCommand({

@@ -17,7 +17,7 @@ import type { ParsedJson, TestAnswer, TestHost } from './host.ts';
 import { addMember, newOrganization, newPerson, type Person } from './organization-steps.ts';
 import { withStops } from './stops.ts';
 
-/** Deleting an organization: access ends at once, what belonged to it goes by appointments, its payments stay. */
+/** Deleting an organization: access ends at once, due work removes its records, its payments stay. */
 const stoppable = withStops(PATIENT);
 
 const scale = inject('scale');
@@ -42,7 +42,7 @@ const leftOf = async (service: TestHost, id: string): Promise<Record<string, num
 /** Counters and sums of the payments, logs, and keys of idempotency. */
 const WITHOUT_MEANING = new Set(['COUNT', 'SUM', 'LOG', 'IDEM', 'EVT']);
 
-/** Past the service, as nobody may: for what is too much to be made by its routes, and for whoever comes too late. */
+/** Writes past the service, for records that are too many for its routes and for requests that arrive too late. */
 const behind = (service: TestHost) => {
   const { dynamoEndpoint, env } = service.host();
   const documents = DynamoDBDocumentClient.from(
@@ -134,7 +134,7 @@ describe('deleting an organization', () => {
     const { service, stopped } = stoppable();
     const [owner, biller] = [await newPerson(service), await newPerson(service)];
     const id = await newOrganization(service, owner);
-    await addMember(service, id, owner, { email: biller.email, role: 'billing' });
+    await addMember(service, owner, { organizationId: id, email: biller.email, role: 'billing' });
     const { put, putAll, organization } = behind(service);
     await putAll([
       ...memberItems(id, part(0.55)),
@@ -164,7 +164,7 @@ describe('deleting an organization', () => {
       // Its lease stands: it is in the middle of a run that goes on no more.
       expect(Date.parse(due_at)).toBeGreaterThan(service.now());
       stoppedAt.add(due_at);
-      // Somebody who was let in before the deletion, and is this late.
+      // A write that passed the access check before the deletion.
       await put(stop % 2 === 0 ? addressItem(id, 10_000 + stop) : customerItem(id, 10_000 + stop));
       expect(await write(customerIn, '/customers')).toMatchObject({ status: 404 });
       await service.advance(stop % 4 === 0 ? 14 * MINUTE : 15 * MINUTE);
@@ -206,7 +206,7 @@ describe('deleting an organization', () => {
     const { service } = stoppable();
     const [owner, member] = [await newPerson(service), await newPerson(service)];
     const id = await newOrganization(service, owner);
-    await addMember(service, id, owner, { email: member.email, role: 'admin' });
+    await addMember(service, owner, { organizationId: id, email: member.email, role: 'admin' });
     await remove(service, id, owner);
     const listed = await service.get('/organizations', member.options);
     expect(listed.body).toMatchObject({ data: [], meta: { pagination: { total: 0 } } });

@@ -5,7 +5,7 @@ import { CANONICAL_EVENTS } from '../../shared/events/bus-event.ts';
 import { startBrowser } from './browser.ts';
 import { withHost } from './host.ts';
 
-/** The reference page as somebody has it in a browser. */
+/** The reference page in a browser. */
 const STEP_MS = 10_000;
 
 describe('the reference page', () => {
@@ -58,7 +58,7 @@ describe('the reference page', () => {
     expect(await answer.locator('.response-col_description').first().innerText()).toContain('requires_payment_method');
   });
 
-  test('asks nobody else for anything, and complains of nothing', () => {
+  test('makes no request to another host and logs no error', () => {
     const outside = asked.filter((url) => !url.startsWith(service.host().baseUrl) && !url.startsWith('data:'));
     expect({ outside, complaints }).toEqual({ outside: [], complaints: [] });
     expect(asked.length).toBeGreaterThan(4);

@@ -22,7 +22,7 @@ export interface Stoppable {
   watch(act: () => Promise<unknown>): Promise<string[]>;
   /** Runs `act`, whose function ends at `stop`. */
   stopped<T>(stop: Stop, act: () => Promise<T>): Promise<T>;
-  /** Loses the one call (its caller is told so), and lets the others pass. */
+  /** Loses one call, which fails for its caller, and lets the others pass. */
   losing<T>(stop: Stop, act: () => Promise<T>): Promise<T>;
   /** Runs `act`; the first call of that name is carried out, and answered only when `meanwhile` is over. */
   overtaken<T>(name: string, meanwhile: () => Promise<unknown>, act: () => Promise<T>): Promise<T>;
@@ -179,7 +179,7 @@ const fateOf = ({ names, at, forGood }: Watch, name: string | undefined): 'pass'
 const positionOf = ({ call }: Stop, names: readonly string[]): number =>
   typeof call === 'number' ? call : names.indexOf(call) + 1;
 
-/** Answered so that no SDK tries again: whoever is dead does not. */
+/** An answer that no SDK retries: a stopped process does not retry. */
 const lose = (message: IncomingMessage, response: ServerResponse, toProvider: boolean): void => {
   if (toProvider) {
     message.socket.destroy();

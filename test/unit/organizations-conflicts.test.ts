@@ -67,7 +67,7 @@ describe('a transaction that meets another', () => {
     expect(waits).toEqual([20, 40, 80, 160, 320]);
   });
 
-  it('is told at once of a condition that does not hold, whatever it met beside', async () => {
+  it('gets a failed condition at once, even beside a conflict', async () => {
     documents.on(TransactWriteCommand).rejects(canceled('ConditionalCheckFailed', 'TransactionConflict'));
     expect(await transact()).toEqual({ ok: false, failed: [0], found: [undefined, undefined] });
     expect(sent()).toBe(1);

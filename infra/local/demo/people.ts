@@ -1,4 +1,4 @@
-import { ADMIN, type Demo, MEMBER, OWNER, type Step } from './asking.ts';
+import { ADMIN, type Demo, MEMBER, OWNER, type DemoStep } from './asking.ts';
 
 /** Who pays and with what: addresses, customers, payment methods, an organization with members, and the catalog. */
 const ORGANIZATION = 'org_demo';
@@ -10,7 +10,7 @@ interface Owned {
 
 const creating =
   (path: string) =>
-  (daysAgo: number, name: string, { by, ...body }: Owned): Step => ({
+  (daysAgo: number, name: string, { by, ...body }: Owned): DemoStep => ({
     daysAgo,
     run: (demo) => demo.create(name, { path, by, body }),
   });
@@ -18,7 +18,7 @@ const address = creating('/addresses');
 const customer = creating('/customers');
 const method = creating('/payment-methods');
 
-const record = (kind: string, id: string, body: object): Step => ({
+const record = (kind: string, id: string, body: object): DemoStep => ({
   daysAgo: 31,
   run: (demo) => demo.put({ path: `/admin/${kind}/${id}`, by: ADMIN, body }),
 });
@@ -40,7 +40,7 @@ const joinOrganization = async (demo: Demo): Promise<void> => {
   });
 };
 
-export const peopleSteps: readonly Step[] = [
+export const peopleSteps: readonly DemoStep[] = [
   record('tiers', 'demo-gold', {
     name: 'Gold',
     slug: 'demo-gold',

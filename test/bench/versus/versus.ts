@@ -7,8 +7,9 @@ import { say, sheet } from '../sheet.ts';
 import { startPostgres } from './postgres.ts';
 
 /**
- * Creates a second and their times, here and by Fastify over PostgreSQL doing the same work: by turns, in one run, against
- * one provider and one identity service in a process of their own. It says how they compare on this machine, no more.
+ * Creates a second and their times, here and by Fastify over PostgreSQL doing the same work: by turns, in one run,
+ * against one provider and one identity service in a process of their own. The result compares both on this machine
+ * only.
  */
 export const benchVersus = async (): Promise<boolean> => {
   const postgres = await startPostgres();
@@ -37,7 +38,7 @@ export const benchVersus = async (): Promise<boolean> => {
     for (let round = 0; round < ROUNDS; round += 1) {
       for (const { url, rounds } of sides) {
         rounds.push(await load(url));
-        // What it has left to do is done before the other's turn.
+        // Its background work ends before the other's turn.
         await settle(ours);
       }
     }
@@ -55,7 +56,7 @@ const QUIET = { LOG_LEVEL: 'silent', RATE_LIMITS: 'off', EXTERNAL_WEBHOOKS_ENABL
 
 const baseUrlSchema = z.object({ baseUrl: z.string() });
 
-/** Its own events would be work for one side alone. */
+/** The simulator's webhooks would be work for one side only. */
 const silence = async ({ baseUrl }: HostProcess): Promise<void> => {
   await fetch(`${baseUrl}/_local/simulator/webhooks`, { method: 'POST', body: JSON.stringify({ mode: 'drop' }) });
 };
@@ -85,7 +86,7 @@ const BODY = JSON.stringify({
   metadata: { seat: '12', row: 'F' },
 });
 
-/** So many callers, each with its next create as soon as the one before is answered. */
+/** Concurrent callers; each sends its next create after the previous answer. */
 const load = async (url: string): Promise<Round> => {
   const times: number[] = [];
   let left = CREATES;

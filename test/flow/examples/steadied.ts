@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 
 /**
- * What any two runs differ in, made the same: ids and secrets follow from the order in which they appear, and what was
+ * Makes the examples of two runs equal: ids and secrets follow from the order in which they appear, and what was
  * kept as a map has its names in alphabetical order.
  */
 
-/** The clock goes forward only, so that all of it happens a century later than it is told. */
+/** The clock moves forward only, so the story runs a century later than the recorded times. */
 export const MORNING = '2126-11-02T09:30:00.000Z';
 const ID =
   /\b(pay|pmt|addr|cust|subs|ref|dsp|org|mem|mbr|ord|gst|log|ers|msg|msg_test|evt)_(?:[0-9a-f]{24}|1[0-9a-z]{16})\b/g;
@@ -42,11 +42,9 @@ export const steadied = (examples: unknown): unknown => {
           .replaceAll(tag.toUpperCase(), TAG.toUpperCase())
           .replace(HOST, '127.0.0.1:3000');
   const walk = (value: unknown, name: string, kept: boolean): unknown => {
-    if (name === 'guest_token') return 'signed-by-the-service';
-    if (name === 'duration_ms') return 12;
     if (name === 'next_cursor' && typeof value === 'string') return steadyCursor(value, steadyText);
-    if (name === 'created') return Date.parse(aCenturyBefore(new Date(Number(value) * 1_000).toISOString())) / 1_000;
-    if (/exp.*_year$/.test(name)) return aCenturyBefore(String(value));
+    const steady = STEADY_FIELDS.find(([pattern]) => pattern.test(name));
+    if (steady) return steady[1](value);
     if (typeof value === 'string') return steadyText(value);
     if (Array.isArray(value)) return value.map((one) => walk(one, '', kept));
     if (typeof value !== 'object' || value === null) return value;
@@ -57,6 +55,13 @@ export const steadied = (examples: unknown): unknown => {
   };
   return walk(examples, '', false);
 };
+
+const STEADY_FIELDS: readonly (readonly [name: RegExp, steady: (value: unknown) => unknown])[] = [
+  [/^guest_token$/, () => 'signed-by-the-service'],
+  [/^duration_ms$/, () => 12],
+  [/^created$/, (value) => Date.parse(aCenturyBefore(new Date(Number(value) * 1_000).toISOString())) / 1_000],
+  [/exp.*_year$/, (value) => aCenturyBefore(String(value))],
+];
 
 /** A cursor that is a position in a list holds a time and an id. */
 const steadyCursor = (cursor: string, steadyText: (text: string) => string): string => {

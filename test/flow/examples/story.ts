@@ -1,13 +1,16 @@
 import type { ParsedJson, RequestOptions, TestHost } from '../host.ts';
 import type { Tell, Told } from './recorder.ts';
 
-/** A small company from its first day: one success of every route, in an order in which each has what it names. */
+/**
+ * A small company from its first day: one success of every route, in an order in which each record exists before its
+ * use.
+ */
 export const story = async (service: TestHost, tell: Tell): Promise<void> => {
   const people = await peopleOf(service);
   await references(tell, people);
   await organizations(service, tell, people);
   const payer = await payers(tell, people);
-  await payments(service, tell, people, payer);
+  await payments(service, tell, { people, payer });
   await subscriptions(tell, people, payer);
   await events(service, tell, people);
   await operations(service, tell, people);
@@ -151,7 +154,11 @@ const saved = (tell: Tell, by: RequestOptions, more: object): Promise<ParsedJson
     by,
   });
 
-const payments = async (service: TestHost, tell: Tell, people: People, payer: Payer): Promise<void> => {
+const payments = async (
+  service: TestHost,
+  tell: Tell,
+  { people, payer }: { readonly people: People; readonly payer: Payer },
+): Promise<void> => {
   const { ada: by } = people;
   const guest = { total_cents: 700, currency: 'EUR', guest_data: { email: GUS, name: 'Gus Guest' } };
   await tell('payments.create-intent', { body: guest });
@@ -226,6 +233,7 @@ const subscriptions = async (tell: Tell, { ada: by }: People, payer: Payer): Pro
   await change('cancel', { cancel_at_period_end: true });
   await change('reactivate');
   await tell('subscriptions.get', { params, by });
+  await tell('subscriptions.timeline', { params, by });
   await tell('subscriptions.list', { query: { status: 'active', include_pm: 'true', limit: '20' }, by });
   const { data } = await tell('memberships.list', { query: { entity_type: 'user', entity_id: 'user_ada' }, by });
   await tell('memberships.get', { params: { id: data[0].id }, by });
@@ -244,7 +252,7 @@ const subscribeAsGuest = async (tell: Tell): Promise<void> => {
   await tell('subscriptions.list-guest', { params: { email: GUS }, query: { limit: '20' } });
 };
 
-/** Nothing happens at the same moment as anything before it. */
+/** Moves the clock, so that no two steps have the same time. */
 const later = async (service: TestHost): Promise<void> => {
   await service.settle();
   await service.advance(20);
