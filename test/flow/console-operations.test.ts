@@ -14,7 +14,7 @@ import {
 } from './console-steps.ts';
 import { confirm, createIntent, DAY, HOUR, MINUTE, signIn, type User, YEAR } from './flow.ts';
 import { type ParsedJson, withHost } from './host.ts';
-import { PROVIDERS, paidPayment, signInAdmin } from './refunders.ts';
+import { paidPayment, signInAdmin } from './refunders.ts';
 import { deliveredTo } from './targets.ts';
 
 describe('the pages for operators and developers', () => {
@@ -36,7 +36,7 @@ describe('the pages for operators and developers', () => {
 
     beforeAll(async () => {
       visit = await visitConsole(browser, service, width);
-      payment = await paidPayment(service, user, PROVIDERS[0]);
+      payment = await paidPayment(service, user);
       await service.settle();
       await enterSession(visit, admin.session);
     });

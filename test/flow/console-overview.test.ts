@@ -14,7 +14,7 @@ import {
 } from './console-steps.ts';
 import { confirm, createIntent, signIn, type User, YEAR } from './flow.ts';
 import { type ParsedJson, withHost } from './host.ts';
-import { PROVIDERS, paidPayment, refund, signInAdmin } from './refunders.ts';
+import { paidPayment, refund, signInAdmin } from './refunders.ts';
 import { payer as payerOf, subscribe } from './subscribers.ts';
 
 /** Amounts of USD and EUR as the page writes them. */
@@ -31,10 +31,10 @@ describe('the overview', () => {
     browser = await startBrowser();
     admin = await signInAdmin(service);
     user = await signIn(service, { expires_in: YEAR });
-    const first = await paidPayment(service, user, PROVIDERS[0], { total_cents: 2_500 });
-    await paidPayment(service, user, PROVIDERS[0], { total_cents: 112_345 });
-    await paidPayment(service, user, PROVIDERS[0], { total_cents: 900, currency: 'EUR' });
-    await refund(service, first.id, admin.options, { amount_cents: 700 });
+    const first = await paidPayment(service, user, { total_cents: 2_500 });
+    await paidPayment(service, user, { total_cents: 112_345 });
+    await paidPayment(service, user, { total_cents: 900, currency: 'EUR' });
+    await refund(service, first.id, { ...admin.options, body: { amount_cents: 700 } });
     const declined = { total_cents: 3_300, payment_method_id: 'pm_card_visa_chargeDeclined' };
     await confirm(service, (await createIntent(service, user, declined)).id, user.options);
     const disputed = { total_cents: 1_100, payment_method_id: 'pm_card_createDispute' };

@@ -13,7 +13,7 @@ import {
 } from './console-steps.ts';
 import { createIntent, signIn, type User } from './flow.ts';
 import { type ParsedJson, withHost } from './host.ts';
-import { PROVIDERS, paidPayment, signInAdmin } from './refunders.ts';
+import { paidPayment, signInAdmin } from './refunders.ts';
 
 describe('the page of a payment', () => {
   const service = withHost({ env: { EXTERNAL_WEBHOOKS_ENABLED: 'true' } });
@@ -34,7 +34,7 @@ describe('the page of a payment', () => {
 
     beforeAll(async () => {
       visit = await visitConsole(browser, service, width);
-      payment = await paidPayment(service, payer, PROVIDERS[0], { metadata: { order: 'order-1' } });
+      payment = await paidPayment(service, payer, { metadata: { order: 'order-1' } });
       await service.settle();
       await enterSession(visit, admin.session);
     });
@@ -160,7 +160,7 @@ describe('the page of a payment', () => {
 
     test('shows the refusal of the API with its request id', async () => {
       const { page } = visit;
-      const spent = await paidPayment(service, payer, PROVIDERS[0], { total_cents: 1_000 });
+      const spent = await paidPayment(service, payer, { total_cents: 1_000 });
       await openPayment(spent.id);
       await page.getByRole('button', { name: 'Refund' }).click();
       const dialog = page.getByRole('dialog');

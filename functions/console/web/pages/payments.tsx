@@ -57,6 +57,11 @@ const centsIn = (name: string): number | undefined => {
 const known = <Value extends string>(name: string, values: readonly Value[]): Value | undefined =>
   values.find((value) => value === filter(name));
 
+const isDisputed = (): boolean | undefined => {
+  const chosen = known('disputed', ['true', 'false']);
+  return chosen === undefined ? undefined : chosen === 'true';
+};
+
 const adminQuery = () => ({
   search: filter('search'),
   status: known('status', STATUSES),
@@ -67,7 +72,7 @@ const adminQuery = () => ({
   min_cents: centsIn('min'),
   max_cents: centsIn('max'),
   refund_status: known('refunded', REFUND_STATUSES),
-  disputed: known('disputed', ['true', 'false']),
+  disputed: isDisputed(),
   organization_id: filter('organization'),
 });
 
