@@ -102,6 +102,11 @@ export interface Endpoint<
   /** What a 202 of this endpoint means, where it answers 202 always or beside `status`; the body has the same form. */
   readonly accepted: string | undefined;
   readonly form: 'bare' | 'envelope';
+  /**
+   * `console`: files of the console, for browsers. Such a route is not in the API document, and the setting CONSOLE
+   * decides whether an installation has it.
+   */
+  readonly serves: 'data' | 'console';
   /** What `meta` of the envelope holds; only the API document reads it. */
   readonly meta: z.ZodType | undefined;
   /** Further members of the envelope; only the API document reads them. */
@@ -123,6 +128,7 @@ export interface Endpoint<
 
 type Optional =
   | 'accepted'
+  | 'serves'
   | 'meta'
   | 'beside'
   | 'csv'
@@ -149,6 +155,7 @@ export const endpoint = <P extends z.ZodType, Q extends z.ZodType, B extends z.Z
 ): Endpoint<P, Q, B, R> => ({
   access: undefined,
   accepted: undefined,
+  serves: 'data',
   meta: undefined,
   beside: undefined,
   csv: undefined,
@@ -161,3 +168,9 @@ export const endpoint = <P extends z.ZodType, Q extends z.ZodType, B extends z.Z
   errors: [],
   ...spec,
 });
+
+/** The endpoints of an installation with these settings. */
+export const installedEndpoints = <E extends Partial<Pick<Endpoint, 'serves'>>>(
+  endpoints: readonly E[],
+  { CONSOLE: hasConsole }: { readonly CONSOLE: boolean },
+): readonly E[] => endpoints.filter(({ serves }) => serves !== 'console' || hasConsole);

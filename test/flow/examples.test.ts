@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { endpoints } from '../../functions/api/catalogue.ts';
+import { documentedEndpoints as endpoints } from '../../functions/api/catalogue.ts';
 import { recorder } from './examples/recorder.ts';
 import { MORNING, steadied } from './examples/steadied.ts';
 import { story } from './examples/story.ts';

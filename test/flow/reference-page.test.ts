@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { endpoints } from '../../functions/api/catalogue.ts';
+import { documentedEndpoints as endpoints } from '../../functions/api/catalogue.ts';
 import { CANONICAL_EVENTS } from '../../shared/events/bus-event.ts';
 import { startBrowser } from './browser.ts';
 import { withHost } from './host.ts';
