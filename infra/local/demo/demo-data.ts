@@ -1,5 +1,5 @@
 import { DAY } from '../../../shared/core/time.ts';
-import { control, type Demo, type DemoSite, openDemo, type DemoStep } from './asking.ts';
+import { control, type Demo, type DemoSite, type DemoStep, openDemo } from './asking.ts';
 import { paymentSteps } from './payments.ts';
 import { peopleSteps } from './people.ts';
 import { subscriptionSteps } from './subscriptions.ts';

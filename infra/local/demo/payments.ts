@@ -1,5 +1,5 @@
 import type { DisputeStatus, RefundReason } from '../../../shared/core/money-back.ts';
-import { ADMIN, type Demo, MEMBER, OWNER, type DemoStep } from './asking.ts';
+import { ADMIN, type Demo, type DemoStep, MEMBER, OWNER } from './asking.ts';
 
 /** The payments of the demo data, each with what happened to it later. */
 interface Story {

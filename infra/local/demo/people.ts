@@ -1,4 +1,4 @@
-import { ADMIN, type Demo, MEMBER, OWNER, type DemoStep } from './asking.ts';
+import { ADMIN, type Demo, type DemoStep, MEMBER, OWNER } from './asking.ts';
 
 /** Who pays and with what: addresses, customers, payment methods, an organization with members, and the catalog. */
 const ORGANIZATION = 'org_demo';

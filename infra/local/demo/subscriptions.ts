@@ -1,5 +1,5 @@
 import type { ProviderSlot } from '../../../shared/core/settings.ts';
-import { type Demo, MEMBER, OWNER, type DemoStep } from './asking.ts';
+import { type Demo, type DemoStep, MEMBER, OWNER } from './asking.ts';
 
 /** Subscriptions of the demo data: at least one in each state. */
 interface Plan {
