@@ -26,7 +26,7 @@ export const deliveryTo = (target: string, event: OutboundEvent): Delivery => {
 export const deliveryOf = (stored: unknown): Delivery => deliverySchema.parse(stored);
 
 const namedIn = z.object({
-  data: z.object({ payment_id: z.string().optional(), subscription_id: z.string().optional() }),
+  data: z.object({ payment_id: z.string().nullish(), subscription_id: z.string().nullish() }),
 });
 
 /**
@@ -36,9 +36,8 @@ const namedIn = z.object({
 export const subjectOfDelivery = ({ event, content }: Pick<Delivery, 'event' | 'content'>): Historic | undefined => {
   const { payment_id: payment, subscription_id: subscription } =
     ('body' in content ? namedIn.safeParse(JSON.parse(content.body)).data?.data : undefined) ?? {};
-  if (payment !== undefined) return { kind: 'PAY', id: payment };
-  const isAbout = subscription !== undefined && event.startsWith('subscription.');
-  return isAbout ? { kind: 'SUB', id: subscription } : undefined;
+  if (payment) return { kind: 'PAY', id: payment };
+  return subscription && event.startsWith('subscription.') ? { kind: 'SUB', id: subscription } : undefined;
 };
 
 export const deliveryItem = (delivery: Delivery, now: Instant): Item => ({
