@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import { argv, stdout } from 'node:process';
 import { floorParts } from './floors.ts';
 import { routeParts } from './routes.ts';
-import { settingsTables } from './settings-table.ts';
+import { envExample, settingsTables } from './settings-table.ts';
 import { simulatorOperations } from './simulator-operations.ts';
 import { stateDiagrams } from './state-diagrams.ts';
 
@@ -20,6 +20,9 @@ export const PAGES: Readonly<Record<string, () => Readonly<Record<string, string
   'docs/local.md': simulatorOperations,
   'docs/routes.md': routeParts,
 };
+
+/** Files of which every line is generated. */
+export const FILES: Readonly<Record<string, () => string>> = { '.env.example': envExample };
 
 export const readPage = (page: string): string => readFileSync(join(ROOT, page), 'utf8');
 
@@ -40,5 +43,9 @@ if (import.meta.filename === resolve(argv[1] ?? '')) {
   for (const [page, parts] of Object.entries(PAGES)) {
     writeFileSync(join(ROOT, page), withParts(readPage(page), parts()));
     stdout.write(`${page}\n`);
+  }
+  for (const [file, made] of Object.entries(FILES)) {
+    writeFileSync(join(ROOT, file), made());
+    stdout.write(`${file}\n`);
   }
 }

@@ -1,9 +1,12 @@
+import { argv } from 'node:process';
+import { Command } from 'commander';
 import { SettingsError } from '../../shared/core/settings.ts';
+import { DAY, HOUR, MINUTE, SECOND } from '../../shared/core/time.ts';
 import { disabledParts } from './control/disabled-parts.ts';
-import { type DemoSite, makeDemoData } from './host/demo-data.ts';
+import { DEMO_DAYS, makeDemoData } from './demo/demo-data.ts';
 import { type Host, startHost } from './host/host.ts';
 import { DEMO_SESSIONS } from './identity/identity.ts';
-import { isNewFolder } from './machine/data-folder.ts';
+import { begin, clearDataFolder, isNewFolder, isUnfinished } from './machine/data-folder.ts';
 import { LOCAL_SECRETS, operatorEnvironment, PUBLISHABLE_KEY, readHostSettings } from './machine/environment.ts';
 import { StartError } from './machine/start-error.ts';
 
@@ -11,39 +14,64 @@ import { StartError } from './machine/start-error.ts';
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
 const complain = (line: string): void => void process.stderr.write(`${line}\n`);
 
+interface Given {
+  readonly fresh?: true;
+  readonly logs?: true;
+}
+
+const given = new Command('npm start --')
+  .description('Runs the whole service on this machine.')
+  .option('--fresh', 'begins with an empty data folder')
+  .option('--logs', 'prints the logs of the functions')
+  .parse(argv)
+  .opts<Given>();
+
 const main = async (): Promise<void> => {
-  const { port, dataDir, basePath, demoData } = readHostSettings(operatorEnvironment());
-  const isNew = isNewFolder(dataDir);
+  const operator = operatorEnvironment();
+  const { port, dataDir, basePath, dynamoEndpoint, demoData, logLevel } = readHostSettings(operator);
+  if (given.fresh || isUnfinished(dataDir)) clearDataFolder(dataDir);
+  // Another engine keeps its table when the folder is empty: the demo data may be in it.
+  const first = demoData === 'demo' && dynamoEndpoint === '' && isNewFolder(dataDir) ? begin(dataDir) : undefined;
   const onLoss = (line: string): never => {
     complain(line);
     process.exit(1);
   };
-  const host = await startHost({ port, dataDir, log: complain, onLoss });
+  const host = await startHost({
+    ...{ port, dataDir, log: complain, onLoss },
+    env: { LOG_LEVEL: given.logs && logLevel === 'silent' ? 'info' : logLevel },
+    ...(first && { daysAgo: DEMO_DAYS }),
+  });
   stopOnSignal(host);
   const serviceUrl = `${host.baseUrl}${basePath}`;
   introduce(host, serviceUrl);
   for (const { reason } of await disabledParts(host.env)) print(reason);
-  if (demoData === 'demo' && isNew) await showDemoData({ baseUrl: host.baseUrl, serviceUrl });
+  if (first) await showDemoData(host, serviceUrl);
+  if (stopping) return;
+  first?.finish();
+  print(`\nConsole                ${serviceUrl}/console`);
   await host.warm();
 };
 
-/** The host is ready without the demo data: a failure is only reported. */
-const showDemoData = async (site: DemoSite): Promise<void> => {
+/** The service runs without the demo data: a failure is only reported. */
+const showDemoData = async ({ baseUrl, clock, door }: Host, serviceUrl: string): Promise<void> => {
+  const startedAt = performance.now();
+  print('Making demo data of the last 30 days. Requests wait until they are made (DEMO_DATA=none starts without).');
   try {
-    print(`Demo data              ${await makeDemoData(site)} payments of demo-owner, with refunds and disputes`);
+    await makeDemoData({ baseUrl, serviceUrl, pass: door?.pass ?? {}, now: clock.now });
+    const seconds = (performance.now() - startedAt) / SECOND;
+    print(`Demo data              made in ${seconds.toFixed(1)} s`);
   } catch (error) {
     if (!stopping) complain(`demo data: ${reasonOf(error)}`);
+  } finally {
+    if (!stopping) door?.open();
   }
 };
 
 const introduce = (host: Host, serviceUrl: string): void => {
-  const payment = { total_cents: 2500, currency: 'USD', payment_method_id: 'pm_card_visa' };
-  const now = new Date(host.clock.now()).toISOString();
   print(`
 The service listens on ${serviceUrl}
 Reference              ${serviceUrl}/docs
-Data                   ${host.folder}
-Clock                  ${now}${host.clock.frozen() ? ', frozen' : ''}
+Data                   ${host.folder}${given.fresh ? ', empty at the start' : ''}${timeOf(host)}
 
 Demo sessions, sent as X-Session-ID`);
   for (const { session_id, user_id, email, is_admin } of DEMO_SESSIONS) {
@@ -56,9 +84,36 @@ Local secrets, good for nothing but this machine
   guest tokens         ${LOCAL_SECRETS.GUEST_TOKEN_SECRET}
   outbound webhook 1   ${LOCAL_SECRETS.WEBHOOK_1_SECRET}
 
-Create a payment:
-curl -s -X POST ${serviceUrl}/payments/intents -H 'X-Session-ID: demo-owner' -H 'Content-Type: application/json' -d '${JSON.stringify(payment)}'
+Create a payment, then pay it with the id of the answer in place of PAYMENT_ID:
+${post(`${serviceUrl}/payments/intents`, { total_cents: 2500, currency: 'USD', payment_method_id: 'pm_card_visa' })}
+${post(`${serviceUrl}/payments/confirm/PAYMENT_ID`, {})}
 `);
+};
+
+const post = (url: string, body: unknown): string =>
+  `curl -s -X POST ${url} -H 'X-Session-ID: demo-owner' -H 'Content-Type: application/json' -d '${JSON.stringify(body)}'`;
+
+/** A clock that was moved differs from real time, after a restart too. The demo data begin in the past. */
+const timeOf = ({ clock, door }: Host): string => {
+  const offsetMs = clock.now() - Date.now();
+  if (door || (Math.abs(offsetMs) < SECOND && !clock.frozen())) return '';
+  const side = offsetMs < 0 ? 'behind' : 'ahead of';
+  const offset = `${durationOf(Math.abs(offsetMs))} ${side} real time`;
+  const frozen = clock.frozen() ? ', frozen' : '';
+  return `\nClock                  ${new Date(clock.now()).toISOString()}, ${offset}${frozen}; npm start -- --fresh resets it`;
+};
+
+const UNITS = [
+  ['day', DAY],
+  ['hour', HOUR],
+  ['minute', MINUTE],
+  ['second', SECOND],
+] as const;
+
+const durationOf = (ms: number): string => {
+  const [unit, length] = UNITS.find(([, unitMs]) => ms >= unitMs) ?? ['second', SECOND];
+  const count = Math.floor(ms / length);
+  return `${count} ${unit}${count === 1 ? '' : 's'}`;
 };
 
 let stopping = false;

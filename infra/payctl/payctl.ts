@@ -41,7 +41,7 @@ const payctl = new Command('payctl')
   )
   .option('--profile <name>', 'the AWS profile to work with')
   .option('--region <name>', 'the AWS region of the stage')
-  .option('--url <url>', 'the local host', 'http://127.0.0.1:3000')
+  .option('--url <url>', 'the local host', `http://127.0.0.1:${process.env['PORT'] || '3000'}`)
   .option('--json', 'one JSON document on standard output')
   .addHelpText('after', '\nExit codes: 0 all is well; 1 something needs attention; 2 the command could not finish.')
   .exitOverride((error) => exit(error.exitCode === 0 ? 0 : 2));

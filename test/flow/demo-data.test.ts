@@ -1,36 +1,116 @@
-import { expect, test } from 'vitest';
-import { makeDemoData } from '../../infra/local/host/demo-data.ts';
-import { PATIENT } from './flow.ts';
+import { readFileSync } from 'node:fs';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { DEMO_DAYS, makeDemoData } from '../../infra/local/demo/demo-data.ts';
+import { DAY, PATIENT } from './flow.ts';
 import { type ParsedJson, withHost } from './host.ts';
 
-const service = withHost({ frozen: true, env: PATIENT });
+const service = withHost({
+  daysAgo: DEMO_DAYS,
+  env: { ...PATIENT, RATE_LIMITS: 'on', EXTERNAL_WEBHOOKS_ENABLED: 'true' },
+});
 
-test('the demo data shows refunds and disputes in every state, of payments that the demo owner reads', async () => {
-  const { baseUrl } = service.host();
-  const count = await makeDemoData({ baseUrl, serviceUrl: baseUrl });
-  await service.settle();
-  const list = async (path: string, session: string): Promise<ParsedJson[]> =>
-    (await service.get(path, { session })).body.data;
-  const payments = await list('/payments?limit=50', 'demo-owner');
-  expect(payments.map(({ status }) => status)).toEqual(Array.from({ length: count }, () => 'succeeded'));
-  const states = (all: readonly ParsedJson[], of: (one: ParsedJson) => string): string[] => all.map(of).sort();
-  expect(states(await list('/refunds', 'demo-admin'), ({ source, status }) => `${source} ${status}`)).toEqual([
-    'api failed',
-    'api succeeded',
-    'api succeeded',
-    'provider pending',
-    'provider succeeded',
-  ]);
-  expect(states(payments, ({ refund_status }) => refund_status)).toEqual([
-    'full',
-    ...Array.from({ length: count - 3 }, () => 'none'),
-    'partial',
-    'partial',
-  ]);
-  expect(states(await list('/disputes', 'demo-admin'), ({ status }) => status)).toEqual([
-    'lost',
-    'needs_response',
-    'under_review',
-    'won',
-  ]);
+const list = async (path: string, session: string): Promise<ParsedJson[]> => {
+  const { body } = await service.get(path, { session });
+  return body.data ?? body;
+};
+const statesOf = (all: readonly ParsedJson[], of: (one: ParsedJson) => string): string[] => all.map(of).sort();
+const countsOf = (all: readonly ParsedJson[]): Record<string, number> =>
+  Object.fromEntries(
+    Object.entries(Object.groupBy(all, ({ status }) => status)).map(([status, of]) => [status, of?.length ?? 0]),
+  );
+
+describe('the demo data', () => {
+  let ids: ReadonlyMap<string, string>;
+  let early: Promise<unknown>;
+  let payments: readonly ParsedJson[];
+
+  beforeAll(async () => {
+    const { baseUrl, door, clock } = service.host();
+    const waiting = service.get('/payments', { session: 'demo-owner' });
+    early = Promise.race([waiting.then(() => 'answered'), service.get('/health').then(({ status }) => status)]);
+    ids = await makeDemoData({ baseUrl, serviceUrl: baseUrl, pass: door?.pass ?? {}, now: clock.now });
+    expect(await service.host().observed.busEvents()).not.toEqual([]);
+    door?.open();
+    expect((await waiting).status).toBe(200);
+    payments = [
+      ...(await list('/payments?limit=50', 'demo-owner')),
+      ...(await list('/payments?limit=50', 'demo-member')),
+    ];
+  }, 240_000);
+
+  test('let requests wait until they are made, and health answer', async () => {
+    expect(await early).toBe(200);
+  });
+
+  test('have the ids that docs/local.md names', () => {
+    const page = readFileSync(new URL('../../docs/local.md', import.meta.url), 'utf8');
+    const [, table = ''] = page.split(/^### Ids of the demo data$/m);
+    const named = [...table.matchAll(/`([a-z]+_[0-9a-f]{24})`/g)].map(([, id]) => id);
+    expect(named.filter((id) => id?.startsWith('dsp_'))).toHaveLength(4);
+    expect([...ids.values()].filter((id) => !named.includes(id))).toEqual([]);
+  });
+
+  test('name refunds and disputes in every state', async () => {
+    const refunds = await list('/refunds', 'demo-admin');
+    expect(statesOf(refunds, ({ source, status }) => `${source} ${status}`)).toEqual([
+      'api failed',
+      'api succeeded',
+      'api succeeded',
+      'provider pending',
+      'provider succeeded',
+    ]);
+    const disputes = await list('/disputes', 'demo-admin');
+    expect(statesOf(disputes, ({ status }) => status)).toEqual(['lost', 'needs_response', 'under_review', 'won']);
+    const page = readFileSync(new URL('../../docs/local.md', import.meta.url), 'utf8');
+    expect([...refunds, ...disputes].filter(({ id }) => !page.includes(id))).toEqual([]);
+  });
+
+  test('are some forty payments over thirty days at three providers, in every lasting state', async () => {
+    const { canceled = 0, created, failed = 0, pending, requires_payment_method, succeeded = 0 } = countsOf(payments);
+    expect({ created, pending, requires_payment_method }).toEqual({
+      created: 1,
+      pending: 1,
+      requires_payment_method: 1,
+    });
+    expect(canceled).toBeGreaterThanOrEqual(2);
+    expect(failed).toBeGreaterThanOrEqual(4);
+    expect(succeeded).toBeGreaterThanOrEqual(20);
+    expect(new Set(payments.map(({ provider_id }) => provider_id)).size).toBe(3);
+    const days = new Set(
+      payments.map(({ created_at }) => Math.floor((Date.now() - Date.parse(created_at)) / 1_000 / DAY)),
+    );
+    expect(days.size).toBeGreaterThanOrEqual(20);
+    expect(Math.max(...days)).toBe(30);
+  });
+
+  test('show subscriptions in each state', async () => {
+    const of = async (session: string) => list('/subscriptions', session);
+    const subscriptions = [...(await of('demo-owner')), ...(await of('demo-member'))];
+    expect([...new Set(statesOf(subscriptions, ({ status }) => status))]).toEqual([
+      'active',
+      'canceled',
+      'past_due',
+      'paused',
+      'trialing',
+    ]);
+    expect(await list('/memberships?entity_type=user&entity_id=user_demo_owner', 'demo-owner')).toMatchObject([
+      { membership_type_id: 'demo-gold', status: 'active' },
+    ]);
+  });
+
+  test('show what an organization and a guest have', async () => {
+    expect((await list('/payments?organization_id=org_demo', 'demo-owner')).length).toBeGreaterThanOrEqual(3);
+    const members = await list('/organizations/org_demo/members', 'demo-owner');
+    expect(statesOf(members, ({ role }) => role)).toEqual(['billing', 'member', 'owner']);
+    expect(await list('/payments/guest/gus@example.com', 'demo-owner')).toMatchObject([{ status: 'succeeded' }]);
+    expect(await list('/addresses', 'demo-owner')).toHaveLength(2);
+    expect((await list('/webhooks/logs?limit=5', 'demo-admin')).length).toBe(5);
+  });
+
+  test('leave the clock at the present, and the target of webhooks empty', async () => {
+    expect(Math.abs(service.now() - Date.now())).toBeLessThan(1_000);
+    expect(service.host().clock.frozen()).toBe(false);
+    await service.settle();
+    expect(await service.sink()).toEqual([]);
+  });
 });

@@ -14,6 +14,8 @@ export interface TestHostOptions {
   /** The clock stands still from the start. */
   readonly frozen?: boolean;
   readonly dataDir?: string;
+  /** The host begins in the past for demo data, and requests from outside wait. */
+  readonly daysAgo?: number;
   /** Any free one by default; one that is known before the start can stand in the settings. */
   readonly port?: number;
   readonly catalogue?: Catalogue;
@@ -105,6 +107,7 @@ const startQuietly = async ({
   env = {},
   frozen = false,
   dataDir = ':memory:',
+  daysAgo,
   port = 0,
   catalogue,
   startEngine,
@@ -113,6 +116,7 @@ const startQuietly = async ({
   const host = await startHost({
     dataDir,
     port,
+    ...(daysAgo !== undefined && { daysAgo }),
     env: { ...QUIET, ...env },
     ...(catalogue && { catalogue }),
     ...(startEngine && { startEngine }),

@@ -314,6 +314,43 @@ describe('a web page of another origin', () => {
     expect(await ask('POST /_local/sessions', own(), NEW_SESSION)).toBe(201);
   });
 
+  test.each(['http://localhost:5173', 'http://127.0.0.1:8080', 'http://[::1]:3001'])(
+    'of %s, on this machine, may call the service',
+    async (origin) => {
+      const asked = { Origin: origin, 'Access-Control-Request-Method': 'POST' };
+      const preflight = await service.request('OPTIONS', '/things', { headers: asked });
+      expect(preflight.status).toBe(204);
+      expect(preflight.headers.get('access-control-allow-origin')).toBe(origin);
+      expect(preflight.headers.get('access-control-allow-headers')).toContain('x-session-id');
+      const answer = await service.get('/things/1', { headers: { Origin: origin } });
+      expect(answer.headers.get('access-control-allow-origin')).toBe(origin);
+    },
+  );
+
+  test('that looks like one of this machine may not', async () => {
+    for (const origin of ['http://localhost.evil.example', 'http://evil.example/http://localhost', 'null']) {
+      const answer = await service.get('/things/1', { headers: { Origin: origin } });
+      expect(answer.headers.get('access-control-allow-origin')).toBeNull();
+    }
+  });
+
+  test('may call the simulated providers, as a page of a shop does', async () => {
+    const path = '/_local/providers/stripe/v1/payment_intents/pi_1/confirm';
+    const Origin = 'https://shop.example';
+    const asked = {
+      Origin,
+      'Access-Control-Request-Method': 'POST',
+      'Access-Control-Request-Headers': 'authorization',
+    };
+    const preflight = await service.request('OPTIONS', path, { headers: asked });
+    expect(preflight.status).toBe(204);
+    expect(preflight.headers.get('access-control-allow-origin')).toBe('*');
+    expect(preflight.headers.get('access-control-allow-headers')).toBe('authorization');
+    const answer = await service.post(path, undefined, { headers: { Origin } });
+    expect(answer.status).toBe(401);
+    expect(answer.headers.get('access-control-allow-origin')).toBe('*');
+  });
+
   test('may link to a page of the host', async () => {
     const followed = { ...own(), 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate' };
     expect(await ask('GET /_local/clock', followed)).toBe(200);

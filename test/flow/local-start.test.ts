@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -16,9 +16,9 @@ interface Command {
   errors(): string;
 }
 
-const start = (env: Record<string, string>): Command => {
-  const child = spawn(process.execPath, [START], {
-    env: { PORT: '0', LOG_LEVEL: 'silent', ...env },
+const start = (env: Record<string, string>, ...options: readonly string[]): Command => {
+  const child = spawn(process.execPath, [START, ...options], {
+    env: { PORT: '0', DEMO_DATA: 'none', ...env },
   });
   let output = '';
   let errors = '';
@@ -44,6 +44,23 @@ const ready = async (command: Command): Promise<string> => {
 const ends = async ({ child }: Command): Promise<number | null> => {
   if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
   return child.exitCode;
+};
+
+/** @returns why the command ended with 1. */
+const refusalOf = async (command: Command): Promise<string> => {
+  expect(await ends(command)).toBe(1);
+  expect(command.output()).toBe('');
+  return command.errors();
+};
+
+const inShell = async (line: string): Promise<string> => {
+  const shell = spawn('sh', ['-c', line], { stdio: ['ignore', 'pipe', 'inherit'] });
+  let out = '';
+  shell.stdout.on('data', (text: Buffer) => {
+    out += text.toString('utf8');
+  });
+  await once(shell, 'close');
+  return out;
 };
 
 const folder = async (): Promise<string> => {
@@ -85,7 +102,7 @@ describe('npm start', () => {
     const dataDir = await folder();
     const bareMs = await bareStartMs();
     const startedAt = performance.now();
-    const command = start({ DATA_DIR: dataDir, DEMO_DATA: 'demo' });
+    const command = start({ DATA_DIR: dataDir });
     const baseUrl = await ready(command);
     expect(performance.now() - startedAt).toBeLessThan(Math.max(3_000, BUSY_FACTOR * bareMs));
     for (const text of [baseUrl, '/docs', 'demo-owner', 'demo-member', 'demo-admin', 'whsec_local_provider_a']) {
@@ -93,11 +110,87 @@ describe('npm start', () => {
     }
     expect((await fetch(`${baseUrl}/health`)).status).toBe(200);
     expect(await createAsPrinted(command.output())).toMatchObject({ status: 201, body: { status: 'created' } });
-    await vi.waitFor(() => expect(command.output()).toContain('Demo data '), { timeout: 10_000 });
+    const lastLine = () => command.output().trimEnd().split('\n').at(-1);
+    await vi.waitFor(() => expect(lastLine()).toMatch(new RegExp(`^Console +${baseUrl}/console$`)));
+    expect(command.output()).not.toContain('Clock');
     command.child.kill('SIGTERM');
     expect(await ends(command)).toBe(0);
     expect(await processesOf(dataDir)).toEqual([]);
     expect(command.errors()).toBe('');
+  });
+
+  test('makes the demo data at the first start, and lets a payment be made with what the terminal prints', async () => {
+    const dataDir = await folder();
+    const command = start({ DATA_DIR: dataDir, DEMO_DATA: 'demo' });
+    const baseUrl = await ready(command);
+    expect((await fetch(`${baseUrl}/health`)).status).toBe(200);
+    const [create = '', confirm = ''] = command.output().match(/^curl .*$/gm) ?? [];
+    const { id } = JSON.parse(await inShell(create));
+    expect(JSON.parse(await inShell(confirm.replace('PAYMENT_ID', id)))).toMatchObject({ id, status: 'succeeded' });
+    expect(command.output()).toMatch(/^Demo data +made in [\d.]+ s\n\nConsole .*\/console\n$/m);
+    expect(command.errors()).toBe('');
+    command.child.kill('SIGTERM');
+    expect(await ends(command)).toBe(0);
+
+    const again = start({ DATA_DIR: dataDir, DEMO_DATA: 'demo' });
+    const payments = await fetch(`${await ready(again)}/payments?limit=1`, { headers: session });
+    expect(await payments.json()).toMatchObject({ data: [{ id }] });
+    expect(again.output()).not.toContain('demo data');
+    expect(again.output()).not.toContain('Clock');
+  });
+
+  test('begins again with the demo data where it was stopped while it made them', async () => {
+    const dataDir = await folder();
+    const stopped = start({ DATA_DIR: dataDir, DEMO_DATA: 'demo' });
+    await vi.waitFor(() => expect(stopped.output()).toContain('Making demo data'), { timeout: 20_000 });
+    stopped.child.kill('SIGKILL');
+    await ends(stopped);
+    await vi.waitFor(async () => expect(await processesOf(dataDir)).toEqual([]), { timeout: 5_000 });
+    const again = start({ DATA_DIR: dataDir });
+    const payments = await fetch(`${await ready(again)}/payments`, { headers: session });
+    expect(await payments.json()).toMatchObject({ data: [] });
+    expect(again.output()).not.toContain('Clock');
+  });
+
+  test('prints how far its clock is from real time, and begins anew with --fresh', async () => {
+    const dataDir = await folder();
+    await writeFile(join(dataDir, 'of-somebody-else.txt'), 'kept');
+    const first = start({ DATA_DIR: dataDir });
+    const baseUrl = await ready(first);
+    await createAsPrinted(first.output());
+    await fetch(`${baseUrl}/_local/clock`, { method: 'POST', body: JSON.stringify({ advance: 2 * 86_400 + 60 }) });
+    expect(await refusalOf(start({ DATA_DIR: dataDir }, '--fresh'))).toMatch(
+      /^another local host uses this DATA_DIR: [^\n]+\n$/,
+    );
+    first.child.kill('SIGTERM');
+    await ends(first);
+
+    const moved = start({ DATA_DIR: dataDir });
+    await ready(moved);
+    expect(moved.output()).toMatch(/^Clock +\S+Z, 2 days ahead of real time; npm start -- --fresh resets it$/m);
+    moved.child.kill('SIGTERM');
+    await ends(moved);
+
+    const fresh = start({ DATA_DIR: dataDir }, '--fresh');
+    const payments = await fetch(`${await ready(fresh)}/payments`, { headers: session });
+    expect(await payments.json()).toMatchObject({ data: [] });
+    expect(fresh.output()).not.toContain('Clock');
+    expect(await readFile(join(dataDir, 'of-somebody-else.txt'), 'utf8')).toBe('kept');
+  });
+
+  test('prints the logs of the functions with --logs or a LOG_LEVEL only', async () => {
+    const logsOf = async (env: Record<string, string>, ...options: readonly string[]): Promise<boolean> => {
+      const command = start({ DATA_DIR: ':memory:', ...env }, ...options);
+      const baseUrl = await ready(command);
+      await createAsPrinted(command.output());
+      await fetch(`${baseUrl}/_local/settle`, { method: 'POST' });
+      command.child.kill('SIGTERM');
+      await ends(command);
+      return command.output().includes('"level":"INFO"');
+    };
+    expect(await logsOf({})).toBe(false);
+    expect(await logsOf({}, '--logs')).toBe(true);
+    expect(await logsOf({ LOG_LEVEL: 'info' })).toBe(true);
   });
 
   test('loses nothing where it is killed, and leaves no process behind', async () => {
@@ -131,6 +224,23 @@ describe('npm start', () => {
     await vi.waitFor(async () => expect(await readdir(temporary)).toEqual([]), { timeout: 5_000 });
   });
 
+  test('says in one line, at once, why it cannot use its data folder', async () => {
+    const damaged = async (file: string): Promise<string> => {
+      const made = await folder();
+      await writeFile(join(made, file), 'this is no database, but long enough to be taken for one');
+      return made;
+    };
+    const file = join(await folder(), 'file');
+    await writeFile(file, '');
+    for (const dataDir of [file, join(file, 'below'), '/proc/payments', '/proc', await damaged('host.db')]) {
+      expect(await refusalOf(start({ DATA_DIR: dataDir }))).toMatch(/^DATA_DIR: [^\n]+\n$/);
+    }
+    expect(await refusalOf(start({ DATA_DIR: await damaged('simulator.db') }))).toMatch(/^DATA_DIR: [^\n]+\n$/);
+    expect(await refusalOf(start({ DATA_DIR: await damaged('dynamodb.db') }))).toMatch(
+      /^the DynamoDB engine does not start with [^\n]+dynamodb\.db: [^\n]+\n$/,
+    );
+  });
+
   test('says in one line why it cannot start, and exits with 1', async () => {
     const server = createServer().listen(0, '127.0.0.1');
     await once(server, 'listening');
@@ -145,10 +255,7 @@ describe('npm start', () => {
       [{ DYNAMODB_ENDPOINT: 'http://127.0.0.1:9' }, /^the DynamoDB engine at http:\/\/127\.0\.0\.1:9[^\n]*\n$/],
     ];
     for (const [env, line] of cases) {
-      const command = start({ DATA_DIR: ':memory:', ...env });
-      expect(await ends(command)).toBe(1);
-      expect(command.errors()).toMatch(line);
-      expect(command.output()).toBe('');
+      expect(await refusalOf(start({ DATA_DIR: ':memory:', ...env }))).toMatch(line);
     }
   });
 });

@@ -102,6 +102,17 @@ describe('payctl', () => {
     });
   });
 
+  test('finds the local host by PORT, and names --url where none answers', async () => {
+    const { port } = new URL(service.host().baseUrl);
+    expect(await spawned(undefined, ['clock', 'show'], { PORT: port })).toMatchObject({ exitCode: 0, complained: '' });
+    const { exitCode, complained } = await spawned(undefined, ['clock', 'show'], { PORT: '1' });
+    expect({ exitCode, complained }).toEqual({
+      exitCode: 2,
+      complained:
+        'no local host answers at http://127.0.0.1:1: start it (npm start), or name another by --url or PORT\n',
+    });
+  });
+
   test('reports an unreachable host and an unknown command with exit code 2', async () => {
     const nobody = await spawned('http://127.0.0.1:1', ['drift']);
     expect(nobody).toMatchObject({ exitCode: 2, said: '', complained: expect.stringContaining('no local host') });

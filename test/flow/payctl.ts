@@ -16,15 +16,16 @@ interface Said {
 const COMPILED = join(tmpdir(), 'payments-payctl-compiled');
 const PAYCTL = new URL('../../infra/payctl/payctl.ts', import.meta.url).pathname;
 
+/** @param url undefined: payctl finds the local host by itself. */
 export const spawned = (
-  url: string,
+  url: string | undefined,
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
 ): Promise<Said> =>
   new Promise((resolve) => {
     execFile(
       execPath,
-      [PAYCTL, '--url', url, ...args],
+      [PAYCTL, ...(url === undefined ? [] : ['--url', url]), ...args],
       { env: { NODE_COMPILE_CACHE: COMPILED, ...env } },
       (error, said, complained) => {
         resolve({ exitCode: Number(error?.code ?? 0), said, complained });

@@ -3,7 +3,9 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { withHost } from './host.ts';
+import { DEMO_DAYS, makeDemoData } from '../../infra/local/demo/demo-data.ts';
+import { PATIENT } from './flow.ts';
+import { type TestHost, withHost } from './host.ts';
 import { isShown, stepsOf } from './tour.ts';
 
 /** The tours of the docs, command by command, as a newcomer types them. */
@@ -32,24 +34,31 @@ const inBash = (script: string, folder: string): Promise<string> =>
     bash.stdin.end(script);
   });
 
-describe.skipIf(!canRun)('the tours of the docs (skipped where bash or curl is missing)', () => {
-  const service = withHost({ env: { EXTERNAL_WEBHOOKS_ENABLED: 'true', RATE_LIMITS: 'on' } });
+/** Runs the commands of a tour, and compares what each prints with what the page shows. */
+const takeTour = async (service: TestHost, page: string, heading: string): Promise<void> => {
+  const text = readFileSync(new URL(`../../${page}`, import.meta.url), 'utf8');
+  const folder = mkdtempSync(join(tmpdir(), 'payments-readme-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const steps = stepsOf(text, heading);
+  expect(steps.filter(({ shown }) => shown !== undefined).length).toBeGreaterThanOrEqual(5);
+  const script = steps.map(
+    ({ commands }) => `${commands.replaceAll(LOCAL, service.host().baseUrl)}\necho '${BREAK}'\n`,
+  );
+  const printed = (await inBash(script.join(''), folder)).split(BREAK);
+  for (const [index, { commands, shown }] of steps.entries()) {
+    const answer = printed[index] ?? '';
+    expect({ commands, answer, isShown: isShown(shown ?? '', answer) }).toMatchObject({ isShown: true });
+  }
+};
 
-  test.each(TOURS)('of %s (%s) answers what is printed under each command', async (page, heading) => {
-    const text = readFileSync(new URL(`../../${page}`, import.meta.url), 'utf8');
-    const folder = mkdtempSync(join(tmpdir(), 'payments-readme-'));
-    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-    const steps = stepsOf(text, heading);
-    expect(steps.filter(({ shown }) => shown !== undefined).length).toBeGreaterThanOrEqual(5);
-    const script = steps.map(
-      ({ commands }) => `${commands.replaceAll(LOCAL, service.host().baseUrl)}\necho '${BREAK}'\n`,
-    );
-    const printed = (await inBash(script.join(''), folder)).split(BREAK);
-    for (const [index, { commands, shown }] of steps.entries()) {
-      const answer = printed[index] ?? '';
-      expect({ commands, answer, isShown: isShown(shown ?? '', answer) }).toMatchObject({ isShown: true });
-    }
-  });
+const env = { EXTERNAL_WEBHOOKS_ENABLED: 'true', RATE_LIMITS: 'on' };
+
+describe.skipIf(!canRun)('the tours of the docs (skipped where bash or curl is missing)', () => {
+  const service = withHost({ env });
+
+  test.each(TOURS)('of %s (%s) answers what is printed under each command', (page, heading) =>
+    takeTour(service, page, heading),
+  );
 
   test('would be found out', () => {
     expect(
@@ -59,5 +68,16 @@ describe.skipIf(!canRun)('the tours of the docs (skipped where bash or curl is m
       isShown('{"id":"pay_0123456789ab", … "status":"failed"}', '{"id":"pay_a1b2c3d4e5f6","x":1,"status":"created"}'),
     ).toBe(false);
     expect(isShown('{"id":"pay_0123456789ab"}', '{"id":"pay_a1b2c3d4e5f6","more":1}')).toBe(false);
+  });
+});
+
+describe.skipIf(!canRun)('the first tour on a host with demo data', () => {
+  const service = withHost({ env: { ...env, ...PATIENT }, daysAgo: DEMO_DAYS });
+
+  test('answers the same', async () => {
+    const { baseUrl, door, clock } = service.host();
+    await makeDemoData({ baseUrl, serviceUrl: baseUrl, pass: door?.pass ?? {}, now: clock.now });
+    door?.open();
+    await takeTour(service, ...TOURS[0]);
   });
 });

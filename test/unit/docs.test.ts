@@ -1,12 +1,49 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { PAGES, readPage, withParts } from '../../infra/docs/docs.ts';
+import { FILES, PAGES, readPage, withParts } from '../../infra/docs/docs.ts';
+
+const ROOT = resolve(import.meta.dirname, '../..');
 
 describe('the documentation', () => {
   test.each(Object.entries(PAGES))('%s says what the code says (`npm run docs` writes it)', (page, parts) => {
     const text = readPage(page);
     expect(text).toBe(withParts(text, parts()));
+  });
+
+  test.each(Object.entries(FILES))('%s is what the code makes (`npm run docs` writes it)', (file, made) => {
+    expect(readPage(file)).toBe(made());
+  });
+
+  test('names every setting of docs/settings.md in .env.example, set to nothing', () => {
+    const named = [...readPage('docs/settings.md').matchAll(/^\| `([\w<>]+)` \|/gm)].map(([, name = '']) =>
+      name.replace('PROVIDER_x', 'PROVIDER_A').replace('<n>', '1'),
+    );
+    const lines = readPage('.env.example').split('\n');
+    expect(lines.filter((line) => line !== '' && !line.startsWith('#'))).toEqual([]);
+    expect(named.filter((name) => !lines.some((line) => line.startsWith(`#${name}=`)))).toEqual([]);
+    expect(named.length).toBeGreaterThan(50);
+  });
+
+  test('numbers the decisions without gaps, all in one form', () => {
+    const files = globSync('docs/decisions/*.md', { cwd: ROOT }).sort();
+    const headings = ['Context.', 'Decision.', 'Consequences.', 'What would change our mind.'];
+    for (const [index, file] of files.entries()) {
+      const number = index + 1;
+      expect(file).toMatch(new RegExp(`/${String(number).padStart(4, '0')}-[a-z-]+\\.md$`));
+      const text = readPage(file);
+      expect(text).toMatch(new RegExp(`^# ${number}\\. \\S`));
+      expect([...text.matchAll(/^\*\*([^*]+)\*\*/gm)].map(([, heading]) => heading)).toEqual(headings);
+    }
+    expect(files.length).toBeGreaterThan(10);
+  });
+
+  test('has a workflow that runs the commands of the README', () => {
+    const readme = readPage('README.md');
+    const steps = [...readPage('.github/workflows/ci.yml').matchAll(/- run: (npm (?:run )?[a-z:]+)/g)];
+    const commands = steps.map(([, command = '']) => command);
+    expect(commands).toEqual(expect.arrayContaining(['npm ci', 'npm test', 'npm run build', 'npm run synth']));
+    expect(commands.filter((command) => !readme.includes(command))).toEqual([]);
   });
 
   test('has a place for every part, and a part for every place', () => {
@@ -17,8 +54,7 @@ describe('the documentation', () => {
   });
 });
 
-const ROOT = resolve(import.meta.dirname, '../..');
-const WRITTEN = ['README.md', ...globSync('docs/**/*.md', { cwd: ROOT })];
+const WRITTEN = ['README.md', ...globSync(['docs/**/*.md', '.github/*.md'], { cwd: ROOT })];
 /** Folders that docs/architecture.md keeps a place for. */
 const PLANNED = ['payments/refunds'];
 const COMMANDS = readFileSync(join(ROOT, 'package.json'), 'utf8');

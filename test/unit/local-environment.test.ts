@@ -81,7 +81,8 @@ describe('the settings of the host', () => {
       dataDir: '.local',
       basePath: '',
       dynamoEndpoint: '',
-      demoData: 'none',
+      demoData: 'demo',
+      logLevel: 'silent',
     });
   });
 
@@ -92,7 +93,8 @@ describe('the settings of the host', () => {
     ],
     [{ BASE_PATH: '/api/v1/' }, { basePath: '/api/v1' }],
     [{ BASE_PATH: '/' }, { basePath: '' }],
-    [{ DEMO_DATA: 'demo' }, { demoData: 'demo' }],
+    [{ DEMO_DATA: 'none' }, { demoData: 'none' }],
+    [{ LOG_LEVEL: 'INFO' }, { logLevel: 'info' }],
   ])('are read from %j', (env, expected) => {
     expect(readHostSettings(env)).toMatchObject(expected);
   });
@@ -104,6 +106,7 @@ describe('the settings of the host', () => {
     { BASE_PATH: 'api' },
     { DYNAMODB_ENDPOINT: 'here' },
     { DEMO_DATA: 'some' },
+    { LOG_LEVEL: 'loud' },
   ])('refuse %j by name', (env) => {
     expect(() => readHostSettings(env)).toThrow(Object.keys(env)[0]);
   });

@@ -30,6 +30,8 @@ export interface EngineOptions {
 }
 
 const PORT_TRIES = 5;
+/** The engine's word for a file that another try does not open either. */
+const NO_DATABASE = /not a valid SQLite database|unable to open database/;
 const START_TIMEOUT_MS = 10_000;
 /** The engine's prefix of a string key. */
 const TEXT = 'S:';
@@ -72,7 +74,9 @@ export const startEngine = async (options: EngineOptions): Promise<Engine> => {
     const failure = await becomesReady(child);
     if (failure === undefined) return runningEngine(child, { port, file, onLoss: options.onLoss });
     // Another process may have taken the port in the meantime.
-    if (tries === PORT_TRIES) throw new StartError(`the DynamoDB engine does not start: ${failure}`);
+    if (tries === PORT_TRIES || NO_DATABASE.test(failure)) {
+      throw new StartError(`the DynamoDB engine does not start with ${file}: ${failure}`);
+    }
   }
 };
 

@@ -1,6 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 
-/** CORS as in an HTTP API: if configured, it answers preflights and adds headers for the allowed origins. */
+/**
+ * CORS as in an HTTP API: it answers preflights and adds headers for the allowed origins. Pages of this machine, such as a
+ * development server on another port, are always allowed here.
+ */
 export type Cors = ReturnType<typeof createCors>;
 
 const METHODS = 'GET,POST,PUT,PATCH,DELETE,OPTIONS';
@@ -26,8 +29,8 @@ export const createCors = (allowedOrigins: readonly string[]) => ({
   /** The answer to a preflight, where CORS is on. */
   preflight: (message: IncomingMessage): Readonly<Record<string, string>> | undefined => {
     const asks = message.method === 'OPTIONS' && message.headers['access-control-request-method'] !== undefined;
-    if (!asks || allowedOrigins.length === 0) return undefined;
     const origin = originOf(message, allowedOrigins);
+    if (!asks || (allowedOrigins.length === 0 && origin === undefined)) return undefined;
     return origin === undefined
       ? {}
       : {
@@ -50,5 +53,28 @@ const originOf = ({ headers }: IncomingMessage, allowed: readonly string[]): str
   const { origin } = headers;
   if (origin === undefined) return undefined;
   if (allowed.includes('*')) return '*';
-  return allowed.includes(origin) ? origin : undefined;
+  return allowed.includes(origin) || OF_THIS_MACHINE.test(origin) ? origin : undefined;
 };
+
+const OF_THIS_MACHINE = /^https?:\/\/(?:127\.0\.0\.1|localhost|\[::1\])(?::\d{1,5})?$/;
+
+/** The providers let every page call them, with a publishable key. @returns undefined: the request is from no page. */
+export const providerCors = ({ method, headers }: IncomingMessage): ProviderCors | undefined => {
+  if (headers.origin === undefined) return undefined;
+  const isPreflight = method === 'OPTIONS' && headers['access-control-request-method'] !== undefined;
+  return {
+    isPreflight,
+    headers: {
+      'access-control-allow-origin': '*',
+      ...(isPreflight && {
+        'access-control-allow-methods': METHODS,
+        'access-control-allow-headers': headers['access-control-request-headers'] ?? '*',
+      }),
+    },
+  };
+};
+
+interface ProviderCors {
+  readonly isPreflight: boolean;
+  readonly headers: Readonly<Record<string, string>>;
+}

@@ -1,6 +1,8 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { json, type LocalRequest, type LocalResponse, problem } from '../machine/answer.ts';
 import { StartError } from '../machine/start-error.ts';
+import { providerCors } from './cors.ts';
+import type { Door } from './door.ts';
 import type { Gateway } from './gateway.ts';
 import { type GatewayAnswer, INTERNAL_ERROR, plainAnswer } from './gateway-answer.ts';
 import { refusalOf } from './guard.ts';
@@ -32,15 +34,22 @@ const LOCAL = '/_local';
 const HEALTH = '/health';
 const KEEP_ALIVE_MS = 65_000;
 
-/** Listens on 127.0.0.1 only. @throws StartError where the port is in use. */
-export const listen = async (port: number): Promise<Listener> => {
+/**
+ * Listens on 127.0.0.1 only. @throws StartError where the port is in use.
+ * @param door where requests wait while it is closed
+ */
+export const listen = async (port: number, door?: Door): Promise<Listener> => {
   let sites: Sites | undefined;
   const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, (message, response) => {
     const refusal = refusalOf(message, isControl(message.url ?? '/'));
     if (refusal !== undefined) write(response, textAnswer(problem(403, refusal)));
-    else if (sites) void serve(sites, message, response);
+    else if (sites) void enter({ message, response });
     else write(response, textAnswer(json(503, { status: 'starting' })));
   });
+  const enter = async ({ message, response }: Omit<Exchange, 'body'>): Promise<void> => {
+    await door?.enter(message);
+    if (sites) await serve(sites, message, response);
+  };
   const taken = await bind(server, port);
   return {
     baseUrl: `http://127.0.0.1:${taken}`,
@@ -59,7 +68,8 @@ export const listen = async (port: number): Promise<Listener> => {
 };
 
 /** Simulated providers are no control routes: they require a key, and pages of a shop call them. */
-const isControl = (url: string): boolean => url.startsWith(`${LOCAL}/`) && !url.startsWith(`${LOCAL}/providers/`);
+const isControl = (url: string): boolean => url.startsWith(`${LOCAL}/`) && !isProvider(url);
+const isProvider = (url: string): boolean => url.startsWith(`${LOCAL}/providers/`);
 
 const bind = (server: Server, port: number): Promise<number> =>
   new Promise((resolve, reject) => {
@@ -102,8 +112,10 @@ const dispatch = async (sites: Sites, exchange: Exchange): Promise<GatewayAnswer
   const { message, body } = exchange;
   const url = message.url ?? '/';
   if (url.startsWith(`${LOCAL}/`)) {
+    const cors = isProvider(url) ? providerCors(message) : undefined;
+    if (cors?.isPreflight) return { status: 204, headers: cors.headers, body: Buffer.alloc(0) };
     const answer = await sites.local(askOf(exchange, url.slice(LOCAL.length)));
-    return answer && textAnswer(answer);
+    return answer && textAnswer({ ...answer, headers: { ...answer.headers, ...cors?.headers } });
   }
   const path = url.split('?')[0];
   // /health works without the base path.

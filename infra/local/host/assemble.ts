@@ -15,7 +15,7 @@ import { createGateway, type Gateway } from '../gateway/gateway.ts';
 import type { Route } from '../gateway/routes.ts';
 import { createIdentity } from '../identity/identity.ts';
 import type { LocalRequest, LocalResponse } from '../machine/answer.ts';
-import { createClock, type HostClock } from '../machine/clock.ts';
+import { createClock, type HostClock, type KeptTime } from '../machine/clock.ts';
 import type { DataFolder } from '../machine/data-folder.ts';
 import { queueUrl } from '../machine/environment.ts';
 import { createFunctions, type Functions, type LoadHandler } from '../machine/invoke.ts';
@@ -47,6 +47,10 @@ export interface HostInputs {
   readonly engine: Engine | undefined;
   readonly env: Readonly<Record<string, string>>;
   readonly settings: Settings;
+  /** When the clock of a new data folder begins, epoch ms; now by default. */
+  readonly beginsAt?: number;
+  /** Part of the ids of a new simulator; made from the time by default. */
+  readonly ledgerTag?: string;
   readonly log: (line: string) => void;
   /** Registers a step of closing; the last registered runs first. */
   readonly onClose: (step: () => unknown) => void;
@@ -111,12 +115,15 @@ export const assemble = (site: HostInputs): HostParts => {
 
 const keptTimeSchema = z.object({ offsetMs: z.number(), reached: z.number(), frozenAt: z.number().nullable() });
 
-const openClock = ({ place, log }: HostInputs): HostClock =>
+const openClock = ({ place, beginsAt, log }: HostInputs): HostClock =>
   createClock({
-    kept: place.state.get('clock', keptTimeSchema),
+    kept: place.state.get('clock', keptTimeSchema) ?? (beginsAt === undefined ? undefined : beginning(beginsAt)),
     keep: (time) => place.state.set('clock', time),
     log,
   });
+
+/** The clock stands still between the moves that make the demo data. */
+const beginning = (at: number): KeptTime => ({ offsetMs: at - Date.now(), reached: at, frozenAt: at });
 
 /** Caches the result until the next write. */
 const cacheUntilWrite = <T>(writeMark: (() => number) | undefined, look: () => Promise<T>): (() => Promise<T>) => {
@@ -193,7 +200,7 @@ const createServices = (site: HostInputs, clock: HostClock, { invoke }: Function
   };
 };
 
-const openSimulator = ({ settings, baseUrl, basePath, place }: HostInputs, clock: HostClock): Simulator => {
+const openSimulator = ({ settings, baseUrl, basePath, place, ledgerTag }: HostInputs, clock: HostClock): Simulator => {
   const slotOf = (slot: ProviderSlot): SlotOptions => ({
     adapter: settings.slots[slot].ADAPTER,
     webhookUrl: `${baseUrl}${basePath}/webhooks/${slot}`,
@@ -202,7 +209,7 @@ const openSimulator = ({ settings, baseUrl, basePath, place }: HostInputs, clock
   const [a, b, c, d] = PROVIDER_SLOTS;
   const slots = { [a]: slotOf(a), [b]: slotOf(b), [c]: slotOf(c), [d]: slotOf(d) };
   try {
-    return createSimulator({ clock, file: place.file('simulator.db'), slots, deliver });
+    return createSimulator({ clock, file: place.file('simulator.db'), slots, deliver, ledgerTag });
   } catch (error) {
     throw new StartError(error instanceof Error ? error.message : String(error), error);
   }

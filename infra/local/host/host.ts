@@ -1,7 +1,9 @@
 import { parseSettings } from '../../../shared/core/settings.ts';
+import { DAY } from '../../../shared/core/time.ts';
 import { withOperatorSettings } from '../../../shared/messaging/trigger.ts';
 import { openDatabase } from '../dynamodb/database.ts';
 import { type Engine, type EngineOptions, startEngine } from '../dynamodb/engine.ts';
+import { createClosedDoor, type Door } from '../gateway/door.ts';
 import { createReference } from '../gateway/reference-page.ts';
 import { listen } from '../gateway/server.ts';
 import type { Clock } from '../machine/clock.ts';
@@ -37,6 +39,8 @@ export interface Host {
   replayStream(triggerId: string): Promise<void>;
   /** Loads all functions in the background, one at a time. */
   warm(): Promise<void>;
+  /** Where requests from outside wait; undefined: they do not wait. */
+  readonly door: Door | undefined;
   stop(): Promise<void>;
 }
 
@@ -45,6 +49,11 @@ export interface HostOptions {
   readonly port?: number;
   /** A folder, or `:memory:`. */
   readonly dataDir: string;
+  /**
+   * For demo data: the clock of a new data folder begins this many days ago, and requests from outside wait until the
+   * door is opened.
+   */
+  readonly daysAgo?: number;
   /** Overrides the environment of the process. */
   readonly env?: Env;
   readonly log?: (line: string) => void;
@@ -55,6 +64,9 @@ export interface HostOptions {
   /** Another way to start the engine, for tests. */
   readonly startEngine?: (options: EngineOptions) => Promise<Engine>;
 }
+
+/** The providers' ids of the demo data are the same at each start. */
+const DEMO_TAG = 'demo0000';
 
 /** @throws StartError or SettingsError with the reason for the operator; nothing is left running then. */
 export const startHost = async (options: HostOptions): Promise<Host> => {
@@ -83,7 +95,8 @@ const start = async (options: HostOptions, onClose: (step: () => unknown) => voi
   const declared = options.catalogue ?? (await serviceCatalogue());
   const catalogue = { ...declared, triggers: withOperatorSettings(declared.triggers, checked) };
   const place = openDataFolder(options.dataDir, onClose);
-  const listener = await listen(options.port ?? 0);
+  const door = options.daysAgo === undefined ? undefined : createClosedDoor();
+  const listener = await listen(options.port ?? 0, door);
   onClose(listener.close);
   const open = options.startEngine ?? startEngine;
   const engine = dynamoEndpoint === '' ? await open({ ...place, onLoss: options.onLoss ?? log }) : undefined;
@@ -100,7 +113,10 @@ const start = async (options: HostOptions, onClose: (step: () => unknown) => voi
   onClose(database.close);
   engine?.indexStreamRecords();
   const { baseUrl } = listener;
-  const site = { place, baseUrl, basePath, catalogue, database, endpoint, engine, env, settings, log, onClose };
+  const site = {
+    ...{ place, baseUrl, basePath, catalogue, database, endpoint, engine, env, settings, log, onClose },
+    ...(options.daysAgo !== undefined && { beginsAt: Date.now() - options.daysAgo * DAY, ledgerTag: DEMO_TAG }),
+  };
   const parts = assemble(site);
   await seedOrganization({ endpoint, tableName: settings.TABLE_NAME, now: parts.clock.now });
   listener.open({
@@ -121,6 +137,7 @@ const start = async (options: HostOptions, onClose: (step: () => unknown) => voi
     invoke: parts.invoke,
     replayStream: parts.replayStream,
     warm: parts.warm,
+    door,
   };
 };
 

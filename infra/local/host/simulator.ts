@@ -33,7 +33,10 @@ export const createSimulator = (options: SimulatorOptions): Simulator => {
   );
   const send = (delivery: OutboxDelivery): Promise<number> => sendDelivery({ clock, options, vendorOf }, delivery);
   const outbox = openOutbox({ store, clock, served, send });
-  const units = openUnits({ store, clock, outbox, served, vendorOf, siteOf: (slot) => siteOf(options, slot) });
+  const units = openUnits({
+    ...{ store, clock, outbox, served, vendorOf, tag: options.ledgerTag },
+    siteOf: (slot) => siteOf(options, slot),
+  });
   const journal = openJournal(store);
   const faults = openFaults(store);
   const slots = PROVIDER_SLOTS.map((slot) => [slot, options.slots[slot]] as const);

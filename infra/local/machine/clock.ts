@@ -136,6 +136,13 @@ const earliestOf = async (works: readonly TimedWork[]): Promise<number | undefin
   return known.length === 0 ? undefined : Math.min(...known);
 };
 
+/** A move to real time takes a moment, and ends that much behind it: the clock then joins real time. */
+const JOINING_MS = 1_000;
+const offsetOf = (at: number): number => {
+  const offsetMs = at - Date.now();
+  return offsetMs < 0 && offsetMs > -JOINING_MS ? 0 : offsetMs;
+};
+
 /** Real time plus an offset; or a fixed moment, while frozen or being moved. */
 const keepTime = ({ kept, keep }: ClockOptions) => {
   let offsetMs = kept ? Math.max(kept.offsetMs, kept.reached - Date.now()) : 0;
@@ -155,7 +162,7 @@ const keepTime = ({ kept, keep }: ClockOptions) => {
     pinned: () => pinnedAt !== undefined,
     freeze: (frozen: boolean): void => {
       const at = now();
-      if (!frozen && frozenAt !== undefined) offsetMs = at - Date.now();
+      if (!frozen && frozenAt !== undefined) offsetMs = offsetOf(at);
       frozenAt = frozen ? at : undefined;
       save();
     },
@@ -169,7 +176,7 @@ const keepTime = ({ kept, keep }: ClockOptions) => {
     unpin: (): void => {
       const at = now();
       pinnedAt = undefined;
-      if (frozenAt === undefined) offsetMs = at - Date.now();
+      if (frozenAt === undefined) offsetMs = offsetOf(at);
       else frozenAt = at;
       save();
     },

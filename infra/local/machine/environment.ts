@@ -30,6 +30,8 @@ export const PUBLISHABLE_KEY = 'pk_test_local_provider_a';
 
 const DEFAULT_PORT = 3000;
 
+const LOG_LEVELS = ['silent', 'error', 'warn', 'info', 'debug'] as const;
+
 export const hostSchema = z.object({
   PORT: z
     .preprocess(
@@ -48,8 +50,14 @@ export const hostSchema = z.object({
     .default('')
     .describe('another DynamoDB engine than the one that is started'),
   DEMO_DATA: z
-    .preprocess((value) => (value === '' ? undefined : value), z.enum(['none', 'demo']).default('none'))
-    .describe('demo: payments with refunds and disputes, made on an empty data folder'),
+    .preprocess((value) => (value === '' ? undefined : value), z.enum(['demo', 'none']).default('demo'))
+    .describe('demo: thirty days of payments, made on an empty data folder; none: demo sessions and org_demo only'),
+  LOG_LEVEL: z
+    .preprocess(
+      (value) => (value === '' ? undefined : typeof value === 'string' ? value.toLowerCase() : value),
+      z.enum(LOG_LEVELS).default('silent'),
+    )
+    .describe('the logs of the functions on the terminal; `npm start -- --logs` is info'),
 });
 
 export interface HostSettings {
@@ -60,6 +68,7 @@ export interface HostSettings {
   readonly basePath: string;
   readonly dynamoEndpoint: string;
   readonly demoData: 'none' | 'demo';
+  readonly logLevel: (typeof LOG_LEVELS)[number];
 }
 
 /** @throws SettingsError naming every mistake. */
@@ -68,13 +77,14 @@ export const readHostSettings = (env: Env): HostSettings => {
   if (!parsed.success) {
     throw new SettingsError(parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`));
   }
-  const { PORT, DATA_DIR, BASE_PATH, DYNAMODB_ENDPOINT, DEMO_DATA } = parsed.data;
+  const { PORT, DATA_DIR, BASE_PATH, DYNAMODB_ENDPOINT, DEMO_DATA, LOG_LEVEL } = parsed.data;
   return {
     port: PORT,
     dataDir: DATA_DIR,
     basePath: BASE_PATH,
     dynamoEndpoint: DYNAMODB_ENDPOINT,
     demoData: DEMO_DATA,
+    logLevel: LOG_LEVEL,
   };
 };
 

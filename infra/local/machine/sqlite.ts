@@ -70,15 +70,40 @@ export const openState = (file: string): State => {
   };
 };
 
+/** True if another host holds the file. */
+export const isHeld = (file: string): boolean => {
+  try {
+    lock(file).close();
+    return false;
+  } catch (error) {
+    return isLocked(error);
+  }
+};
+
+const lock = (file: string): DatabaseSync => {
+  const database = new DatabaseSync(file);
+  database.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL');
+  database.exec('BEGIN EXCLUSIVE; COMMIT');
+  return database;
+};
+
+const isLocked = (error: unknown): boolean => error instanceof Error && error.message.includes('locked');
+
 const openExclusively = (file: string): DatabaseSync => {
   try {
-    const database = new DatabaseSync(file);
-    database.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL');
-    database.exec('BEGIN EXCLUSIVE; COMMIT');
-    return database;
+    return lock(file);
   } catch (error) {
-    const locked = error instanceof Error && error.message.includes('locked');
-    const reason = locked ? 'another local host uses this DATA_DIR' : `${file} cannot be opened`;
-    throw new StartError(`${reason}: stop that host, or set another DATA_DIR`, error);
+    throw isLocked(error) ? new StartError(HELD, error) : unreadable(file, error);
   }
+};
+
+export const HELD = 'another local host uses this DATA_DIR: stop that host, or set another DATA_DIR';
+
+/** Why a host cannot start with this file of its data folder. */
+export const unreadable = (file: string, error: unknown): StartError => {
+  const reason = error instanceof Error ? error.message : String(error);
+  return new StartError(
+    `DATA_DIR: ${file} cannot be opened (${reason}): set another DATA_DIR, or empty it by npm start -- --fresh`,
+    error,
+  );
 };

@@ -10,7 +10,10 @@ export const openControl =
     const url = `${baseUrl}/_local${path}`;
     const response = await fetch(url, { method, ...(body !== undefined && { body: JSON.stringify(body) }) }).catch(
       (error: unknown) => {
-        throw new NotReachable(`no local host answers at ${baseUrl} (npm start)`, { cause: error });
+        throw new NotReachable(
+          `no local host answers at ${baseUrl}: start it (npm start), or name another by --url or PORT`,
+          { cause: error },
+        );
       },
     );
     const text = await response.text();

@@ -41,11 +41,14 @@ interface UnitsParts {
   readonly served: readonly ProviderSlot[];
   /** Where the host is reached from outside, for the customer's page. */
   readonly siteOf: (slot: ProviderSlot) => string;
+  /** Part of the ids of a new ledger; made from the time by default. */
+  readonly tag?: string | undefined;
 }
 
-export const openUnits = ({ store, clock, outbox, vendorOf, served, siteOf }: UnitsParts): Units => {
+export const openUnits = (parts: UnitsParts): Units => {
+  const { store, clock, outbox, vendorOf, served, siteOf } = parts;
   const documents = openDocuments(store);
-  const tag = ledgerTag(store, clock.now());
+  const tag = ledgerTag(store, parts.tag ?? tagOf(clock.now()));
   const work: Units['work'] = (slot, cause, task) => {
     let answerLost = false;
     const vendor = vendorOf(slot);
@@ -124,10 +127,12 @@ const nextDue = (store: Store, now: number, served: readonly ProviderSlot[]) => 
 };
 
 /** Derived from the ledger's creation time: constant in a test, and different for each new ledger file. */
-const ledgerTag = (store: Store, now: number): string => {
+const tagOf = (now: number): string => now.toString(36).padStart(8, '0').slice(-8);
+
+/** The tag of the ledger; of a new ledger, the given tag. */
+const ledgerTag = (store: Store, tag: string): string => {
   const known = store.readSetting('tag', z.string());
   if (known !== undefined) return known;
-  const tag = now.toString(36).padStart(8, '0').slice(-8);
   store.writeSetting('tag', tag);
   return tag;
 };

@@ -13,6 +13,8 @@ export interface SimulatorOptions {
   /** SQLite file that holds ledger, journal, outbox and idempotency keys; ':memory:' keeps none. */
   readonly file: string;
   readonly slots: Readonly<Record<ProviderSlot, SlotOptions>>;
+  /** Part of the ids of a new ledger, 8 characters; made from the time by default. */
+  readonly ledgerTag?: string | undefined;
   /** Delivers a webhook to the service (the host passes fetch). */
   readonly deliver: (
     url: string,

@@ -1,7 +1,6 @@
-import { mkdirSync } from 'node:fs';
-import { dirname } from 'node:path';
 import { DatabaseSync, type SQLInputValue, type SQLOutputValue, type StatementSync } from 'node:sqlite';
 import * as z from 'zod';
+import { unreadable } from '../../machine/sqlite.ts';
 
 /**
  * The simulator's file. Every call of a provider is one transaction over ledger, outbox and idempotency key, so that a
@@ -50,11 +49,20 @@ export interface Store {
   close(): void;
 }
 
+const openDatabase = (file: string): DatabaseSync => {
+  try {
+    const database = new DatabaseSync(file);
+    database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA busy_timeout = 2000;');
+    database.exec(TABLES);
+    return database;
+  } catch (error) {
+    throw unreadable(file, error);
+  }
+};
+
+/** @throws StartError where the file cannot be opened */
 export const openStore = (file: string): Store => {
-  if (file !== ':memory:') mkdirSync(dirname(file), { recursive: true });
-  const database = new DatabaseSync(file);
-  database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA busy_timeout = 2000;');
-  database.exec(TABLES);
+  const database = openDatabase(file);
   const statements = new Map<string, StatementSync>();
   const prepared = (sql: string): StatementSync => {
     const known = statements.get(sql);

@@ -1,0 +1,37 @@
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+
+/**
+ * While the demo data are made, the clock is in the past: requests from outside wait, so that none of them gets a time of
+ * the past. The requests of the host itself, its functions and its stand-ins, do not wait.
+ */
+export interface Door {
+  /** Resolves when the request may be served. */
+  enter(message: IncomingMessage): Promise<void>;
+  /** The header of requests that do not wait. */
+  readonly pass: Readonly<Record<string, string>>;
+  open(): void;
+}
+
+const PASS = 'x-demo-data-pass';
+/** Called by functions and by the simulator; pages; `/health` says that the host runs. */
+const UNATTENDED =
+  /^\/_local\/(?:aws|identity-service|providers)\/|\/webhooks\/provider_[a-d]$|\/(?:docs|console)(?:\/|$)|^\/$|\/(?:health|openapi\.json)$/;
+const SINK = /^\/_local\/sink\/[^/]+$/;
+
+export const createClosedDoor = (): Door => {
+  const secret = randomUUID();
+  let open = (): void => undefined;
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  const mayPass = ({ method, url = '/', headers }: IncomingMessage): boolean => {
+    const path = url.split('?')[0] ?? '/';
+    return headers[PASS] === secret || UNATTENDED.test(path) || (method === 'POST' && SINK.test(path));
+  };
+  return {
+    enter: (message) => (mayPass(message) ? Promise.resolve() : opened),
+    pass: { [PASS]: secret },
+    open: () => open(),
+  };
+};
