@@ -65,7 +65,7 @@ const guestSubscriptionSchema = z
   .meta({
     id: 'GuestSubscription',
     description:
-      'What anybody who knows the e-mail address may see of a guest subscription. With the guest token, all fields.',
+      'The fields of a guest subscription that need no credential. With the guest token, the list has all fields.',
   });
 
 const subscriptionSchema = guestSubscriptionSchema
