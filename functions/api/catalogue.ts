@@ -26,13 +26,13 @@ export const endpoints: readonly Endpoint[] = [
   ...customerEndpoints,
   ...addressEndpoints,
   ...subscriptionEndpoints,
-  ...organizationEndpoints,
   ...membershipEndpoints,
+  ...organizationEndpoints,
   ...projectEndpoints,
+  ...webhookEndpoints,
   ...adminEndpoints,
   ...erasureEndpoints,
   ...referenceEndpoints,
-  ...webhookEndpoints,
   ...docsEndpoints,
 ];
 

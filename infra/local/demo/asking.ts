@@ -9,6 +9,8 @@ export interface DemoSite {
   /** Header of requests that the host serves while others wait. */
   readonly pass: Readonly<Record<string, string>>;
   readonly now: () => number;
+  /** Epoch ms, where the clock then stands still; real time by default, which the clock then joins. */
+  readonly present?: number;
 }
 
 export const OWNER = 'demo-owner';
