@@ -105,7 +105,7 @@ export const exampleRequests: Readonly<Record<string, ExampleRequest>> = {
 
   'addresses.create': {
     body: {
-      line1: 'Unter den Linden 6',
+      line1: 'Museum Street 9',
       city: 'Berlin',
       postal_code: '10117',
       country: 'DE',

@@ -50,14 +50,18 @@ describe('the reference page', () => {
     expect(shown.toSorted()).toEqual([...routes, ...events].toSorted());
   });
 
-  test('sends the first operation of each group unedited, and shows its documented status', async () => {
-    const operations = documentedIn((await service.get('/openapi.json')).body);
-    const firsts = [...Map.groupBy(operations, ({ group }) => group).values()].flatMap(([first]) => first ?? []);
-    const shown: { id: string; status: number }[] = [];
-    for (const first of firsts) shown.push(await tryFirstOf(page, first));
-    expect(shown).toEqual(firsts.map(({ id, status }) => ({ id, status })));
-    expect(shown).toHaveLength(await page.locator('.opblock-tag-section').count());
-  }, TRIED_MS);
+  test(
+    'sends the first operation of each group unedited, and shows its documented status',
+    async () => {
+      const operations = documentedIn((await service.get('/openapi.json')).body);
+      const firsts = [...Map.groupBy(operations, ({ group }) => group).values()].flatMap(([first]) => first ?? []);
+      const shown: { id: string; status: number }[] = [];
+      for (const first of firsts) shown.push(await tryFirstOf(page, first));
+      expect(shown).toEqual(firsts.map(({ id, status }) => ({ id, status })));
+      expect(shown).toHaveLength(await page.locator('.opblock-tag-section').count());
+    },
+    TRIED_MS,
+  );
 
   test('asks nobody else for anything, and complains of nothing', () => {
     const outside = asked.filter((url) => !url.startsWith(service.host().baseUrl) && !url.startsWith('data:'));
