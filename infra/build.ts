@@ -4,7 +4,7 @@ import { argv, stdout } from 'node:process';
 import { build as esbuild, type Metafile } from 'esbuild';
 import { endpoints, triggers } from '../functions/api/catalogue.ts';
 import { ADAPTERS } from '../shared/core/settings.ts';
-import { writeClient } from './client.ts';
+import { writeClient } from './client/package.ts';
 import { ADAPTER_FOLDER, adaptersApart } from './stage/adapters-apart.ts';
 import { descriptionsOut } from './stage/descriptions-out.ts';
 import { documentMade } from './stage/document-made.ts';

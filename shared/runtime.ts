@@ -25,7 +25,8 @@ import { identityClient } from './identity/identity.ts';
 import { openQueues } from './messaging/queues.ts';
 import { jsonLog } from './observability/logger.ts';
 import { openProviders } from './providers/registry/registry.ts';
-import { openTable } from './table/table.ts';
+import type { Connection } from './table/connection.ts';
+import { connectDynamo, openTable } from './table/table.ts';
 import { openPost } from './webhooks/outbound/post.ts';
 import { parseTargets, type Target } from './webhooks/outbound/targets.ts';
 
@@ -38,6 +39,8 @@ interface HostEnvironment {
   readonly now: Now;
   /** Absent on AWS, where the role of each function decides. */
   readonly rights?: FunctionRights;
+  /** A table in this process; without it, the AWS SDK reaches the table. */
+  readonly connection?: Connection;
 }
 
 /** How a host that runs every function in one process holds each function to its declared rights. */
@@ -87,7 +90,9 @@ const holds = (right: Right): boolean => host.rights?.holds(right) ?? true;
 const log = perHost(() =>
   jsonLog({ level: host.env['LOG_LEVEL'] === 'silent' ? 'SILENT' : 'INFO', stage: settings().STAGE }),
 );
-const table = perHost(() => openTable(clientConfig('AWS_ENDPOINT_URL_DYNAMODB'), settings().TABLE_NAME, now));
+const table = perHost(() => openTable(host.connection ?? connectSdk(), now));
+const connectSdk = (): Connection =>
+  connectDynamo(clientConfig('AWS_ENDPOINT_URL_DYNAMODB'), settings().TABLE_NAME, now);
 const bus = perHost(() =>
   openBus(new EventBridgeClient(clientConfig('AWS_ENDPOINT_URL_EVENTBRIDGE')), settings().EVENT_BUS_NAME, now),
 );

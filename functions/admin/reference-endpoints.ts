@@ -20,6 +20,10 @@ const record = z
     id: z.string().describe('Names the record.'),
     created_at: timestamp.describe('When the record was first stored here.'),
     updated_at: timestamp.describe('When the record was last replaced.'),
+    updated_by: z
+      .string()
+      .nullable()
+      .describe('The user id of the platform admin who last replaced the record; null for records without one.'),
   })
   .meta({
     id: 'ReferenceRecord',

@@ -12,6 +12,7 @@ import { emailParams, guestCreateLimits, guestListLimits } from '../../shared/ht
 import { methodsUsedBy } from '../../shared/payments/commands/requests.ts';
 import { PAYMENT_STATUSES } from '../../shared/payments/record/payment.ts';
 import { guestSubscriptionsQuery, listSubscriptionsQuery } from '../../shared/queries/subscription-parameters.ts';
+import { subscriptionTimelineSchema } from '../../shared/queries/subscription-timeline.ts';
 import {
   type CreateSubscriptionBody,
   cancelBody,
@@ -246,6 +247,35 @@ export const getSubscriptionEndpoint = endpoint({
   uses: ['table:read'],
 });
 
+export const getSubscriptionTimelineEndpoint = endpoint({
+  id: 'subscriptions.timeline',
+  method: 'GET',
+  path: '/subscriptions/{id}/timeline',
+  summary: 'Show what happened to a subscription, in order',
+  description: `Lists the versions of the subscription with their causes and actors, oldest first, and the payment of each period that was
+    charged. Callers who may read the webhook log also see the events of the provider and the deliveries to targets of the last 90 days.
+    Use it to explain a subscription to a customer, or to find who canceled it.`,
+  meta: z
+    .object({
+      subscription_id: z.string().describe('The subscription that the entries are about, `subs_…`.'),
+      status: z.enum(SUBSCRIPTION_STATUSES).describe('The present status of the subscription.'),
+      is_complete: z
+        .boolean()
+        .describe('False if some deliveries are left out, or versions older than the newest 500.'),
+    })
+    .describe('About the whole timeline.'),
+  auth: 'session',
+  access: { action: 'read', record: subscriptionRecord },
+  params: byId,
+  query: none,
+  body: null,
+  response: subscriptionTimelineSchema,
+  status: 200,
+  form: 'envelope',
+  errors: ['RESOURCE_NOT_FOUND', 'ORGANIZATION_ACCESS_DENIED'],
+  uses: ['table:read'],
+});
+
 export const listSubscriptionsEndpoint = endpoint({
   id: 'subscriptions.list',
   method: 'GET',
@@ -400,6 +430,7 @@ export const listGuestSubscriptionsEndpoint = endpoint({
 export const subscriptionEndpoints = [
   createSubscriptionEndpoint,
   getSubscriptionEndpoint,
+  getSubscriptionTimelineEndpoint,
   listSubscriptionsEndpoint,
   updateSubscriptionEndpoint,
   linkSubscriptionAddressEndpoint,

@@ -20,13 +20,14 @@ export const workerTriggers = [
   {
     id: 'workers.project-changes',
     kind: 'stream',
-    summary: 'Keeps the history, the counters and the list of all payments',
-    sortKeys: ['PAY'],
+    summary: 'Keeps the history of payments and subscriptions, the counters, and the list of all payments',
+    sortKeys: ['PAY', 'SUB'],
+    removalsOf: ['SUB'],
     batchSize: 100,
-    uses: ['table:read', 'table:put'],
+    uses: ['table:read', 'table:put', 'table:delete'],
     timeoutSeconds: 60,
     memoryMb: MEMORY_MB.request,
-    impact: 'Totals of lists and the history of payments are out of date.',
+    impact: 'Totals of lists and the history of payments and subscriptions are out of date.',
   },
   {
     id: 'workers.apply-provider-event',

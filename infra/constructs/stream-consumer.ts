@@ -59,7 +59,7 @@ export class StreamConsumer extends Construct {
       retryAttempts: TRIES,
       reportBatchItemFailures: true,
       onFailure: { bind: () => ({ destination: failures.bucketArn }) },
-      filters: [filterOf(trigger)],
+      filters: filtersOf(trigger),
       metricsConfig: { metrics: [MetricType.EVENT_COUNT] },
     });
     const count = counterOf(source.eventSourceMappingId);
@@ -92,10 +92,15 @@ const streamOf = ({ table }: ServiceContext): string => {
   return table.tableStreamArn;
 };
 
-/** Only insertions and changes of records reach the function, not expiry, deletion or other items. */
-const filterOf = ({ sortKeys }: StreamTrigger) =>
+/** Only insertions and changes of records reach the function, and the removals that it declares; no other items. */
+const filtersOf = ({ sortKeys, removalsOf }: StreamTrigger) => [
+  filterOf(['INSERT', 'MODIFY'], sortKeys),
+  ...(removalsOf ? [filterOf(['REMOVE'], removalsOf)] : []),
+];
+
+const filterOf = (eventNames: readonly string[], sortKeys: readonly string[]) =>
   FilterCriteria.filter({
-    eventName: FilterRule.or('INSERT', 'MODIFY'),
+    eventName: FilterRule.or(...eventNames),
     dynamodb: { Keys: { sk: { S: FilterRule.or(...sortKeys) } } },
   });
 

@@ -100,9 +100,11 @@ payctl
   .action(() => run(runDoctor, reportSettingsMistakes));
 
 payctl
-  .command('timeline <payment>')
-  .description('a payment with its refunds and disputes, and its history: changes, provider events, deliveries')
-  .action((payment: string) => run((installation) => showTimeline(installation, payment)));
+  .command('timeline <record>')
+  .description(
+    'a payment with its refunds and disputes, or a subscription, and its history: changes, events, deliveries',
+  )
+  .action((id: string) => run((installation) => showTimeline(installation, id)));
 
 payctl
   .command('drift')

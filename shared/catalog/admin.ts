@@ -1,20 +1,26 @@
 import * as z from 'zod';
 import { DomainError, notFound } from '../core/errors.ts';
+import { currentMaker, makerAttributes, makerOf, makerSchema } from '../core/stored-actor.ts';
 import { iso, type Now } from '../core/time.ts';
 import { type OffsetPage, offsetReply, runList } from '../http/paging.ts';
 import { checkAll } from '../http/parse.ts';
 import type { Reply } from '../http/reply.ts';
 import type { ApiRequest } from '../http/request.ts';
 import { canonicalJson } from '../idempotency/idempotency.ts';
+import type { Log } from '../observability/logger.ts';
 import { listSort, REFERENCE_KINDS, type ReferenceKind, referenceKey, referencePartition } from '../table/keys.ts';
 import { listRows } from '../table/listing.ts';
 import type { Item, Table } from '../table/table.ts';
 import { REFERENCES, type StoredReference } from './kinds.ts';
 
-/** Platform admins write the records that other services own. The path names the kind; the same functions serve all kinds. */
+/**
+ * Platform admins write the records that other services own. The path names the kind; the same functions serve all kinds. A
+ * record names the admin of its last change; the log names the admin of every change and removal.
+ */
 interface AdminDeps {
   readonly table: Table;
   readonly now: Now;
+  readonly log: Log;
 }
 
 export interface OfKind {
@@ -33,19 +39,19 @@ const kindOf = ({ kind }: OfKind): ReferenceKind => {
 
 /** Creates or replaces a record; a repeat with the same body changes nothing. */
 export const putRecord = async (
-  { table, now }: AdminDeps,
+  { table, now, log }: AdminDeps,
   { params, body }: ApiRequest<OneOfKind, unknown, unknown>,
 ): Promise<Reply> => {
   const kind = kindOf(params);
-  const { view } = REFERENCES[kind];
   const fields = checkedBody(kind, body);
   const found = await table.get(referenceKey(kind, params.id));
   const was = found && REFERENCES[kind].parse(found);
-  if (found && was && canonicalJson(fieldsOf(was)) === canonicalJson(fields)) return { data: view(found) };
+  if (found && was && canonicalJson(fieldsOf(was)) === canonicalJson(fields)) return { data: viewOf(kind, found) };
   const item = itemOf(kind, fields, { id: params.id, was, at: iso(now()) });
   const written = await table.put(item, [was ? { equals: ['version', was.version] } : { absent: true }]);
   if (!written.ok) throw new DomainError('VERSION_CONFLICT');
-  return { data: view(item) };
+  logChange(log, { kind, id: params.id, outcome: 'stored' });
+  return { data: viewOf(kind, item) };
 };
 
 const anything = z.unknown();
@@ -54,6 +60,25 @@ const fieldsSchema = z.looseObject({});
 const checkedBody = (kind: ReferenceKind, body: unknown) => {
   const schemas = { params: anything, query: anything, body: REFERENCES[kind].body };
   return fieldsSchema.parse(checkAll(schemas, { params: undefined, query: undefined, body }).body);
+};
+
+/** The record as an admin sees it, with the user id of the admin who changed it last. */
+const viewOf = (kind: ReferenceKind, item: Item): unknown => ({
+  ...fieldsSchema.parse(REFERENCES[kind].view(item)),
+  updated_by: makerOf(makerSchema.parse(item), {}).actor?.id ?? null,
+});
+
+const logChange = (
+  log: Log,
+  changed: { readonly kind: ReferenceKind; readonly id: string; readonly outcome: string },
+) => {
+  const { actor, requestId } = currentMaker();
+  log.info('reference record changed', {
+    record: `${changed.kind}/${changed.id}`,
+    outcome: changed.outcome,
+    ...(actor && { actor_id: actor.id }),
+    ...(requestId !== undefined && { request_id: requestId }),
+  });
 };
 
 const fieldsOf = ({ id, version, created_at, updated_at, ...fields }: StoredReference): unknown => fields;
@@ -74,6 +99,7 @@ const itemOf = (
     owner: referencePartition(kind),
     sort: listSort(createdAt, id),
     f: REFERENCES[kind].listFields(fields),
+    ...makerAttributes(currentMaker(), {}),
   };
 };
 
@@ -81,13 +107,14 @@ export const getRecord = async ({ table }: AdminDeps, { params }: ApiRequest<One
   const kind = kindOf(params);
   const item = await table.get(referenceKey(kind, params.id));
   if (!item) throw notFound(REFERENCES[kind].resource);
-  return { data: REFERENCES[kind].view(item) };
+  return { data: viewOf(kind, item) };
 };
 
-export const deleteRecord = async ({ table }: AdminDeps, { params }: ApiRequest<OneOfKind>): Promise<Reply> => {
+export const deleteRecord = async ({ table, log }: AdminDeps, { params }: ApiRequest<OneOfKind>): Promise<Reply> => {
   const kind = kindOf(params);
   const removed = await table.remove(referenceKey(kind, params.id), [{ exists: true }]);
   if (!removed.ok) throw notFound(REFERENCES[kind].resource);
+  logChange(log, { kind, id: params.id, outcome: 'removed' });
   return { data: undefined };
 };
 
@@ -108,7 +135,7 @@ export const listRecords = async (
         limit: query.limit,
       }),
     recordOf: (item) => item,
-    viewsOf: (items) => items.map(REFERENCES[kind].view),
+    viewsOf: (items) => items.map((item) => viewOf(kind, item)),
     replyOf: (views, page) => offsetReply(views, page, query),
   });
 };

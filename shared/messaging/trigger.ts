@@ -18,6 +18,8 @@ interface TriggerBase {
 export interface StreamTrigger extends TriggerBase {
   readonly kind: 'stream';
   readonly sortKeys: readonly string[];
+  /** The sort keys of items whose removal it reads, too, be it by expiry. */
+  readonly removalsOf?: readonly string[];
   readonly batchSize: number;
 }
 

@@ -14,6 +14,10 @@ export interface LogFields {
   readonly subscription_id?: string;
   readonly refund_id?: string;
   readonly dispute_id?: string;
+  /** A user id. */
+  readonly actor_id?: string;
+  /** Kind and id of a reference record. */
+  readonly record?: string;
   readonly event_id?: string;
   readonly event_type?: string;
   readonly provider?: string;
@@ -50,6 +54,7 @@ export type LogMessage =
   | 'subscription anomaly'
   | 'missed periods skipped'
   | 'payment followed'
+  | 'reference record changed'
   | 'due work done'
   | 'due work queued'
   | 'changes published'

@@ -1,19 +1,78 @@
-import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { epochSeconds, type Now } from '../core/time.ts';
-import { expression } from './expression.ts';
+import type { Changes, Clause } from './expression.ts';
+import type { Key, TABLE } from './keys.ts';
 
 /** An item as stored; the schema of its resource parses it into a record. */
 export type Item = Readonly<Record<string, unknown>>;
 
-/** Shared by reads and writes: the client, the table's name, and the rule which items count as absent. */
-export type Connection = ReturnType<typeof connect>;
+/** The result of a conditional write; on failure with the item that the condition refused. */
+export type Written =
+  | { readonly ok: true; readonly item: Item }
+  | { readonly ok: false; readonly found: Item | undefined };
 
-export const connect = (dynamo: DynamoDBClient, tableName: string, now: Now) => ({
-  client: DynamoDBDocumentClient.from(dynamo, { marshallOptions: { removeUndefinedValues: true } }),
-  tableName,
-  compose: () => expression(epochSeconds(now())),
-  /** The item, unless its ttl has passed. */
-  unlessExpired: (item: Item | undefined): Item | undefined =>
-    item && typeof item['ttl'] === 'number' && item['ttl'] <= epochSeconds(now()) ? undefined : item,
-});
+export type TransactionStep =
+  | { readonly put: Item; readonly if?: readonly Clause[] }
+  | { readonly update: Key; readonly changes: Changes; readonly if?: readonly Clause[] }
+  | { readonly delete: Key; readonly if?: readonly Clause[] }
+  | { readonly check: Key; readonly if: readonly Clause[] };
+
+export type Transacted =
+  | { readonly ok: true }
+  | { readonly ok: false; readonly failed: readonly number[]; readonly found: readonly (Item | undefined)[] };
+
+export interface ItemUpdate {
+  readonly key: Key;
+  readonly changes: Changes;
+  readonly clauses: readonly Clause[];
+}
+
+export interface PartitionQuery {
+  readonly partition: string;
+  /** Inclusive bounds on the sort key. */
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+  readonly descending?: boolean;
+  /** Items evaluated, before the filter. */
+  readonly limit?: number;
+  readonly filter?: readonly Clause[];
+  readonly after?: Item | undefined;
+}
+
+export type Consistency = { readonly consistent?: boolean };
+
+/** The table itself, unless an index is named. */
+export type PartitionPage = PartitionQuery & Consistency & { readonly index?: IndexName };
+
+export type IndexName = (typeof TABLE.indexes)[number]['name'];
+
+/** A part of the whole table: `limit` items after a key, expired items too. */
+export interface Slice {
+  readonly after: Item | undefined;
+  readonly limit: number;
+}
+
+export interface Page {
+  readonly items: readonly Item[];
+  /** Where the next page starts; undefined at the end. */
+  readonly next: Item | undefined;
+}
+
+/**
+ * One table with the semantics of DynamoDB, whatever serves it: the AWS SDK, or the table that the local host keeps in its
+ * own process. Expired items are returned like others: the table's door leaves them out. A clause counts an item past its
+ * `ttl` as absent.
+ */
+export interface Connection {
+  readonly getItem: (key: Key, consistent: boolean) => Promise<Item | undefined>;
+  /** @param keys up to 100, each once @returns the items that exist, in any order */
+  readonly getBatch: (keys: readonly Key[], consistent: boolean) => Promise<readonly Item[]>;
+  readonly putItem: (item: Item, clauses: readonly Clause[]) => Promise<Written>;
+  /** @returns the item after the update */
+  readonly updateItem: (update: ItemUpdate) => Promise<Written>;
+  readonly deleteItem: (key: Key, clauses: readonly Clause[]) => Promise<Written>;
+  /** Writes all steps or none. If a condition fails: the indexes of the failed steps, and the items that they found. */
+  readonly transact: (steps: readonly TransactionStep[]) => Promise<Transacted>;
+  /** One page of a partition, by sort key. */
+  readonly query: (query: PartitionPage) => Promise<Page>;
+  /** One page of all items, read consistently, in no useful order. */
+  readonly scan: (slice: Slice) => Promise<Page>;
+}

@@ -3,7 +3,7 @@ import { unmarshall } from '@aws-sdk/util-dynamodb';
 import type { AttributeValue, DynamoDBRecord } from 'aws-lambda';
 import type { Item } from './table.ts';
 
-/** A change of an item, as the stream reports it. */
+/** A change of an item, as the stream reports it; a removal is none. */
 export interface ItemChange {
   readonly sequenceNumber: string;
   readonly before: Item | undefined;
@@ -24,6 +24,10 @@ const sdkValue = (value: AttributeValue): SdkValue => {
 };
 const sdkImage = (image: Readonly<Record<string, AttributeValue>>): Record<string, SdkValue> =>
   Object.fromEntries(Object.entries(image).map(([name, value]) => [name, sdkValue(value)]));
+
+/** The item that was removed, where the record of the stream reports a removal. */
+export const removedItem = ({ eventName, dynamodb }: DynamoDBRecord): Item | undefined =>
+  eventName === 'REMOVE' && dynamodb?.OldImage ? unmarshall(sdkImage(dynamodb.OldImage)) : undefined;
 
 export const changeOf = (record: DynamoDBRecord): ItemChange | undefined => {
   const { NewImage, OldImage, SequenceNumber } = record.dynamodb ?? {};

@@ -18,9 +18,14 @@ const single = (kind: string, id: string): Key => ({ pk: `${kind}#${id}`, sk: ki
 
 export const recordKey = (kind: ItemKind, id: string): Key => single(kind, id);
 export const paymentKey = (id: string): Key => single('PAY', id);
-export const historyKey = (paymentId: string, version: number): Key => ({
-  pk: `PAY#${paymentId}`,
-  sk: `HIST#${String(version).padStart(6, '0')}`,
+/** A record with a history. */
+export interface Historic {
+  readonly kind: 'PAY' | 'SUB';
+  readonly id: string;
+}
+export const historyKey = ({ kind, id }: Historic, version: number): Key => ({
+  pk: recordKey(kind, id).pk,
+  sk: `${HISTORY_PREFIX}${String(version).padStart(6, '0')}`,
 });
 /** A billed period of a subscription. */
 export const periodKey = (subscriptionId: string, start: string): Key => ({
@@ -66,10 +71,16 @@ export type EntityType = (typeof ENTITY_TYPES)[number];
 /** The memberships of a user, organization or project, in the `owner` index. */
 export const entityPartition = (type: EntityType, id: string): string => `${ENTITY_PREFIX[type]}#${id}#MBR`;
 const ENTITY_PREFIX = { user: 'USER', organization: 'ORG', project: 'PROJECT' } as const;
-/** The prefix of a payment's history items: its versions, then the log entries about it. */
-export const HISTORY_PREFIX = 'HIST#';
-export const historyLogKey = (paymentId: string, logId: string): Key => ({
-  pk: `PAY#${paymentId}`,
+/** The prefix of a record's history items: its versions, then the log entries about it. */
+const HISTORY_PREFIX = 'HIST#';
+/** The sort keys between which a record's history lies. A version begins with a digit, the id of a log entry with a letter. */
+export const HISTORY = { from: HISTORY_PREFIX, to: `${HISTORY_PREFIX}~` } as const;
+export const HISTORY_VERSIONS = { from: HISTORY_PREFIX, to: `${HISTORY_PREFIX}:` } as const;
+export const HISTORY_LOG = { from: `${HISTORY_PREFIX}:`, to: `${HISTORY_PREFIX}~` } as const;
+/** The version of a history item, from its sort key. */
+export const versionOf = (sk: string): number => Number(sk.slice(HISTORY_PREFIX.length));
+export const historyLogKey = ({ kind, id }: Historic, logId: string): Key => ({
+  pk: recordKey(kind, id).pk,
   sk: `${HISTORY_PREFIX}${logId}`,
 });
 /** Leads from a provider's id to our record; many to one. */

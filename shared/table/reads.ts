@@ -1,63 +1,25 @@
 import { BatchGetCommand, GetCommand, QueryCommand, ScanCommand } from '@aws-sdk/lib-dynamodb';
-import type { Connection, Item } from './connection.ts';
-import type { Clause, Expression } from './expression.ts';
+import type { Item, Page, PartitionPage, Slice } from './connection.ts';
+import type { DynamoTable } from './dynamo.ts';
+import type { Expression } from './expression.ts';
 import { type Key, TABLE } from './keys.ts';
 
-export interface IndexQuery {
-  readonly index: (typeof TABLE.indexes)[number]['name'];
-  readonly partition: string;
-  /** Inclusive bounds on the index's sort key. */
-  readonly from?: string | undefined;
-  readonly to?: string | undefined;
-  readonly descending?: boolean;
-  /** Items evaluated, before the filter. */
-  readonly limit?: number;
-  readonly filter?: readonly Clause[];
-  readonly after?: Item | undefined;
-}
-
-export interface Page {
-  readonly items: readonly Item[];
-  /** Where the next page starts; undefined at the end. */
-  readonly next: Item | undefined;
-}
-
-const BATCH_GET_LIMIT = 100;
+/** The reads of a connection, by the AWS SDK. */
 const BATCH_GET_TRIES = 8;
-const nameOf = (key: { pk?: unknown; sk?: unknown }): string => `${key.pk}\n${key.sk}`;
 
 export const getItem = async (
-  { client, tableName, unlessExpired }: Connection,
+  { client, tableName }: DynamoTable,
   key: Key,
-  options: { consistent?: boolean } = {},
+  consistent: boolean,
 ): Promise<Item | undefined> => {
   const { Item } = await client.send(
-    new GetCommand({
-      TableName: tableName,
-      Key: { pk: key.pk, sk: key.sk },
-      ConsistentRead: options.consistent ?? true,
-    }),
+    new GetCommand({ TableName: tableName, Key: { pk: key.pk, sk: key.sk }, ConsistentRead: consistent }),
   );
-  return unlessExpired(Item);
+  return Item;
 };
 
-/** Reads all keys, a hundred per request. @returns the items in the order of the keys; undefined for an absent item. */
-export const getItems = async (
-  connection: Connection,
-  keys: readonly Key[],
-  options: { consistent?: boolean } = {},
-): Promise<readonly (Item | undefined)[]> => {
-  const found = new Map<string, Item>();
-  const unique = [...new Map(keys.map((key) => [nameOf(key), { pk: key.pk, sk: key.sk }])).values()];
-  for (let start = 0; start < unique.length; start += BATCH_GET_LIMIT) {
-    const batch = unique.slice(start, start + BATCH_GET_LIMIT);
-    for (const item of await getBatch(connection, batch, options.consistent ?? false)) found.set(nameOf(item), item);
-  }
-  return keys.map((key) => connection.unlessExpired(found.get(nameOf(key))));
-};
-
-const getBatch = async (
-  { client, tableName }: Connection,
+export const getBatch = async (
+  { client, tableName }: DynamoTable,
   keys: readonly Key[],
   consistent: boolean,
 ): Promise<readonly Item[]> => {
@@ -77,24 +39,7 @@ const getBatch = async (
   return items;
 };
 
-/** One page of an index, eventually consistent. */
-export const queryIndex = async (connection: Connection, query: IndexQuery): Promise<Page> => {
-  const shape = TABLE.indexes.find((index) => index.name === query.index);
-  if (!shape) throw new Error(`the table has no index ${query.index}`);
-  return page(connection, { ...query, partitionKey: shape.partitionKey, sortKey: shape.sortKey });
-};
-
-/** One page of the items under a partition key of the table itself, by sort key. */
-export const queryItems = (
-  connection: Connection,
-  query: Omit<IndexQuery, 'index'> & { readonly consistent?: boolean },
-): Promise<Page> => page(connection, { ...query, partitionKey: TABLE.partitionKey, sortKey: TABLE.sortKey });
-
-/** One page of all items of the table, read consistently, in no useful order; expired items, too. */
-export const scanItems = async (
-  { client, tableName }: Connection,
-  { after, limit }: { readonly after: Item | undefined; readonly limit: number },
-): Promise<Page> => {
+export const scanPage = async ({ client, tableName }: DynamoTable, { after, limit }: Slice): Promise<Page> => {
   const { Items = [], LastEvaluatedKey } = await client.send(
     new ScanCommand({
       TableName: tableName,
@@ -106,14 +51,7 @@ export const scanItems = async (
   return { items: Items, next: LastEvaluatedKey };
 };
 
-type PageQuery = Omit<IndexQuery, 'index'> & {
-  readonly index?: string;
-  readonly partitionKey: string;
-  readonly sortKey: string;
-  readonly consistent?: boolean;
-};
-
-const page = async ({ client, tableName, compose, unlessExpired }: Connection, query: PageQuery): Promise<Page> => {
+export const queryPage = async ({ client, tableName, compose }: DynamoTable, query: PartitionPage): Promise<Page> => {
   const built = compose();
   const filter = built.all(query.filter ?? []);
   const { Items = [], LastEvaluatedKey } = await client.send(
@@ -129,15 +67,13 @@ const page = async ({ client, tableName, compose, unlessExpired }: Connection, q
       ...built.parts(),
     }),
   );
-  return { items: Items.filter((item) => unlessExpired(item) !== undefined), next: LastEvaluatedKey };
+  return { items: Items, next: LastEvaluatedKey };
 };
 
-const keyCondition = (
-  built: Expression,
-  query: Pick<IndexQuery, 'partition' | 'from' | 'to'> & { partitionKey: string; sortKey: string },
-): string => {
-  const partition = `${built.name(query.partitionKey)} = ${built.value(query.partition)}`;
-  const sort = () => built.name(query.sortKey);
+const keyCondition = (built: Expression, query: PartitionPage): string => {
+  const { partitionKey, sortKey } = TABLE.indexes.find(({ name }) => name === query.index) ?? TABLE;
+  const partition = `${built.name(partitionKey)} = ${built.value(query.partition)}`;
+  const sort = () => built.name(sortKey);
   if (query.from !== undefined && query.to !== undefined) {
     return `${partition} AND ${sort()} BETWEEN ${built.value(query.from)} AND ${built.value(query.to)}`;
   }

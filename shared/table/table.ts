@@ -1,49 +1,100 @@
-import { DynamoDBClient, type DynamoDBClientConfig } from '@aws-sdk/client-dynamodb';
+import type { DynamoDBClientConfig } from '@aws-sdk/client-dynamodb';
 import { epochSeconds, type Now } from '../core/time.ts';
-import { connect, type Item } from './connection.ts';
+import type {
+  Connection,
+  Consistency,
+  IndexName,
+  Item,
+  Page,
+  PartitionPage,
+  PartitionQuery,
+  Slice,
+  Transacted,
+  TransactionStep,
+  Written,
+} from './connection.ts';
+import { openDynamo } from './dynamo.ts';
 import type { Changes, Clause } from './expression.ts';
 import type { Key } from './keys.ts';
-import { getItem, getItems, type IndexQuery, type Page, queryIndex, queryItems, scanItems } from './reads.ts';
-import {
-  putItem,
-  removeItem,
-  type Transacted,
-  type TransactionStep,
-  transact,
-  updateItem,
-  type Written,
-} from './writes.ts';
+import { getBatch, getItem, queryPage, scanPage } from './reads.ts';
+import { deleteItem, putItem, transact, updateItem } from './writes.ts';
 
-export type { Item } from './connection.ts';
-export type { IndexQuery, Page } from './reads.ts';
-export type { TransactionStep, Written } from './writes.ts';
+export type { Item, Page, TransactionStep, Written } from './connection.ts';
+
+export type IndexQuery = PartitionQuery & { readonly index: IndexName };
 
 /** The only access to the table. Clauses guard every write; every read leaves out expired items. */
 export type Table = ReturnType<typeof openTable>;
 
-type Consistency = { readonly consistent?: boolean };
-
-export const openTable = (config: DynamoDBClientConfig, tableName: string, now: Now) => {
-  const client = new DynamoDBClient(config);
-  // It formats every call and answer for a log that the service does not write.
-  client.middlewareStack.remove('loggerMiddleware');
-  const connection = connect(client, tableName, now);
+/** A table of DynamoDB by the AWS SDK. */
+export const connectDynamo = (config: DynamoDBClientConfig, tableName: string, now: Now): Connection => {
+  const dynamo = openDynamo(config, tableName, now);
   return {
-    get: (key: Key, options?: Consistency): Promise<Item | undefined> => getItem(connection, key, options),
+    getItem: (key, consistent) => getItem(dynamo, key, consistent),
+    getBatch: (keys, consistent) => getBatch(dynamo, keys, consistent),
+    putItem: (item, clauses) => putItem(dynamo, item, clauses),
+    updateItem: (update) => updateItem(dynamo, update),
+    deleteItem: (key, clauses) => deleteItem(dynamo, key, clauses),
+    transact: (steps) => transact(dynamo, steps),
+    query: (query) => queryPage(dynamo, query),
+    scan: (slice) => scanPage(dynamo, slice),
+  };
+};
+
+const BATCH_GET_LIMIT = 100;
+const nameOf = (key: { pk?: unknown; sk?: unknown }): string => `${key.pk}\n${key.sk}`;
+
+export const openTable = (connection: Connection, now: Now) => {
+  const unlessExpired = (item: Item | undefined): Item | undefined =>
+    item && typeof item['ttl'] === 'number' && item['ttl'] <= epochSeconds(now()) ? undefined : item;
+
+  const guarded = async (written: Promise<Written>): Promise<Written> => {
+    const result = await written;
+    return result.ok ? result : { ok: false, found: unlessExpired(result.found) };
+  };
+
+  const getMany = async (keys: readonly Key[], { consistent = false }: Consistency = {}) => {
+    const found = new Map<string, Item>();
+    const unique = [...new Map(keys.map((key) => [nameOf(key), { pk: key.pk, sk: key.sk }])).values()];
+    for (let start = 0; start < unique.length; start += BATCH_GET_LIMIT) {
+      const batch = await connection.getBatch(unique.slice(start, start + BATCH_GET_LIMIT), consistent);
+      for (const item of batch) found.set(nameOf(item), item);
+    }
+    return keys.map((key) => unlessExpired(found.get(nameOf(key))));
+  };
+
+  const page = async (query: PartitionPage): Promise<Page> => {
+    const { items, next } = await connection.query(query);
+    return { items: items.filter((item) => unlessExpired(item) !== undefined), next };
+  };
+
+  const update = (key: Key, changes: Changes, clauses: readonly Clause[] = []): Promise<Written> =>
+    guarded(connection.updateItem({ key, changes, clauses }));
+
+  return {
+    get: async (key: Key, { consistent = true }: Consistency = {}): Promise<Item | undefined> =>
+      unlessExpired(await connection.getItem(key, consistent)),
+    /** Reads all keys, a hundred per request. @returns the items in the order of the keys; undefined for an absent item. */
     getMany: (keys: readonly Key[], options?: Consistency): Promise<readonly (Item | undefined)[]> =>
-      getItems(connection, keys, options),
-    put: (item: Item, clauses?: readonly Clause[]): Promise<Written> => putItem(connection, item, clauses),
-    update: (key: Key, changes: Changes, clauses?: readonly Clause[]): Promise<Written> =>
-      updateItem(connection, { key, changes, clauses }),
-    remove: (key: Key, clauses?: readonly Clause[]): Promise<Written> => removeItem(connection, key, clauses),
+      getMany(keys, options),
+    put: (item: Item, clauses: readonly Clause[] = []): Promise<Written> => guarded(connection.putItem(item, clauses)),
+    /** @returns the item after the update */
+    update,
+    remove: (key: Key, clauses: readonly Clause[] = []): Promise<Written> =>
+      guarded(connection.deleteItem(key, clauses)),
     /** The item counts as absent from now on, and DynamoDB deletes it later: needs no right to delete. */
     expire: (key: Key, clauses: readonly Clause[]): Promise<Written> =>
-      updateItem(connection, { key, changes: { set: { ttl: epochSeconds(now()) } }, clauses }),
-    transact: (steps: readonly TransactionStep[]): Promise<Transacted> => transact(connection, steps),
-    queryIndex: (query: IndexQuery): Promise<Page> => queryIndex(connection, query),
+      update(key, { set: { ttl: epochSeconds(now()) } }, clauses),
+    /** Writes all steps or none. If a condition fails: the indexes of the failed steps, and the items that they found. */
+    transact: async (steps: readonly TransactionStep[]): Promise<Transacted> => {
+      const result = await connection.transact(steps);
+      return result.ok ? result : { ...result, found: result.found.map(unlessExpired) };
+    },
+    /** One page of an index, eventually consistent. */
+    queryIndex: (query: IndexQuery): Promise<Page> => page(query),
     /** Only the erasure of a person reads the whole table: also expired items that DynamoDB has not deleted yet. */
-    scanItems: (slice: { readonly after: Item | undefined; readonly limit: number }): Promise<Page> =>
-      scanItems(connection, slice),
-    queryItems: (query: Omit<IndexQuery, 'index'> & Consistency): Promise<Page> => queryItems(connection, query),
+    scanItems: (slice: Slice): Promise<Page> => connection.scan(slice),
+    /** One page of the items under a partition key of the table itself, by sort key. */
+    queryItems: (query: PartitionQuery & Consistency): Promise<Page> => page(query),
   };
 };

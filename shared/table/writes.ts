@@ -12,25 +12,12 @@ import {
 } from '@aws-sdk/lib-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import { DomainError } from '../core/errors.ts';
-import type { Connection, Item } from './connection.ts';
-import type { Changes, Clause, Expression } from './expression.ts';
+import type { Item, ItemUpdate, Transacted, TransactionStep, Written } from './connection.ts';
+import type { DynamoTable } from './dynamo.ts';
+import type { Clause, Expression } from './expression.ts';
 import type { Key } from './keys.ts';
 
-/** The result of a conditional write; on failure with the item that the condition refused. */
-export type Written =
-  | { readonly ok: true; readonly item: Item }
-  | { readonly ok: false; readonly found: Item | undefined };
-
-export type TransactionStep =
-  | { readonly put: Item; readonly if?: readonly Clause[] }
-  | { readonly update: Key; readonly changes: Changes; readonly if?: readonly Clause[] }
-  | { readonly delete: Key; readonly if?: readonly Clause[] }
-  | { readonly check: Key; readonly if: readonly Clause[] };
-
-export type Transacted =
-  | { readonly ok: true }
-  | { readonly ok: false; readonly failed: readonly number[]; readonly found: readonly (Item | undefined)[] };
-
+/** The writes of a connection, by the AWS SDK. */
 const CONFLICT_TRIES = 6;
 const CONFLICT_WAIT_MS = 20;
 
@@ -59,12 +46,12 @@ const isConflict = (error: unknown): boolean => {
   return codes.includes('TransactionConflict') && !codes.includes('ConditionalCheckFailed');
 };
 
-const runGuarded = async ({ unlessExpired }: Connection, write: () => Promise<Item>): Promise<Written> => {
+const runGuarded = async (write: () => Promise<Item>): Promise<Written> => {
   try {
     return { ok: true, item: await retryConflicts(write) };
   } catch (error) {
     if (!(error instanceof ConditionalCheckFailedException)) throw error;
-    return { ok: false, found: unlessExpired(error.Item && unmarshall(error.Item)) };
+    return { ok: false, found: error.Item && unmarshall(error.Item) };
   }
 };
 
@@ -76,30 +63,24 @@ const guard = (built: Expression, clauses: readonly Clause[]) => {
 
 const keyOf = ({ pk, sk }: Key): Key => ({ pk, sk });
 
-export const putItem = (connection: Connection, item: Item, clauses: readonly Clause[] = []): Promise<Written> =>
-  runGuarded(connection, async () => {
-    const built = connection.compose();
+export const putItem = (dynamo: DynamoTable, item: Item, clauses: readonly Clause[]): Promise<Written> =>
+  runGuarded(async () => {
+    const built = dynamo.compose();
     const condition = guard(built, clauses);
-    await connection.client.send(
-      new PutCommand({ TableName: connection.tableName, Item: item, ...condition, ...built.parts() }),
+    await dynamo.client.send(
+      new PutCommand({ TableName: dynamo.tableName, Item: item, ...condition, ...built.parts() }),
     );
     return item;
   });
 
-interface ItemUpdate {
-  readonly key: Key;
-  readonly changes: Changes;
-  readonly clauses: readonly Clause[] | undefined;
-}
-
 /** @returns the item after the update. */
-export const updateItem = (connection: Connection, { key, changes, clauses = [] }: ItemUpdate): Promise<Written> =>
-  runGuarded(connection, async () => {
-    const built = connection.compose();
+export const updateItem = (dynamo: DynamoTable, { key, changes, clauses }: ItemUpdate): Promise<Written> =>
+  runGuarded(async () => {
+    const built = dynamo.compose();
     const condition = guard(built, clauses);
-    const { Attributes } = await connection.client.send(
+    const { Attributes } = await dynamo.client.send(
       new UpdateCommand({
-        TableName: connection.tableName,
+        TableName: dynamo.tableName,
         Key: keyOf(key),
         UpdateExpression: built.update(changes),
         ...condition,
@@ -110,35 +91,33 @@ export const updateItem = (connection: Connection, { key, changes, clauses = [] 
     return Attributes ?? {};
   });
 
-export const removeItem = (connection: Connection, key: Key, clauses: readonly Clause[] = []): Promise<Written> =>
-  runGuarded(connection, async () => {
-    const built = connection.compose();
+export const deleteItem = (dynamo: DynamoTable, key: Key, clauses: readonly Clause[]): Promise<Written> =>
+  runGuarded(async () => {
+    const built = dynamo.compose();
     const condition = guard(built, clauses);
-    await connection.client.send(
-      new DeleteCommand({ TableName: connection.tableName, Key: keyOf(key), ...condition, ...built.parts() }),
+    await dynamo.client.send(
+      new DeleteCommand({ TableName: dynamo.tableName, Key: keyOf(key), ...condition, ...built.parts() }),
     );
     return {};
   });
 
-/** Writes all steps or none. If a condition fails: the indexes of the failed steps, and the items that they found. */
-export const transact = async (connection: Connection, steps: readonly TransactionStep[]): Promise<Transacted> => {
-  const { client, unlessExpired } = connection;
-  const items = steps.map((step) => transactItem(connection, step));
+export const transact = async (dynamo: DynamoTable, steps: readonly TransactionStep[]): Promise<Transacted> => {
+  const items = steps.map((step) => transactItem(dynamo, step));
   try {
-    await retryConflicts(() => client.send(new TransactWriteCommand({ TransactItems: items })));
+    await retryConflicts(() => dynamo.client.send(new TransactWriteCommand({ TransactItems: items })));
     return { ok: true };
   } catch (error) {
     if (!(error instanceof TransactionCanceledException)) throw error;
     const reasons = error.CancellationReasons ?? [];
     const failed = reasons.flatMap((reason, index) => (reason.Code === 'ConditionalCheckFailed' ? [index] : []));
     if (failed.length === 0) throw error;
-    return { ok: false, failed, found: reasons.map((reason) => unlessExpired(reason.Item && unmarshall(reason.Item))) };
+    return { ok: false, failed, found: reasons.map((reason) => reason.Item && unmarshall(reason.Item)) };
   }
 };
 
 type TransactItem = NonNullable<TransactWriteCommandInput['TransactItems']>[number];
 
-const transactItem = ({ compose, tableName }: Connection, step: TransactionStep): TransactItem => {
+const transactItem = ({ compose, tableName }: DynamoTable, step: TransactionStep): TransactItem => {
   const built = compose();
   const target = { TableName: tableName };
   if ('update' in step) {

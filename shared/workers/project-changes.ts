@@ -3,7 +3,9 @@ import type { Log } from '../observability/logger.ts';
 import { type Payment, paymentOf } from '../payments/record/payment.ts';
 import { paymentProjection } from '../payments/record/projection.ts';
 import { writePaymentEntries } from '../queries/payment-entry.ts';
-import { changeOf } from '../table/images.ts';
+import { removeHistoryOf, subscriptionEntry } from '../subscriptions/record/projection.ts';
+import { subscriptionOf } from '../subscriptions/record/subscription.ts';
+import { changeOf, type ItemChange, removedItem } from '../table/images.ts';
 import type { Table } from '../table/table.ts';
 
 export interface ProjectDeps {
@@ -12,24 +14,54 @@ export interface ProjectDeps {
 }
 
 /**
- * Writes the history and the counters that lists need, in one transaction per change; a repeated change counts once. Then
- * writes the entries of the changed payments in the list of all payments, once per batch and payment.
+ * Writes the history and the counters that lists need, in one transaction per change of a payment; a repeated change counts
+ * once. Then writes the entries of the changed payments in the list of all payments, once per batch and payment. A change of
+ * a subscription has only a history entry: one write.
  */
 export const projectChanges = async (
   deps: ProjectDeps,
   records: readonly DynamoDBRecord[],
 ): Promise<string | undefined> => {
-  const projected: Payment[] = [];
-  for (const change of records.map(changeOf)) {
-    if (change?.after['sk'] !== 'PAY') continue;
-    const after = paymentOf(change.after);
-    const steps = paymentProjection(change.before && paymentOf(change.before), after);
-    if (steps.length === 0) continue;
-    // A failed condition means that this version has been projected before.
-    await deps.table.transact(steps);
-    projected.push(after);
+  const payments: Payment[] = [];
+  let count = 0;
+  for (const record of records) {
+    const change = changeOf(record);
+    const payment = change && (await projectPayment(deps, change));
+    if (payment) payments.push(payment);
+    if (payment || (change && (await projectSubscription(deps, change)))) count += 1;
+    await forgetRemoved(deps, record);
   }
-  await writePaymentEntries(deps.table, projected);
-  deps.log.info('changes projected', { count: projected.length });
+  await writePaymentEntries(deps.table, payments);
+  deps.log.info('changes projected', { count });
   return undefined;
+};
+
+/** @returns the payment, if readers see the change. */
+const projectPayment = async ({ table }: ProjectDeps, { before, after }: ItemChange): Promise<Payment | undefined> => {
+  if (after['sk'] !== 'PAY') return undefined;
+  const payment = paymentOf(after);
+  const steps = paymentProjection(before && paymentOf(before), payment);
+  if (steps.length === 0) return undefined;
+  // A failed condition means that this version has been projected before.
+  await table.transact(steps);
+  return payment;
+};
+
+/** @returns true if readers see the change. */
+const projectSubscription = async ({ table }: ProjectDeps, { before, after }: ItemChange): Promise<boolean> => {
+  const subscription = after['sk'] === 'SUB' ? subscriptionOf(after) : undefined;
+  const entry = subscription && subscriptionEntry(before && subscriptionOf(before), subscription);
+  if (!entry) return false;
+  await table.put(entry, [{ absent: true }]);
+  return true;
+};
+
+/**
+ * The history of a subscription ends with it. The stream has reported all versions before, so that none is written
+ * afterwards.
+ */
+const forgetRemoved = async ({ table }: ProjectDeps, record: DynamoDBRecord): Promise<void> => {
+  const removed = removedItem(record);
+  const subscription = removed?.['sk'] === 'SUB' ? subscriptionOf(removed) : undefined;
+  if (subscription) await removeHistoryOf(table, subscription);
 };

@@ -1,8 +1,8 @@
 /**
- * What each endpoint may ask of DynamoDB while its caller waits, the provider's call apart: requests, sequential levels,
- * and write units of the table with its `owner` and `project` indexes. `dueUnits` are those of the `due` index: an
- * appointment that is set or dropped is one key written, one that is moved is two (the old key goes, the new one comes).
- * A row whose bounds the design does not name says where they come from.
+ * Budget of each endpoint at DynamoDB while its caller waits, without the call to the provider: requests, sequential
+ * levels, and write units of the table with its `owner` and `project` indexes. `dueUnits` are those of the `due`
+ * index: setting or removing a due time writes one key, moving it writes two (the old key and the new one). A row
+ * without bounds in the design names its source.
  */
 export interface Budget {
   /** Id of the function. */

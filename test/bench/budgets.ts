@@ -31,14 +31,14 @@ const sync = {
 };
 const refund = {
   of: 'refunds.create',
-  requests: 5,
-  levels: 5,
+  requests: 7,
+  levels: 7,
   writeUnits: 14,
   dueUnits: 2,
   windows: 1,
   because:
     'load; the refund and its reservation on the payment in one transaction, and its outcome in another, before which the ' +
-    'payment is read; the alias of the provider’s id',
+    'payment is read; the alias of the provider’s id; before and after, a look for a record that an event made of the same refund',
 };
 const nothingWritten = { writeUnits: 0, dueUnits: 0 };
 const get = { of: 'payments.get', requests: 1, levels: 1, ...nothingWritten };

@@ -5,7 +5,9 @@ import { endpoints } from '../../functions/api/catalogue.ts';
 import { type Bundle, build } from '../../infra/build.ts';
 import { say, sheet } from './sheet.ts';
 
-/** Sizes of the functions as they are deployed, and what is in those that only read. @returns whether all keep within. */
+/**
+ * Sizes of the deployed functions, and the contents of those that only read. @returns whether all are within budget.
+ */
 export const benchBundles = async (): Promise<boolean> => {
   const folder = mkdtempSync(join(tmpdir(), 'payments-bench-'));
   try {
@@ -22,7 +24,7 @@ export const benchBundles = async (): Promise<boolean> => {
 };
 
 const LARGEST_BYTES = 704 * 1_024;
-/** What a function that only reads has no use for: providers, and whatever sends. */
+/** Modules that a read-only function must not contain: provider adapters and senders. */
 const NOT_FOR_READERS = /^(stripe|braintree|shared\/providers|@aws-sdk\/client-(sqs|eventbridge))$/;
 
 const readers: ReadonlySet<string> = new Set(endpoints.filter(({ method }) => method === 'GET').map(({ id }) => id));

@@ -12,12 +12,18 @@ import { say, sheet } from './sheet.ts';
 import { HAND_TABLE, handWritten } from './versus/hand-written.ts';
 
 /**
- * Processor time of a warm request, in the function as it is deployed, against a handler that does the same by hand. Engine,
- * provider and identity service are another process's; both are called by turns. @returns whether all keep within.
+ * Processor time of a warm request, in the function as it is deployed, against a handler that does the same by hand.
+ * Engine, provider and identity service are another process's; both are called by turns. @returns whether all keep
+ * within.
  */
 export const benchCpu = async (): Promise<boolean> => {
   const folder = mkdtempSync(join(tmpdir(), 'payments-cpu-'));
-  const host = await startHostProcess({ LOG_LEVEL: 'silent', RATE_LIMITS: 'off', EXTERNAL_WEBHOOKS_ENABLED: 'false' });
+  const host = await startHostProcess({
+    LOG_LEVEL: 'silent',
+    RATE_LIMITS: 'off',
+    EXTERNAL_WEBHOOKS_ENABLED: 'false',
+    DYNAMODB_ENGINE: 'dynoxide',
+  });
   try {
     await build(folder);
     // biome-ignore lint/style/noProcessEnv: a function as it is deployed reads it when it is imported.
@@ -43,7 +49,7 @@ export const benchCpu = async (): Promise<boolean> => {
   }
 };
 
-/** What the whole chain may cost more than what somebody writes for one request alone. */
+/** Limit for the overhead of the whole chain over a handler written by hand for one request. */
 const MAX_RATIO = 2;
 const ROUNDS = { least: 15, most: 60 } as const;
 const CALLS = 100;

@@ -3,7 +3,7 @@ import { say, sheet } from './sheet.ts';
 import type { Tally } from './tally.ts';
 import { sumOf, type Units } from './units.ts';
 
-/** What a million requests cost at list prices: what was counted, and nothing that would have to be guessed. */
+/** Cost of a million requests at list prices, from counted units only. */
 export interface Counted {
   readonly name: string;
   readonly tally: Tally;

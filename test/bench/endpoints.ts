@@ -14,7 +14,10 @@ import { type Cost, type Tally, tallyOf, trailOf, workOf } from './tally.ts';
 import { type Attributes, itemBytes, type Units, writeUnitsOf } from './units.ts';
 import { WEBHOOK_SCENARIOS } from './webhook-scenarios.ts';
 
-/** Counts what each endpoint asks of DynamoDB, and holds it against its budget. @returns whether all keep within. */
+/**
+ * Counts the requests of each endpoint to DynamoDB and compares them with its budget. @returns whether all are within
+ * budget.
+ */
 export const benchEndpoints = async (): Promise<boolean> => {
   const service = await startService();
   try {
@@ -54,7 +57,7 @@ const isRowName = (name: string): name is RowName => Object.hasOwn(BUDGETS, name
 const measure = async (service: Service, name: RowName): Promise<Row> => {
   const budget: Budget = BUDGETS[name];
   const { ask, status, warm, stores } = await SCENARIOS[name](service);
-  // Nothing is written in the moment in which it was made: `updated_at` changes.
+  // The clock moves before each write, so `updated_at` changes.
   await service.advance(1);
   if (warm) await service.must(warm);
   await service.take();
@@ -117,7 +120,7 @@ const added = ({ requests, levels }: Cost): string => (requests === 0 ? '' : `+$
 
 type Checked = Omit<Row, 'tally' | 'busEvents'> & { readonly tally: Pick<Tally, 'parts'> };
 
-/** What exceeds its budget, in words. */
+/** The exceeded limits as text. */
 const overspending = ({ budget, writeUnits, tally: { parts } }: Checked): readonly string[] => {
   const { own, limits, key, epoch } = parts;
   const atMost = [

@@ -34,13 +34,13 @@ const DAYS = 80;
 const FAILED_EVERY = 50;
 const RARE_EVERY = 500;
 const RARE = 'customer.updated';
-/** Two partitions of an owner, eight of everybody's, four looks at each, and the page. */
+/** Two partitions of an owner, eight of all owners, four queries for each, and the page. */
 const MOST_LOOKS = { own: 9, all: 33 };
 
 interface List {
   readonly name: string;
   readonly query: string;
-  /** Of everybody, as platform admins see it. */
+  /** Of all owners, as platform admins see the list. */
   readonly all?: true;
   readonly holds: 'same' | 'bounded';
 }

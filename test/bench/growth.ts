@@ -54,7 +54,7 @@ const seeded = async (service: Service, many: number): Promise<{ from: number; s
   return { from, small: await owner('user_small', SMALL), large: await owner('user_large', many) };
 };
 
-/** What is asked, and what must hold of it. */
+/** The request and the expected cost. */
 interface List {
   readonly name: string;
   readonly query: string;

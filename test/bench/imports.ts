@@ -10,9 +10,9 @@ import { inRounds, median, medianRatio, withSpread } from './median.ts';
 import { say, sheet } from './sheet.ts';
 
 /**
- * What a cold start costs: processor time of a process, from its birth, that imports a function as it is deployed, with the
- * adapter that it then loads, against one that imports an empty handler; and what the adapter adds to a function that calls
- * no provider. Interleaved in one run; only the ratios say something.
+ * What a cold start costs: processor time of a process, from its birth, that imports a function as it is deployed,
+ * with the adapter that it then loads, against one that imports an empty handler; and what the adapter adds to a
+ * function that calls no provider. Interleaved in one run; only the ratios are meaningful.
  */
 export const benchImports = async (): Promise<boolean> => {
   const folder = mkdtempSync(join(tmpdir(), 'payments-imports-'));
@@ -58,7 +58,7 @@ const SUBJECTS: Readonly<Record<string, readonly string[]>> = {
   'with Square': [`${CONFIRM}/index.mjs`, `${CONFIRM}/adapters/square.mjs`],
   'with Stripe': [`${CONFIRM}/index.mjs`, `${CONFIRM}/adapters/stripe.mjs`],
 };
-/** The others' SDKs cost what they cost. */
+/** The size of the other SDKs is not limited. */
 const LIMITED = new Set(['with PayPal', 'with Square']);
 
 interface Cold {

@@ -4,7 +4,10 @@ export const median = (values: readonly number[]): number => quantile(values, 0.
 export const quantile = (values: readonly number[], part: number): number =>
   values.toSorted((a, b) => a - b)[Math.max(0, Math.ceil(values.length * part) - 1)] ?? 0;
 
-/** The middle of the ratios of values that were measured one right after the other: what slows both down says nothing. */
+/**
+ * The middle of the ratios of values that were measured one right after the other: a machine that slows both down has
+ * no effect.
+ */
 export const medianRatio = (values: readonly number[], bases: readonly number[]): number =>
   median(values.flatMap((value, round) => (bases[round] === undefined ? [] : [value / bases[round]])));
 

@@ -69,7 +69,7 @@ const summary = async (who: Person, path: string, service: Service): Promise<Pre
 const PAYMENTS_LISTED = 4;
 const PAGE = { limit: '3' };
 
-/** The payer is done at the provider, and its events are lost: only a sync tells. */
+/** The payer has paid at the provider and the events are lost: only a sync finds the payment. */
 const settledUnheard = async (service: Service, who: Person): Promise<Json> => {
   const payment = await intent(service, who, { payment_method_id: THREE_D_SECURE });
   await service.must(post(`/payments/confirm/${payment.id}`, who));
@@ -97,7 +97,7 @@ const change =
     return warmed(who, { method: 'PUT', path: `/payments/intents/${id}`, body, headers: who.headers });
   };
 
-/** What a platform admin asks about a payment of 129.50 that another has paid. */
+/** Requests of a platform admin about another user's paid payment of 129.50. */
 const ofPaid =
   (ask: (payment: Json, admin: Person, service: Service) => Promise<Ask>, status = 200): Scenario =>
   async (service) => {
@@ -127,7 +127,7 @@ const cancel = async (service: Service): Promise<Prepared> => {
   return warmed(who, post(`/payments/intents/${id}/cancel`, who));
 };
 
-/** Confirmed in the browser, and what the provider then tells; its own telling is lost. */
+/** Confirmed in the browser, and the provider's event as the test sends it; the provider's own delivery is lost. */
 const inbound =
   (id: string, before: (service: Service, ask: Ask) => Promise<unknown>): Scenario =>
   async (service) => {
@@ -300,13 +300,13 @@ export const PAYMENT_SCENARIOS: Readonly<Record<PaymentRow, Scenario>> = {
   'the same event again': inbound('evt_3MtwBwLkdIwHu7ix0kBench2', (service, ask) => service.must(ask)),
 };
 
-/** What appointments cost when they come, a day on: a paid payment's client secret goes, an unpaid one expires. */
+/** Cost of the due work a day later: it removes the client secret of a paid payment and expires an unpaid one. */
 export const LATER: Readonly<Record<string, (service: Service) => Promise<Json>>> = {
   'a paid payment, a day on': async (service) => paid(service, await person(service)),
   'an unconfirmed payment, a day on': async (service) => intent(service, await person(service)),
 };
 
-/** Payments whose stored size is told. */
+/** Payments whose stored size is reported. */
 export const SIZES: Readonly<Record<string, (service: Service) => Promise<Json>>> = {
   'nothing but an amount, created': async (service) =>
     service.must(post('/payments/intents', await person(service), { total_cents: 2_500, currency: 'USD' })),

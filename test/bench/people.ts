@@ -6,7 +6,7 @@ import type { Ask, Json, Service } from './service.ts';
 export interface Prepared {
   readonly ask: Ask;
   readonly status: number;
-  /** Asked just before, unmeasured, so that the session is cached; by default the caller's list. */
+  /** A request before the measured one, so that the session is cached; by default the caller's list. */
   readonly warm?: Ask;
   /** What the request stores, where its size counts. */
   readonly stores?: Key;

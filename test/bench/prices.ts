@@ -1,6 +1,6 @@
 /**
- * What AWS asks, in US dollars: us-east-1, on demand, without free tiers. Read on 2026-11-21 from what is known of its
- * price lists; whoever plans with them looks them up (aws.amazon.com/pricing).
+ * Prices of AWS in US dollars: us-east-1, on demand, without free tiers. As published on 2026-11-21; check
+ * aws.amazon.com/pricing before planning with them.
  */
 export const PRICES = {
   readOn: '2026-11-21',

@@ -3,7 +3,10 @@ import { once } from 'node:events';
 import { argv } from 'node:process';
 import * as z from 'zod';
 
-/** A part of a bench in a process of its own, so that its work is nobody else's: it says one thing when it is ready. */
+/**
+ * A part of a bench in a process of its own, so that its work is measured separately. It sends one message when it is
+ * ready.
+ */
 export interface Started {
   readonly said: unknown;
   stop(): Promise<void>;
@@ -30,7 +33,7 @@ export const startProcess = async (file: string, settings: Readonly<Record<strin
 
 const settingsSchema = z.record(z.string(), z.string());
 
-/** What such a process was told. */
+/** The arguments of the process. */
 export const settingsOfProcess = (): Readonly<Record<string, string>> =>
   settingsSchema.parse(JSON.parse(argv[2] ?? '{}'));
 

@@ -14,7 +14,7 @@ const GOES_WITH_IT =
 const USED = 'what uses it is looked for, before and after';
 const IS_DEFAULT = 'as an include: whether it is the default is one read more';
 
-/** What the member's own methods pay for there is looked after from then on. */
+/** Due work then handles the subscriptions that the member's own methods pay. */
 const ENDED = { dueUnits: 1, because: 'the end of the membership is written with it, and is due at once' };
 
 export const RECORD_BUDGETS = {

@@ -14,7 +14,7 @@ const write = (target: string, { headers }: Person, body?: unknown): Ask => ({
   ...(body !== undefined && { body }),
 });
 
-/** What a person does with a record that was made before. */
+/** A request of a person about an existing record. */
 const having =
   (
     make: (service: Service, who: Person) => Promise<Json>,
@@ -71,8 +71,7 @@ const admin = async (service: Service): Promise<Person> => person(service, { is_
 
 const withRecord =
   (
-    kind: 'products' | 'tiers' | 'invites',
-    body: Fields,
+    [kind, body]: readonly [kind: 'products' | 'tiers' | 'invites', body: Fields],
     ask: (id: string, who: Person) => Ask,
     status = 200,
   ): Scenario =>
@@ -167,8 +166,8 @@ export const RECORD_SCENARIOS: Readonly<Record<RecordRow, Scenario>> = {
     ask: post(`/organizations/${id}/leave`, member),
   })),
 
-  'list tiers': withRecord('tiers', tierBody(), () => ({ method: 'GET', path: '/memberships/tiers' })),
-  'preview invite': withRecord('invites', inviteBody({ project_id: 'bench' }), (token) => ({
+  'list tiers': withRecord(['tiers', tierBody()], () => ({ method: 'GET', path: '/memberships/tiers' })),
+  'preview invite': withRecord(['invites', inviteBody({ project_id: 'bench' })], (token) => ({
     method: 'GET',
     path: `/projects/invites/${token}`,
   })),
@@ -187,14 +186,13 @@ export const RECORD_SCENARIOS: Readonly<Record<RecordRow, Scenario>> = {
     const made = await service.must(post('/admin/erasures', who, { user_id: `read_${who.userId}` }));
     return warmed(who, read(`/admin/erasures/${made.data.id}`, who));
   },
-  'put reference record': withRecord('products', productBody(), (id, who) =>
+  'put reference record': withRecord(['products', productBody()], (id, who) =>
     write(`PUT /admin/products/${id}`, who, productBody({ name: 'Renamed' })),
   ),
-  'get reference record': withRecord('products', productBody(), (id, who) => read(`/admin/products/${id}`, who)),
-  'list reference records': withRecord('products', productBody(), (_, who) => read('/admin/products', who)),
+  'get reference record': withRecord(['products', productBody()], (id, who) => read(`/admin/products/${id}`, who)),
+  'list reference records': withRecord(['products', productBody()], (_, who) => read('/admin/products', who)),
   'delete reference record': withRecord(
-    'products',
-    productBody(),
+    ['products', productBody()],
     (id, who) => write(`DELETE /admin/products/${id}`, who),
     204,
   ),

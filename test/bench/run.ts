@@ -13,7 +13,8 @@ import { benchVersus } from './versus/versus.ts';
 import { benchWebhooks } from './webhooks.ts';
 
 /**
- * `npm run bench`: all of them, and exit code 1 where a budget is exceeded. `-- NAME`: one; `-- long`: lists of a million.
+ * `npm run bench`: all of them, and exit code 1 where a budget is exceeded. `-- NAME`: one; `-- long`: lists of a
+ * million.
  */
 const BENCHES: Readonly<Record<string, () => Promise<boolean>>> = {
   endpoints: benchEndpoints,
@@ -42,7 +43,7 @@ const only = async (bench: string): Promise<boolean> => {
   return false;
 };
 
-/** Each in a process of its own: none finds what another one left. */
+/** Each runs in a process of its own, without state of the others. */
 const all = (): boolean => {
   const failed = Object.keys(BENCHES).filter((bench) => {
     say(`\n== ${bench}\n`);

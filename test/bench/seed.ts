@@ -40,7 +40,7 @@ export const seed = async (service: Service, seedings: readonly Seeding[], share
   );
 };
 
-/** Nobody reads it here, and it would take the engine nearly as long again. */
+/** No scenario reads it, and writing it would nearly double the time. */
 export const withoutStream = async (service: Service): Promise<void> => {
   const client = openClient(service.dynamoEndpoint);
   const StreamSpecification = { StreamEnabled: false };

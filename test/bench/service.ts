@@ -31,13 +31,14 @@ const nextOf = (link: string | null): string | undefined => /<([^>]+)>; rel="nex
 
 export type Service = Awaited<ReturnType<typeof startService>>;
 
-/** @param wanted the triggers that shall work; all of them unless told. */
+/** @param wanted the triggers that run; all by default. */
 export const startService = async (wanted: (trigger: Trigger) => boolean = () => true) => {
   let running: Host | undefined;
   const meter = await openMeter(() => running?.dynamoEndpoint ?? '');
   const host = await startHost({
     dataDir: ':memory:',
-    env: { RATE_LIMITS: 'on', LOG_LEVEL: 'silent' },
+    // Budgets are counted on an engine that is not this project's own.
+    env: { RATE_LIMITS: 'on', LOG_LEVEL: 'silent', DYNAMODB_ENGINE: 'dynoxide' },
     catalogue: { endpoints, triggers: triggers.filter(wanted), load: meter.measured(loadEntry) },
   });
   running = host;
@@ -57,7 +58,7 @@ export const startService = async (wanted: (trigger: Trigger) => boolean = () =>
     const body = text === '' ? undefined : isJson ? JSON.parse(text) : text;
     return { status: response.status, body, link: nextOf(response.headers.get('link')) };
   };
-  /** @throws for anything but success: what comes before a measurement has to work. */
+  /** @throws unless the request succeeds: the preparation of a measurement must work. */
   const must = async (question: Ask): Promise<Json> => {
     const { status, body } = await ask(question);
     if (status < 300) return body;
@@ -87,7 +88,7 @@ export const startService = async (wanted: (trigger: Trigger) => boolean = () =>
   };
 };
 
-/** The table itself, for what no route makes yet and for what is stored. */
+/** The table itself, for records without a route and for reading stored items. */
 const openItems = ({ dynamoEndpoint, env }: Host) => {
   const client = openClient(dynamoEndpoint);
   const TableName = env['TABLE_NAME'] ?? '';

@@ -30,6 +30,13 @@ export const SUBSCRIPTION_BUDGETS = {
     because: 'what leads to it from its customer and its method is written with it, in one transaction',
   },
   'get subscription': { of: 'subscriptions.get', requests: 1, levels: 1, ...nothingWritten },
+  'timeline of a subscription': {
+    of: 'subscriptions.timeline',
+    requests: 2,
+    levels: 2,
+    ...nothingWritten,
+    because: 'the subscription, then its history in one query',
+  },
   'list subscriptions': { of: 'subscriptions.list', requests: 2, levels: 2, ...nothingWritten },
   'list subscriptions by a guest e-mail': {
     of: 'subscriptions.list-guest',

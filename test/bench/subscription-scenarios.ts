@@ -49,7 +49,7 @@ const create =
 
 const patch = (path: string, who: Person, body: Fields): Ask => ({ method: 'PATCH', path, body, headers: who.headers });
 
-/** @param ask the request about a subscription that runs, after whatever comes before it. */
+/** @param ask the measured request about an active subscription. */
 const onSubscription =
   (
     ask: (id: string, who: Payer, service: Service) => Ask | Promise<Ask>,
@@ -81,6 +81,7 @@ export const SUBSCRIPTION_SCENARIOS = {
   'create subscription with a membership': create(async (service) => ({ product_id: await productOf(service) })),
   'create subscription, on trial': create(async () => ({ ...PLAN, trial_days: 14 })),
   'get subscription': onSubscription((id, who) => read(`/subscriptions/${id}`, who)),
+  'timeline of a subscription': onSubscription((id, who) => read(`/subscriptions/${id}/timeline`, who)),
   'list subscriptions': onSubscription((_, who) => read('/subscriptions?limit=10', who)),
   'list subscriptions by a guest e-mail': async () => ({
     ask: { method: 'GET', path: '/subscriptions/guest/nobody@example.com' },

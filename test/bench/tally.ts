@@ -1,18 +1,18 @@
 import type { Call, Level, Run } from './meter.ts';
 import { NO_UNITS, sumOf, type Units } from './units.ts';
 
-/** What runs come to: the part that a caller waits for, and the work that comes after its answer. */
+/** Totals of runs: the part before the caller's answer, and the work after it. */
 export interface Cost {
   readonly requests: number;
   readonly levels: number;
   readonly units: Units;
 }
 
-/** Parts of a request that have budgets of their own, told by the items they are about. */
+/** Parts of a request that have budgets of their own, recognized by their items. */
 const PARTS = { RATE: 'limits', IDEM: 'key', CACHE: 'epoch' } as const;
 export type Part = 'own' | (typeof PARTS)[keyof typeof PARTS];
 
-/** Who works after the answer; a log entry is told by its item. */
+/** Functions that run after the answer; a log entry is recognized by its item. */
 const WORKERS: Readonly<Record<string, string>> = {
   'workers.publish-changes': 'publish',
   'workers.project-changes': 'project',

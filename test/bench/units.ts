@@ -1,8 +1,8 @@
 import * as z from 'zod';
 
 /**
- * Capacity units as DynamoDB counts them: told by the engine, whose figures follow AWS's rules (its item sizes agree with
- * those counted here to the byte), and by item size where no answer tells.
+ * Capacity units as DynamoDB counts them: from the engine, whose figures follow AWS's rules (its item sizes equal
+ * those counted here to the byte), or from the item size if the answer has no units.
  */
 const KILOBYTE = 1_024;
 
@@ -80,7 +80,7 @@ const answerSchema = z.object({
   ConsumedCapacity: z.union([consumedSchema.transform((one) => [one]), z.array(consumedSchema)]),
 });
 const stoodInTheWay = z.object({ Item: attributeSchema.optional() });
-/** Anything else that is refused is no part of what is measured. */
+/** Other refused requests are not measured. */
 const refusedSchema = stoodInTheWay.extend({
   __type: z.string().regex(/(ConditionalCheckFailed|TransactionCanceled)Exception$/),
   CancellationReasons: z.array(stoodInTheWay).optional(),
@@ -90,10 +90,10 @@ const TRANSACTION_FACTOR = 2;
 
 const READS: readonly string[] = ['GetItem', 'BatchGetItem', 'Query', 'Scan', 'TransactGetItems'];
 
-/** What one request has cost. @param body the engine's answer, which was asked to tell. */
+/** The cost of one request. @param body the engine's answer, with its consumed capacity. */
 export const unitsOf = (operation: string, status: number, body: unknown): Units => {
   if (status === 200) return told(operation, body);
-  // A write whose condition does not hold is paid for by what stood in its way; the answer tells no units.
+  // A write whose condition fails costs the size of the existing item; the answer has no units.
   const { CancellationReasons, ...single } = refusedSchema.parse(body);
   const items = (CancellationReasons ?? [single]).map(({ Item }) => (Item ? writeUnitsOf(itemBytes(Item)) : 1));
   const write = items.reduce((sum, units) => sum + units, 0) * (CancellationReasons ? TRANSACTION_FACTOR : 1);

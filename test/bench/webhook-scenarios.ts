@@ -19,7 +19,7 @@ const PAYMENTS_TOLD_OF = 4;
 const logsOf = (who: Pick<Person, 'headers'>, query = ''): Ask =>
   read(`/webhooks/logs?limit=3&event_type=payment.created${query}`, who);
 
-/** Payments of a user, told to the one target; the entries of that. */
+/** Payments of a user, delivered to the only target, and the log entries of these deliveries. */
 const delivered = async (service: Service, who: Person, fields: Fields = {}): Promise<Json[]> => {
   for (let made = 0; made < PAYMENTS_TOLD_OF; made += 1) await intent(service, who, fields);
   await service.settle();

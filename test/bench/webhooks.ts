@@ -7,7 +7,7 @@ import { say, sheet } from './sheet.ts';
 
 /**
  * Outbound webhooks on the local host: deliveries a second, and how long the others wait while one target hangs.
- * @returns whether nobody waits for the target that hangs.
+ * @returns whether no other target waits for the target that hangs.
  */
 export const benchWebhooks = async (): Promise<boolean> => {
   const burst = await throughput();
@@ -67,8 +67,8 @@ const waits = (hangsMs: number): Promise<readonly number[]> =>
   withHost(async (host) => {
     await storeCustomers(host, named('warm', WARM));
     await settle(host);
-    if (hangsMs > 0) await control(host, 'POST', '/sink/node1/behaviour', { delay_ms: hangsMs });
-    for (const name of OTHERS) await control(host, 'DELETE', `/sink/${name}`);
+    if (hangsMs > 0) await control(host, 'POST /sink/node1/behaviour', { delay_ms: hangsMs });
+    for (const name of OTHERS) await control(host, `DELETE /sink/${name}`);
     for (let index = 0; index < PACED; index += 1) {
       await storeCustomers(host, [`paced ${index}`]);
       await new Promise((resolve) => setTimeout(resolve, MILLISECONDS / PER_SECOND));
@@ -95,7 +95,7 @@ const withHost = async <T>(work: (host: Host) => Promise<T>): Promise<T> => {
   try {
     return await work(host);
   } finally {
-    // What still hangs is not waited for.
+    // Hanging calls are not awaited.
     await Promise.race([host.stop(), new Promise((resolve) => setTimeout(resolve, HANGS_MS))]);
   }
 };
@@ -104,10 +104,11 @@ const deliveredSchema = z.array(z.object({ received_at: z.string(), body: z.obje
 
 const arrivals = async (host: Host, sink: string): Promise<readonly number[]> =>
   deliveredSchema
-    .parse(await control(host, 'GET', `/sink/${sink}`))
+    .parse(await control(host, `GET /sink/${sink}`))
     .map(({ received_at, body }) => Date.parse(received_at) - Date.parse(body.timestamp));
 
-const control = async ({ baseUrl }: Host, method: string, path: string, body?: unknown): Promise<unknown> => {
+const control = async ({ baseUrl }: Host, route: string, body?: unknown): Promise<unknown> => {
+  const [method = '', path] = route.split(' ');
   const response = await fetch(`${baseUrl}/_local${path}`, {
     method,
     ...(body !== undefined && { body: JSON.stringify(body) }),
@@ -118,7 +119,7 @@ const control = async ({ baseUrl }: Host, method: string, path: string, body?: u
 
 const settledSchema = z.object({ quiet: z.boolean() });
 const settle = async (host: Host): Promise<void> => {
-  while (!settledSchema.parse(await control(host, 'POST', '/settle')).quiet);
+  while (!settledSchema.parse(await control(host, 'POST /settle')).quiet);
 };
 
 const figures = (values: readonly number[]): readonly string[] => [

@@ -20,7 +20,7 @@ export const guest = (fields: Partial<GuestCaller> = {}): GuestCaller => ({
   ...fields,
 });
 
-/** A checked request, as a rule or use case is handed it. */
+/** A parsed request, as a rule or use case receives it. */
 export const apiRequest = (fields: Partial<ApiRequest> = {}): ApiRequest => ({
   requestId: 'req-1',
   caller: session(),

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { targetOf } from './target-of.ts';
 
-/** Requests over all payment routes that cannot be right, each for one reason, generated. */
+/** Generated invalid requests for all payment routes, each with one reason. */
 export interface BadRequest {
   readonly method: string;
   readonly path: string;
@@ -9,7 +9,7 @@ export interface BadRequest {
   readonly body: string | Uint8Array<ArrayBuffer> | undefined;
 }
 
-/** What the requests are about: a credential, and payments that must stay as they are. */
+/** The subjects of the requests: a credential, and payments that must not change. */
 export interface Target {
   readonly session: string;
   readonly unconfirmedId: string;
@@ -59,7 +59,7 @@ const badCents: Arb<unknown> = fc.oneof(
   text,
   among<unknown>(null, true, [], {}, '1', [100], { $numberLong: '1' }, 1e300, -0.5, Number.MAX_SAFE_INTEGER),
 );
-/** Half of a character. */
+/** A lone surrogate. */
 const LONE = '\ud800';
 const badText = (length: number): Arb<unknown> => fc.oneof(notText, longerThan(length), among(LONE, `a${LONE}b`));
 const badMetadata: Arb<unknown> = fc.oneof(
@@ -85,7 +85,7 @@ const badMetadata: Arb<unknown> = fc.oneof(
   among({ '': 'empty' }),
 );
 
-/** By field: values that it never takes. */
+/** Values that each field refuses. */
 const BAD_FIELDS: Readonly<Record<string, Arb<unknown>>> = {
   subtotal_cents: badCents,
   tax_cents: badCents,
@@ -182,7 +182,7 @@ const isJson = (value: string): boolean => {
 const CREATES = ['/payments/intents', '/payments'] as const;
 const GOOD = { total_cents: 2_500, currency: 'USD' };
 
-/** One query parameter that is never right. */
+/** A query parameter that is always invalid. */
 const badQuery: Arb<string> = fc
   .oneof(
     fc.tuple(

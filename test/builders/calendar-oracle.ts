@@ -1,4 +1,4 @@
-/** When periods start, worked out a second time: by counting days and months on paper, with no library. */
+/** An independent calculation of period starts, by counting days and months without a library. */
 export type Interval = 'daily' | 'weekly' | 'monthly' | 'quarterly' | 'yearly';
 
 const DAY_MS = 86_400_000;
@@ -10,7 +10,11 @@ const LENGTHS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31] as const;
 const daysIn = (year: number, month: number): number => (month === 1 && isLeap(year) ? 29 : (LENGTHS[month] ?? 0));
 
 /** @param anchor ISO with milliseconds. @returns ISO with milliseconds. */
-export const oracleStart = (anchor: string, interval: Interval, multiplier: number, period: number): string => {
+export const oracleStart = (
+  anchor: string,
+  { interval, multiplier }: { readonly interval: Interval; readonly multiplier: number },
+  period: number,
+): string => {
   const days = DAYS[interval] * multiplier * period;
   if (days !== 0 || MONTHS[interval] === 0) return new Date(Date.parse(anchor) + days * DAY_MS).toISOString();
   const [year, month, day] = anchor.slice(0, 10).split('-').map(Number) as [number, number, number];

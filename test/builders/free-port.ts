@@ -1,7 +1,7 @@
 import { createServer } from 'node:net';
 import * as z from 'zod';
 
-/** A port that nobody listens on, known before whoever will. */
+/** A free port, known before its server starts. */
 export const freePort = async (): Promise<number> => {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

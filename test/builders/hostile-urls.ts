@@ -1,4 +1,4 @@
-/** URLs that lead, or pretend not to lead, where no event may go. */
+/** URLs that lead to a forbidden address, openly or disguised. */
 const FORBIDDEN_V4 = [
   ...['0.0.0.0', '0.255.255.255', '10.0.0.1', '10.255.255.255', '100.64.0.1', '100.127.255.254', '127.0.0.1'],
   ...['127.255.255.254', '169.254.0.1', '169.254.169.254', '169.254.170.2', '172.16.0.1', '172.31.255.255'],
@@ -42,7 +42,7 @@ const WAYS: readonly ((address: string) => string)[] = [
 
 const NOT_HTTPS = ['http', 'ftp', 'file', 'gopher', 'ws', 'wss', 'ldap', 'data', 'javascript', 'blob'];
 
-/** No name has to be resolved to know these. */
+/** Refused without a DNS query. */
 export const HOSTILE_URLS: readonly string[] = [
   ...FORBIDDEN_V4.flatMap((address) => WAYS.map((way) => `https://${way(address)}/in`)),
   ...FORBIDDEN_V6.flatMap((address) => [`https://[${address}]/in`, `https://[${address.toUpperCase()}]:8443/in`]),
@@ -54,7 +54,7 @@ export const HOSTILE_URLS: readonly string[] = [
   ...['', ' ', '//hooks.example', 'hooks.example/in', 'https://', 'https://[fe80::1%25eth0]/'],
 ];
 
-/** What names may lead to: one of these among public addresses is enough. */
+/** Forbidden addresses that a name may resolve to; one among public addresses is enough for a refusal. */
 export const FORBIDDEN_ADDRESSES: readonly string[] = [
   ...FORBIDDEN_V4,
   ...FORBIDDEN_V6,

@@ -1,5 +1,3 @@
-import { DynamoDBClient, TransactWriteItemsCommand } from '@aws-sdk/client-dynamodb';
-import { marshall } from '@aws-sdk/util-dynamodb';
 import type { Host } from '../../infra/local/host/host.ts';
 import { derivedId } from '../../shared/core/ids.ts';
 import { iso } from '../../shared/core/time.ts';
@@ -12,24 +10,14 @@ const BATCH = 100;
 
 /** Customers as the service would have stored them, written past it: each makes one event. @returns their ids. */
 export const storeCustomers = async (
-  { dynamoEndpoint, env, clock }: Pick<Host, 'dynamoEndpoint' | 'env' | 'clock'>,
+  { connection, clock }: Pick<Host, 'connection' | 'clock'>,
   names: readonly string[],
 ): Promise<readonly string[]> => {
-  const client = new DynamoDBClient({
-    endpoint: dynamoEndpoint,
-    region: 'eu-central-1',
-    credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
-  });
   const ids = names.map((name) => derivedId('customer', name));
   for (let from = 0; from < ids.length; from += BATCH) {
     const at = iso(clock.now());
-    const TransactItems = ids.slice(from, from + BATCH).map((id) => {
-      const Item = marshall(customerItem(id, at), { removeUndefinedValues: true });
-      return { Put: { TableName: env['TABLE_NAME'], Item } };
-    });
-    await client.send(new TransactWriteItemsCommand({ TransactItems }));
+    await connection.transact(ids.slice(from, from + BATCH).map((id) => ({ put: customerItem(id, at) })));
   }
-  client.destroy();
   return ids;
 };
 

@@ -54,8 +54,8 @@ const changed = (item: Stored, { set = {}, remove = [], add = {} }: Changes): St
 };
 
 /**
- * A table in memory for pure rules that only guard their writes; stores and flows run on the real engine. An item past
- * its ttl is absent, as at the real door.
+ * A table in memory for pure rules that only guard their writes; stores and flows run on the real engine. An item
+ * past its ttl is absent, as in the service's own table access.
  */
 export const memoryTable = ({ now }: Clock) => {
   const items = new Map<string, Stored>();

@@ -1,4 +1,6 @@
-/** Bodies of POST /customers and POST /payment-methods: valid, with only what matters to the test beside it. */
+/**
+ * Bodies of POST /customers and POST /payment-methods: valid by default; a test gives only the fields that it needs.
+ */
 type Fields = Readonly<Record<string, unknown>>;
 
 export const customerBody = (fields: Fields = {}): Fields => ({

@@ -1,10 +1,10 @@
 import { iso } from '../../shared/core/time.ts';
 import type { Draft, VisiblePayment } from '../../shared/payments/record/payment.ts';
 
-/** Noon of an ordinary day; every record of these builders was made then. */
+/** Noon of an ordinary day, the creation time of every record of these builders. */
 export const NOON = Date.parse('2026-03-10T12:00:00.000Z');
 
-/** A user's unconfirmed payment of 25.00 USD; say only what matters to the test. */
+/** A user's unconfirmed payment of 25.00 USD; a test gives only the fields that it needs. */
 export const payment = (fields: Partial<VisiblePayment> = {}): VisiblePayment => ({
   id: 'pay_00000000000000000000000a',
   version: 1,

@@ -1,6 +1,6 @@
 import type { ProviderEvent } from '../flow/host.ts';
 
-/** What events tell of a payment; the payment as the service has answered it. */
+/** The fields of a payment's events, from the service's view of the payment. */
 interface Told {
   readonly provider_payment_id: string;
   readonly total_cents: number;
@@ -9,7 +9,7 @@ interface Told {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** An event of provider_a that agrees with the record. `object` overrides what it says of the payment. */
+/** An event of provider_a that agrees with the record. `object` overrides the payment's fields in it. */
 export const intentEvent = (
   payment: Told,
   type: string,

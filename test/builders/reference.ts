@@ -1,4 +1,4 @@
-/** Bodies of PUT /admin/{kind}/{id}: valid, with only what matters to the test beside it. */
+/** Bodies of PUT /admin/{kind}/{id}: valid by default; a test gives only the fields that it needs. */
 type Fields = Readonly<Record<string, unknown>>;
 
 export const productBody = (fields: Fields = {}): Fields => ({

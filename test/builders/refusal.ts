@@ -1,6 +1,6 @@
 import { DomainError } from '../../shared/core/errors.ts';
 
-/** The domain error that a call ends in; anything else is a failure of the test. */
+/** The domain error of a call; any other result fails the test. */
 export const refusalOf = (call: () => unknown): DomainError => {
   try {
     call();

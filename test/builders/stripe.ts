@@ -5,7 +5,7 @@ import { logLines } from './log-lines.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** A PaymentIntent as Stripe answers it; say only what matters to the test. */
+/** A PaymentIntent as Stripe answers it; a test gives only the fields that it needs. */
 export const paymentIntent = (fields: Json = {}): Json => ({
   id: 'pi_1',
   object: 'payment_intent',

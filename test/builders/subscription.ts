@@ -3,7 +3,10 @@ import type { MembershipStatus } from '../../shared/memberships/membership.ts';
 import type { StoredStatus, Subscription } from '../../shared/subscriptions/record/subscription.ts';
 import { NOON } from './payment.ts';
 
-/** A user's monthly subscription of 19.00 USD, made at noon and not charged yet; say only what matters to the test. */
+/**
+ * A user's monthly subscription of 19.00 USD, made at noon and not charged yet; a test gives only the fields that it
+ * needs.
+ */
 export const subscription = (fields: Partial<Subscription> = {}): Subscription => ({
   id: 'subs_00000000000000000000000a',
   version: 0,
@@ -43,7 +46,7 @@ export const trial = (days: number, fields: Partial<Subscription> = {}): Subscri
 
 export const DUNNING = { days: [1, 3, 7, 14], finalAction: 'cancel' } as const;
 
-/** Bodies of POST /subscriptions: valid, with only what matters to the test beside it. */
+/** Bodies of POST /subscriptions: valid by default; a test gives only the fields that it needs. */
 type Fields = Readonly<Record<string, unknown>>;
 
 export const subscriptionBody = (fields: Fields = {}): Fields => ({
@@ -63,7 +66,7 @@ const MEMBERSHIP: Readonly<Record<StoredStatus, MembershipStatus | undefined>> =
   canceled: 'cancelled',
 };
 
-/** Nothing is given before its first payment; to come back, only when it is paid. */
+/** The first payment grants the membership; a reactivation grants it again after its payment only. */
 export const expectedMembership = ({ status, activeSince, charge }: Subscription): MembershipStatus | undefined => {
   if (MEMBERSHIP[status] === 'active' && activeSince === undefined) return 'pending';
   if (status === 'past_due' && charge?.cause === 'reactivate') return 'cancelled';

@@ -1,7 +1,7 @@
 import { openBraintree } from '../../shared/providers/braintree/braintree.ts';
 import { testProvider } from './provider-suite.ts';
 
-/** Customers alone: of methods and payments there is nothing to name. */
+/** Customers only: the adapter has no methods and payments. */
 testProvider({
   name: 'Braintree',
   can: {

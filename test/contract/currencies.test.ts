@@ -10,8 +10,8 @@ import { PAYPAL, SQUARE, STRIPE } from './provider-subjects.ts';
 import type { Subject } from './provider-suite.ts';
 
 /**
- * Every currency of an adapter's table against the simulator, which counts and refuses by a table of its own: a mistake in
- * either shows as another amount in the ledger, or as a refusal of what the other takes.
+ * Every currency of an adapter's table against the simulator, which counts and refuses by a table of its own: a
+ * mistake in either shows as another amount in the ledger or as a refusal on one side only.
  */
 interface Ledger {
   readonly payment_intents: readonly {
@@ -52,7 +52,7 @@ describe.each(PROVIDERS.map(([subject, table]) => ({ name: subject.name, subject
       });
     };
 
-    it.each([...table.keys()])('of 5,000 %s is 5,000 there, and is read back as it was sent', async (currency) => {
+    it.each([...table.keys()])('of 5,000 %s is 5,000 at the provider and reads back unchanged', async (currency) => {
       const amountCents = 5_000 * 10 ** currencyDigits(currency);
       expect(await rig.provider.checkAmount({ amountCents, currency })).toBeUndefined();
       expect(await create(currency, amountCents)).toMatchObject({ kind: 'done', value: { amountCents, currency } });
@@ -60,7 +60,7 @@ describe.each(PROVIDERS.map(([subject, table]) => ({ name: subject.name, subject
       expect(payment_intents).toMatchObject([{ amount: amountCents, currency }]);
     });
 
-    it('that the adapter refuses is refused there, too, and the next greater one is taken by both', async () => {
+    it('that the adapter refuses is refused by the provider too, and both accept the next greater amount', async () => {
       for (const [currency, { minimumCents }] of table) {
         if (minimumCents === undefined) continue;
         const below = { currency, amountCents: minimumCents - 1 };
@@ -107,7 +107,7 @@ describe('a location of Square', () => {
     expect(reads()).toBe(1);
   });
 
-  it('says which currency it takes, or why it takes none', async () => {
+  it('reports its currency, or the reason why it takes none', async () => {
     expect(await rig.reopen(SQUARE.settings)?.onlyCurrency?.()).toEqual({ kind: 'done', value: 'USD' });
     const elsewhere = rig.reopen({ ...SQUARE.settings, LOCATION_ID: 'ELSEWHERE' });
     expect(await elsewhere?.onlyCurrency?.()).toMatchObject({ kind: 'refused', reason: 'NOT_FOUND' });
@@ -136,7 +136,7 @@ describe('a location of Square', () => {
     expect(await fresh?.checkAmount({ amountCents: 500, currency: 'USD' })).toBeUndefined();
   });
 
-  it('that does not exist is told as a refusal', async () => {
+  it('that does not exist is refused', async () => {
     const fresh = rig.reopen({ ...SQUARE.settings, LOCATION_ID: 'ELSEWHERE' });
     expect(await fresh?.checkAmount({ amountCents: 500, currency: 'USD' })).toMatchObject({
       kind: 'not known',
@@ -190,7 +190,7 @@ describe('the simulated Stripe', () => {
       { amount: '5000', currency: 'clf' },
       { param: 'currency', message: expect.stringMatching(/^Invalid currency: clf\./) },
     ],
-  ])('refuses %o in the words of Stripe, on create and on update', async (fields, error) => {
+  ])('refuses %o with Stripe’s error, on create and on update', async (fields, error) => {
     const refusal = { status: 400, body: { error: { type: 'invalid_request_error', ...error } } };
     expect(await post('/v1/payment_intents', fields)).toMatchObject(refusal);
     const { body } = await post('/v1/payment_intents', { amount: '5000', currency: 'eur' });

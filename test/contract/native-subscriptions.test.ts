@@ -5,7 +5,7 @@ import type { ProviderSubscription, SubscriptionsPort } from '../../shared/provi
 import { openRig, type ProviderRig } from './provider-rig.ts';
 import { STRIPE } from './provider-subjects.ts';
 
-/** What an adapter owes the port to native subscriptions: each operation, and each outcome of it. */
+/** The contract of native subscriptions: each operation and each of its outcomes. */
 const DAY_MS = 86_400_000;
 const DAY = 86_400;
 const AMOUNT = 2_500;
@@ -106,19 +106,17 @@ const FAULTS = [
   ['malformed', 'error'],
 ] as const;
 
-/** One call under a fault, by an adapter that gives up soon where nothing else ends it. */
+/** One call under a fault; an adapter with a short deadline makes it if only the deadline ends it. */
 const struck = async <T>(
-  action: string,
-  path: string,
+  { action, ...fault }: { readonly action: string; readonly path: string; readonly method?: 'POST' },
   call: (by: SubscriptionsPort) => Promise<T>,
-  method?: 'POST',
 ): Promise<T> => {
-  await rig.control('POST', '/faults', { action, path, method, times: 1 });
+  await rig.control('POST', '/faults', { action, ...fault, times: 1 });
   return call(native(action.startsWith('timeout') ? rig.impatient : rig.provider));
 };
 
 describe('an adapter', () => {
-  it('leaves new ones to the service where its setting says so, and goes on with those that the provider bills', () => {
+  it('leaves new subscriptions to the service by setting, and keeps those that the provider bills', () => {
     const other = rig.reopen({ ...STRIPE.settings, SUBSCRIPTIONS: 'service' });
     expect([other?.can.subscriptions, typeof other?.subscriptions]).toEqual(['service', 'object']);
     const same = rig.reopen({ ...STRIPE.settings, SUBSCRIPTIONS: 'native' });
@@ -130,7 +128,7 @@ describe('an adapter', () => {
     ['week', 156],
     ['month', 36],
     ['year', 3],
-  ] as const)('says that it bills by the %s up to %i, which is what the provider takes', async (unit, most) => {
+  ] as const)('declares intervals by the %s up to %i, the provider’s own limit', async (unit, most) => {
     expect(native().bills({ unit, count: most })).toBe(true);
     expect(native().bills({ unit, count: most + 1 })).toBe(false);
     const of = await payer('pm_card_visa');
@@ -195,7 +193,7 @@ describe('the product at Stripe', () => {
     expect(await products()).toHaveLength(3);
   });
 
-  it('that cannot be made leaves no subscription, and a repeated creation goes on', async () => {
+  it('that cannot be created leaves no subscription, and a retry continues', async () => {
     const input = wanted(await payer('pm_card_visa'), { productId: 'prod_gold', productName: 'Gold' });
     await rig.control('POST', '/faults', { path: '/v1/products', times: 1, action: 'timeout_after' });
     expect((await native(rig.impatient).create(input)).kind).toBe('unknown');
@@ -205,7 +203,7 @@ describe('the product at Stripe', () => {
 });
 
 describe('a subscription', () => {
-  it('is charged as it is created, and read as it was answered', async () => {
+  it('is charged at its creation, and reads back as it was answered', async () => {
     const { input, methodId, subscription } = await created();
     expect(subscription).toEqual({
       subscriptionId: expect.stringMatching(/^sub_/),
@@ -238,22 +236,25 @@ describe('a subscription', () => {
     expect(await paid()).toBe(1);
   });
 
-  it('is one, however often it is created under its key', async () => {
+  it('is created once under its key, however often the call is repeated', async () => {
     const { input, subscription } = await created();
     expect(doneValue(await native().create(input))).toEqual(subscription);
     expect((await ledger()).subscriptions).toHaveLength(1);
     expect(await paid()).toBe(1);
   });
 
-  it.each(FAULTS)('whose creation meets %s is unknown, and one once it is sent again', async (action, reason) => {
-    const input = wanted(await payer('pm_card_visa'));
-    for (const path of ['/v1/products', '/v1/subscriptions']) {
-      expect(await struck(action, path, (by) => by.create(input))).toEqual({ kind: 'unknown', reason });
-    }
-    const { subscriptionId } = doneValue(await native().create(input));
-    expect((await ledger()).subscriptions).toMatchObject([{ id: subscriptionId, status: 'active' }]);
-    expect(await paid()).toBe(1);
-  });
+  it.each(FAULTS)(
+    'has an unknown outcome if its creation meets %s, and is created once by the retry',
+    async (action, reason) => {
+      const input = wanted(await payer('pm_card_visa'));
+      for (const path of ['/v1/products', '/v1/subscriptions']) {
+        expect(await struck({ action, path }, (by) => by.create(input))).toEqual({ kind: 'unknown', reason });
+      }
+      const { subscriptionId } = doneValue(await native().create(input));
+      expect((await ledger()).subscriptions).toMatchObject([{ id: subscriptionId, status: 'active' }]);
+      expect(await paid()).toBe(1);
+    },
+  );
 
   it.each([
     ['pm_card_chargeCustomerFail', 'do_not_honor'],
@@ -272,13 +273,13 @@ describe('a subscription', () => {
 
   it('whose decline is not canceled yet has an unknown outcome, and is canceled by the next call', async () => {
     const input = wanted(await payer('pm_card_chargeCustomerFail'));
-    const unclear = await struck('error_500', '/v1/subscriptions/sub_', (by) => by.create(input));
+    const unclear = await struck({ action: 'error_500', path: '/v1/subscriptions/sub_' }, (by) => by.create(input));
     expect(unclear).toMatchObject({ kind: 'unknown' });
     expect(await native().create(input)).toMatchObject({ kind: 'declined', code: 'do_not_honor' });
     expect((await ledger()).subscriptions).toMatchObject([{ status: 'incomplete_expired' }]);
   });
 
-  it('with a card that asks for authentication waits for the payer, with their client secret', async () => {
+  it('with a card that requires authentication waits for the payer, with the client secret', async () => {
     const { subscription } = await created('pm_card_authenticationRequired');
     expect(subscription).toMatchObject({
       isIncomplete: true,
@@ -291,7 +292,7 @@ describe('a subscription', () => {
     expect(await paid()).toBe(0);
   });
 
-  it('with a card that asks for authentication is declined without a payer, and nothing stands', async () => {
+  it('with a card that requires authentication is declined without a payer, and leaves no subscription', async () => {
     const input = wanted(await payer('pm_card_authenticationRequired'), { isAttended: false });
     const declined = await native().create(input);
     expect(declined).toMatchObject({ kind: 'declined', code: 'authentication_required' });
@@ -299,7 +300,7 @@ describe('a subscription', () => {
     expect([subscriptions, invoices, await paid()]).toEqual([[], [], 0]);
   });
 
-  it('is refused for a customer or a method that is not there, and for another customer’s method', async () => {
+  it('is refused for an unknown customer or method, and for another customer’s method', async () => {
     const of = await payer('pm_card_visa');
     const other = await payer('pm_card_visa');
     for (const input of [
@@ -311,7 +312,7 @@ describe('a subscription', () => {
     }
   });
 
-  it('of nothing is active and charges nothing', async () => {
+  it('of amount zero is active and charges nothing', async () => {
     const { subscription } = await created('pm_card_visa', { amountCents: 0 });
     expect(subscription).toMatchObject({ status: 'active', latestInvoice: undefined });
     await rig.clock.advance(40 * DAY_MS);
@@ -319,7 +320,7 @@ describe('a subscription', () => {
     expect((await ledger()).charges).toEqual([]);
   });
 
-  it('in a trial is charged when that is over', async () => {
+  it('in a trial is charged when the trial ends', async () => {
     const trialEnd = now() + 10 * DAY;
     const { subscription } = await created('pm_card_visa', { trialEnd });
     const period = { currentPeriodStart: now(), currentPeriodEnd: trialEnd };
@@ -363,9 +364,9 @@ describe('a subscription', () => {
     });
   });
 
-  it('that nobody was told of is found by our id, until it is over', async () => {
+  it('whose creation got no answer is found by our id until the subscription ends', async () => {
     const input = wanted(await payer('pm_card_visa'));
-    await struck('timeout_after', '/v1/subscriptions', (by) => by.create(input));
+    await struck({ action: 'timeout_after', path: '/v1/subscriptions' }, (by) => by.create(input));
     await native().create(wanted({ customerId: input.customerId, methodId: input.methodId }));
     const [found, ...others] = doneValue(await native().findOurs(input));
     expect([found?.ourSubscriptionId, found?.status, others]).toEqual([input.ourSubscriptionId, 'active', []]);
@@ -374,7 +375,7 @@ describe('a subscription', () => {
     expect(doneValue(await native().findOurs(input))).toEqual([]);
   });
 
-  it('that is not there is refused, whatever is wanted of it, but its end is done', async () => {
+  it('that does not exist is refused in every operation but its cancellation', async () => {
     const absent = { subscriptionId: 'sub_absent', idempotencyKey: 'k' };
     const by = native();
     for (const call of [
@@ -392,16 +393,16 @@ describe('a subscription', () => {
     expect(await by.cancel(absent)).toEqual({ kind: 'done', value: { subscriptionId: 'sub_absent' } });
   });
 
-  it.each(FAULTS)('whose reading meets %s is unknown', async (action, reason) => {
+  it.each(FAULTS)('is unknown if its read meets %s', async (action, reason) => {
     const { subscription } = await created();
     const { subscriptionId } = subscription;
-    const read = await struck(action, '/v1/subscriptions', (by) => by.find(subscriptionId));
+    const read = await struck({ action, path: '/v1/subscriptions' }, (by) => by.find(subscriptionId));
     expect(read).toEqual({ kind: 'unknown', reason });
   });
 });
 
 describe('the end of a subscription', () => {
-  it('is scheduled and taken back', async () => {
+  it('is scheduled, then revoked', async () => {
     const { subscription } = await created();
     const { subscriptionId } = subscription;
     for (const cancel of [true, true, false]) {
@@ -412,7 +413,7 @@ describe('the end of a subscription', () => {
     expect(await paid()).toBe(2);
   });
 
-  it('comes with the period where it is scheduled, and nothing is charged any more', async () => {
+  it('comes with the end of the period if it is scheduled, and no charge follows', async () => {
     const { subscription } = await created();
     const { subscriptionId } = subscription;
     await native().scheduleCancel({ subscriptionId, cancel: true, idempotencyKey: 'k' });
@@ -423,10 +424,13 @@ describe('the end of a subscription', () => {
     expect(await paid()).toBe(1);
   });
 
-  it.each(FAULTS)('at once, which meets %s, is unknown, and done once it is sent again', async (action, reason) => {
+  it.each(FAULTS)('at once is unknown if it meets %s, and is done by the retry', async (action, reason) => {
     const { subscription } = await created();
     const end = { subscriptionId: subscription.subscriptionId, idempotencyKey: 'k' };
-    expect(await struck(action, '/v1/subscriptions', (by) => by.cancel(end))).toEqual({ kind: 'unknown', reason });
+    expect(await struck({ action, path: '/v1/subscriptions' }, (by) => by.cancel(end))).toEqual({
+      kind: 'unknown',
+      reason,
+    });
     for (const _ of [1, 2]) {
       expect(await native().cancel(end)).toEqual({ kind: 'done', value: { subscriptionId: end.subscriptionId } });
     }
@@ -438,7 +442,7 @@ describe('the end of a subscription', () => {
     });
   });
 
-  it('leaves what is unpaid to nobody', async () => {
+  it('collects no unpaid invoice', async () => {
     const { subscription, customerId } = await created('pm_sim_ok_1_then_nsf');
     const { subscriptionId } = subscription;
     await rig.clock.advance(31 * DAY_MS);
@@ -451,7 +455,7 @@ describe('the end of a subscription', () => {
 });
 
 describe('a renewal', () => {
-  it('is charged once a period, under an intent that bears our id once it is labelled', async () => {
+  it('is charged once per period, under an intent that carries our id after labelling', async () => {
     const { subscription } = await created();
     const { subscriptionId } = subscription;
     await rig.clock.advance(31 * DAY_MS);
@@ -471,7 +475,7 @@ describe('a renewal', () => {
     });
   });
 
-  it('that is declined leaves it past due, and says why', async () => {
+  it('that is declined leaves the subscription past due, with the decline code', async () => {
     const { subscription } = await created('pm_sim_ok_1_then_nsf');
     await rig.clock.advance(31 * DAY_MS);
     const found = await find(subscription.subscriptionId);
@@ -507,7 +511,7 @@ describe('another method', () => {
     expect(await find(subscriptionId)).toMatchObject({ status: 'active', latestInvoice: { status: 'succeeded' } });
   });
 
-  it('pays at once what is open, and once', async () => {
+  it('pays the open invoice at once, and once only', async () => {
     const { subscriptionId, customerId } = await pastDue();
     const change = {
       isAttended: true,
@@ -527,7 +531,7 @@ describe('another method', () => {
     expect(await paid()).toBe(2);
   });
 
-  it('may be over with a new period, which is charged at once and only once', async () => {
+  it('may end the pause with a new period, which is charged at once and once only', async () => {
     const { subscription } = await created();
     const { subscriptionId } = subscription;
     await native().pause({ subscriptionId, idempotencyKey: 'p' });
@@ -565,14 +569,14 @@ describe('another method', () => {
       await native().pause({ subscriptionId, idempotencyKey: 'p' });
       await rig.clock.advance(70 * DAY_MS);
       const command = { subscriptionId, idempotencyKey: 'r', inNewPeriod: true };
-      const lost = await struck(action, subscriptionId, (by) => by.resume(command), 'POST');
+      const lost = await struck({ action, path: subscriptionId, method: 'POST' }, (by) => by.resume(command));
       expect(lost).toEqual({ kind: 'unknown', reason });
       expect(doneValue(await native().resume(command))).toMatchObject({ status: 'active', currentPeriodStart: now() });
       expect(await paid()).toBe(2);
     },
   );
 
-  it('that is declined as well stays, and the retries keep their days', async () => {
+  it('that is declined too is kept, and the retries keep their days', async () => {
     const { subscriptionId, customerId } = await pastDue();
     const methodId = await attach(customerId, 'pm_sim_ok_0_then_expired');
     await rig.clock.advance(DAY_MS / 2);
@@ -597,7 +601,10 @@ describe('another method', () => {
         methodId: await attach(customerId, 'pm_card_visa'),
         idempotencyKey: 'k',
       };
-      expect(await struck(action, '/pay', (by) => by.changeMethod(change))).toEqual({ kind: 'unknown', reason });
+      expect(await struck({ action, path: '/pay' }, (by) => by.changeMethod(change))).toEqual({
+        kind: 'unknown',
+        reason,
+      });
       expect(doneValue(await native().changeMethod(change))).toMatchObject({ status: 'active' });
       expect(await paid()).toBe(2);
     },
@@ -629,7 +636,7 @@ describe('another method', () => {
 });
 
 describe('a pause', () => {
-  it('charges nothing until it is over, and nothing for its time', async () => {
+  it('charges nothing until it ends, and nothing for its duration', async () => {
     const { subscription } = await created();
     const { subscriptionId } = subscription;
     const paused = doneValue(await native().pause({ subscriptionId, idempotencyKey: 'p' }));
@@ -644,7 +651,7 @@ describe('a pause', () => {
     expect(await paid()).toBe(2);
   });
 
-  it('leaves what is open alone, and its method, until it is over', async () => {
+  it('leaves the open invoice and the method unchanged until it ends', async () => {
     const { subscriptionId, customerId } = await pastDue();
     expect(doneValue(await native().pause({ subscriptionId, idempotencyKey: 'p' }))).toMatchObject({
       status: 'paused',

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 
-/** Checks a value against a schema of an OpenAPI 3.0 document. Fields that the document does not know are let pass. */
+/** Checks a value against a schema of an OpenAPI 3.0 document. Undocumented fields pass. */
 const node: z.ZodType<SchemaNode> = z.lazy(() =>
   z.object({
     $ref: z.string().optional(),
@@ -63,7 +63,7 @@ export type OpenApi = z.output<typeof documentSchema>;
 export const parseOpenApi = (text: string): OpenApi => documentSchema.parse(JSON.parse(text));
 
 /** The problems, one line each; empty when the value follows the schema. */
-export const problemsOf = (api: OpenApi, name: string, value: unknown): string[] =>
+export const schemaProblemsOf = (api: OpenApi, name: string, value: unknown): string[] =>
   check(api, { $ref: `#/components/schemas/${name}` }, { value, at: name });
 
 /** A value, and where it was found. */

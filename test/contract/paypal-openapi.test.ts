@@ -9,7 +9,10 @@ import { check, type Operation, operationsOf, queryProblems, strangersIn } from 
 import { type Exchange, openRig, type ProviderRig } from './provider-rig.ts';
 import { PAYPAL } from './provider-subjects.ts';
 
-/** PayPal's own description of its API is no part of this project; where a copy lies beside it, it is the judge. */
+/**
+ * PayPal's own description of its API is no part of this project; if a copy lies beside the project, the tests
+ * compare with it.
+ */
 const PLACES = ['../contracts/paypal', '../shared/contracts/paypal'];
 const folder = PLACES.map((place) => resolve(import.meta.dirname, '../..', place)).find(existsSync);
 const DOCUMENTS = [
@@ -50,7 +53,7 @@ const RESOURCES: Readonly<Record<string, string>> = {
   'checkout-order': '/v2/checkout/orders/{id}',
 };
 
-/** Where PayPal's description of 2024 is behind its documentation. */
+/** Differences of PayPal's description of 2024 from its current documentation. */
 const NEWER: readonly RegExp[] = [
   /payment_source\.token\.type: "SETUP_TOKEN" is not one of BILLING_AGREEMENT/,
   /customer\.merchant_customer_id: is not in the document/,
@@ -66,7 +69,7 @@ const OUR_CUSTOMER = 'cust_000000000000000000000001';
 const AMOUNT = { amountCents: 2_500, currency: 'USD', customerId: undefined, returnUrl: 'https://shop.example/back' };
 
 describe.skipIf(folder === undefined)(
-  "what is said to PayPal and by the simulator (skipped where PayPal's API description does not lie beside the project)",
+  'requests to PayPal and answers of the simulator (skipped unless PayPal’s API description lies beside the project)',
   () => {
     let rig: ProviderRig;
     let operations: readonly Operation[] = [];
@@ -113,12 +116,27 @@ describe.skipIf(folder === undefined)(
         provider.attachMethod({ paymentMethodId: 'pmt_1', token: 'SIM-OK', customerId, idempotencyKey: 'attach' }),
       );
       const named = first.customerId ?? '';
+      await attachedCards(named);
+      await charged();
+      for (const holder of [customerId, named]) await vaulted(holder);
+      for (const method of ['SIM-OK', 'SIM-CARD', 'SIM-REFUND-PENDING', 'SIM-REFUND-FAIL-LATER'])
+        await refunded(method);
+
+      await provider.findPayment(known({ intentId: 'ABSENT' }));
+      for (const { headers, body } of await rig.delivered()) {
+        await provider.verifyWebhook({ raw: Buffer.from(body), headers, now: rig.clock.now() });
+      }
+      await done(provider.deleteCustomer(named));
+    };
+
+    const attachedCards = async (customerId: string): Promise<void> => {
+      const { provider } = rig;
       const tokens = [...Array.from({ length: 6 }, () => 'SIM-CARD'), 'SIM-DECLINED', 'SIM-UNKNOWN'];
       for (const [count, token] of tokens.entries()) {
         const attached = await provider.attachMethod({
           paymentMethodId: 'pmt_1',
           token,
-          customerId: named,
+          customerId,
           idempotencyKey: `attach-${count}`,
         });
         if (attached.kind === 'done') await provider.findMethod(attached.value.methodId);
@@ -129,6 +147,9 @@ describe.skipIf(folder === undefined)(
         customerId: 'INVENTED',
         idempotencyKey: 'invented',
       });
+    };
+
+    const charged = async (): Promise<void> => {
       for (const method of [
         'SIM-OK',
         'SIM-CARD',
@@ -141,21 +162,12 @@ describe.skipIf(folder === undefined)(
       ]) {
         const made = await intent({ method });
         for (const _ of [1, 2]) await confirm(made, method);
-        await provider.findPayment({ ...made, attemptRef: undefined, method, status: 'processing' });
+        await rig.provider.findPayment({ ...made, attemptRef: undefined, method, status: 'processing' });
       }
       for (const declared of [{ isRecurring: true }, { offSession: true }, { offSession: true, isRecurring: true }]) {
         for (const method of ['SIM-CARD', 'SIM-CARD-3DS'])
           await confirm(await intent({ method }), method, { ...declared, methodKind: 'card' });
       }
-      for (const holder of [customerId, named]) await vaulted(holder);
-      for (const method of ['SIM-OK', 'SIM-CARD', 'SIM-REFUND-PENDING', 'SIM-REFUND-FAIL-LATER'])
-        await refunded(method);
-
-      await provider.findPayment(known({ intentId: 'ABSENT' }));
-      for (const { headers, body } of await rig.delivered()) {
-        await provider.verifyWebhook({ raw: Buffer.from(body), headers, now: rig.clock.now() });
-      }
-      await done(provider.deleteCustomer(named));
     };
 
     /** An order whose payer stores the wallet. */
@@ -170,7 +182,10 @@ describe.skipIf(folder === undefined)(
       await done(provider.keepMethod({ ...known(waiting), customerId, idempotencyKey: 'keep' }));
     };
 
-    /** A charge of which a part goes back, and more than is left is refused. PayPal's disputes are not in the documents. */
+    /**
+     * A charge with a partial refund and a refused refund over the remaining amount. PayPal's disputes are not in the
+     * documents.
+     */
     const refunded = async (method: string): Promise<void> => {
       const made = await intent({ method });
       const payment = await done(confirm(made, method));
@@ -249,14 +264,14 @@ describe.skipIf(folder === undefined)(
       ].filter((problem) => !NEWER.some((newer) => newer.test(problem)));
     };
 
-    it('is as PayPal describes it, every request and every answer', () => {
+    it('every request and every answer is as PayPal describes it', () => {
       const described = rig.exchanges.filter(({ path }) => path !== '/paypal/v1/oauth2/token');
       expect(described.flatMap(problemsIn)).toEqual([]);
       const covered = new Set(described.map((one) => `${one.method} ${operationOf(one)?.path} ${one.status}`));
       expect([...covered].toSorted()).toEqual(COVERED);
     });
 
-    it('is an event as PayPal describes it, around a capture, a refund or an order as PayPal describes it', async () => {
+    it('every event and its capture, refund or order is as PayPal describes it', async () => {
       const delivered = (await rig.delivered()).map(({ body }) => JSON.parse(body));
       const schemaOf = (resource: string): Operation | undefined =>
         operations.find(({ method, path }) => method === 'GET' && path === RESOURCES[resource]);
@@ -273,7 +288,7 @@ describe.skipIf(folder === undefined)(
       }
     });
 
-    it('the check itself finds what is wrong', () => {
+    it('the check finds a violation', () => {
       const order = rig.exchanges.find(({ method, path }) => method === 'POST' && path.endsWith('/orders'));
       if (!order) throw new Error('no order was made');
       const body = JSON.parse(order.sent);

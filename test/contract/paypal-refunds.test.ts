@@ -135,7 +135,7 @@ describe('a refund', () => {
     expect((await ledger()).refunds).toMatchObject([{ id: made.refundId, refund_id: REFUND_ID, amount: 2_500 }]);
   });
 
-  it('tells PayPal the amount and our id only: the payer would read a note', async () => {
+  it('sends PayPal the amount and our id only, because the payer would read a note', async () => {
     const payment = await pay();
     await refund(payment, { amountCents: 1_005 });
     const { sent, path } = rig.exchanges.find((exchange) => exchange.path.endsWith('/refund')) ?? {
@@ -155,7 +155,7 @@ describe('a refund', () => {
     expect((await ledger()).charges).toMatchObject([{ amount_refunded: 1_000 }]);
   });
 
-  it('in parts ends where nothing is left; the order says so, and the payment is still succeeded', async () => {
+  it('in parts ends when nothing is left; the order shows it, and the payment stays succeeded', async () => {
     const payment = await pay();
     const found = async () =>
       doneValue(
@@ -186,26 +186,27 @@ describe('a refund', () => {
   });
 
   it.each([
-    ['JPY', 2_500, '2500', 1_200, '1200'],
-    ['HUF', 250_000, '2500', 120_000, '1200'],
-    ['TWD', 250_000, '2500', 100, '1'],
-    ['EUR', 2_500, '25.00', 7, '0.07'],
-  ])("in %s is sent and read in PayPal's digits", async (currency, amountCents, whole, part, sent) => {
+    ['JPY', { amountCents: 2_500, value: '2500' }, { amountCents: 1_200, value: '1200' }],
+    ['HUF', { amountCents: 250_000, value: '2500' }, { amountCents: 120_000, value: '1200' }],
+    ['TWD', { amountCents: 250_000, value: '2500' }, { amountCents: 100, value: '1' }],
+    ['EUR', { amountCents: 2_500, value: '25.00' }, { amountCents: 7, value: '0.07' }],
+  ])("in %s is sent and read in PayPal's digits", async (currency, paid, part) => {
+    const { amountCents } = paid;
     const payment = await pay({ currency, amountCents });
-    expect(doneValue(await refund(payment, { currency, amountCents: part }))).toMatchObject({
-      amountCents: part,
+    expect(doneValue(await refund(payment, { currency, amountCents: part.amountCents }))).toMatchObject({
+      amountCents: part.amountCents,
       currency,
     });
-    const left = amountCents - part;
+    const left = amountCents - part.amountCents;
     doneValue(await refund(payment, { currency, amountCents: left, refundId: numbered(2) }));
-    expect((await refunds(payment)).map((one) => one.amountCents)).toEqual([part, left]);
+    expect((await refunds(payment)).map((one) => one.amountCents)).toEqual([part.amountCents, left]);
     const values = rig.exchanges
       .filter(({ path }) => path.endsWith('/refund'))
       .map((one) => JSON.parse(one.sent).amount.value);
-    expect(values[0]).toBe(sent);
+    expect(values[0]).toBe(part.value);
     expect(
       JSON.parse(rig.exchanges.find(({ path }) => path.endsWith('/orders'))?.sent ?? '').purchase_units[0].amount.value,
-    ).toBe(whole);
+    ).toBe(paid.value);
   });
 
   it('in a currency that PayPal does not take is refused without a call', async () => {
@@ -227,7 +228,7 @@ describe('a refund', () => {
     expect(await refunds(payment)).toEqual([made]);
     await rig.clock.advance(MINUTE_MS);
     expect(await refunds(payment)).toEqual([{ ...made, status: later, failureCode }]);
-    // The money of a failed refund is there again.
+    // The amount of a failed refund can be refunded again.
     const again = await refund(payment, { amountCents: 2_500, refundId: numbered(2) });
     expect(again.kind).toBe(later === 'failed' ? 'done' : 'refused');
   });
@@ -239,7 +240,7 @@ describe('a refund', () => {
     expect(await refunds(payment)).toMatchObject([{ refundId, status: 'canceled', failureCode: undefined }]);
   });
 
-  it('of a part of a disputed payment is refused with the issue of PayPal, of all of it is not', async () => {
+  it('of a part of a disputed payment is refused with PayPal’s issue, a full one is accepted', async () => {
     const payment = await pay();
     await dispute();
     const part = await refund(payment, { amountCents: 100 });
@@ -285,7 +286,7 @@ describe('a refund', () => {
 });
 
 describe('a refund whose call', () => {
-  it('is under way a second time under its key is unknown or the first one', async () => {
+  it('runs twice at once under its key is unknown or equals the first one', async () => {
     const payment = await pay();
     const both = await Promise.all([refund(payment), refund(payment)]);
     expect(both.filter(({ kind }) => kind === 'done').length).toBeGreaterThan(0);
@@ -293,7 +294,7 @@ describe('a refund whose call', () => {
     expect(await refunds(payment)).toHaveLength(1);
   });
 
-  it('finds nothing listening did not happen', async () => {
+  it('cannot connect did not happen', async () => {
     const closed = rig.reopen({ ...PAYPAL.settings, BASE_URL: 'http://127.0.0.1:1' });
     if (!closed) throw new Error('PayPal stays closed');
     const payment = { intentId: 'O1', paymentId: 'C1' };
@@ -409,7 +410,7 @@ describe('an event', () => {
     ['SIM-REFUND-PENDING', ['PAYMENT.REFUND.PENDING pending', 'PAYMENT.CAPTURE.REFUNDED succeeded']],
     ['SIM-REFUND-PENDING-FAIL', ['PAYMENT.REFUND.PENDING pending', 'PAYMENT.REFUND.FAILED failed']],
     ['SIM-REFUND-FAIL-LATER', ['PAYMENT.CAPTURE.REFUNDED succeeded', 'PAYMENT.REFUND.FAILED failed']],
-  ])('tells of each step of a refund to a payer with %s, as the look-up does', async (method, expected) => {
+  ])('reports each step of a refund to a payer with %s, as the look-up does', async (method, expected) => {
     const payment = await pay({ method });
     const made = doneValue(await refund(payment, { amountCents: 1_000 }));
     await rig.clock.advance(MINUTE_MS);
@@ -453,7 +454,7 @@ describe('an event', () => {
     ]);
   });
 
-  it('tells of each step of a dispute', async () => {
+  it('reports each step of a dispute', async () => {
     const payment = await pay({ method: 'SIM-DISPUTED' });
     const [open] = await disputes(payment);
     const id = open?.disputeId ?? '';

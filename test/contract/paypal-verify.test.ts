@@ -6,7 +6,7 @@ import type { PaymentProvider } from '../../shared/providers/port/provider.ts';
 import { openRig, type ProviderRig } from './provider-rig.ts';
 import { PAYPAL } from './provider-subjects.ts';
 
-/** PayPal's webhooks, verified by PayPal: what is asked, what is made of the answer, and what is never asked. */
+/** PayPal's webhooks, verified by PayPal: the call, its outcomes, and the events that need no call. */
 let rig: ProviderRig;
 let provider: PaymentProvider;
 beforeEach(async () => {
@@ -33,24 +33,24 @@ const verify = (headers: Headers, raw: string | Buffer = EVENT, by = provider) =
 const asked = (): number => rig.exchanges.filter(({ path }) => path.endsWith(SERVICE)).length;
 
 describe('a signed event', () => {
-  it('is verified as the bytes that came, spliced into what PayPal is asked', async () => {
+  it('is verified with its raw bytes in the call to PayPal', async () => {
     expect(await verify(signed())).toBe('valid');
     const [{ sent = '' } = {}] = rig.exchanges.filter(({ path }) => path.endsWith(SERVICE));
     expect(sent.endsWith(`,"webhook_event":${EVENT}}`)).toBe(true);
     expect(JSON.parse(sent)).toMatchObject({ webhook_id: 'LOCALWEBHOOK', auth_algo: 'SHA256withRSA' });
   });
 
-  it('is not what it was once it is written anew', async () => {
+  it('is invalid after its body was serialized again', async () => {
     expect(await verify(signed(), JSON.stringify(JSON.parse(EVENT)))).toBe('invalid');
   });
 
-  it('is asked about once, however often it comes', async () => {
+  it('is verified by one call, however often it arrives', async () => {
     const headers = signed();
     for (const _ of [1, 2, 3]) expect(await verify(headers)).toBe('valid');
     expect(asked()).toBe(1);
   });
 
-  it('lends its transmission id to no other', async () => {
+  it('is not taken for another event with its transmission id', async () => {
     const headers = signed();
     await verify(headers);
     expect(await verify(headers, EVENT.replace('25.00', '99.00'))).toBe('invalid');
@@ -78,7 +78,7 @@ describe('a signed event', () => {
   });
 });
 
-describe('what is plainly not PayPal’s', () => {
+describe('an event that PayPal cannot have sent', () => {
   const BASE_URL = 'https://proxy.example:8443/paypal';
 
   it.each([
@@ -103,7 +103,7 @@ describe('what is plainly not PayPal’s', () => {
     expect(await verify(elsewhere)).toBe('invalid');
     expect(asked()).toBe(0);
     const bound = rig.reopen({ ...PAYPAL.settings, BASE_URL });
-    // Nobody answers there: the question was asked, at least.
+    // Nothing listens there, but the call was made.
     expect(bound && (await verify(elsewhere, EVENT, bound))).toBe('unavailable');
     expect(bound && (await verify({ ...elsewhere, 'paypal-cert-url': 'https://proxy.example/c' }, EVENT, bound))).toBe(
       'invalid',
@@ -135,7 +135,7 @@ describe('what is plainly not PayPal’s', () => {
     expect(asked()).toBe(0);
   });
 
-  it('is anything, where the webhook has no id', async () => {
+  it('is every event, if the webhook has no id', async () => {
     const closed = rig.reopen({ ...PAYPAL.settings, WEBHOOK_ID: '' });
     expect(closed?.acceptsWebhooks).toBe(false);
     expect(closed && (await verify(signed(), EVENT, closed))).toBe('invalid');
@@ -143,25 +143,25 @@ describe('what is plainly not PayPal’s', () => {
 });
 
 describe('a verification service', () => {
-  // What certainly did nothing is tried once more at once.
+  // A call that certainly did nothing is retried once at once.
   it.each([
     ['error_500', 1],
     ['rate_limit', 2],
     ['reset', 1],
     ['malformed', 1],
-  ])('with %s tells nothing, and is asked again', async (action, times) => {
+  ])('with %s gives no result, and is called again', async (action, times) => {
     const headers = signed();
     await rig.control('POST', '/faults', { action, path: SERVICE, times });
     expect(await verify(headers)).toBe('unavailable');
     expect(await verify(headers)).toBe('valid');
   });
 
-  it('that gives no answer in time tells nothing', async () => {
+  it('that does not answer in time gives no result', async () => {
     await rig.control('POST', '/faults', { action: 'timeout_before', path: SERVICE, times: 1 });
     expect(await verify(signed(), EVENT, rig.impatient)).toBe('unavailable');
   });
 
-  it('to which nobody gives us access tells nothing', async () => {
+  it('that refuses our credentials gives no result', async () => {
     await rig.control('POST', '/faults', { action: 'error_500', path: '/oauth2/token', times: 1 });
     expect(await verify(signed())).toBe('unavailable');
     const stranger = rig.reopen({ ...PAYPAL.settings, CLIENT_SECRET: 'wrong' });
@@ -209,7 +209,7 @@ describe('thousands of changes', () => {
       if ((await verify(mutated.headers, mutated.raw)) !== 'invalid') accepted.push(mutated);
     }
     expect(accepted).toEqual([]);
-    // Not all of them fell to the checks that come before the question.
+    // The checks before the call did not refuse all of them.
     expect(asked()).toBeGreaterThan(MUTATIONS / 5);
   }, 60_000);
 });

@@ -56,7 +56,11 @@ const createIntent = ({ saveMethod = false, ...wish }: Wish = {}) =>
   });
 const create = async (wish: Wish = {}): Promise<ProviderPayment> => doneValue(await createIntent(wish));
 
-const confirm = ({ intentId }: ProviderPayment, method?: string, attempt = 1, charged: Partial<ConfirmIntent> = {}) =>
+const confirm = (
+  { intentId }: ProviderPayment,
+  method?: string,
+  { attempt = 1, ...charged }: Partial<ConfirmIntent> & { readonly attempt?: number } = {},
+) =>
   provider.confirmIntent({
     ...charged,
     idempotencyKey: `${PAYMENT_ID}:confirm:${attempt}`,
@@ -99,7 +103,7 @@ const timesCharged = async (): Promise<number> => {
 };
 
 describe('an order without a method', () => {
-  it('names the page where its payer approves it, and where the payer comes back to', async () => {
+  it('has the page of the payer’s approval and the return URL', async () => {
     const made = await create();
     expect(made).toMatchObject({
       status: 'requires_payment_method',
@@ -127,7 +131,7 @@ describe('an order without a method', () => {
     expect(await timesCharged()).toBe(0);
   });
 
-  it('awaits our capture once it is approved, and is captured once', async () => {
+  it('waits for our capture after the approval, and is captured once', async () => {
     const made = await create();
     await approve();
     const found = doneValue(await find(made, 'requires_payment_method'));
@@ -136,25 +140,28 @@ describe('an order without a method', () => {
     expect(captured).toMatchObject({ status: 'succeeded', intentId: made.intentId, ourPaymentId: PAYMENT_ID });
     expect(captured.paymentId).not.toBe(made.intentId);
     expect(doneValue(await confirm(made))).toEqual(captured);
-    expect(doneValue(await confirm(made, undefined, 2))).toMatchObject({ status: 'succeeded' });
+    expect(doneValue(await confirm(made, undefined, { attempt: 2 }))).toMatchObject({ status: 'succeeded' });
     expect(await timesCharged()).toBe(1);
   });
 
-  it('that is approved is an attempt that has not arrived, where one is under way', async () => {
+  it('that is approved during an open attempt shows that the attempt has not arrived', async () => {
     const made = await create();
     await approve();
     expect(doneValue(await find(made, 'processing'))).toMatchObject({ status: 'requires_payment_method' });
     expect(doneValue(await find(made, 'processing'))).not.toHaveProperty('awaitsCapture');
   });
 
-  it.each(['failed', 'canceled'] as const)('that is approved stays %s where the record says so', async (status) => {
-    const made = await create();
-    await approve();
-    expect(doneValue(await find(made, status))).toMatchObject({ status });
-    expect(doneValue(await find(made, status))).not.toHaveProperty('awaitsCapture');
-  });
+  it.each(['failed', 'canceled'] as const)(
+    'that is approved stays %s if the record has that status',
+    async (status) => {
+      const made = await create();
+      await approve();
+      expect(doneValue(await find(made, status))).toMatchObject({ status });
+      expect(doneValue(await find(made, status))).not.toHaveProperty('awaitsCapture');
+    },
+  );
 
-  it('stays as it is where its payer goes back', async () => {
+  it('is unchanged if its payer leaves the page', async () => {
     const made = await create();
     await refuse();
     expect(doneValue(await find(made, 'requires_payment_method'))).toMatchObject({
@@ -167,9 +174,9 @@ describe('an order without a method', () => {
     const made = await create();
     await approve('SIM-DECLINED');
     expect(await confirm(made)).toEqual({ kind: 'declined', code: 'do_not_honor', attemptRef: undefined });
-    expect(await confirm(made, undefined, 2)).toMatchObject({ value: { status: 'pending' } });
+    expect(await confirm(made, undefined, { attempt: 2 })).toMatchObject({ value: { status: 'pending' } });
     await approve('SIM-OK');
-    expect(doneValue(await confirm(made, undefined, 3))).toMatchObject({ status: 'succeeded' });
+    expect(doneValue(await confirm(made, undefined, { attempt: 3 }))).toMatchObject({ status: 'succeeded' });
     expect(await timesCharged()).toBe(1);
   });
 
@@ -179,7 +186,7 @@ describe('an order without a method', () => {
     expect(await update(made, { amountCents: 3_000 })).toEqual({ kind: 'refused', reason: 'order_not_open' });
   });
 
-  it('asks its payer anew where what is asked has changed', async () => {
+  it('asks its payer again after the order changed', async () => {
     const made = await create();
     const customerId = OUR_CUSTOMER;
     const changed = doneValue(await update(made, { saveMethod: true, customerId }));
@@ -206,12 +213,12 @@ describe('an order without a method', () => {
 });
 
 describe('an order with a saved method', () => {
-  it('holds it back until it is confirmed: PayPal would capture at once', async () => {
+  it('sends the method at the confirmation only, because PayPal would capture at once', async () => {
     const made = await create({ method: 'SIM-OK' });
     expect(sentTo('/orders')[0]).not.toHaveProperty('payment_source');
     expect(made).toMatchObject({ status: 'created', nextAction: undefined });
     expect(await timesCharged()).toBe(0);
-    await confirm(made, 'SIM-OK', 1, { methodKind: 'wallet' });
+    await confirm(made, 'SIM-OK', { methodKind: 'wallet' });
     expect(sentTo('/capture')).toEqual([{ payment_source: { paypal: { vault_id: 'SIM-OK' } } }]);
   });
 
@@ -222,7 +229,7 @@ describe('an order with a saved method', () => {
     const made = await create({ method });
     rig.exchanges.length = 0;
     for (const _ of [1, 2])
-      expect(doneValue(await confirm(made, method, 1, { methodKind }))).toMatchObject({ status: 'succeeded' });
+      expect(doneValue(await confirm(made, method, { methodKind }))).toMatchObject({ status: 'succeeded' });
     expect(rig.exchanges.map(({ path, status }) => [path.split('/').at(-1), status])).toEqual([
       ['capture', 201],
       ['capture', 200],
@@ -240,7 +247,7 @@ describe('an order with a saved method', () => {
     ]);
   });
 
-  it('whose kind cannot be read now is not charged: certainly nothing was done', async () => {
+  it('whose kind cannot be read now is not charged, which is certain', async () => {
     const made = await create({ method: 'SIM-CARD' });
     await rig.control('POST', '/faults', { action: 'error_500', path: '/payment-tokens/', times: 1 });
     expect(await confirm(made, 'SIM-CARD')).toEqual({ kind: 'not_done', reason: 'unreachable' });
@@ -255,9 +262,9 @@ describe('an order with a saved method', () => {
       { offSession: true, isRecurring: true },
       { payment_initiator: 'MERCHANT', payment_type: 'RECURRING' },
     ],
-  ])('declares who starts the charge of a card: %j', async (charged, declared) => {
+  ])('declares the initiator of a card’s charge: %j', async (charged, declared) => {
     const made = await create({ method: 'SIM-CARD' });
-    await confirm(made, 'SIM-CARD', 1, { ...charged, methodKind: 'card' });
+    await confirm(made, 'SIM-CARD', { ...charged, methodKind: 'card' });
     expect(sentTo('/capture')).toEqual([
       { payment_source: { card: { vault_id: 'SIM-CARD', stored_credential: { ...declared, usage: 'SUBSEQUENT' } } } },
     ]);
@@ -266,7 +273,7 @@ describe('an order with a saved method', () => {
   it('with a card that asks for authentication waits for its payer, and is captured once it is approved', async () => {
     const made = await create({ method: 'SIM-CARD-3DS' });
     const charged = { methodKind: 'card', returnUrl: RETURN_URL } as const;
-    const asked = doneValue(await confirm(made, 'SIM-CARD-3DS', 1, charged));
+    const asked = doneValue(await confirm(made, 'SIM-CARD-3DS', charged));
     expect(asked).toMatchObject({
       status: 'pending',
       nextAction: { type: 'redirect_to_url', url: expect.stringContaining(made.intentId) },
@@ -278,24 +285,24 @@ describe('an order with a saved method', () => {
     expect(await timesCharged()).toBe(0);
     await approve();
     expect(doneValue(await find(made, 'pending', 'SIM-CARD-3DS'))).toMatchObject({ awaitsCapture: true });
-    expect(doneValue(await confirm(made, undefined, 2))).toMatchObject({ status: 'succeeded' });
+    expect(doneValue(await confirm(made, undefined, { attempt: 2 }))).toMatchObject({ status: 'succeeded' });
     expect(await timesCharged()).toBe(1);
   });
 
   it.each([
     ['SIM-CARD-3DS', 'card'],
     ['SIM-PAYER-ACTION', 'wallet'],
-  ] as const)('with %s, which asks its payer, is declined where the payer is absent', async (method, methodKind) => {
+  ] as const)('with %s, which requires its payer, is declined without the payer', async (method, methodKind) => {
     const made = await create({ method });
     const charged = { methodKind, offSession: true, isRecurring: true } as const;
-    expect(await confirm(made, method, 1, charged)).toMatchObject({
+    expect(await confirm(made, method, charged)).toMatchObject({
       kind: 'declined',
       code: 'authentication_required',
     });
     expect(await timesCharged()).toBe(0);
   });
 
-  it('whose money went back is succeeded still, and says so', async () => {
+  it('that was refunded stays succeeded, and shows the refund', async () => {
     const made = await create({ method: 'SIM-OK' });
     await confirm(made, 'SIM-OK');
     expect(doneValue(await find(made, 'succeeded'))).not.toHaveProperty('isRefunded');
@@ -307,15 +314,15 @@ describe('an order with a saved method', () => {
     }
   });
 
-  it('is spent once a card was declined on it, and says so', async () => {
+  it('cannot be charged after a declined card, and reports it', async () => {
     const made = await create({ method: 'SIM-NSF' });
     const declined = await confirm(made, 'SIM-NSF');
     expect(declined).toMatchObject({ kind: 'declined', code: 'insufficient_funds' });
-    expect(await confirm(made, 'SIM-OK', 2)).toEqual({ kind: 'refused', reason: 'intent_spent' });
+    expect(await confirm(made, 'SIM-OK', { attempt: 2 })).toEqual({ kind: 'refused', reason: 'intent_spent' });
     expect(await timesCharged()).toBe(0);
   });
 
-  it('asks its payer anew once the method is taken away', async () => {
+  it('asks its payer again after the method was removed', async () => {
     const made = await create({ method: 'SIM-OK' });
     expect(doneValue(await update(made, { clears: true }))).toMatchObject({
       status: 'requires_payment_method',
@@ -323,7 +330,7 @@ describe('an order with a saved method', () => {
     });
   });
 
-  it('changes, loses and gains its description', async () => {
+  it('has its description changed, removed and added', async () => {
     const made = await create({ method: 'SIM-OK', description: 'Two books' });
     for (const description of ['Three books', undefined, 'x'.repeat(200)]) {
       await update(made, { method: 'SIM-OK', ...(description && { description }) });
@@ -337,7 +344,7 @@ describe('an order with a saved method', () => {
     ]);
   });
 
-  it('is left alone where nothing of it changes', async () => {
+  it('is not updated without a change', async () => {
     const made = await create({ method: 'SIM-OK' });
     await update(made, { method: 'SIM-OK' });
     expect(rig.exchanges.filter(({ method }) => method === 'PATCH')).toEqual([]);
@@ -345,7 +352,7 @@ describe('an order with a saved method', () => {
 });
 
 describe('an order that has expired', () => {
-  it('is as the record has it, is spent, and is as good as canceled', async () => {
+  it('keeps the record’s status, cannot be charged, and counts as canceled', async () => {
     const made = await create({ method: 'SIM-OK' });
     await rig.clock.advance(7 * HOUR_MS);
     expect(doneValue(await find(made, 'created', 'SIM-OK'))).toMatchObject({
@@ -365,7 +372,7 @@ describe('an order that has expired', () => {
 });
 
 describe('a cancellation', () => {
-  it('only reads: the order may still be there, and stays canceled where the record says so', async () => {
+  it('only reads: the order may still exist, and stays canceled if the record is canceled', async () => {
     const made = await create();
     rig.exchanges.length = 0;
     const known = { intentId: made.intentId, attemptRef: undefined, method: undefined, status: 'created' } as const;
@@ -390,7 +397,7 @@ describe('an amount', () => {
     expect(made).toMatchObject({ amountCents, currency });
   });
 
-  it.each(['HUF', 'TWD'])('of %s that is no whole unit is refused, and nobody is called', async (currency) => {
+  it.each(['HUF', 'TWD'])('of %s that is no whole unit is refused without a call', async (currency) => {
     expect(await createIntent({ currency, amountCents: 250_050 })).toMatchObject({
       kind: 'refused',
       parameter: 'amount',
@@ -398,7 +405,7 @@ describe('an amount', () => {
     expect(rig.exchanges).toEqual([]);
   });
 
-  it('of a currency that PayPal does not take is refused for it', async () => {
+  it('of a currency that PayPal does not take is refused with that reason', async () => {
     expect(await createIntent({ currency: 'KWD' })).toMatchObject({ kind: 'refused', parameter: 'currency' });
   });
 });
@@ -418,7 +425,7 @@ describe('a customer', () => {
       await provider.attachMethod({ paymentMethodId: 'pmt_1', token: 'SIM-OK', customerId, idempotencyKey: key }),
     );
 
-  it('has our id while PayPal has given none, and no call is made for it', async () => {
+  it('has our id while PayPal has given none, without a call', async () => {
     const { customerId } = doneValue(await customer(OUR_CUSTOMER));
     expect(customerId).toBe(OUR_CUSTOMER);
     const changed = { email: 'b@example.com', name: undefined, phone: undefined, cleared: [], idempotencyKey: 'u' };
@@ -438,7 +445,7 @@ describe('a customer', () => {
     ]);
   });
 
-  it('is not invented: PayPal refuses an id that it has not given', async () => {
+  it('has no id of its own choice: PayPal refuses ids that it has not given', async () => {
     const attached = await provider.attachMethod({
       paymentMethodId: 'pmt_1',
       token: 'SIM-OK',
@@ -448,7 +455,7 @@ describe('a customer', () => {
     expect(attached).toMatchObject({ kind: 'refused', reason: 'INVALID_CUSTOMER_ID' });
   });
 
-  it('is gone with all that the vault holds for it, however much, five on a page', async () => {
+  it('is deleted with all its tokens in the vault, five on a page', async () => {
     const first = await attach(OUR_CUSTOMER, 'k');
     const customerId = first.customerId ?? '';
     const ids = [first.methodId];
@@ -459,7 +466,7 @@ describe('a customer', () => {
     expect(lists.map(({ status }) => status)).toEqual(Array.from({ length: 7 }, () => 200));
   });
 
-  it('whose vault cannot be emptied is not gone', async () => {
+  it('whose vault cannot be emptied is not deleted', async () => {
     const { customerId = '' } = await attach(OUR_CUSTOMER, 'k');
     await rig.control('POST', '/faults', { action: 'error_500', path: '/payment-tokens/', times: 1 });
     expect(await provider.deleteCustomer(customerId)).toEqual({ kind: 'unknown', reason: 'error' });
@@ -467,12 +474,12 @@ describe('a customer', () => {
 });
 
 describe('the access token', () => {
-  it('is bought once, for all who come at once', async () => {
+  it('is requested once by concurrent calls', async () => {
     await Promise.all([1, 2, 3].map(() => provider.findMethod('absent')));
     expect(calls('/v1/oauth2/token')).toHaveLength(1);
   });
 
-  it('is bought anew once PayPal no longer takes it, and the call carried out', async () => {
+  it('is renewed when PayPal refuses it, and the call is retried', async () => {
     await create();
     await rig.clock.advance(TOKEN_LIFETIME_MS);
     expect(await provider.findMethod('SIM-OK')).toMatchObject({ kind: 'done' });
@@ -480,7 +487,7 @@ describe('the access token', () => {
     expect(calls('/payment-tokens/SIM-OK').map(({ status }) => status)).toEqual([401, 200]);
   });
 
-  it('that is not sold is a refusal: certainly nothing was done', async () => {
+  it('that PayPal refuses makes the call a refusal', async () => {
     const stranger = rig.reopen({ ...PAYPAL.settings, CLIENT_SECRET: 'wrong' });
     expect(await stranger?.findMethod('SIM-OK')).toMatchObject({ kind: 'refused' });
     expect(rig.exchanges.map(({ status }) => status)).toEqual([401]);

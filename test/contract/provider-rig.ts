@@ -32,7 +32,7 @@ export interface Exchange {
 export interface ProviderRig {
   readonly clock: FakeClock;
   readonly provider: PaymentProvider;
-  /** The same, but that it soon gives up: for calls that get no answer. */
+  /** The same adapter with a short deadline, for calls that get no answer. */
   readonly impatient: PaymentProvider;
   /** Opens the same adapter with other settings, or with calls that go through another `fetch`. */
   reopen(settings: Partial<SlotSettings>, through?: typeof fetch): PaymentProvider | undefined;

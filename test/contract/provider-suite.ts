@@ -8,13 +8,13 @@ import { type Bound, openRig, type ProviderRig } from './provider-rig.ts';
 import type { Delivered } from './simulator-harness.ts';
 
 /**
- * What every adapter owes the port: each operation, and each outcome of it. An adapter's test names its provider's test
- * values; what its `can` denies has to be refused, and the rest of the suite passes it by.
+ * The contract of every adapter: each operation and each of its outcomes. An adapter's test names its provider's test
+ * values; the adapter must refuse the operations that its `can` denies, and the suite skips their other tests.
  */
 export interface Subject extends Bound {
   readonly name: string;
   readonly can: PaymentProvider['can'];
-  /** What the provider keeps no record of: there, the service's own counts. */
+  /** Fields that the provider does not store; the service keeps its own values. */
   readonly forgets: {
     readonly intents: boolean;
     readonly cancellations: boolean;
@@ -43,7 +43,7 @@ export interface Subject extends Bound {
   /** Paths of the call that charges and of the one that creates a customer, for faults. */
   readonly paths: { readonly confirm: string; readonly customers: string; readonly attach: string };
   readonly nextAction: NextAction['type'];
-  /** What the call that charges says of a payer who is not there. */
+  /** The part of the charge's body that declares an absent payer. */
   readonly unattended: string;
   /** The types that its native events come to, for one payment that succeeds and one that is declined. */
   readonly paymentEvents: {
@@ -100,7 +100,11 @@ const create = async (wish: Wish = {}): Promise<Intent> => {
   return { id, report: doneValue(await provider.createIntent(intentInput(id, wish))), wish };
 };
 
-const confirm = ({ id, report, wish }: Intent, method = wish.method, attempt = 1, offSession?: true) =>
+const confirm = (
+  { id, report, wish }: Intent,
+  method = wish.method,
+  { attempt = 1, offSession }: { readonly attempt?: number; readonly offSession?: true } = {},
+) =>
   provider.confirmIntent({
     offSession,
     idempotencyKey: `${id}:confirm:${attempt}`,
@@ -158,10 +162,10 @@ const ledger = () => rig.control<Ledger>('GET', '/ledger');
 const moneyMoved = async (id: string): Promise<number> =>
   (await ledger()).charges.filter(({ payment_id, status }) => payment_id === id && status === 'succeeded').length;
 
-/** One call under a fault, by an adapter that gives up soon where nothing else ends it. */
+/** One call under a fault; an adapter with a short deadline makes it if only the deadline ends it. */
 const struck = async <T>(action: string, path: string, call: () => Promise<T>): Promise<T> => {
   const strike = async (): Promise<T> => {
-    // Not the access token, which some buy at their first call, is to be struck.
+    // The fault must not strike the access token, which some adapters get at their first call.
     await provider.findPayment(ABSENT);
     await rig.control('POST', '/faults', { action, path, times: 1 });
     return call();
@@ -178,7 +182,7 @@ const impatiently = async <T>(call: () => Promise<T>): Promise<T> => {
   }
 };
 
-/** What strikes, and how an adapter has to see it. */
+/** Each fault, and the outcome that the adapter must report. */
 const FAULTS = [
   ['timeout_before', 'timeout'],
   ['timeout_after', 'timeout'],
@@ -198,7 +202,7 @@ export const testProvider = (subject: Subject): void => {
   afterEach(() => rig.close());
 
   describe(`${subject.name}, opened`, () => {
-    it('says what it can do, and for which slot', () => {
+    it('reports its capabilities and its slot', () => {
       expect(provider).toMatchObject({ slot: subject.slot, can });
     });
 
@@ -207,7 +211,7 @@ export const testProvider = (subject: Subject): void => {
     });
 
     if (!forgets.customers)
-      it('logs every call without what it carried', async () => {
+      it('logs every call without its body', async () => {
         await createCustomer();
         expect(rig.logged.length).toBeGreaterThan(0);
         for (const line of rig.logged)
@@ -247,22 +251,25 @@ const testPayments = (subject: Subject): void => {
       });
     });
 
-    it('is one, however often it is created under its key', async () => {
+    it('is created once under its key, however often the call is repeated', async () => {
       const id = newPaymentId();
       const first = doneValue(await provider.createIntent(intentInput(id, {})));
       expect(doneValue(await provider.createIntent(intentInput(id, {})))).toEqual(first);
     });
 
-    it.each(FAULTS)('whose creation meets %s is unknown, and one once it is sent again', async (action, reason) => {
-      const id = newPaymentId();
-      const first = await struck(action, '', () => provider.createIntent(intentInput(id, {})));
-      expect(first).toEqual({ kind: 'unknown', reason });
-      const report = doneValue(await provider.createIntent(intentInput(id, {})));
-      const { payment_intents: intents } = await rig.control<{ payment_intents: unknown[] }>('GET', '/ledger');
-      expect(intents).toMatchObject([{ id: report.intentId, payment_id: id }]);
-    });
+    it.each(FAULTS)(
+      'has an unknown outcome if its creation meets %s, and is created once by the retry',
+      async (action, reason) => {
+        const id = newPaymentId();
+        const first = await struck(action, '', () => provider.createIntent(intentInput(id, {})));
+        expect(first).toEqual({ kind: 'unknown', reason });
+        const report = doneValue(await provider.createIntent(intentInput(id, {})));
+        const { payment_intents: intents } = await rig.control<{ payment_intents: unknown[] }>('GET', '/ledger');
+        expect(intents).toMatchObject([{ id: report.intentId, payment_id: id }]);
+      },
+    );
 
-    it('whose creation meets too many requests is not made, and one once it is sent again', async () => {
+    it('is not created if its creation meets a rate limit, and is created once by the retry', async () => {
       await rig.control('POST', '/faults', { action: 'rate_limit', times: 2 });
       const id = newPaymentId();
       expect(await provider.createIntent(intentInput(id, {}))).toMatchObject({ kind: 'not_done' });
@@ -280,12 +287,15 @@ const testPayments = (subject: Subject): void => {
       expect(doneValue(await confirm(more))).toMatchObject({ status: 'succeeded', amountCents: 3_000 });
     });
 
-    it.each(FAULTS)('whose update meets %s is unknown, and updated once it is sent again', async (action, reason) => {
-      const intent = await create();
-      const first = await struck(action, '', () => update(intent, 3_000));
-      expect(first).toEqual({ kind: 'unknown', reason });
-      expect(doneValue(await update(intent, 3_000))).toMatchObject({ amountCents: 3_000 });
-    });
+    it.each(FAULTS)(
+      'has an unknown outcome if its update meets %s, and is updated by the retry',
+      async (action, reason) => {
+        const intent = await create();
+        const first = await struck(action, '', () => update(intent, 3_000));
+        expect(first).toEqual({ kind: 'unknown', reason });
+        expect(doneValue(await update(intent, 3_000))).toMatchObject({ amountCents: 3_000 });
+      },
+    );
 
     it('is not updated once it is paid', async () => {
       const intent = await create({ method: methods.succeeds });
@@ -294,7 +304,7 @@ const testPayments = (subject: Subject): void => {
     });
 
     if (!forgets.intents)
-      it('that is not there is refused, whatever is wanted of it', async () => {
+      it('that does not exist is refused in every operation', async () => {
         const absent: Intent = {
           id: newPaymentId(),
           report: { ...(await create()).report, intentId: 'absent' },
@@ -355,7 +365,7 @@ const testConfirmation = ({ name, methods, paths, forgets, nextAction }: Subject
       const intent = await create({ method });
       const declined = await confirm(intent);
       const attemptRef = declined.kind === 'declined' ? declined.attemptRef : undefined;
-      const paid = doneValue(await confirm(intent, methods.succeeds, 2));
+      const paid = doneValue(await confirm(intent, methods.succeeds, { attempt: 2 }));
       expect(paid).toMatchObject({ status: 'succeeded' });
       expect(paid.attemptRef).not.toBe(attemptRef);
       expect(doneValue(await find(intent, { attemptRef }))).toMatchObject({
@@ -396,7 +406,7 @@ const testConfirmation = ({ name, methods, paths, forgets, nextAction }: Subject
       expect(await moneyMoved(intent.id)).toBe(0);
     });
 
-    it.each(FAULTS)('that meets %s is unknown, and charges once when it is sent again', async (action, reason) => {
+    it.each(FAULTS)('that meets %s is unknown, and the retry charges once', async (action, reason) => {
       const intent = await create({ method: methods.succeeds });
       const first = await struck(action, paths.confirm, () => confirm(intent));
       expect(first).toEqual({ kind: 'unknown', reason });
@@ -446,7 +456,7 @@ const testCancellation = ({ name, methods, forgets }: Subject): void => {
         expect(doneValue(await find(intent, { attemptRef }))).toMatchObject({ status: 'canceled' });
       });
 
-    it.each(FAULTS)('that meets %s is unknown, and done once it is sent again', async (action, reason) => {
+    it.each(FAULTS)('that meets %s is unknown, and is done by the retry', async (action, reason) => {
       const intent = await create();
       const first = await struck(action, '', () => cancel(intent));
       expect(first).toEqual({ kind: 'unknown', reason });
@@ -466,7 +476,7 @@ const testCancellation = ({ name, methods, forgets }: Subject): void => {
 };
 
 const testNoPayments = ({ name }: Subject): void => {
-  it(`${name}: refuses payments and methods, and calls nobody`, async () => {
+  it(`${name}: refuses payments and methods without a call`, async () => {
     const key = { idempotencyKey: 'k' };
     const refusals = await Promise.all([
       provider.createIntent(intentInput('pay_1', {})),
@@ -487,18 +497,21 @@ const testNoPayments = ({ name }: Subject): void => {
 
 const testCustomers = ({ name, paths }: Subject): void => {
   describe(`${name}: a customer`, () => {
-    it('is one, however often it is created under its key', async () => {
+    it('is created once under its key, however often the call is repeated', async () => {
       const first = await createCustomer();
       expect(await createCustomer()).toEqual(first);
       expect((await ledger()).customers).toHaveLength(1);
     });
 
-    it.each(FAULTS)('whose creation meets %s is unknown, and one once it is sent again', async (action, reason) => {
-      const first = await struck(action, paths.customers, () => createCustomer());
-      expect(first).toEqual({ kind: 'unknown', reason });
-      expect(await createCustomer()).toMatchObject({ kind: 'done' });
-      expect((await ledger()).customers).toHaveLength(1);
-    });
+    it.each(FAULTS)(
+      'has an unknown outcome if its creation meets %s, and is created once by the retry',
+      async (action, reason) => {
+        const first = await struck(action, paths.customers, () => createCustomer());
+        expect(first).toEqual({ kind: 'unknown', reason });
+        expect(await createCustomer()).toMatchObject({ kind: 'done' });
+        expect((await ledger()).customers).toHaveLength(1);
+      },
+    );
 
     it('is made without a name, e-mail or phone too', async () => {
       const nobody = { email: undefined, name: undefined, phone: undefined };
@@ -506,7 +519,7 @@ const testCustomers = ({ name, paths }: Subject): void => {
       expect(made).toMatchObject({ kind: 'done' });
     });
 
-    it('is changed where it is said, cleared where it is said, and left alone in the rest', async () => {
+    it('is changed and cleared in the given fields, and unchanged in all others', async () => {
       const id = await customerId();
       const change = (fields: Partial<typeof person>, cleared: ('email' | 'name' | 'phone')[], key: string) =>
         provider.updateCustomer({
@@ -570,17 +583,19 @@ const testMethods = (subject: Subject, can: PaymentProvider['can']): void => {
       const { methodId: method, customerId: customer } = doneValue(await attach(methods.attaches));
       const intent = await create({ method, customerId: customer ?? '' });
       for (const _ of [1, 2])
-        expect(doneValue(await confirm(intent, method, 1, true))).toMatchObject({ status: 'succeeded' });
+        expect(doneValue(await confirm(intent, method, { offSession: true }))).toMatchObject({ status: 'succeeded' });
       expect(await moneyMoved(intent.id)).toBe(1);
       expect(rig.exchanges.findLast(({ path }) => path.includes(paths.confirm))?.sent).toContain(subject.unattended);
     });
 
     it.each(Object.entries(methods.declinesLater))(
-      'made of %s is declined when its time has come',
+      'made of %s is declined after its successful payments',
       async (token, late) => {
         const { methodId: method, customerId: customer } = doneValue(await attach(token));
         const charge = async () =>
-          confirm(await create({ method, customerId: customer ?? '', amountCents: DECLINED_AMOUNT }), method, 1, true);
+          confirm(await create({ method, customerId: customer ?? '', amountCents: DECLINED_AMOUNT }), method, {
+            offSession: true,
+          });
         for (let paid = 0; paid < late.pays; paid += 1) {
           expect(doneValue(await charge())).toMatchObject({ status: 'succeeded' });
         }
@@ -610,7 +625,7 @@ const testMethods = (subject: Subject, can: PaymentProvider['can']): void => {
       expect(await provider.findMethod('absent')).toMatchObject({ kind: 'refused' });
     });
 
-    it('is detached, twice with the same answer, and of no use any more', async () => {
+    it('is detached, twice with the same answer, and cannot be charged any more', async () => {
       const method = doneValue(await attach(methods.attaches));
       const { methodId } = method;
       for (const _ of [1, 2])
@@ -620,7 +635,7 @@ const testMethods = (subject: Subject, can: PaymentProvider['can']): void => {
       expect(await confirm(intent, methodId)).toMatchObject({ kind: 'refused' });
     });
 
-    it('is kept of a payment that asked for it, once', async () => {
+    it('is saved once from a payment that asked for it', async () => {
       const customer = await customerId();
       const { approvedBy: payer, succeeds: method } = methods;
       const intent = await create({ ...(!payer && { method }), customerId: customer, saveMethod: true });
@@ -640,7 +655,7 @@ const testMethods = (subject: Subject, can: PaymentProvider['can']): void => {
       expect(doneValue(await confirm(next))).toMatchObject({ status: 'succeeded' });
     });
 
-    it('is not kept of a payment that is not made', async () => {
+    it('is not saved from a payment that did not succeed', async () => {
       const intent = await create();
       const wanted = { ...known(intent), customerId: await customerId(), idempotencyKey: 'k' };
       expect(await provider.keepMethod(wanted)).toMatchObject({ kind: 'refused' });
@@ -655,7 +670,7 @@ const testMethods = (subject: Subject, can: PaymentProvider['can']): void => {
     }
     if (can.rawCards) testRawCards();
     else {
-      it('takes no raw card, and calls nobody', async () => {
+      it('refuses a raw card without a call', async () => {
         const answer = await provider.tokenizeCard({ ...CARD, idempotencyKey: 'k' });
         expect(answer).toEqual({ kind: 'refused', reason: 'not_offered' });
         expect(rig.exchanges).toEqual([]);
@@ -721,7 +736,7 @@ const testEvents = ({ name, methods, paymentEvents, forgets }: Subject): void =>
       expect(seen.at(-1)?.object).toMatchObject({ failureCode: code, ourPaymentId: intent.id });
     });
 
-    it('tell of a method and a customer', async () => {
+    it('report a method and a customer', async () => {
       const { methodId, customerId: customer } = doneValue(await attach(methods.attaches));
       await provider.detachMethod(methodId);
       await provider.updateCustomer({
@@ -747,7 +762,7 @@ const testEvents = ({ name, methods, paymentEvents, forgets }: Subject): void =>
       expect(said('customer.deleted')).toMatchObject({ id: customer });
     });
 
-    it('are refused without their signature, with another, or for another body', async () => {
+    it('are refused without their signature, with a wrong one, or with another body', async () => {
       await confirm(await create({ method: methods.succeeds }));
       const [event] = await rig.delivered();
       if (!event) throw new Error('nothing was delivered');
@@ -760,7 +775,7 @@ const testEvents = ({ name, methods, paymentEvents, forgets }: Subject): void =>
       expect(await verify({ ...event, headers: changed })).toBe('invalid');
     });
 
-    it("are read in the interface's words too, and nothing else is", async () => {
+    it('are read in the interface’s own form too, and in no other', async () => {
       const object = { id: 'x1', amount: 2_500, currency: 'usd', status: 'succeeded', customer: null };
       const event = {
         id: 'e1',

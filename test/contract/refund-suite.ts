@@ -12,7 +12,10 @@ import {
 import { openRig, type ProviderRig } from './provider-rig.ts';
 import type { Subject } from './provider-suite.ts';
 
-/** What every adapter that takes payments owes the port for refunds and disputes. An adapter's test names its test values. */
+/**
+ * The contract of refunds and disputes for every adapter that takes payments. An adapter's test names its test
+ * values.
+ */
 export interface RefundSubject {
   readonly subject: Subject;
   /** The status of a refund that the provider has just made. */
@@ -119,7 +122,7 @@ interface LedgerRows {
 const ledger = ({ ourId }: Paid) => rig.control<LedgerRows>('GET', `/ledger?payment_id=${ourId}`);
 const givenBack = async (payment: Paid): Promise<number> => (await ledger(payment)).charges[0]?.amount_refunded ?? 0;
 
-/** What fails, how the adapter has to see it, and whether the provider has given the money back. */
+/** Each fault, the outcome that the adapter must report, and whether the provider has refunded. */
 const FAULTS = [
   ['timeout_before', 'timeout', false],
   ['timeout_after', 'timeout', true],
@@ -184,7 +187,7 @@ const testCreation = ({ subject, begins, currencies, page }: RefundSubject): voi
       },
     );
 
-    it('is one, however often it is sent under its key', async () => {
+    it('is made once under its key, however often the call is repeated', async () => {
       const payment = await pay(method);
       const input = refundOf(payment, 6_000);
       const first = doneValue(await port().createRefund(input));
@@ -297,7 +300,7 @@ const testRefusals = ({ subject, inexpressible }: RefundSubject): void => {
 const testFaults = ({ subject, begins, path, page }: RefundSubject): void => {
   const method = subject.methods.succeeds;
   describe(`${subject.name}: a refund`, () => {
-    it.each(FAULTS)('that meets %s is unknown, is looked up, and is one after the retry', async (...fault) => {
+    it.each(FAULTS)('that meets %s is unknown, is looked up, and is made once by the retry', async (...fault) => {
       const [action, reason, reached] = fault;
       const payment = await pay(method);
       const input = refundOf(payment, 2_500);
@@ -354,7 +357,7 @@ const testCourses = ({ subject, methods }: RefundSubject): void => {
       expect(settled).toMatchObject({ status: 'succeeded', ourRefundId: input.refundId });
     });
 
-    it('that fails later tells its code, and its amount can be refunded again', async () => {
+    it('that fails later has its code, and its amount can be refunded again', async () => {
       const payment = await pay(methods.failsLater);
       await port().createRefund(refundOf(payment, 9_000));
       await rig.clock.advance(MINUTES_MS);
@@ -545,7 +548,7 @@ const HISTORIES = 40;
 
 const testHistories = (wanted: RefundSubject): void => {
   const { subject } = wanted;
-  it(`${subject.name}: after any history, what is listed is what the ledger holds, and never more than was paid`, async () => {
+  it(`${subject.name}: after any history, the lists equal the ledger and never exceed the payment`, async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(stepsOf(wanted), { maxLength: 10 }), async (history) => {
         const payment = await pay(subject.methods.succeeds);

@@ -4,7 +4,7 @@ import { openBraintree } from '../../shared/providers/braintree/braintree.ts';
 import { openRig, type ProviderRig } from './provider-rig.ts';
 
 /**
- * Braintree's own SDK, whole, does with the simulator what Braintree's quick start guides do with Braintree. Our adapter holds
+ * Braintree's own SDK, whole, runs Braintree's quick start guides against the simulator. Our adapter holds
  * customers only, and takes no webhooks of Braintree.
  */
 let sdk: typeof BraintreeSdk;

@@ -4,7 +4,7 @@ import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { openRig, type ProviderRig } from './provider-rig.ts';
 import { PAYPAL } from './provider-subjects.ts';
 
-/** PayPal's own SDK does with the simulator what PayPal's quick start guides do with PayPal. */
+/** PayPal's own SDK runs PayPal's quick start guides against the simulator. */
 let sdk: typeof PayPalSdk;
 beforeAll(async () => {
   sdk = await import('@paypal/paypal-server-sdk');

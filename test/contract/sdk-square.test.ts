@@ -5,7 +5,7 @@ import { SQUARE_VERSION } from '../../shared/providers/square/outcome.ts';
 import { openRig, type ProviderRig, WEBHOOK_URL } from './provider-rig.ts';
 import { SQUARE } from './provider-subjects.ts';
 
-/** Square's own SDK does with the simulator what Square's quick start guides do with Square. */
+/** Square's own SDK runs Square's quick start guides against the simulator. */
 let sdk: typeof SquareSdk;
 beforeAll(async () => {
   sdk = await import('square');
@@ -322,7 +322,11 @@ describe('a webhook', () => {
     expect(delivered.map(({ body }) => JSON.parse(body).type)).toEqual(
       expect.arrayContaining(['payment.created', 'payment.updated']),
     );
-    const verify = (body: string, signature: string, notificationUrl = WEBHOOK_URL, signatureKey = 'local_key') =>
+    const verify = (
+      body: string,
+      signature: string,
+      { notificationUrl = WEBHOOK_URL, signatureKey = 'local_key' } = {},
+    ) =>
       sdk.WebhooksHelper.verifySignature({
         requestBody: body,
         signatureHeader: signature,
@@ -333,8 +337,8 @@ describe('a webhook', () => {
       const signature = headers['x-square-hmacsha256-signature'] ?? '';
       expect(await verify(body, signature)).toBe(true);
       expect(await verify(`${body} `, signature)).toBe(false);
-      expect(await verify(body, signature, `${WEBHOOK_URL}/`)).toBe(false);
-      expect(await verify(body, signature, WEBHOOK_URL, 'another_key')).toBe(false);
+      expect(await verify(body, signature, { notificationUrl: `${WEBHOOK_URL}/` })).toBe(false);
+      expect(await verify(body, signature, { signatureKey: 'another_key' })).toBe(false);
     }
     const updated = delivered.map(({ body }) => JSON.parse(body)).find(({ type }) => type === 'payment.updated');
     expect(updated.data).toMatchObject({ type: 'payment', id, object: { payment: { status: 'COMPLETED' } } });

@@ -18,7 +18,7 @@ const intent = (more: Partial<Stripe.PaymentIntentCreateParams> = {}) =>
   });
 
 describe('who may call', () => {
-  it('a browser confirms with the publishable key and the client secret, and sees less', async () => {
+  it('a browser confirms with the publishable key and the client secret, and gets fewer fields', async () => {
     const created = await intent();
     const secret = created.client_secret ?? '';
     const seen = await rig.browser(`/v1/payment_intents/${created.id}?client_secret=${secret}`);
@@ -33,7 +33,7 @@ describe('who may call', () => {
     expect(await confirm(another.id)).toMatchObject({ status: 400, body: { error: { param: 'client_secret' } } });
   });
 
-  it('a browser that is declined sees no more than one that is not', async () => {
+  it('a declined browser gets no more fields than a successful one', async () => {
     const { id, client_secret: secret } = await intent();
     const { status, body } = await rig.browser(`/v1/payment_intents/${id}/confirm`, {
       client_secret: secret ?? '',
@@ -63,7 +63,7 @@ describe('who may call', () => {
     expect(await get()).toBe(401);
   });
 
-  it("answers what it does not know with 404, in the vendor's words", async () => {
+  it('answers unknown paths with the vendor’s 404', async () => {
     const response = await rig.raw('/v1/nothing', { headers: { authorization: 'Bearer sk_test_local_provider_a' } });
     expect(response.status).toBe(404);
     expect(await response.json()).toMatchObject({ error: { type: 'invalid_request_error' } });

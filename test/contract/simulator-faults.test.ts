@@ -36,7 +36,7 @@ describe('a fault', () => {
     expect(await charges()).toMatchObject([{ status: 'succeeded' }]);
   });
 
-  it('looks to the client as it does at a provider', async () => {
+  it('has the same effect on the client as at a provider', async () => {
     const { id } = await create('k1');
     await fault({ action: 'timeout_after', times: 1 });
     expect(await errorOf(rig.stripe.paymentIntents.retrieve(id))).toMatchObject({ type: 'StripeConnectionError' });
@@ -62,7 +62,7 @@ describe('a fault', () => {
     await expect(reset).rejects.toBeInstanceOf(ConnectionDropped);
   });
 
-  it('strikes where slot and path say, as often as asked, until it is cleared', async () => {
+  it('strikes the given slot and path, the given number of times, until it is cleared', async () => {
     await fault({ action: 'error_500', provider: 'provider_b' });
     await fault({ action: 'error_500', path: '/v1/customers', times: 2 });
     await create('k1');

@@ -57,9 +57,9 @@ export interface Rig {
   readonly clock: FakeClock;
   readonly simulator: Simulator;
   readonly stripe: Stripe;
-  /** Everything the service was sent, oldest first. */
+  /** All requests that the service received, oldest first. */
   readonly delivered: Delivered[];
-  /** What the service answers from now on. */
+  /** The service's answer from now on. */
   answerWith(status: number): void;
   /** The events delivered so far, after everything that is due. */
   events(): Promise<Stripe.Event[]>;

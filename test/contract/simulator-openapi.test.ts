@@ -2,10 +2,13 @@ import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import * as z from 'zod';
-import { type OpenApi, parseOpenApi, problemsOf } from './openapi-check.ts';
+import { type OpenApi, parseOpenApi, schemaProblemsOf } from './openapi-check.ts';
 import { createRig } from './simulator-harness.ts';
 
-/** Stripe's own description of its API is no part of this project; where a copy lies beside it, it is the judge. */
+/**
+ * Stripe's own description of its API is no part of this project; if a copy lies beside the project, the tests
+ * compare with it.
+ */
 const PLACES = ['../contracts/stripe', '../shared/contracts/stripe'];
 const folder = PLACES.map((place) => resolve(import.meta.dirname, '../..', place)).find(existsSync);
 const SPEC = 'spec3.2023-08-16.json';
@@ -262,7 +265,7 @@ const ANSWERS: readonly (readonly [name: string, schema: string, status: number,
   ['a deleted customer', 'deleted_customer', 200, async () => remove(`/v1/customers/${(await customer()).body['id']}`)],
 ];
 
-/** What has moved since that version: the period to the item, the rest away. */
+/** Changes since that version: the period moved to the item, the other fields were removed. */
 const MOVED: readonly string[] = [
   'subscription.current_period_end',
   'subscription.current_period_start',
@@ -274,7 +277,9 @@ const MOVED: readonly string[] = [
 ];
 
 const problems = (api: OpenApi, schema: string, body: unknown): string[] =>
-  problemsOf(api, schema, body).filter((problem) => !MOVED.some((field) => problem.endsWith(`${field}: is missing`)));
+  schemaProblemsOf(api, schema, body).filter(
+    (problem) => !MOVED.some((field) => problem.endsWith(`${field}: is missing`)),
+  );
 
 describe.skipIf(folder === undefined)(
   "the simulator's answers (skipped where Stripe's API description does not lie beside the project)",
@@ -294,21 +299,21 @@ describe.skipIf(folder === undefined)(
       const events = await rig.events();
       expect(events.length).toBeGreaterThan(20);
       for (const event of events) {
-        expect(problemsOf(api, 'event', event)).toEqual([]);
+        expect(schemaProblemsOf(api, 'event', event)).toEqual([]);
         const { object } = z.object({ object: z.string() }).parse(event.data.object);
         expect(problems(api, object, event.data.object)).toEqual([]);
       }
     });
 
-    it('the check itself finds what is wrong', () => {
+    it('the check finds a violation', () => {
       if (!api) return;
       const good = { id: 'cus_1', object: 'customer', created: 1, livemode: false };
-      expect(problemsOf(api, 'customer', good)).toEqual([]);
-      expect(problemsOf(api, 'customer', { ...good, created: '1' })).toEqual(['customer.created: is no integer']);
-      expect(problemsOf(api, 'customer', { id: 'cus_1', object: 'customer', created: 1 })).toEqual([
+      expect(schemaProblemsOf(api, 'customer', good)).toEqual([]);
+      expect(schemaProblemsOf(api, 'customer', { ...good, created: '1' })).toEqual(['customer.created: is no integer']);
+      expect(schemaProblemsOf(api, 'customer', { id: 'cus_1', object: 'customer', created: 1 })).toEqual([
         'customer.livemode: is missing',
       ]);
-      expect(problemsOf(api, 'customer', { ...good, object: 'x' })).toHaveLength(1);
+      expect(schemaProblemsOf(api, 'customer', { ...good, object: 'x' })).toHaveLength(1);
     });
   },
 );

@@ -3,7 +3,7 @@ import { targetOf } from '../builders/target-of.ts';
 import { openRig, type ProviderRig } from './provider-rig.ts';
 import { PAYPAL } from './provider-subjects.ts';
 
-/** PayPal's refunds and disputes as the simulator speaks of them, called as anybody might. */
+/** The simulator's PayPal API for refunds and disputes, called directly. */
 const DAY_MS = 86_400_000;
 
 let rig: ProviderRig;
@@ -63,7 +63,7 @@ const dispute = ({ order }: Paid, wish: object = {}) =>
   rig.control<{ id: string }>('POST', `/payments/${order}/disputes`, wish);
 
 describe('a refund', () => {
-  it('without an amount gives back all that is left, and is shown whole to those who ask for it only', async () => {
+  it('without an amount gives back all that is left, and is shown in full only on request', async () => {
     const paid = await pay();
     const part = await refund(paid, usd('10.00'), {});
     expect(part).toMatchObject({

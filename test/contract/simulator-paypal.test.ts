@@ -4,7 +4,7 @@ import type { Simulator, SlotOptions } from '../../infra/local/simulator/state/o
 import { targetOf } from '../builders/target-of.ts';
 import { type FakeClock, fakeClock } from './simulator-harness.ts';
 
-/** PayPal's protocol as the simulator speaks it, called as anybody might. */
+/** The simulator's PayPal API, called directly. */
 const CLIENT = 'local_client:local_secret';
 const closed: SlotOptions = { adapter: '', webhookUrl: 'https://pay.example/hook', webhookSecret: '', apiKey: '' };
 const HOUR_MS = 3_600_000;
@@ -81,7 +81,7 @@ const approve = (id: string | undefined, outcome = 'success') =>
   );
 
 describe('access', () => {
-  it('is sold to the client alone', async () => {
+  it('is given to the client only', async () => {
     expect(await buyToken('local_client:wrong')).toMatchObject({ status: 401, body: { error: 'invalid_client' } });
     expect(await buyToken(CLIENT, 'password')).toMatchObject({ status: 400 });
     expect(await buyToken()).toMatchObject({ status: 200, body: { token_type: 'Bearer', expires_in: 32_400 } });
@@ -96,7 +96,7 @@ describe('access', () => {
 });
 
 describe('an order', () => {
-  it('is shown whole to those who ask for it only', async () => {
+  it('is shown in full only on request', async () => {
     const minimal = await order();
     expect(minimal).toMatchObject({
       status: 201,
@@ -146,7 +146,7 @@ describe('an order', () => {
     expect((await approve(body.id)).status).toBe(409);
   });
 
-  it('that nobody captures is gone after six hours', async () => {
+  it('without a capture expires after six hours', async () => {
     const [made, paid] = [await order(), await order(vault('SIM-OK'))];
     await clock.advance(6 * HOUR_MS + 1);
     expect(await call(`GET /v2/checkout/orders/${made.body.id}`)).toMatchObject({ status: 404 });
@@ -176,7 +176,7 @@ describe('an order', () => {
     expect(await capture(body.id, vault('SIM-OK'))).toMatchObject({ status: 201 });
   });
 
-  it('is told about as its description wishes', async () => {
+  it('delivers the events that its description selects', async () => {
     const [unit] = ORDER.purchase_units;
     await order({ ...vault('SIM-OK'), purchase_units: [{ ...unit, description: 'books sim:dup' }] });
     await clock.settle(0);
@@ -215,7 +215,7 @@ describe('a key', () => {
     expect(later.body.id).not.toBe(first.body.id);
   });
 
-  it('is wanted by the vault', async () => {
+  it('is required by the vault', async () => {
     expect(await call('POST /v3/vault/payment-tokens', {})).toMatchObject({ status: 400 });
   });
 });
@@ -252,7 +252,7 @@ describe('the vault', () => {
     expect(await capture((await order()).body.id, vault(String(made.body.id)))).toMatchObject({ status: 201 });
   });
 
-  it('keeps a card without asking anybody', async () => {
+  it('saves a card without the payer’s approval', async () => {
     const setup = await setupToken({ card: {} });
     expect(setup.body).toMatchObject({ status: 'APPROVED' });
     expect((await paymentToken(setup.body.id, 'k')).body).toMatchObject({
@@ -314,7 +314,7 @@ describe('the vault', () => {
     expect(body).toMatchObject({ name: 'INVALID_REQUEST', details: [{ issue, field, location: 'query' }] });
   });
 
-  it('wants to know whose tokens to list', async () => {
+  it('requires the customer of a list of tokens', async () => {
     expect(await call('GET /v3/vault/payment-tokens')).toMatchObject({
       status: 400,
       body: { details: [{ issue: 'MISSING_REQUIRED_PARAMETER', field: 'customer_id' }] },

@@ -7,7 +7,7 @@ import { openBraintree } from '../../shared/providers/braintree/braintree.ts';
 import { type Bound, openRig, type ProviderRig } from './provider-rig.ts';
 import { PAYPAL, SQUARE, STRIPE } from './provider-subjects.ts';
 
-/** What each provider documents that it refuses, and that the simulator refuses it in the provider's words. */
+/** The documented refusals of each provider, with the provider's own errors. */
 const BRAINTREE: Bound = {
   slot: 'provider_d',
   adapter: 'braintree',
@@ -71,46 +71,60 @@ const payment = (amount: unknown, currency: string, more: object = {}) =>
   });
 
 describe('an amount at Stripe', () => {
-  it.each<[number | string, string, string | undefined, string]>([
-    [49, 'usd', 'amount_too_small', 'Amount must be at least $0.50 usd'],
-    [199, 'aed', 'amount_too_small', 'Amount must be at least AED 2.00 aed'],
-    [49, 'aud', 'amount_too_small', 'Amount must be at least $0.50 aud'],
-    [99, 'bgn', 'amount_too_small', 'Amount must be at least BGN 1.00 bgn'],
-    [49, 'brl', 'amount_too_small', 'Amount must be at least R$0.50 brl'],
-    [49, 'cad', 'amount_too_small', 'Amount must be at least $0.50 cad'],
-    [49, 'chf', 'amount_too_small', 'Amount must be at least CHF 0.50 chf'],
-    [1_499, 'czk', 'amount_too_small', 'Amount must be at least Kč 15.00 czk'],
-    [249, 'dkk', 'amount_too_small', 'Amount must be at least kr 2.50 dkk'],
-    [49, 'eur', 'amount_too_small', 'Amount must be at least €0.50 eur'],
-    [29, 'gbp', 'amount_too_small', 'Amount must be at least £0.30 gbp'],
-    [399, 'hkd', 'amount_too_small', 'Amount must be at least $4.00 hkd'],
-    [17_499, 'huf', 'amount_too_small', 'Amount must be at least Ft 175.00 huf'],
-    [49, 'inr', 'amount_too_small', 'Amount must be at least ₹0.50 inr'],
-    [49, 'jpy', 'amount_too_small', 'Amount must be at least ¥50 jpy'],
-    [999, 'mxn', 'amount_too_small', 'Amount must be at least $10.00 mxn'],
-    [199, 'myr', 'amount_too_small', 'Amount must be at least RM 2.00 myr'],
-    [299, 'nok', 'amount_too_small', 'Amount must be at least kr 3.00 nok'],
-    [49, 'nzd', 'amount_too_small', 'Amount must be at least $0.50 nzd'],
-    [199, 'pln', 'amount_too_small', 'Amount must be at least zł 2.00 pln'],
-    [199, 'ron', 'amount_too_small', 'Amount must be at least lei 2.00 ron'],
-    [299, 'sek', 'amount_too_small', 'Amount must be at least kr 3.00 sek'],
-    [49, 'sgd', 'amount_too_small', 'Amount must be at least $0.50 sgd'],
-    [999, 'thb', 'amount_too_small', 'Amount must be at least ฿10.00 thb'],
-    [100_000_000, 'usd', 'amount_too_large', 'Amount must be no more than $999,999.99'],
-    [100_000_000, 'jpy', 'amount_too_large', 'Amount must be no more than ¥99,999,999'],
-    [0, 'usd', 'parameter_invalid_integer', 'This value must be greater than or equal to 1.'],
-    [-5, 'usd', 'parameter_invalid_integer', 'This value must be greater than or equal to 1.'],
-    ['12.5', 'usd', 'parameter_invalid_integer', 'Invalid integer: 12.5'],
-    [550, 'isk', 'parameter_invalid_integer', 'Invalid amount: 550. Amounts in isk must be evenly divisible by 100.'],
-    [550, 'ugx', 'parameter_invalid_integer', 'Invalid amount: 550. Amounts in ugx must be evenly divisible by 100.'],
-    [5_125, 'kwd', 'parameter_invalid_integer', 'Invalid amount: 5125. Amounts in kwd must be evenly divisible by 10.'],
-  ])('of %s %s is refused: %s', async (amount, currency, code, message) => {
+  const expectRefusal = async (amount: number | string, currency: string, error: { code: string; message: string }) => {
     const { status, body } = await intent(amount, currency);
     expect(status).toBe(400);
-    expect(body['error']).toMatchObject({ type: 'invalid_request_error', code, param: 'amount' });
+    expect(body['error']).toMatchObject({ type: 'invalid_request_error', code: error.code, param: 'amount' });
     expect(String(objectSchema.parse(body['error'])['message']).replaceAll('\u00a0', ' ')).toBe(
-      message.replaceAll('\u00a0', ' '),
+      error.message.replaceAll('\u00a0', ' '),
     );
+  };
+
+  it.each<[number | string, string, string]>([
+    [49, 'usd', 'Amount must be at least $0.50 usd'],
+    [199, 'aed', 'Amount must be at least AED 2.00 aed'],
+    [49, 'aud', 'Amount must be at least $0.50 aud'],
+    [99, 'bgn', 'Amount must be at least BGN 1.00 bgn'],
+    [49, 'brl', 'Amount must be at least R$0.50 brl'],
+    [49, 'cad', 'Amount must be at least $0.50 cad'],
+    [49, 'chf', 'Amount must be at least CHF 0.50 chf'],
+    [1_499, 'czk', 'Amount must be at least Kč 15.00 czk'],
+    [249, 'dkk', 'Amount must be at least kr 2.50 dkk'],
+    [49, 'eur', 'Amount must be at least €0.50 eur'],
+    [29, 'gbp', 'Amount must be at least £0.30 gbp'],
+    [399, 'hkd', 'Amount must be at least $4.00 hkd'],
+    [17_499, 'huf', 'Amount must be at least Ft 175.00 huf'],
+    [49, 'inr', 'Amount must be at least ₹0.50 inr'],
+    [49, 'jpy', 'Amount must be at least ¥50 jpy'],
+    [999, 'mxn', 'Amount must be at least $10.00 mxn'],
+    [199, 'myr', 'Amount must be at least RM 2.00 myr'],
+    [299, 'nok', 'Amount must be at least kr 3.00 nok'],
+    [49, 'nzd', 'Amount must be at least $0.50 nzd'],
+    [199, 'pln', 'Amount must be at least zł 2.00 pln'],
+    [199, 'ron', 'Amount must be at least lei 2.00 ron'],
+    [299, 'sek', 'Amount must be at least kr 3.00 sek'],
+    [49, 'sgd', 'Amount must be at least $0.50 sgd'],
+    [999, 'thb', 'Amount must be at least ฿10.00 thb'],
+  ])('of %s %s is refused as too small: %s', async (amount, currency, message) => {
+    await expectRefusal(amount, currency, { code: 'amount_too_small', message });
+  });
+
+  it.each<[number | string, string, string]>([
+    [100_000_000, 'usd', 'Amount must be no more than $999,999.99'],
+    [100_000_000, 'jpy', 'Amount must be no more than ¥99,999,999'],
+  ])('of %s %s is refused as too large: %s', async (amount, currency, message) => {
+    await expectRefusal(amount, currency, { code: 'amount_too_large', message });
+  });
+
+  it.each<[number | string, string, string]>([
+    [0, 'usd', 'This value must be greater than or equal to 1.'],
+    [-5, 'usd', 'This value must be greater than or equal to 1.'],
+    ['12.5', 'usd', 'Invalid integer: 12.5'],
+    [550, 'isk', 'Invalid amount: 550. Amounts in isk must be evenly divisible by 100.'],
+    [550, 'ugx', 'Invalid amount: 550. Amounts in ugx must be evenly divisible by 100.'],
+    [5_125, 'kwd', 'Invalid amount: 5125. Amounts in kwd must be evenly divisible by 10.'],
+  ])('of %s %s is refused as an invalid integer: %s', async (amount, currency, message) => {
+    await expectRefusal(amount, currency, { code: 'parameter_invalid_integer', message });
   });
 
   it.each([
@@ -140,16 +154,16 @@ describe('an amount at Stripe', () => {
 });
 
 describe('a request at Stripe', () => {
-  it.each<[Record<string, string>, string | undefined, string, string]>([
-    [{ statement_descriptor: 'Gold Club' }, undefined, 'statement_descriptor', 'Use `statement_descriptor_suffix`'],
-    [{ statement_descriptor_suffix: '12345' }, undefined, 'statement_descriptor_suffix', 'at least one letter'],
-    [{ statement_descriptor_suffix: 'Gold*Club' }, undefined, 'statement_descriptor_suffix', 'cannot contain'],
-    [{ statement_descriptor_suffix: 'x'.repeat(23) }, undefined, 'statement_descriptor_suffix', 'at most 22'],
-    [{ amounts: '1' }, 'parameter_unknown', 'amounts', 'Received unknown parameter: amounts'],
-    [{ 'expand[]': 'latest_charge.nothing' }, undefined, 'expand', 'cannot be expanded'],
-    [{ 'expand[]': 'balance' }, undefined, 'expand', 'cannot be expanded'],
-    [{ customer: 'cus_unknown' }, 'resource_missing', 'customer', "No such customer: 'cus_unknown'"],
-  ])('with %o is refused', async (fields, code, param, message) => {
+  it.each<[Record<string, string>, { readonly code?: string; readonly param: string }, string]>([
+    [{ statement_descriptor: 'Gold Club' }, { param: 'statement_descriptor' }, 'Use `statement_descriptor_suffix`'],
+    [{ statement_descriptor_suffix: '12345' }, { param: 'statement_descriptor_suffix' }, 'at least one letter'],
+    [{ statement_descriptor_suffix: 'Gold*Club' }, { param: 'statement_descriptor_suffix' }, 'cannot contain'],
+    [{ statement_descriptor_suffix: 'x'.repeat(23) }, { param: 'statement_descriptor_suffix' }, 'at most 22'],
+    [{ amounts: '1' }, { code: 'parameter_unknown', param: 'amounts' }, 'Received unknown parameter: amounts'],
+    [{ 'expand[]': 'latest_charge.nothing' }, { param: 'expand' }, 'cannot be expanded'],
+    [{ 'expand[]': 'balance' }, { param: 'expand' }, 'cannot be expanded'],
+    [{ customer: 'cus_unknown' }, { code: 'resource_missing', param: 'customer' }, "No such customer: 'cus_unknown'"],
+  ])('with %o is refused', async (fields, { code, param }, message) => {
     const charged = { confirm: 'true', payment_method: 'pm_card_visa', return_url: 'https://shop.example/' };
     const { status, body } = await intent(1_000, 'usd', { ...charged, ...fields });
     expect(status).toBe(400);

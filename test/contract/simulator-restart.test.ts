@@ -70,7 +70,7 @@ describe('a restart', () => {
     expect((await rig.stripe.customers.list()).data.map(({ id }) => id)).toEqual([second.id, first.id]);
   });
 
-  it('goes on to bill, to retry and to tell of it, each on its day', async () => {
+  it('goes on with billing, retries and events, each on its day', async () => {
     const clock = fakeClock();
     rig = createRig({ file: join(folder, 'simulator.db'), clock });
     const { stripe } = rig;
@@ -106,7 +106,7 @@ describe('a restart', () => {
     expect((await rig.events()).map(({ type }) => type)).toContain('customer.subscription.deleted');
   });
 
-  it('after years of standing still bills each period that it missed, and no other', async () => {
+  it('after years of downtime bills each missed period, and no other', async () => {
     const file = join(folder, 'simulator.db');
     rig = createRig({ file });
     const { stripe } = rig;
@@ -154,8 +154,8 @@ describe('a restart', () => {
   });
 });
 
-describe('a slot whose vendor is gone', () => {
-  it('keeps what it had to do and to send until it has it again', async () => {
+describe('a slot whose vendor was removed', () => {
+  it('keeps its due work and its deliveries until the vendor is configured again', async () => {
     const clock = fakeClock();
     const file = join(folder, 'simulator.db');
     rig = createRig({ file, clock });
@@ -194,7 +194,7 @@ describe('a start', () => {
 });
 
 describe('a closed simulator', () => {
-  it('lets go of the calls that it holds, and has nothing due', async () => {
+  it('ends its open calls, and has no due work', async () => {
     const held = createRig();
     await held.control('POST', '/faults', { action: 'timeout_before' });
     const call = held.raw('/v1/customers', { headers: { authorization: 'Bearer sk_test_local_provider_a' } });

@@ -2,7 +2,9 @@ import type Stripe from 'stripe';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createRig, errorOf, type Rig } from './simulator-harness.ts';
 
-/** Strong customer authentication at Stripe: first charges, renewals and set-ups that the customer must authenticate. */
+/**
+ * Strong customer authentication at Stripe: first charges, renewals and set-ups that the customer must authenticate.
+ */
 let rig: Rig;
 beforeEach(() => {
   rig = createRig();
@@ -345,7 +347,7 @@ describe('a renewal that asks for authentication', () => {
     expect((await read(subscription)).status).toBe('active');
   });
 
-  it('ends the subscription where nobody pays', async () => {
+  it('ends the subscription if the invoice stays unpaid', async () => {
     const { subscription } = await renewed();
     await rig.clock.advance(14 * DAY_MS);
     expect((await read(subscription)).status).toBe('canceled');

@@ -297,7 +297,7 @@ describe('a payment intent', () => {
   });
 });
 
-describe('a customer who is asked', () => {
+describe('a customer who must authenticate', () => {
   const ask = (more: Partial<Stripe.PaymentIntentCreateParams> = {}) =>
     intent({ confirm: true, payment_method: 'pm_card_authenticationRequired', ...more });
 
@@ -372,7 +372,7 @@ describe('a customer who is asked', () => {
     expect(later.status).toBe('succeeded');
   });
 
-  it('is not known where nobody waits', async () => {
+  it('is unknown when no authentication is pending', async () => {
     expect(await rig.control('POST', '/payments/pay_x/authenticate', { outcome: 'success' })).toMatchObject({
       status: 404,
     });
@@ -382,7 +382,7 @@ describe('a customer who is asked', () => {
   });
 });
 
-describe('money that takes its time', () => {
+describe('money that settles later', () => {
   it.each([
     ['pm_sim_processing_ok', 'succeeded', 'succeeded'],
     ['pm_sim_processing_fail', 'requires_payment_method', 'failed'],

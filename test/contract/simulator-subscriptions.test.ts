@@ -118,7 +118,11 @@ describe('the calendar of a subscription', () => {
   });
 
   /** Without a calendar's help: the day of the anchor, or the last that the month has. */
-  const oracle = (anchor: number, unit: Unit, count: number, n: number): number => {
+  const oracle = (
+    anchor: number,
+    { unit, count }: { readonly unit: Unit; readonly count: number },
+    n: number,
+  ): number => {
     if (unit === 'day' || unit === 'week') return anchor + n * count * (unit === 'day' ? 1 : 7) * DAY_MS;
     const date = new Date(anchor);
     const month = date.getUTCMonth() + n * count * (unit === 'month' ? 1 : 12);
@@ -137,10 +141,10 @@ describe('the calendar of a subscription', () => {
     for (const interval of intervals) made.push({ ...interval, subscription: await subscribe(interval) });
     const until = anchor + 366 * DAY_MS;
     await rig.clock.moveTo(until);
-    for (const { unit, count, subscription } of made) {
+    for (const { subscription, ...interval } of made) {
       const expected: string[] = [];
-      for (let n = 0; oracle(anchor, unit, count, n) <= until; n += 1) {
-        expected.push(new Date(oracle(anchor, unit, count, n)).toISOString());
+      for (let n = 0; oracle(anchor, interval, n) <= until; n += 1) {
+        expected.push(new Date(oracle(anchor, interval, n)).toISOString());
       }
       expect(await billed(subscription)).toEqual(expected);
     }

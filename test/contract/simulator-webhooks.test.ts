@@ -105,7 +105,7 @@ describe("the simulator's own events", () => {
     expect(told['customer.deleted']?.object).toMatchObject({ id: customer.id, email: 'a@example.com' });
   });
 
-  it('are tried again with growing delays, signed afresh, and then given up', async () => {
+  it('are retried with growing delays and new signatures, then dropped', async () => {
     rig.answerWith(500);
     await rig.stripe.customers.create({});
     await settled();
@@ -187,7 +187,7 @@ describe('a webhook mode', () => {
   });
 });
 
-describe("an object's own wish in metadata[sim_webhooks]", () => {
+describe('the webhook mode in an object’s metadata[sim_webhooks]', () => {
   it.each([
     ['dup', 9],
     ['drop', 0],
@@ -218,7 +218,7 @@ describe('an event made to order', () => {
   const object = { id: 'pi_1', amount: 500, currency: 'usd', status: 'succeeded', customer: null };
   const send = (event: object) => rig.control('POST', '/events', { provider: 'provider_a', object, ...event });
 
-  it("has the interface's own form where the type is one of it", async () => {
+  it('has the interface’s own form for a type of the interface', async () => {
     const answer = await send({ type: 'payment_intent.failed', id: 'evt_x', created: 1_800_000_000 });
     expect(answer).toEqual({ status: 200, body: { status: 200, body: { received: true } } });
     expect(JSON.parse(rig.delivered[0]?.body ?? '')).toEqual({
@@ -231,7 +231,7 @@ describe('an event made to order', () => {
     expect(verify(rig.delivered[0] ?? expect.fail()).id).toBe('evt_x');
   });
 
-  it("has the vendor's form where asked, or where only the vendor knows the type", async () => {
+  it('has the vendor’s form on request, or if the type is the vendor’s own', async () => {
     await send({ type: 'payment_intent.payment_failed' });
     await send({ type: 'payment_intent.succeeded', vocabulary: 'native' });
     for (const delivery of rig.delivered) {
@@ -249,7 +249,7 @@ describe('an event made to order', () => {
     expect(new Set(ids).size).toBe(2);
   });
 
-  it('is signed wrongly or not at all where asked, and sent as often as asked', async () => {
+  it('can have a wrong or no signature, and is sent the given number of times', async () => {
     await send({ type: 'payment_intent.succeeded', signature: 'invalid' });
     expect(() => verify(rig.delivered[0] ?? expect.fail())).toThrow(/signature/i);
     await send({ type: 'payment_intent.succeeded', signature: 'missing' });
@@ -258,7 +258,7 @@ describe('an event made to order', () => {
     expect(rig.delivered.slice(2).map((delivery) => verify(delivery).id)).toEqual(['evt_same', 'evt_same', 'evt_same']);
   });
 
-  it('says what the service answered', async () => {
+  it('reports the answer of the service', async () => {
     rig.answerWith(401);
     expect(await send({ type: 'payment_intent.succeeded' })).toEqual({
       status: 200,

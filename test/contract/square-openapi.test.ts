@@ -3,11 +3,14 @@ import { resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { REFUND_REASONS } from '../../shared/core/money-back.ts';
 import type { Outcome } from '../../shared/core/outcome.ts';
-import { check, type Operation, operationsOf, problemsOf, queryProblems, strangersIn } from './openapi-check.ts';
+import { check, type Operation, operationsOf, queryProblems, schemaProblemsOf, strangersIn } from './openapi-check.ts';
 import { type Exchange, openRig, type ProviderRig } from './provider-rig.ts';
 import { SQUARE } from './provider-subjects.ts';
 
-/** Square's own description of its API is no part of this project; where a copy lies beside it, it is the judge. */
+/**
+ * Square's own description of its API is no part of this project; if a copy lies beside the project, the tests
+ * compare with it.
+ */
 const PLACES = ['../contracts/square', '../shared/contracts/square'];
 const folder = PLACES.map((place) => resolve(import.meta.dirname, '../..', place)).find(existsSync);
 
@@ -35,7 +38,7 @@ const EVENTS: Readonly<Record<string, string>> = {
 };
 
 describe.skipIf(folder === undefined)(
-  "what is said to Square and by the simulator (skipped where Square's API description does not lie beside the project)",
+  'requests to Square and answers of the simulator (skipped unless Square’s API description lies beside the project)',
   () => {
     let rig: ProviderRig;
     let operations: readonly Operation[] = [];
@@ -170,23 +173,23 @@ describe.skipIf(folder === undefined)(
       ];
     };
 
-    it('is as Square describes it, every request and every answer', () => {
+    it('every request and every answer is as Square describes it', () => {
       expect(rig.exchanges.flatMap(problemsIn)).toEqual([]);
       const kinds = new Set(rig.exchanges.map((one) => `${one.method} ${operationOf(one)?.path} ${one.status}`));
       expect(kinds.size).toBeGreaterThan(15);
     });
 
-    it('is an event as Square describes it, around an object as Square describes it', async () => {
+    it('every event and its object is as Square describes it', async () => {
       const [{ api } = { api: undefined }] = operations;
       const delivered = (await rig.delivered()).map(({ body }) => JSON.parse(body));
       expect(new Set(delivered.map(({ type }) => type))).toEqual(new Set(Object.keys(EVENTS)));
       for (const event of delivered) {
-        if (api) expect(problemsOf(api, EVENTS[event.type] ?? event.type, event)).toEqual([]);
+        if (api) expect(schemaProblemsOf(api, EVENTS[event.type] ?? event.type, event)).toEqual([]);
         expect(event.data.object[event.data.type]).toBeTypeOf('object');
       }
     });
 
-    it('the check itself finds what is wrong', () => {
+    it('the check finds a violation', () => {
       const charge = rig.exchanges.find(({ method, path }) => method === 'POST' && path.endsWith('/payments'));
       if (!charge) throw new Error('nothing was charged');
       const body = JSON.parse(charge.sent);

@@ -10,7 +10,7 @@ import {
 import { openRig, type ProviderRig } from './provider-rig.ts';
 import { SQUARE } from './provider-subjects.ts';
 
-/** Refunds and disputes by the adapter of Square, beyond what every adapter owes the port. */
+/** Refunds and disputes by the adapter of Square, beyond the contract of every adapter. */
 const AMOUNT = 2_500;
 const MINUTE_MS = 60_000;
 
@@ -116,7 +116,7 @@ describe('a refund', () => {
     expect(await refund(payment, 9, { amountCents: 1 })).toEqual({ kind: 'refused', reason: REFUND_EXCEEDS });
   });
 
-  it('never adds up to more than the payment, however many are asked for at once', async () => {
+  it('never adds up to more than the payment, for any number of concurrent requests', async () => {
     const payment = await pay();
     const outcomes = await Promise.all(Array.from({ length: 50 }, (_, n) => refund(payment, n, { amountCents: 100 })));
     expect(outcomes.filter(({ kind }) => kind === 'done')).toHaveLength(25);
@@ -129,7 +129,7 @@ describe('a refund', () => {
   it.each([
     ['fails', 'cnon:sim-pending-refund-fail', 'FAILED'],
     ['is rejected', 'cnon:sim-pending-refund-reject', 'REJECTED'],
-  ])('that %s at Square is failed with the word of Square, and can be made again', async (_, method, failureCode) => {
+  ])('that %s at Square is failed with Square’s reason, and can be made again', async (_, method, failureCode) => {
     const payment = await pay(method);
     const { refundId: id, status } = doneValue(await refund(payment, 1));
     expect(status).toBe('pending');
@@ -151,7 +151,7 @@ describe('a refund', () => {
     expect(await listed(payment)).toEqual([first]);
   });
 
-  it('of a payment that Square does not know, or has not completed, is refused in words of Square', async () => {
+  it('of a payment that Square does not know, or has not completed, is refused with Square’s error', async () => {
     const absent = { intentId: 'absent', paymentId: 'absent' };
     expect(await refund(absent, 1)).toEqual({ kind: 'refused', reason: 'NOT_FOUND', parameter: 'payment_id' });
     expect(await refundsOf().listRefunds(absent)).toMatchObject({ kind: 'refused', reason: 'NOT_FOUND' });

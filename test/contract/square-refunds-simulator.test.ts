@@ -3,7 +3,7 @@ import { targetOf } from '../builders/target-of.ts';
 import { openRig, type ProviderRig } from './provider-rig.ts';
 import { SQUARE } from './provider-subjects.ts';
 
-/** What the simulator does with refunds and disputes as Square does it, beyond what the adapter asks of it. */
+/** Refunds and disputes of Square in the simulator beyond the adapter's calls. */
 let rig: ProviderRig;
 beforeEach(async () => {
   rig = await openRig(SQUARE);
@@ -56,7 +56,7 @@ describe('a refund', () => {
     ['has a reason of 193 characters', { reason: 'x'.repeat(193) }, 'VALUE_TOO_LONG', 'reason'],
     ['is of more than was paid', { amount_money: money(501) }, 'REFUND_AMOUNT_INVALID', 'amount_money.amount'],
     ['has a field that Square does not have', { metadata: {} }, 'UNKNOWN_BODY_PARAMETER', undefined],
-  ])('that %s is refused in words of Square', async (...[_, fields, code, field]) => {
+  ])('that %s is refused with Square’s error', async (...[_, fields, code, field]) => {
     const refused = await refund('k1', await pay(), fields);
     expect(refused.status).toBe(code === 'NOT_FOUND' ? 404 : 400);
     expect(refused.body).toEqual({
@@ -113,7 +113,7 @@ describe('a refund', () => {
     expect(await refund('k1', paymentId)).toMatchObject({ status: 200 });
   });
 
-  it('shows in its payment, which stays completed, and leaves it again where it fails', async () => {
+  it('shows in its payment, which stays completed, and is removed from it after a failure', async () => {
     const paymentId = await pay();
     expect((await call(`GET /v2/payments/${paymentId}`)).body.payment).not.toHaveProperty('refund_ids');
     const first = (await refund('k1', paymentId, { amount_money: money(200) })).body.refund;

@@ -3,7 +3,7 @@ import { targetOf } from '../builders/target-of.ts';
 import { openRig, type ProviderRig } from './provider-rig.ts';
 import { SQUARE } from './provider-subjects.ts';
 
-/** What the simulator does as Square does it, beyond what the adapter asks of it. */
+/** Behaviour of Square in the simulator beyond the adapter's calls. */
 let rig: ProviderRig;
 beforeEach(async () => {
   rig = await openRig(SQUARE);
@@ -93,7 +93,7 @@ describe('a request', () => {
     ['names an order that is not there', { order_id: 'absent' }, 'NOT_FOUND', 'order_id'],
     ['names a token that is not there', { source_id: 'cnon:nothing' }, 'NOT_FOUND', 'source_id'],
     ['names a spent token', { source_id: 'cnon:card-nonce-already-used' }, 'CARD_TOKEN_USED', 'source_id'],
-  ])('that %s is refused in words of Square', async (...[_, fields, code, field]) => {
+  ])('that %s is refused with Square’s error', async (...[_, fields, code, field]) => {
     const refused = await charge('k1', fields);
     expect(refused.status).toBeGreaterThanOrEqual(400);
     expect(refused.body).toEqual({

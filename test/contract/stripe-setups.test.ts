@@ -4,7 +4,7 @@ import type { ProviderMethod, SetupsPort } from '../../shared/providers/port/met
 import { openRig, type ProviderRig } from './provider-rig.ts';
 import { PAYPAL, SQUARE, STRIPE } from './provider-subjects.ts';
 
-/** What an adapter owes the port to set-ups: a method whose payer must authenticate before it is saved. */
+/** The contract of set-ups: a method whose payer must authenticate before it is saved. */
 const ASKS = 'pm_card_authenticationRequiredOnSetup';
 
 let rig: ProviderRig;
@@ -99,20 +99,20 @@ describe('a set-up', () => {
     expect(doneValue(await setups().cancel(setupId))).toMatchObject({ status: 'succeeded', method: { methodId } });
   });
 
-  it('that Stripe does not have is over', async () => {
+  it('that Stripe does not have counts as canceled', async () => {
     const gone = { setupId: 'seti_absent', status: 'canceled', method: undefined };
     expect(doneValue(await setups().find('seti_absent'))).toEqual(gone);
     expect(doneValue(await setups().cancel('seti_absent'))).toEqual(gone);
   });
 
-  it('of which Stripe does not answer is unknown', async () => {
+  it('is unknown if Stripe does not answer', async () => {
     const { setupId } = await asked();
     await rig.control('POST', '/faults', { action: 'error_500', path: '/v1/setup_intents', times: 2 });
     expect(await setups().find(setupId)).toEqual({ kind: 'unknown', reason: 'error' });
     expect(await setups().cancel(setupId)).toEqual({ kind: 'unknown', reason: 'error' });
   });
 
-  it('tells of its end with our id', async () => {
+  it('reports its end with our id', async () => {
     const { setupId } = await asked();
     await step('failure');
     const seen = (await rig.delivered()).map(({ body }) => rig.provider.readEvent(JSON.parse(body)));

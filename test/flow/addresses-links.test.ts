@@ -7,7 +7,7 @@ import { type ParsedJson, type RequestOptions, withHost } from './host.ts';
 import { company, createAddress, createCustomer, saveMethod } from './payers.ts';
 import { command, OWN_BILLING, readSubscription, subscribe, subscriber } from './subscribers.ts';
 
-/** Whatever names an address loses it when the address is deleted; payments keep what was named when they were made. */
+/** A deletion removes the address from every record that names it; payments keep the address of their creation. */
 const service = withHost({ frozen: true, env: OWN_BILLING });
 
 const remove = (path: string, options: RequestOptions) => service.request('DELETE', path, options);
@@ -71,7 +71,7 @@ describe('an address that is deleted', () => {
     const live = await subscribe(service, who, { billing_address_id: address.id });
     const canceled = await subscribe(service, who);
     expect(await link(`/subscriptions/${canceled.id}`, address.id, who.options)).toMatchObject({ status: 200 });
-    await command(service, who, canceled.id, 'cancel', { cancel_at_period_end: false });
+    await command(service, who, { id: canceled.id, name: 'cancel', body: { cancel_at_period_end: false } });
     await remove(`/addresses/${address.id}`, who.options);
     for (const { id } of [live, canceled]) {
       expect(await readSubscription(service, who, id)).toMatchObject({ billing_address_id: null });
@@ -79,7 +79,7 @@ describe('an address that is deleted', () => {
     expect(await usesOf(address.id)).toEqual([]);
   });
 
-  test('leaves no trace of a method that was deleted before, and is not in its way', async () => {
+  test('does not recreate a method that was deleted before, and succeeds', async () => {
     const { options } = await signIn(service);
     const address = await createAddress(service, options);
     const method = await saveMethod(service, options, { billing_address_id: address.id });
@@ -89,7 +89,7 @@ describe('an address that is deleted', () => {
     expect((await remove(`/addresses/${address.id}`, options)).status).toBe(204);
   });
 
-  test('while methods are linked to it at the same time leaves its id on none', async () => {
+  test('during concurrent links of methods leaves its id on no method', async () => {
     const { options } = await signIn(service);
     await createCustomer(service, options);
     const methods = await Promise.all(Array.from({ length: 4 }, () => saveMethod(service, options)));

@@ -11,7 +11,7 @@ type Fields = Readonly<Record<string, unknown>>;
 const signedIn = (session: Parameters<typeof service.session>[0] = {}) =>
   signIn(service, { expires_in: 30 * DAY, ...session });
 
-/** Each a second after the one before, so that newest is plain. */
+/** Each a second after the previous one, so that their order is certain. */
 const create = async (user: User, fields: Fields = {}): Promise<ParsedJson> => {
   await service.advance(1);
   const answer = await service.post('/addresses', partialAddress(fields), user.options);
@@ -33,14 +33,8 @@ const defaultsIn = (addresses: readonly ParsedJson[]): string[] => idsOf(address
 const setDefault = (user: User, id: string) => service.post(`/addresses/${id}/set-default`, {}, user.options);
 const remove = (user: User, id: string) => service.request('DELETE', `/addresses/${id}`, user.options);
 
-/** The table itself, for what no route leaves behind. */
-const table = () => {
-  const { dynamoEndpoint, env } = service.host();
-  const credentials = { accessKeyId: 'local', secretAccessKey: 'local' };
-  return openTable({ endpoint: dynamoEndpoint, region: 'eu-central-1', credentials }, env['TABLE_NAME'] ?? '', () =>
-    service.now(),
-  );
-};
+/** The table itself, for records that no route can create. */
+const table = () => openTable(service.host().connection, service.now);
 
 describe('the list', () => {
   let user: User;
@@ -118,7 +112,7 @@ describe('the list', () => {
 });
 
 describe('the default', () => {
-  test('is one an owner and type, the last wins', async () => {
+  test('is one per owner and type, the last wins', async () => {
     const user = await signedIn();
     const [b1, b2, s1, s2] = await createMany(user, [
       { type: 'billing', is_default: true },
@@ -168,14 +162,14 @@ describe('the default', () => {
     expect(await partitionOf(service, `OWNER#USER#${user.userId}`)).toEqual([]);
   });
 
-  test('moves with its address where the change of type says so', async () => {
+  test('moves with its address if the request makes it the default of the new type', async () => {
     const user = await signedIn();
     const [older, newer] = await createMany(user, [{}, { is_default: true }]);
     await service.put(`/addresses/${newer.id}`, { type: 'shipping', is_default: true }, user.options);
     expect(defaultsIn(await list(user))).toEqual([newer.id, older.id]);
   });
 
-  test('that leads nowhere is repaired when it is read, on whatever page', async () => {
+  test('that names no address is repaired by a read of any page', async () => {
     const user = await signedIn();
     const made = await createMany(user, [{}, {}, {}]);
     const slot = { owner: { kind: 'user', userId: user.userId }, kind: 'ADDR', variant: 'billing' } as const;
@@ -217,7 +211,7 @@ describe('the default', () => {
 });
 
 describe("another's personal address", () => {
-  test('is nobody’s to see or change', async () => {
+  test('can be neither read nor changed by anyone', async () => {
     const [owner, stranger] = [await signedIn(), await signedIn()];
     const { id } = await create(owner);
     const before = await partitionOf(service, `ADDR#${id}`);
@@ -308,7 +302,7 @@ describe("an organization's addresses", () => {
     expect(await itemsOf(service)).toEqual(before);
   });
 
-  test('are closed to everybody else', async () => {
+  test('are refused to all other callers', async () => {
     const made = await create(as('owner'), theirs());
     const path = `/addresses/${made.id}`;
     const before = await itemsOf(service, 'ADDR#');
@@ -327,7 +321,7 @@ describe("an organization's addresses", () => {
     expect(await itemsOf(service, 'ADDR#')).toEqual(before);
   });
 
-  test("are meant where the session names the organization and the request doesn't", async () => {
+  test('are used if the session names the organization and the request does not', async () => {
     const email = 'billing@team.example.com';
     const inside = await signedIn({ email, user_id: as('billing').userId, organization_id: organizationId });
     const made = await create(inside);
@@ -347,7 +341,7 @@ describe("an organization's addresses", () => {
     expect(defaultsIn(await list(owner, `?organization_id=${organizationId}&type=billing`))).toEqual([shared.id]);
   });
 
-  test('of an organization that is not there are not there', async () => {
+  test('of an unknown organization are not found', async () => {
     const answer = await service.get('/addresses?organization_id=org_none', as('owner').options);
     expect(answer).toMatchObject({ status: 404, body: { details: { resource: 'organization' } } });
   });

@@ -50,7 +50,7 @@ describe('a platform admin', () => {
   test('sees that a payment waits for its payer, and not the page where the payer authenticates', async () => {
     const [user, admin] = [await signIn(service), await signInAdmin()];
     const payment = await createIntent(service, user, { return_url: 'https://shop.example/back' });
-    await confirm(service, payment.id, user.options, { payment_method_id: THREE_D_SECURE });
+    await confirm(service, payment.id, { ...user.options, body: { payment_method_id: THREE_D_SECURE } });
     const shown = await read(service, payment.id, admin.options);
     expect(shown).toMatchObject({ status: 'pending', next_action: { type: expect.any(String) } });
     expect(Object.keys(shown.next_action)).toEqual(['type']);
@@ -58,7 +58,7 @@ describe('a platform admin', () => {
     expect(canceled.status).toBe(200);
   });
 
-  test('may not update, confirm or pay with anything of somebody else: 403', async () => {
+  test('cannot update or confirm another user’s payment or pay with another user’s method: 403', async () => {
     const [user, admin, stranger] = [await signIn(service), await signInAdmin(), await signIn(service)];
     const payment = await createPaidIntent(service, user);
     const method = await saveMethod(service, user.options);

@@ -85,7 +85,7 @@ describe('the history of a payment', () => {
     ]);
   });
 
-  test('names the platform admin whose sync found what the provider has', async () => {
+  test('names the platform admin whose sync found the provider’s state', async () => {
     const [user, admin] = [await signIn(service), await signInAdmin()];
     const payment = await createIntent(service, user);
     await service.control('POST', '/simulator/webhooks', { mode: 'drop' });

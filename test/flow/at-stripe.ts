@@ -1,14 +1,14 @@
 import { expect } from 'vitest';
 import type { ParsedJson, TestHost } from './host.ts';
 
-/** A call that somebody makes at Stripe with the secret key, past the service: a click in the dashboard, say. */
+/** A call to Stripe with the secret key, past the service, for example a click in the dashboard. */
 export const atStripe = async (
   service: TestHost,
-  method: 'POST' | 'DELETE',
-  path: string,
+  route: `${'POST' | 'DELETE'} ${string}`,
   fields: Readonly<Record<string, string>> = {},
 ): Promise<ParsedJson> => {
   const { env } = service.host();
+  const [method = '', path] = route.split(' ');
   const answer = await service.request(method, `/_local/providers/stripe/v1/${path}`, {
     headers: {
       authorization: `Bearer ${env['PROVIDER_A_API_KEY']}`,

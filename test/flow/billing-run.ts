@@ -8,9 +8,9 @@ import { type ParsedJson, startTestHost, type TestHost } from './host.ts';
 import { command, OWN_BILLING, payer, type Subscriber, subscribe } from './subscribers.ts';
 
 /**
- * Years of billing by the clock: what was charged, when and how much is held against a calendar that was worked out a
- * second time, and against what the provider holds to be true. Every sweep runs three times at once, and every message
- * of theirs is delivered twice at once.
+ * Years of billing by the clock: charges, their times and amounts are compared with an independent calendar and with
+ * the provider's ledger. Every sweep runs three times at once, and every message of theirs is delivered twice at
+ * once.
  */
 export interface BillingPlan {
   /** The days (ISO, with a time of day) on which a set of subscriptions is made. */
@@ -85,7 +85,7 @@ const twice =
     return answer;
   };
 
-/** Nobody but the sweeps and the run: what they do alone is all that happens. */
+/** Only the sweeps and the run act on the subscriptions. */
 const RACING: Catalogue = {
   endpoints,
   triggers: triggers.filter(({ kind }) => kind !== 'stream'),
@@ -125,7 +125,11 @@ const cancelOnTheWay = async (service: TestHost, userId: string, made: readonly 
     await service.moveTo(at);
     const { options } = await signIn(service, { user_id: userId, expires_in: DAY });
     const who = { options, names: { customer_id: '', payment_method_id: '', provider_id: '' } };
-    const answer = await command(service, who, one.id, 'cancel', { cancel_at_period_end: cancel.atPeriodEnd });
+    const answer = await command(service, who, {
+      id: one.id,
+      name: 'cancel',
+      body: { cancel_at_period_end: cancel.atPeriodEnd },
+    });
     expect(answer.status).toBe(200);
     one.endsAt = cancel.atPeriodEnd ? answer.body.current_period_end : at;
   }
@@ -136,7 +140,7 @@ const dueOf = ({ anchor, group, endsAt }: Made, until: string): string[] => {
   const end = endsAt !== undefined && endsAt < until ? endsAt : until;
   const due: string[] = [];
   for (let period = 0; ; period += 1) {
-    const start = oracleStart(anchor, group.interval, group.multiplier, period);
+    const start = oracleStart(anchor, group, period);
     if (start >= end) return due;
     due.push(start);
   }

@@ -3,7 +3,7 @@ import { intentBody } from '../builders/intent.ts';
 import { IMPATIENT, signIn } from './flow.ts';
 import { type ParsedJson, withHost } from './host.ts';
 
-/** Braintree keeps customers, and nothing else. */
+/** Braintree is used for customers only. */
 const service = withHost({ frozen: true, env: IMPATIENT });
 
 const atBraintree = async (id: string): Promise<ParsedJson> =>

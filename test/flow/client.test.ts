@@ -1,57 +1,170 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { writeClient } from '../../infra/client.ts';
+import { writeClient } from '../../infra/client/package.ts';
 import { withHost } from './host.ts';
 
-/** The generated client, in a package of somebody else's: compiled and run as docs/client.md shows it. */
+/** The client's package as npm packs it: installed offline in another project, compiled and run. */
 const service = withHost();
 
 const run = promisify(execFile);
 const ROOT = resolve(import.meta.dirname, '../..');
+/** The client's only dependency, and the types that it needs. */
+const DEPENDENCIES = ['openapi-fetch', 'openapi-typescript-helpers'];
+const STRICT = {
+  ...{ module: 'NodeNext', target: 'ES2024', lib: ['ES2024', 'DOM'], types: ['node'], noEmit: true },
+  ...{ strict: true, exactOptionalPropertyTypes: true, noUncheckedIndexedAccess: true },
+  ...{ noPropertyAccessFromIndexSignature: true, verbatimModuleSyntax: true, allowImportingTsExtensions: true },
+};
 
-/** What the types must refuse; each line that they let pass is an error. */
+/** Calls that the types must refuse; each accepted line is an error. */
 const WRONG = `import { createPaymentsClient } from 'payments-client';
+import type { Address, ApiError, Customer, Dispute, Payment, PaymentMethod, Refund, Subscription } from 'payments-client';
 const client = createPaymentsClient({ baseUrl: 'http://127.0.0.1:1' });
+declare const payment: Payment;
+declare const refund: Refund;
+declare const dispute: Dispute;
+declare const method: PaymentMethod;
+declare const customer: Customer;
+declare const subscription: Subscription;
+declare const address: Address;
+declare const error: ApiError;
 // @ts-expect-error no such route
 client.GET('/payment');
 // @ts-expect-error an amount is a number
 client.POST('/payments/intents', { body: { total_cents: '2500', currency: 'USD' } });
-// @ts-expect-error no such status
-client.GET('/payments/{id}', { params: { path: { id: 'x' } } }).then(({ data }) => data?.data.status === 'paid');
 // @ts-expect-error the id is missing
 client.POST('/payments/confirm/{id}', { body: {} });
+// @ts-expect-error a flag of the query is a boolean
+client.GET('/admin/payments', { params: { query: { disputed: 'true' } } });
+// @ts-expect-error no such status of a payment
+payment.status === 'paid';
+// @ts-expect-error no such status of a refund
+refund.status === 'paid';
+// @ts-expect-error no such status of a subscription
+subscription.status === 'paid';
+// @ts-expect-error no such status of a dispute
+dispute.status === 'paid';
+// @ts-expect-error no such field
+method.card_number;
+// @ts-expect-error no such field
+customer.nickname;
+// @ts-expect-error no such field
+address.nickname;
+// @ts-expect-error no such code
+error.code === 'CARD_DECLINED';
+// @ts-expect-error the details of this code are no list
+if (error.code === 'PAYMENT_DECLINED') error.details?.map(String);
+const confirmed = await client.POST('/payments/confirm/{id}', { params: { path: { id: 'pay_1' } }, body: {} });
+// @ts-expect-error this route never answers with this code
+confirmed.error?.code === 'INVITE_EXPIRED';
 `;
 
-const somebodysPackage = async (): Promise<string> => {
+/** Errors of the service, read by the README's second program: the details have the form that the types promise. */
+const ADVICE = `import { createPaymentsClient, type Refund } from 'payments-client';
+import { adviceOn } from './program-1.ts';
+const clientOf = (session: string) =>
+  createPaymentsClient({ baseUrl: process.env['PAYMENTS_URL'] ?? '', headers: { 'X-Session-ID': session } });
+const owner = clientOf('demo-owner');
+const pay = async (payment_method_id: string) => {
+  const created = await owner.POST('/payments/intents', { body: { total_cents: 2500, currency: 'USD', payment_method_id } });
+  const path = { id: created.data?.id ?? '' };
+  return { path, confirmed: await owner.POST('/payments/confirm/{id}', { params: { path }, body: {} }) };
+};
+const refund = (path: { id: string }, amount_cents: number) =>
+  clientOf('demo-admin').POST('/payments/{id}/refunds', { params: { path }, body: { amount_cents } });
+
+const { path } = await pay('pm_card_visa');
+const made: Refund | undefined = (await refund(path, 500)).data;
+const declined = await pay('pm_card_visa_chargeDeclinedInsufficientFunds');
+const failures = [
+  declined.confirmed,
+  await owner.POST('/payments/intents', { body: { total_cents: -1, currency: 'USD' } }),
+  await refund(path, 2500),
+  await owner.GET('/payments/{id}', { params: { path: { id: 'pay_none' } } }),
+];
+const advice = failures.map(({ error }) => (error ? adviceOn(error) : 'no error'));
+console.log(JSON.stringify({ refunded: made?.amount_cents, advice }));
+`;
+
+const programsInReadme = async (): Promise<string[]> => {
+  const text = await readFile(join(ROOT, 'infra/client/README.md'), 'utf8');
+  return [...text.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, program = '']) => program);
+};
+
+/** npm as users have it, without a registry and without the cache of this machine. */
+const npm = (folder: string, ...args: readonly string[]) =>
+  run('npm', [...args, '--offline', '--ignore-scripts', '--no-audit', '--no-fund', '--cache', join(folder, 'cache')], {
+    cwd: folder,
+  });
+
+const pack = async (folder: string, source: string): Promise<string> => {
+  const { stdout } = await npm(folder, 'pack', source, '--json');
+  const [packed] = JSON.parse(stdout);
+  return packed.filename;
+};
+
+const somebodysProject = async (): Promise<string> => {
   const folder = await mkdtemp(join(tmpdir(), 'payments-client-'));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
-  await writeClient(join(folder, 'node_modules', 'payments-client'));
-  for (const name of ['@types', 'openapi-fetch']) {
+  await writeClient(join(folder, 'client'));
+  const tarballs: Record<string, string> = { 'payments-client': await pack(folder, './client') };
+  for (const name of DEPENDENCIES) tarballs[name] = await pack(folder, join(ROOT, 'node_modules', name));
+  const dependencies = Object.fromEntries(Object.entries(tarballs).map(([name, file]) => [name, `file:${file}`]));
+  await writeFile(join(folder, 'package.json'), JSON.stringify({ type: 'module', dependencies }));
+  await npm(folder, 'install');
+  await mkdir(join(folder, 'node_modules/@types'), { recursive: true });
+  for (const name of ['@types/node', 'undici-types']) {
     await symlink(join(ROOT, 'node_modules', name), join(folder, 'node_modules', name));
   }
-  const page = await readFile(join(ROOT, 'docs/client.md'), 'utf8');
-  const [, program = ''] = /^```ts\n(.*?)^```$/ms.exec(page) ?? [];
-  const options = { module: 'NodeNext', target: 'ES2024', lib: ['ES2024', 'DOM'], types: ['node'], strict: true };
-  await writeFile(join(folder, 'package.json'), '{"type":"module"}');
-  await writeFile(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions: { ...options, noEmit: true } }));
-  await writeFile(join(folder, 'program.ts'), program);
-  await writeFile(join(folder, 'wrong.ts'), WRONG);
+  await writeFile(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions: STRICT, include: ['*.ts'] }));
   return folder;
 };
 
-describe('the generated client', () => {
-  test('is compiled with a program, creates, confirms and lists, and refuses what the API would', async () => {
-    const folder = await somebodysPackage();
+describe('the package of the client', () => {
+  test('is installed from its tarball, compiles under strict rules, makes a payment, and reads errors', async () => {
+    const folder = await somebodysProject();
+    const programs = await programsInReadme();
+    expect(programs).toHaveLength(2);
+    for (const [index, program] of programs.entries()) await writeFile(join(folder, `program-${index}.ts`), program);
+    await writeFile(join(folder, 'wrong.ts'), WRONG);
+    await writeFile(join(folder, 'advice.ts'), ADVICE);
     const { stdout: errors } = await run(process.execPath, [join(ROOT, 'node_modules/.bin/tsc'), '-p', folder]).catch(
       (error: { stdout: string }) => error,
     );
     expect(errors).toBe('');
     const env = { PAYMENTS_URL: service.host().baseUrl };
-    const { stdout } = await run(process.execPath, [join(folder, 'program.ts')], { env });
-    expect(JSON.parse(stdout)).toEqual({ confirmed: 'succeeded', listed: 2_500 });
+    const printed = async (file: string) =>
+      JSON.parse((await run(process.execPath, [join(folder, file)], { env })).stdout);
+    expect(await printed('program-0.ts')).toEqual({ confirmed: 'succeeded', total_cents: 2_500 });
+    expect(await printed('advice.ts')).toEqual({
+      refunded: 500,
+      advice: [
+        'Use another card',
+        expect.stringMatching(/^total_cents must be /),
+        'Only 2000 is left',
+        expect.stringMatching(/^No such payment \(request .+\)$/),
+      ],
+    });
+  });
+
+  test('holds its code, its types, a README and a licence, and nothing else', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'payments-client-'));
+    onTestFinished(() => rm(folder, { recursive: true, force: true }));
+    await writeClient(join(folder, 'client'));
+    const { stdout } = await npm(folder, 'pack', './client', '--json', '--dry-run');
+    const [{ files, name, version }] = JSON.parse(stdout);
+    expect(files.map(({ path }: { path: string }) => path).toSorted()).toEqual([
+      'LICENSE',
+      'README.md',
+      'index.d.ts',
+      'index.js',
+      'package.json',
+      'schema.d.ts',
+    ]);
+    expect(`${name} ${version}`).toMatch(/^payments-client \d{4}\.\d{1,2}\.\d{1,2}$/);
   });
 });

@@ -9,8 +9,8 @@ import { paymentsOf, subscribe, subscriber, trySubscribe } from './subscribers.t
 import { unchanged } from './unchanged.ts';
 
 /**
- * Amounts here are ISO 4217 minor units. What the provider counts is the simulator's to say, by a table of its own: the
- * ledger shows it in ISO minor units again.
+ * Amounts here are ISO 4217 minor units. The simulator converts to the provider's units by its own table; the ledger
+ * shows ISO minor units again.
  */
 const service = withHost({ frozen: true });
 
@@ -51,7 +51,7 @@ const REFUSALS = {
 
 const PAYING = { provider_a: VISA, provider_b: 'SIM-OK', provider_c: 'cnon:card-nonce-ok' } as const;
 
-describe('an amount is charged as what it is', () => {
+describe('an amount is charged in the provider’s units', () => {
   test.each([
     ['provider_a', 'ISK', 5_000],
     ['provider_a', 'UGX', 5_000],
@@ -92,7 +92,7 @@ describe('an amount is charged as what it is', () => {
     expect(shown).toMatchObject({ amount, currency: currency.toLowerCase() });
   });
 
-  test("is compared in Stripe's units where Stripe's own event says it, in ours where the interface's does", async () => {
+  test('is compared in Stripe’s units for Stripe’s own event, in ours for the interface’s event', async () => {
     const user = await signIn(service);
     const [wrong, native, contract] = [
       await createIntent(service, user, { currency: 'ISK', total_cents: 5_000 }),
@@ -198,7 +198,7 @@ const putProduct = async (id: string, price: Readonly<Record<string, unknown>>):
 };
 
 describe('a subscription', () => {
-  test('in ISK is billed by Stripe for what it costs, at once and at its renewal', async () => {
+  test('in ISK is billed by Stripe with its price, at once and at its renewal', async () => {
     const who = await subscriber(service);
     const made = await subscribe(service, who, { currency: 'ISK', subtotal_cents: 5_000, total_cents: 5_000 });
     await service.advance(32 * DAY);
@@ -240,11 +240,11 @@ describe('a subscription', () => {
 describe('drift', () => {
   const payctl = payctlOf(service);
 
-  test('notices an amount that is a hundredth of what it should be', async () => {
+  test('finds an amount that is wrong by a factor of a hundred', async () => {
     const user = await signIn(service);
     const payment = await createIntent(service, user, { currency: 'ISK', total_cents: 5_000 });
     const fine = await createIntent(service, user, { currency: 'ISK', total_cents: 5_000 });
-    // As a service would that took ISK for a currency of whole units.
+    // The amount of a service that takes ISK for a currency without minor units.
     await atStripe(payment.provider_payment_id, { amount: '5000' });
     const { exitCode, json } = await payctl(['drift']);
     expect(exitCode).toBe(1);

@@ -5,7 +5,7 @@ import { DAY, partitionOf, signIn } from './flow.ts';
 import { type ParsedJson, type RequestOptions, type TestAnswer, withHost } from './host.ts';
 import { company } from './payers.ts';
 
-/** However an owner's first requests meet, there is one customer: here, at the provider, and under every method. */
+/** Concurrent first requests of an owner make one customer: here, at the provider, and under every method. */
 const service = withHost({ frozen: true });
 
 afterEach(() => service.clearFaults());
@@ -37,7 +37,7 @@ describe.each(SLOTS)('first methods saved at once at %s', (provider_id, token) =
     expect(await madeAtProvider(before)).toMatchObject([{ id: customers[0].provider_customer_id }]);
   });
 
-  test('make one customer of an organization, whoever of its members saves them', async () => {
+  test('saved at once by several members make one customer of the organization', async () => {
     const acme = await company(service);
     const before = await countAtProvider();
     const members = [acme.owner, acme.admin, acme.billing];
@@ -88,7 +88,7 @@ test('a failure of the provider leaves the next request to make the customer, wi
   }
 });
 
-test('a claim that nobody came back to is gone a day later', async () => {
+test('an abandoned claim is removed a day later', async () => {
   const user = await signIn(service, { expires_in: 3 * DAY });
   await service.fault({ action: 'error_500', path: '/v1/customers', times: 1 });
   expect(await save(user.options)).toMatchObject({ status: 502 });

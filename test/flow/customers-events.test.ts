@@ -16,7 +16,9 @@ import {
 import { type ParsedJson, type ProviderEvent, withHost } from './host.ts';
 import { createCustomer, customerEventsOf, guestWithMethod, outcomesOf, saveMethod, storedRecord } from './payers.ts';
 
-/** What a provider tells of customers, and what the bus hears of it. Here a deletion takes the payments along. */
+/**
+ * Provider events about customers, and the events that follow on the bus. A deletion removes the payments here, too.
+ */
 const service = withHost({ frozen: true, env: { ...PATIENT, CUSTOMER_DELETE_HISTORY: 'true' } });
 
 const seconds = (): number => Math.floor(service.now() / 1_000);
@@ -31,7 +33,7 @@ const tell = async (type: string, object: object, event: Partial<ProviderEvent> 
   await service.settle();
 };
 
-/** A customer some minutes old, with what its own making brought along behind it. */
+/** A customer some minutes old; the events of its creation are processed. */
 const known = async (fields = {}): Promise<{ user: User; customer: ParsedJson; at: ParsedJson }> => {
   const user = await signIn(service);
   const customer = await createCustomer(service, user.options, { name: 'Ada', phone: '+1555', ...fields });
@@ -41,7 +43,7 @@ const known = async (fields = {}): Promise<{ user: User; customer: ParsedJson; a
 
 describe('customer.updated', () => {
   test.each(['contract', 'native'] as const)(
-    'in the %s vocabulary refreshes e-mail, name and phone, told once',
+    'in the %s vocabulary refreshes e-mail, name and phone, and publishes one event',
     async (vocabulary) => {
       const { user, customer, at } = await known({ metadata: { kept: true }, first_name: 'Ada' });
       await tell(
@@ -80,7 +82,7 @@ describe('customer.updated', () => {
     });
   });
 
-  test('that comes again, or says what is known, changes nothing and tells nothing', async () => {
+  test('that is repeated, or holds known values, changes and publishes nothing', async () => {
     const { user, customer, at } = await known();
     const event = { id: `evt_${customer.id}`, times: 3 };
     await tell('customer.updated', { ...at, name: 'Grace' }, event);
@@ -92,7 +94,7 @@ describe('customer.updated', () => {
     expect(namesOf(customer.id)).toEqual(['customer.created', 'customer.updated']);
   });
 
-  test('from before what is known already is stale, whenever that came in', async () => {
+  test('that is older than the stored values is stale, whenever they arrived', async () => {
     const { user, customer, at } = await known();
     const started = seconds();
     await service.advance(MINUTE);
@@ -100,7 +102,7 @@ describe('customer.updated', () => {
     await tell('customer.updated', { ...at, name: 'Newer' }, { created: started + 20 });
     await tell('customer.updated', { ...at, name: 'Older' }, { created: started + 10 });
     expect(await readCustomer(user, customer.id)).toMatchObject({ name: 'Newer' });
-    // Newer than the last, though from before that one came in.
+    // Newer than the last event, but sent before that event arrived.
     await tell('customer.updated', { ...at, name: 'Newest' }, { created: started + 30 });
     expect(await readCustomer(user, customer.id)).toMatchObject({ name: 'Newest' });
     expect(
@@ -111,7 +113,7 @@ describe('customer.updated', () => {
     ).toEqual(['customer refreshed', 'customer refreshed', 'stale']);
   });
 
-  test('that says what is known makes older ones stale all the same', async () => {
+  test('with known values makes older events stale too', async () => {
     const { user, customer, at } = await known();
     const started = seconds();
     await service.advance(MINUTE);
@@ -135,7 +137,7 @@ describe('customer.updated', () => {
     expect(await readCustomer(user, customer.id)).toMatchObject({ name: 'Ours' });
   });
 
-  test('of a customer that is not there is tried again, then logged', async () => {
+  test('of an unknown customer is retried, then logged', async () => {
     await tell('customer.updated', { id: 'cus_nobody', name: 'Nobody' });
     expect(await outcomesOf(service, 'cus_nobody')).toEqual([]);
     await service.advance(HOUR);
@@ -183,7 +185,7 @@ describe('customer.deleted', () => {
     },
   );
 
-  test('comes again, and of one that is not here: nothing', async () => {
+  test('that is repeated, or of an unknown customer, changes nothing', async () => {
     const { at } = await known();
     await tell('customer.deleted', at);
     await tell('customer.deleted', at);

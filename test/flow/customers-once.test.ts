@@ -69,7 +69,7 @@ describe('a create under a key', () => {
     expect((await service.get('/customers', user.options)).body).toHaveLength(2);
   });
 
-  test('sent twenty times at once makes one; who comes meanwhile is told to wait', async () => {
+  test('sent twenty times at once makes one; concurrent requests are answered with a retry delay', async () => {
     const user = await signIn(service);
     const keyed = { ...user.options, idempotencyKey: 'at-once' };
     const answers = await Promise.all(Array.from({ length: 20 }, () => create(keyed)));
@@ -191,7 +191,7 @@ describe('a guest', () => {
     }
   });
 
-  test('is nobody without guest_data and token, or with a forged one', async () => {
+  test('is anonymous without guest_data and token, or with a forged token', async () => {
     expect(await create({})).toMatchObject({ status: 401, body: { code: 'AUTHENTICATION_REQUIRED' } });
     expect(await create({ guestToken: 'ey.forged.token' })).toMatchObject({
       status: 401,

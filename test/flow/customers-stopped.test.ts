@@ -10,7 +10,7 @@ import { type Way, waysToStop } from './ways.ts';
 const stoppable = withStops(PATIENT);
 
 beforeAll(async () => {
-  // Nobody tells: what is finished is finished by whoever asked.
+  // No provider events arrive: only a retry of the request finishes the work.
   await stoppable().service.webhookMode('drop');
 });
 
@@ -124,7 +124,7 @@ test('an update of a customer that is stopped is in force here and at the provid
   }
 });
 
-test('a deletion of a customer that is stopped is finished by asking again, and leaves nothing of it', async () => {
+test('a deletion of a customer that is stopped is finished by a retry, and leaves no record of the customer', async () => {
   const { service } = stoppable();
   const remove = (customer: ParsedJson, user: User) =>
     service.request('DELETE', `/customers/${customer.id}`, user.options);

@@ -21,7 +21,7 @@ test('of a thousand values planted in requests and events, an erasure leaves non
   const life = await userLife(service, plant, ROUNDS);
   expect(plant.values.length).toBeGreaterThan(inject('scale') > 1 ? 1_000 : 100);
   const { id } = await requestErasure(service, options, { user_id: life.user.userId });
-  const { job } = await untilErased(service, options, id, 60);
+  const { job } = await untilErased(service, options, { id, maxMinutes: 60 });
   expect(job.counts).toMatchObject({ payments: 3 * ROUNDS + 1, subscriptions: 1, customers: 1 });
   for (const { provider_intent_id: intentId } of life.payments.slice(0, 3)) {
     await sendPersonalEvents(service, plant, { intentId, customerId: life.customer.provider_customer_id });

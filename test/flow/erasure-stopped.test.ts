@@ -46,12 +46,12 @@ describe('an erasure of a user that is stopped', () => {
     const observed = await started(options, 'seen');
     const calls = await watch(runOnce);
     expect(calls.filter((name) => name.startsWith('DELETE') || name.startsWith('POST')).length).toBeGreaterThan(2);
-    await untilErased(service, options, observed.id, STOPPED_MINUTES);
+    await untilErased(service, options, { id: observed.id, maxMinutes: STOPPED_MINUTES });
     let cases = 0;
     for (const [index, way] of everyNth(NTH, waysToStop(calls)).entries()) {
       const { id, plant, life } = await started(options, `stop${index}`);
       await stopped(way, runOnce);
-      await untilErased(service, options, id, STOPPED_MINUTES);
+      await untilErased(service, options, { id, maxMinutes: STOPPED_MINUTES });
       expect({ way, left: await findPlanted(service, plant.values) }).toEqual({ way, left: [] });
       const [paid] = life.payments;
       expect(await read(service, paid.id, life.user.options)).toMatchObject({
@@ -75,7 +75,7 @@ describe('an erasure waits', () => {
     await service.advance(10 * MINUTE);
     expect(await readErasure(service, options, id)).toMatchObject({ status: 'running' });
     await service.clearFaults();
-    await untilErased(service, options, id, STOPPED_MINUTES);
+    await untilErased(service, options, { id, maxMinutes: STOPPED_MINUTES });
     expect(await findPlanted(service, plant.values)).toEqual([]);
   });
 
@@ -93,7 +93,7 @@ describe('an erasure waits', () => {
     expect(await readErasure(service, options, id)).toMatchObject({ status: 'running', counts: { payments: 0 } });
     expect(await storedPayment(service, payment.id)).toMatchObject({ status: 'processing', userId: user.userId });
     await service.clearFaults();
-    await untilErased(service, options, id, STOPPED_MINUTES);
+    await untilErased(service, options, { id, maxMinutes: STOPPED_MINUTES });
     expect(await read(service, payment.id, user.options)).toMatchObject({ status: 'succeeded', description: null });
     expect(await findPlanted(service, plant.values)).toEqual([]);
   });

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { freePort } from '../builders/free-port.ts';
 import {
   findPlanted,
@@ -19,7 +19,7 @@ import { type ParsedJson, withHost } from './host.ts';
 import { addMember, newOrganization } from './organization-steps.ts';
 import { deliveredTo, nodesAt } from './targets.ts';
 
-/** The erasure of a person: what is gone, what stays, and that nothing comes back. */
+/** The erasure of a person: the erased values, the kept records, and late events. */
 const port = await freePort();
 const lines: string[] = [];
 const service = withHost({
@@ -29,16 +29,13 @@ const service = withHost({
   log: (line) => lines.push(line),
 });
 
-beforeAll(() => {
+beforeEach(() => {
   for (const stream of [process.stdout, process.stderr]) {
     vi.spyOn(stream, 'write').mockImplementation((chunk) => {
       lines.push(String(chunk));
       return true;
     });
   }
-});
-afterAll(() => {
-  vi.restoreAllMocks();
 });
 
 const SINKS = ['canonical', 'raw'];
@@ -55,7 +52,7 @@ const FIXED = ['id', 'status', 'total_cents', 'currency', 'created_at', 'complet
 const fixed = (payment: ParsedJson) => Object.fromEntries(FIXED.map((name) => [name, payment[name]]));
 
 describe('the erasure of a user', () => {
-  test('leaves no value of the user, and what money needs', async () => {
+  test('erases every value of the user, and keeps the records of money', async () => {
     const plant = planter('ada');
     const other = planter('bob');
     const admin = await platformAdmin(service);
@@ -70,7 +67,7 @@ describe('the erasure of a user', () => {
 
     const started = await requestErasure(service, admin.options, { user_id: life.user.userId });
     expect(started).toMatchObject({ status: 'pending', counts: { payments: 0 } });
-    const { job } = await untilErased(service, admin.options, started.id);
+    const { job } = await untilErased(service, admin.options, { id: started.id });
     expect(job).toMatchObject({
       status: 'done',
       completed_at: expect.any(String),
@@ -90,6 +87,14 @@ describe('the erasure of a user', () => {
     expect(lists.body.meta.total).toBe(total);
     const { body: ended } = await service.get(`/subscriptions/${life.subscription.id}`, life.user.options);
     expect(ended).toMatchObject({ status: 'canceled', metadata: {} });
+    const told = await service.get(`/subscriptions/${life.subscription.id}/timeline`, admin.options);
+    const changes = told.body.data.filter(({ kind }: ParsedJson) => kind === 'change');
+    expect(changes.map(({ cause, actor }: ParsedJson) => [cause, actor.type, actor.id])).toEqual([
+      ['created', 'user', life.user.userId],
+      ['canceled', 'system', 'run-due'],
+      ['updated', 'system', 'run-due'],
+    ]);
+    expect(plantedIn(JSON.stringify(told.body), plant.values)).toEqual([]);
     const ledger = await service.ledger();
     const atProvider = (list: string, id: string) => ledger[list].find((one: ParsedJson) => one.id === id);
     expect(atProvider('customers', life.customer.provider_customer_id)).toMatchObject({ deleted: true });
@@ -101,18 +106,19 @@ describe('the erasure of a user', () => {
     for (const item of untouched) {
       expect(plantedIn(textOf(now.get(keyOf(item))), other.values)).toEqual(plantedIn(textOf(item), other.values));
     }
+    expect(lines.join('')).toContain('admin.request-erasure');
     expect(plantedIn(lines.join(''), plant.values)).toEqual([]);
     expect(await read(service, neighbour.payments[0].id, neighbour.user.options)).toMatchObject({
       description: neighbour.payments[0].description,
     });
   });
 
-  test('lets no later event bring a value back', async () => {
+  test('does not store a value from a later event', async () => {
     const plant = planter('cleo');
     const admin = await platformAdmin(service);
     const life = await userLife(service, plant);
     const { id } = await requestErasure(service, admin.options, { user_id: life.user.userId });
-    await untilErased(service, admin.options, id);
+    await untilErased(service, admin.options, { id });
     const sent = await sentSoFar();
 
     const late = planter('late');
@@ -147,13 +153,13 @@ describe('the erasure of a user', () => {
     const email = plant.email();
     const member = await signIn(service, { email });
     const organizationId = await newOrganization(service, owner);
-    await addMember(service, organizationId, owner, { email, role: 'billing' });
+    await addMember(service, owner, { organizationId, email, role: 'billing' });
     const body = { total_cents: 900, currency: 'USD', organization_id: organizationId, description: 'Licences' };
     const made = await service.post('/payments/intents', body, member.options);
     expect(made.status).toBe(201);
     await service.settle();
     const { id } = await requestErasure(service, admin.options, { user_id: member.userId });
-    await untilErased(service, admin.options, id);
+    await untilErased(service, admin.options, { id });
     expect(await storedPayment(service, made.body.id)).toMatchObject({
       description: 'Licences',
       organizationId,
@@ -173,7 +179,7 @@ describe('the erasure of the guests of an e-mail address', () => {
     const neighbour = await guestLife(service, other);
     const refund = await plantedRefund(service, plant, { paymentId: life.payments[0].id, admin });
     const { id } = await requestErasure(service, admin.options, { email: life.email.toUpperCase() });
-    const { job } = await untilErased(service, admin.options, id);
+    const { job } = await untilErased(service, admin.options, { id });
     expect(job).toMatchObject({ counts: { payments: 2, refunds: 1, payment_methods: 1, customers: 1, addresses: 1 } });
     expect(await findPlanted(service, plant.values)).toEqual([]);
     const list = await service.get(`/payments/guest/${encodeURIComponent(life.email)}`);
@@ -216,11 +222,11 @@ describe('a request for an erasure', () => {
     const body = { email: 'Twice@example.com' };
     const first = await requestErasure(service, options, body);
     expect(await requestErasure(service, options, { email: 'twice@example.com' })).toMatchObject({ id: first.id });
-    await untilErased(service, options, first.id);
+    await untilErased(service, options, { id: first.id });
     const second = await requestErasure(service, options, body);
     expect(second.id).not.toBe(first.id);
     expect(await readErasure(service, options, first.id)).toMatchObject({ status: 'done' });
-    await untilErased(service, options, second.id);
+    await untilErased(service, options, { id: second.id });
     expect(await findPlanted(service, ['twice@example.com'])).toEqual([]);
   });
 

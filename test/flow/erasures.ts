@@ -25,7 +25,11 @@ export const readErasure = async (service: TestHost, options: RequestOptions, id
 };
 
 /** Lets due work run until the erasure is done. @returns the erasure, and the minutes that it took */
-export const untilErased = async (service: TestHost, options: RequestOptions, id: string, maxMinutes = 40) => {
+export const untilErased = async (
+  service: TestHost,
+  options: RequestOptions,
+  { id, maxMinutes = 40 }: { readonly id: string; readonly maxMinutes?: number },
+) => {
   for (let minutes = 0; minutes <= maxMinutes; minutes += 5) {
     const job = await readErasure(service, options, id);
     if (job.status === 'done') return { job, minutes };

@@ -1,15 +1,7 @@
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import {
-  DeleteCommand,
-  DynamoDBDocumentClient,
-  PutCommand,
-  QueryCommand,
-  type QueryCommandOutput,
-  ScanCommand,
-} from '@aws-sdk/lib-dynamodb';
 import { expect } from 'vitest';
-import type { Host } from '../../infra/local/host/host.ts';
 import { PUBLISHABLE_KEY } from '../../infra/local/machine/environment.ts';
+import type { Page } from '../../shared/table/connection.ts';
+import type { Key } from '../../shared/table/keys.ts';
 import { intentBody, paidIntentBody } from '../builders/intent.ts';
 import type { ParsedJson, RequestOptions, TestAnswer, TestHost } from './host.ts';
 
@@ -20,9 +12,10 @@ export const SECOND = 1;
 export const MINUTE = 60;
 export const HOUR = 3_600;
 export const DAY = 86_400;
-export const YEAR = 365 * DAY;
+/** A leap year: longer than any test moves the clock in a session of a year. */
+export const YEAR = 366 * DAY;
 
-/** A provider's deadline that no test meets by chance, however busy the machine. */
+/** A provider's deadline that a busy machine does not exceed. */
 export const PATIENT = { PROVIDER_TIMEOUT_MS: '15000' } as const;
 /** For tests that wait for the deadline: long enough for a busy machine, short enough to be waited for. */
 export const IMPATIENT = { PROVIDER_TIMEOUT_MS: '1500' } as const;
@@ -54,8 +47,7 @@ export const createPaidIntent = (service: TestHost, user: User, fields: Fields =
 export const confirm = (
   service: TestHost,
   paymentId: string,
-  options: RequestOptions,
-  body: Fields = {},
+  { body = {}, ...options }: RequestOptions,
 ): Promise<TestAnswer> => service.post(`/payments/confirm/${paymentId}`, body, options);
 
 /** The payment as its user reads it. */
@@ -76,7 +68,7 @@ export const confirmInBrowser = (
     body: new URLSearchParams({ client_secret: payment.client_secret, payment_method: method }).toString(),
   });
 
-/** What the provider holds to be true of one payment of ours. */
+/** The provider's ledger of one payment of ours. */
 export const atProvider = async (service: TestHost, paymentId: string) => {
   const { charges, payment_intents } = await service.control('GET', `/simulator/ledger?payment_id=${paymentId}`);
   return { charges, intents: payment_intents };
@@ -95,80 +87,42 @@ export const eventsOf = (service: TestHost, paymentId: string): string[] =>
     .filter((event: ParsedJson) => event.source === 'payments' && event.detail.payload.data.payment_id === paymentId)
     .map((event) => event['detail-type']);
 
-interface Documents {
-  readonly client: DynamoDBDocumentClient;
-  readonly TableName: string;
-}
-
-/** A client is costly to make: each host has one. */
-const documents = new WeakMap<Host, Documents>();
-
-const documentsOf = (service: TestHost): Documents => {
-  const host = service.host();
-  const made = documents.get(host) ?? createDocuments(host);
-  documents.set(host, made);
-  return made;
-};
-
-const createDocuments = ({ dynamoEndpoint, env }: Host): Documents => {
-  const client = new DynamoDBClient({
-    endpoint: dynamoEndpoint,
-    region: 'eu-central-1',
-    credentials: { accessKeyId: 'local', secretAccessKey: 'local' },
-  });
-  // The logger copies every item into a log that no test reads.
-  client.middlewareStack.remove('loggerMiddleware');
-  return { client: DynamoDBDocumentClient.from(client), TableName: env['TABLE_NAME'] ?? '' };
-};
-
 const keyOf = ({ pk, sk }: ParsedJson): string => `${pk}\n${sk}`;
 
-const allPages = async (
-  read: (after: ParsedJson) => Promise<Pick<QueryCommandOutput, 'Items' | 'LastEvaluatedKey'>>,
-): Promise<ParsedJson[]> => {
+const allPages = async (read: (after: Page['next']) => Promise<Page>): Promise<ParsedJson[]> => {
   const items: ParsedJson[] = [];
-  let after: ParsedJson;
+  let after: Page['next'];
   do {
     const page = await read(after);
-    items.push(...(page.Items ?? []));
-    after = page.LastEvaluatedKey;
+    items.push(...page.items);
+    after = page.next;
   } while (after);
   return items.sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
 };
 
+const ITEMS_AT_ONCE = 5_000;
+
 /** Every item of the table whose partition key begins with the prefix, by key. */
-export const itemsOf = (service: TestHost, prefix = ''): Promise<ParsedJson[]> => {
-  const { client, TableName } = documentsOf(service);
-  const query = {
-    TableName,
-    ...(prefix !== '' && {
-      FilterExpression: 'begins_with(pk, :prefix)',
-      ExpressionAttributeValues: { ':prefix': prefix },
-    }),
-  };
-  return allPages((after) => client.send(new ScanCommand({ ...query, ExclusiveStartKey: after })));
+export const itemsOf = async (service: TestHost, prefix = ''): Promise<ParsedJson[]> => {
+  const { connection } = service.host();
+  const items = await allPages((after) => connection.scan({ after, limit: ITEMS_AT_ONCE }));
+  return items.filter(({ pk }) => pk.startsWith(prefix));
 };
 
 /** Every item of one partition, by key; costs far less than a scan. */
 export const partitionOf = (service: TestHost, partition: string): Promise<ParsedJson[]> => {
-  const { client, TableName } = documentsOf(service);
-  const query = {
-    TableName,
-    KeyConditionExpression: 'pk = :partition',
-    ExpressionAttributeValues: { ':partition': partition },
-    ConsistentRead: true,
-  };
-  return allPages((after) => client.send(new QueryCommand({ ...query, ExclusiveStartKey: after })));
+  const { connection } = service.host();
+  return allPages((after) => connection.query({ partition, consistent: true, after }));
 };
 
 /** Puts or removes an item behind the service's back. */
 export const changeTable = async (
   service: TestHost,
-  change: { readonly put: ParsedJson } | { readonly remove: { readonly pk: string; readonly sk: string } },
+  change: { readonly put: ParsedJson } | { readonly remove: Key },
 ): Promise<void> => {
-  const { client, TableName } = documentsOf(service);
-  if ('put' in change) await client.send(new PutCommand({ TableName, Item: change.put }));
-  else await client.send(new DeleteCommand({ TableName, Key: change.remove }));
+  const { connection } = service.host();
+  if ('put' in change) await connection.putItem(change.put, []);
+  else await connection.deleteItem(change.remove, []);
 };
 
 /** A payment as it is stored. */

@@ -5,11 +5,14 @@ import { type Host, type HostOptions, startHost } from '../../infra/local/host/h
 import type { Env } from '../../infra/local/machine/environment.ts';
 
 /**
- * The local host in the test's own process, on a free port and without kept data, with a client that speaks HTTP to it
- * as anybody would. Time is moved, never slept through.
+ * The local host in the test's own process, on a free port and without kept data, with an HTTP client. Tests move the
+ * clock and never sleep.
  */
 export interface TestHostOptions {
-  /** Rate limits and outbound webhooks are off, providers have 5 s, and functions log nothing unless this says otherwise. */
+  /**
+   * Rate limits and outbound webhooks are off, providers have 5 s, and functions log nothing unless this says
+   * otherwise.
+   */
   readonly env?: Env;
   /** The clock stands still from the start. */
   readonly frozen?: boolean;
@@ -21,12 +24,12 @@ export interface TestHostOptions {
   /** Any free one by default; one that is known before the start can stand in the settings. */
   readonly port?: number;
   readonly catalogue?: Catalogue;
-  readonly startEngine?: HostOptions['startEngine'];
+  readonly between?: HostOptions['between'];
   /** What the host itself has to say. */
   readonly log?: (line: string) => void;
 }
 
-/** What a test expects of a body, the test says. */
+/** The test asserts the form of the body. */
 export type ParsedJson = ReturnType<typeof JSON.parse>;
 
 export interface TestAnswer {
@@ -97,7 +100,7 @@ export const startTestHost = async (options: TestHostOptions = {}): Promise<Test
   return clientOf(() => host);
 };
 
-/** The provider's deadline is one that no test meets by chance, however busy the machine. */
+/** The provider's deadline is one that a busy machine does not exceed. */
 const QUIET: Env = {
   RATE_LIMITS: 'off',
   LOG_LEVEL: 'silent',
@@ -113,7 +116,7 @@ const startQuietly = async ({
   present,
   port = 0,
   catalogue,
-  startEngine,
+  between,
   log,
 }: TestHostOptions): Promise<Host> => {
   const host = await startHost({
@@ -123,7 +126,7 @@ const startQuietly = async ({
     ...(present !== undefined && { present }),
     env: { ...QUIET, ...env },
     ...(catalogue && { catalogue }),
-    ...(startEngine && { startEngine }),
+    ...(between && { between }),
     ...(log && { log }),
   });
   if (frozen) host.clock.freeze(true);
@@ -133,7 +136,7 @@ const startQuietly = async ({
 const clientOf = (host: () => Host) => {
   const request = (method: string, path: string, options: RequestOptions = {}): Promise<TestAnswer> =>
     send(`${host().baseUrl}${path}`, method, options);
-  /** A control route; anything but success is the test's own mistake. */
+  /** A control route; throws unless the call succeeds. */
   const control = async (method: string, path: string, body?: unknown): Promise<ParsedJson> => {
     const answer = await request(method, `/_local${path}`, body === undefined ? {} : { body });
     if (answer.status < 300) return answer.body;
@@ -204,7 +207,10 @@ const send = async (url: string, method: string, options: RequestOptions): Promi
   return { status: response.status, headers: response.headers, body: parsed(text) };
 };
 
-/** Another caller than the test's own, by its address: 203.0.113.7 calls as 127.0.113.7, since the host listens on loopback. */
+/**
+ * Another caller than the test's own, by its address: 203.0.113.7 calls as 127.0.113.7, since the host listens on
+ * loopback.
+ */
 export const from = (ip: string): RequestOptions => ({ address: ip.replace(/^\d+/, '127') });
 
 interface Init {

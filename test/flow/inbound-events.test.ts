@@ -26,7 +26,7 @@ const service = withHost({ frozen: true, env: PATIENT });
 
 const seconds = (): number => Math.floor(service.now() / 1_000);
 
-/** A payment that nobody has confirmed, its user, and how it stands after an event. */
+/** An unconfirmed payment, its user, and its state after an event. */
 const unconfirmed = async (fields = {}) => {
   const user = await signIn(service);
   const payment = await createIntent(service, user, fields);
@@ -257,8 +257,11 @@ describe('an inbound event out of order', () => {
     const { user, payment } = await unconfirmed();
     await service.webhookMode('delay');
     onTestFinished(async () => void (await service.webhookMode('normal')));
-    await confirm(service, payment.id, user.options, { payment_method_id: DECLINED });
-    const answer = await confirm(service, payment.id, user.options, { payment_method_id: 'pm_sim_processing_ok' });
+    await confirm(service, payment.id, { ...user.options, body: { payment_method_id: DECLINED } });
+    const answer = await confirm(service, payment.id, {
+      ...user.options,
+      body: { payment_method_id: 'pm_sim_processing_ok' },
+    });
     expect(answer).toMatchObject({ status: 200, body: { status: 'processing' } });
     await service.advance(2 * HOUR);
     expect(await read(service, payment.id, user.options)).toMatchObject({ status: 'succeeded' });

@@ -92,7 +92,7 @@ const makeRecords = async ({ options, fields }: Maker, userId: string | undefine
   );
   const secret = { provider_refs: { provider_a: 'price_1' }, metadata: { margin: '40' } };
   await must(service.put(`/admin/products/${product}`, productBody({ ...fields, ...secret }), adminOptions));
-  const who = await payer(service, options, VISA, fields);
+  const who = await payer(service, options, { token: VISA, fields });
   const { id } = await subscribe(service, who, { ...fields, total_cents: 0 });
   return {
     payment_method: who.names.payment_method_id,

@@ -16,7 +16,7 @@ import { type ParsedJson, type RequestOptions, type TestHost, withHost } from '.
 import { type Company, company, removeMember, saveMethod } from './payers.ts';
 import { OWN_BILLING, payer, subscribe } from './subscribers.ts';
 
-/** What a caller is shown beside a payment or subscription: no more than by the shown record's own route. */
+/** The records that are included in a payment or subscription: no more fields than on the record's own route. */
 const service = withHost({ frozen: true, env: { ...OWN_BILLING, ...PATIENT } });
 
 let admin: User;
@@ -109,7 +109,10 @@ describe('a member', () => {
 
   test('is not shown another member’s personal card beside the organization’s subscription', async () => {
     const acme = await company(service);
-    const ofOrganization = await payer(service, acme.owner.options, VISA, { organization_id: acme.id });
+    const ofOrganization = await payer(service, acme.owner.options, {
+      token: VISA,
+      fields: { organization_id: acme.id },
+    });
     const { id } = await subscribe(service, ofOrganization, { organization_id: acme.id });
     const card = await saveMethod(service, acme.billing.options);
     const [stored] = (await partitionOf(service, `SUB#${id}`)).filter(({ sk }) => sk === 'SUB');

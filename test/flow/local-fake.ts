@@ -6,7 +6,7 @@ import type { QueueTrigger, ScheduleTrigger, StreamTrigger } from '../../shared/
 export interface FakeCatalogue extends Catalogue {
   /** Every call so far: function id and event. */
   readonly calls: { readonly id: string; readonly event: unknown }[];
-  /** From now on the function does this. */
+  /** Replaces the function's behaviour from now on. */
   handle(id: string, handler: Handler): void;
 }
 

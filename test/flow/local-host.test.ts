@@ -17,11 +17,9 @@ import {
 } from '@aws-sdk/client-sqs';
 import type { DynamoDBStreamEvent, SQSEvent } from 'aws-lambda';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { HOUR, itemsOf, MINUTE } from './flow.ts';
 import { from, startTestHost, type TestHost, withHost } from './host.ts';
 import { type FakeCatalogue, fakeCatalogue, HOURLY, QUEUE, STREAM, SWEEP } from './local-fake.ts';
-
-const MINUTE = 60;
-const HOUR = 3_600;
 
 /** The SDK's clients, pointed at the host as the functions point theirs. */
 const clients = ({ host }: TestHost) => {
@@ -49,9 +47,9 @@ const send = (service: TestHost, body: string, more: { delay?: number; group?: s
   );
 };
 
-const put = (service: TestHost, pk: string, more: Record<string, string> = {}, sk = 'PAY') => {
+const put = (service: TestHost, pk: string, more: Record<string, string> = {}) => {
   const { dynamo, table } = clients(service);
-  const attributes = Object.entries({ pk, sk, ...more }).map(([name, value]) => [name, { S: value }]);
+  const attributes = Object.entries({ pk, sk: 'PAY', ...more }).map(([name, value]) => [name, { S: value }]);
   return dynamo.send(new PutItemCommand({ TableName: table, Item: Object.fromEntries(attributes) }));
 };
 
@@ -88,7 +86,7 @@ const nextHour = async (service: TestHost): Promise<number> => {
   return hour;
 };
 
-/** What a client that does not understand HTTP's niceties sends. */
+/** A raw request of a simple client. */
 const rawRequest = (baseUrl: string, text: string): Promise<string> =>
   new Promise((resolve, reject) => {
     const { hostname, port } = new URL(baseUrl);
@@ -580,7 +578,7 @@ describe('the stream', () => {
     const { service, catalogue } = await freshHost();
     const { dynamo, table } = clients(service);
     await put(service, 'one', { a: '1' });
-    await put(service, 'log', {}, 'LOG');
+    await put(service, 'log', { sk: 'LOG' });
     await put(service, 'one', { a: '1' });
     await dynamo.send(
       new UpdateItemCommand({
@@ -851,9 +849,24 @@ describe('a host that cannot start', () => {
   });
 });
 
+const DYNOXIDE = { DYNAMODB_ENGINE: 'dynoxide' };
+
 describe('another DynamoDB engine', () => {
+  test('keeps its data folder: the embedded table refuses it, and says what to do', async () => {
+    const dataDir = await temporaryFolder();
+    const before = await startTestHost({ dataDir, catalogue: fakeCatalogue(), env: DYNOXIDE });
+    await put(before, 'one');
+    await before.settle();
+    await before.stop();
+    await expect(startTestHost({ dataDir, catalogue: fakeCatalogue() })).rejects.toThrow(
+      /^DATA_DIR \S+ has the data of the engine dynoxide: set DYNAMODB_ENGINE=dynoxide to keep it, or another DATA_DIR$/,
+    );
+    const { service } = await freshHost({ dataDir, env: DYNOXIDE });
+    expect(await itemsOf(service, 'one')).toHaveLength(1);
+  });
+
   test('is used when DYNAMODB_ENDPOINT names one', async () => {
-    const { service: first } = await freshHost();
+    const { service: first } = await freshHost({ env: DYNOXIDE });
     const endpoint = first.host().dynamoEndpoint;
     const { service, catalogue } = await freshHost({ env: { DYNAMODB_ENDPOINT: endpoint, TABLE_NAME: 'other' } });
     expect(service.host().env['AWS_ENDPOINT_URL_DYNAMODB']).toBe(endpoint);

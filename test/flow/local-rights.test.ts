@@ -25,30 +25,37 @@ const run = async (uses: readonly Right[], work: () => Promise<unknown>) => {
 
 const ACCESS_DENIED = 'AccessDeniedException';
 
-test.each<[string, readonly Right[], () => Promise<unknown>, string]>([
-  ['reads', ['table:put'], () => webDeps().table.get(KEY), 'dynamodb:GetItem'],
-  ['puts', ['table:read', 'table:delete'], () => webDeps().table.put(KEY), 'dynamodb:PutItem'],
-  ['updates', ['table:read'], () => webDeps().table.update(KEY, { set: { n: 1 } }), 'dynamodb:UpdateItem'],
-  ['deletes', ['table:read', 'table:put'], () => webDeps().table.remove(KEY), 'dynamodb:DeleteItem'],
+test.each<[string, string, { readonly uses: readonly Right[]; readonly work: () => Promise<unknown> }]>([
+  ['reads', 'dynamodb:GetItem', { uses: ['table:put'], work: () => webDeps().table.get(KEY) }],
+  ['puts', 'dynamodb:PutItem', { uses: ['table:read', 'table:delete'], work: () => webDeps().table.put(KEY) }],
+  [
+    'updates',
+    'dynamodb:UpdateItem',
+    { uses: ['table:read'], work: () => webDeps().table.update(KEY, { set: { n: 1 } }) },
+  ],
+  ['deletes', 'dynamodb:DeleteItem', { uses: ['table:read', 'table:put'], work: () => webDeps().table.remove(KEY) }],
   [
     'deletes within a transaction',
-    ['table:read', 'table:put'],
-    () => webDeps().table.transact([{ put: KEY }, { delete: { ...KEY, sk: 'B' } }]),
     'dynamodb:DeleteItem',
+    {
+      uses: ['table:read', 'table:put'],
+      work: () => webDeps().table.transact([{ put: KEY }, { delete: { ...KEY, sk: 'B' } }]),
+    },
   ],
   [
     'checks within a transaction',
-    ['table:put'],
-    () => webDeps().table.transact([{ put: KEY }, { check: { ...KEY, sk: 'B' }, if: [{ absent: true }] }]),
     'dynamodb:ConditionCheckItem',
+    {
+      uses: ['table:put'],
+      work: () => webDeps().table.transact([{ put: KEY }, { check: { ...KEY, sk: 'B' }, if: [{ absent: true }] }]),
+    },
   ],
   [
     'sends to a queue',
-    ['table:read', 'queue:send:run-due'],
-    () => replayDeps().queues.send('webhook-delivery', ['{}']),
     'sqs:SendMessage on webhook-delivery',
+    { uses: ['table:read', 'queue:send:run-due'], work: () => replayDeps().queues.send('webhook-delivery', ['{}']) },
   ],
-])('refuses a function that %s without the right', async (_, uses, work, action) => {
+])('refuses a function that %s without the right', async (_, action, { uses, work }) => {
   const { result, refused } = await run(uses, work);
   expect(result).toBe(ACCESS_DENIED);
   expect(refused).toContain(`fake.one declares no right for ${action}`);

@@ -215,11 +215,14 @@ describe('npm start', () => {
     expect(await ends(again)).toBe(0);
   });
 
-  test('keeps nothing of :memory:, however it ends', async () => {
+  test.each([
+    ['embedded', 0],
+    ['dynoxide', 1],
+  ])('keeps nothing of :memory: with the engine %s, however it ends', async (engine, folders) => {
     const temporary = await folder();
-    const command = start({ DATA_DIR: ':memory:', TMPDIR: temporary });
+    const command = start({ DATA_DIR: ':memory:', TMPDIR: temporary, DYNAMODB_ENGINE: engine });
     await ready(command);
-    expect(await readdir(temporary)).toHaveLength(1);
+    expect(await readdir(temporary)).toHaveLength(folders);
     command.child.kill('SIGKILL');
     await vi.waitFor(async () => expect(await readdir(temporary)).toEqual([]), { timeout: 5_000 });
   });

@@ -7,8 +7,8 @@ import { loadEntry } from '../../infra/local/machine/invoke.ts';
 import type { ParsedJson } from './host.ts';
 
 /**
- * In front of the event bus: one entry in twenty fails, and runs of publish-changes end at a call of PutEvents, before or after it
- * is carried out, at another one each time.
+ * In front of the event bus: one entry in twenty fails, and runs of publish-changes end at a call of PutEvents,
+ * before or after it is carried out, at another one each time.
  */
 const PUBLISHER = 'workers.publish-changes';
 const FAIL_EVERY = 20;
@@ -63,13 +63,13 @@ export const openLossyBus = (steps: number) => {
     const chunks: Buffer[] = [];
     for await (const chunk of message) chunks.push(chunk);
     const answer = await answerTo(message, Buffer.concat(chunks));
-    // Answered so that no SDK tries again: whoever is dead does not.
+    // An answer that no SDK retries: a stopped process does not retry.
     const stopped = '{"__type":"AccessDeniedException","message":"stopped by a test"}';
     response.writeHead(answer ? 200 : 400, { 'content-type': 'application/x-amz-json-1.1' });
     response.end(answer ? JSON.stringify(answer) : stopped);
   });
 
-  /** The service's functions; the bus is told where each run of the publisher begins. */
+  /** The service's functions; reports the start of each run of the publisher to the bus. */
   const catalogue: Catalogue = {
     endpoints,
     triggers,

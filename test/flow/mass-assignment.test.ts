@@ -49,7 +49,7 @@ const admin = () => signIn(service, { is_admin: true });
 const ofSubscription = async (target: string, body: ParsedJson = {}, after?: 'cancel' | 'pause'): Promise<Write> => {
   const who = await subscriber(service);
   const { id } = await subscribe(service, who);
-  if (after) await command(service, who, id, after);
+  if (after) await command(service, who, { id, name: after });
   const { method, path } = targetOf(target);
   return as(who.user, `${method} /subscriptions/${id}${path}`, body);
 };

@@ -23,9 +23,12 @@ export const newOrganization = async (service: TestHost, owner: User, name = 'Ac
 
 export const addMember = async (
   service: TestHost,
-  organizationId: string,
   owner: User,
-  { email, role = 'member' }: { readonly email: string; readonly role?: string },
+  {
+    organizationId,
+    email,
+    role = 'member',
+  }: { readonly organizationId: string; readonly email: string; readonly role?: string },
 ): Promise<string> => {
   const added = await service.post(`/organizations/${organizationId}/members`, { email, role }, owner.options);
   expect(added).toMatchObject({ status: 201, body: { success: true } });

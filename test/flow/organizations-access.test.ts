@@ -22,7 +22,7 @@ const writeIn = (organizationId: string, person: Person) =>
 const seatedMember = async () => {
   const [owner, member] = [await newPerson(service), await newPerson(service)];
   const id = await newOrganization(service, owner);
-  const memberId = await addMember(service, id, owner, { email: member.email, role: 'billing' });
+  const memberId = await addMember(service, owner, { organizationId: id, email: member.email, role: 'billing' });
   expect(await writeIn(id, member)).toMatchObject({ status: 201 });
   expect(await readIn(id, member)).toMatchObject({ status: 200 });
   return { id, owner, member, memberId };
@@ -97,7 +97,7 @@ describe('an answer kept under an Idempotency-Key', () => {
     const { seat, cancel, first } = await canceled();
     await removal(seat);
     expect(await cancel()).toMatchObject(denied);
-    await addMember(service, seat.id, seat.owner, { email: seat.member.email, role: 'billing' });
+    await addMember(service, seat.owner, { organizationId: seat.id, email: seat.member.email, role: 'billing' });
     expect(bytesOf(await cancel())).toBe(bytesOf(first));
   });
 
@@ -113,7 +113,7 @@ describe('an answer kept under an Idempotency-Key', () => {
     const card = await saveMethod(service, member.options, { organization_id: null });
     const payment = await createIntent(service, member, { organization_id: id });
     const once = { ...member.options, idempotencyKey: 'confirm-once' };
-    const pay = () => confirm(service, payment.id, once, { payment_method_id: card.id });
+    const pay = () => confirm(service, payment.id, { ...once, body: { payment_method_id: card.id } });
     const first = await pay();
     expect(first).toMatchObject({ status: 200 });
     const removed = await service.request('DELETE', `/payment-methods/${card.id}`, member.options);
@@ -125,7 +125,7 @@ describe('an answer kept under an Idempotency-Key', () => {
     const seat = await seatedMember();
     const payment = await createIntent(service, seat.member, { organization_id: seat.id });
     const once = { ...seat.member.options, idempotencyKey: 'declined-once' };
-    const pay = () => confirm(service, payment.id, once, { payment_method_id: DECLINED });
+    const pay = () => confirm(service, payment.id, { ...once, body: { payment_method_id: DECLINED } });
     const first = await pay();
     expect(first).toMatchObject({ status: 402 });
     expect(bytesOf(await pay())).toBe(bytesOf(first));
@@ -135,7 +135,7 @@ describe('an answer kept under an Idempotency-Key', () => {
 });
 
 describe('an organization that has been deleted', () => {
-  test('lets nobody write at once, and nobody read five minutes later', async () => {
+  test('refuses writes at once, and reads after five minutes', async () => {
     const { id, owner, member } = await seatedMember();
     const payment = await service.post('/payments/intents', intentBody({ organization_id: id }), member.options);
     expect(payment.status).toBe(201);

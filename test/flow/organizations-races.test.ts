@@ -5,7 +5,7 @@ import { itemsOf, MINUTE } from './flow.ts';
 import { type TestAnswer, withHost } from './host.ts';
 import { expectSound, newOrganization, newPerson, organizationOf, type Person } from './organization-steps.ts';
 
-/** Whoever meets whom: there is one owner, the counts are right, and nothing is left over. */
+/** Any two concurrent requests leave one owner, correct counts and no orphaned records. */
 const service = withHost({ frozen: true });
 
 const SEED = 3;

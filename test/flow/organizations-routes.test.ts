@@ -16,9 +16,9 @@ const staffed = async () => {
   if (!owner || !admin || !billing || !member || !stranger) throw new Error('unreachable');
   const id = await newOrganization(service, owner);
   const ids = {
-    admin: await addMember(service, id, owner, { email: admin.email, role: 'admin' }),
-    billing: await addMember(service, id, owner, { email: billing.email, role: 'billing' }),
-    member: await addMember(service, id, owner, { email: member.email, role: 'member' }),
+    admin: await addMember(service, owner, { organizationId: id, email: admin.email, role: 'admin' }),
+    billing: await addMember(service, owner, { organizationId: id, email: billing.email, role: 'billing' }),
+    member: await addMember(service, owner, { organizationId: id, email: member.email, role: 'member' }),
   };
   const owned = (await stored(service, id)).members.find(({ role }) => role === 'owner');
   return { id, owner, admin, billing, member, stranger, ids: { ...ids, owner: String(owned?.id) } };
@@ -107,7 +107,7 @@ describe('listing organizations', () => {
     await service.advance(1);
     const others = await newOrganization(service, other, 'Other');
     await newOrganization(service, other, 'Unseen');
-    await addMember(service, others, other, { email: user.email, role: 'billing' });
+    await addMember(service, other, { organizationId: others, email: user.email, role: 'billing' });
     const { body } = await service.get('/organizations', user.options);
     expect(body).toMatchObject({
       success: true,
@@ -342,7 +342,7 @@ describe('listing members', () => {
       picture: 'https://p.example/1',
     });
     await service.advance(1);
-    const memberId = await addMember(service, id, owner, { email: 'pat@example.com', role: 'billing' });
+    const memberId = await addMember(service, owner, { organizationId: id, email: 'pat@example.com', role: 'billing' });
     const at = new Date(service.now()).toISOString();
     const pat = await signIn(service, { user_id, email: 'pat@example.com' });
     const { status, body } = await service.get(`/organizations/${id}/members`, pat.options);
@@ -370,7 +370,7 @@ describe('listing members', () => {
     const id = await newOrganization(service, owner);
     for (let index = 0; index < 7; index += 1) {
       const { email } = await newPerson(service);
-      await addMember(service, id, owner, { email, role: index % 2 === 0 ? 'member' : 'admin' });
+      await addMember(service, owner, { organizationId: id, email, role: index % 2 === 0 ? 'member' : 'admin' });
     }
     const list = async (query: string) =>
       (await service.get(`/organizations/${id}/members?${query}`, owner.options)).body;
@@ -451,7 +451,7 @@ describe('removing a member', () => {
     expect(await service.get(`/organizations/${id}`, member.options)).toMatchObject(denied);
     expect((await service.get('/organizations', member.options)).body.data).toEqual([]);
     expect(await service.request('DELETE', path, owner.options)).toMatchObject(refused(404, 'RESOURCE_NOT_FOUND'));
-    const again = await addMember(service, id, owner, { email: member.email, role: 'billing' });
+    const again = await addMember(service, owner, { organizationId: id, email: member.email, role: 'billing' });
     expect(again).toBe(ids.member);
     expectSound(await stored(service, id));
   });

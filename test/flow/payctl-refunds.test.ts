@@ -2,15 +2,15 @@ import { describe, expect, test } from 'vitest';
 import { confirm, createPaidIntent, DAY, MINUTE, PATIENT, read, signIn, YEAR } from './flow.ts';
 import { type ParsedJson, withHost } from './host.ts';
 import { payctlOf, spawned } from './payctl.ts';
-import { expectAgreement, PROVIDERS, paidPayment, refundsAtProvider, signInAdmin } from './refunders.ts';
+import { expectAgreement, PAYING_METHODS, paidPayment, refundsAtProvider, signInAdmin } from './refunders.ts';
 
 /** What an operator does and sees of refunds and disputes. */
 const service = withHost({ frozen: true, env: PATIENT });
 const payctl = payctlOf(service);
 
-const setUp = async (provider = PROVIDERS[0]) => {
+const setUp = async (provider = PAYING_METHODS[0]) => {
   const user = await signIn(service, { expires_in: YEAR });
-  return { user, payment: await paidPayment(service, user, provider) };
+  return { user, payment: await paidPayment(service, user, { paying: provider }) };
 };
 const checkOf = ({ checks }: ParsedJson, name: string): ParsedJson =>
   checks.find(({ check }: ParsedJson) => check === name);
@@ -113,7 +113,7 @@ describe('payctl refund', () => {
 
 describe('payctl', () => {
   test('timeline lists the refunds and disputes of a payment', async () => {
-    const { user, payment } = await setUp(PROVIDERS[2]);
+    const { user, payment } = await setUp(PAYING_METHODS[2]);
     await service.control('POST', `/simulator/payments/${payment.id}/refunds`, { amount: 400, status: 'succeeded' });
     await service.control('POST', `/simulator/payments/${payment.id}/disputes`, {});
     await service.settle();

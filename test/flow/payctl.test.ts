@@ -23,9 +23,10 @@ import {
 } from './flow.ts';
 import { type ParsedJson, startTestHost, type TestHost, withHost } from './host.ts';
 import { payctlOf, spawned } from './payctl.ts';
-import { PROVIDERS, paidPayment, refund, signInAdmin } from './refunders.ts';
+import { PAYING_METHODS, paidPayment, refund, signInAdmin } from './refunders.ts';
+import { subscribe, subscriber } from './subscribers.ts';
 
-/** As somebody else than the host's own queues would: the bus, that is. */
+/** As the bus does, not the host's own queues. */
 const sendTo = async ({ host }: TestHost, queue: string, message: unknown): Promise<void> => {
   const { env, baseUrl } = host();
   const sqs = new SQSClient({
@@ -152,6 +153,22 @@ describe('payctl', () => {
     expect(said).toMatch(/change +succeeded +answer/);
   });
 
+  test('timeline shows a subscription by our id, and by its provider’s', async () => {
+    const who = await subscriber(service);
+    const made = await subscribe(service, who);
+    await service.settle();
+    const answer = await service.get(`/subscriptions/${made.id}/timeline`, who.options);
+    expect(answer.body.data.length).toBeGreaterThan(0);
+    for (const id of [made.id, made.provider_subscription_id]) {
+      const { json } = await payctl(['timeline', id]);
+      expect(json).toMatchObject({ subscription_id: made.id, status: 'active', entries: answer.body.data });
+    }
+    const { said } = await spawned(service.host().baseUrl, ['timeline', made.id]);
+    expect(said).toMatch(new RegExp(`change +active +created +pay_[0-9a-f]+ +user ${who.user.userId}`));
+    const unknown = await spawned(service.host().baseUrl, ['timeline', 'subs_none']);
+    expect(unknown).toMatchObject({ exitCode: 2, complained: expect.stringContaining('no subscription subs_none') });
+  });
+
   test('dlq lists dead letters and redrives them', async () => {
     await service.control('POST', '/sink/default/behaviour', { status: 500 });
     await createIntent(service, await signIn(service));
@@ -186,7 +203,7 @@ describe('payctl', () => {
     const user = await signIn(service);
     for (let payments = 0; payments < 5; payments += 1) await createIntent(service, user);
     const late = await createIntent(service, user);
-    await confirm(service, late.id, user.options, { payment_method_id: VISA });
+    await confirm(service, late.id, { ...user.options, body: { payment_method_id: VISA } });
     await service.settle();
     const range = ['--from', new Date(service.now() - 3_600_000).toISOString(), '--event', 'payment.*'];
     const counted = await payctl(['replay', ...range, '--dry-run']);
@@ -303,17 +320,22 @@ describe('payctl drift', () => {
     'another currency in the record': (payment) => rewritten(payment, { currency: 'EUR' }),
     'unknown to the provider': (payment) => rewritten(payment, { providerIntentId: `pi_lost_${payment.id}` }),
   };
+  /** The status that `--fix` stores. */
+  const FIXED: Readonly<Record<string, string>> = {
+    'paid at the provider only': 'succeeded',
+    'canceled at the provider only': 'canceled',
+  };
   const EACH = 5;
   const AGREEING = 40;
 
   /** Refunds and disputes of two paid payments: the kinds of difference that each then shows. */
   const plantMoneyBack = async (user: User): Promise<Map<string, readonly string[]>> => {
     const [atStripe, atSquare] = [
-      await paidPayment(service, user, PROVIDERS[0]),
-      await paidPayment(service, user, ['provider_c', 'cnon:card-nonce-ok']),
+      await paidPayment(service, user, { paying: PAYING_METHODS[0] }),
+      await paidPayment(service, user, { paying: ['provider_c', 'cnon:card-nonce-ok'] }),
     ];
     const { options } = await signInAdmin(service);
-    const made = await refund(service, atStripe.id, options, { amount_cents: 500 });
+    const made = await refund(service, atStripe.id, { ...options, body: { amount_cents: 500 } });
     const [item] = await itemsOf(service, `RFD#${made.body.id}`);
     const returned = await service.control('POST', `/simulator/payments/${atStripe.id}/refunds`, { amount: 300 });
     await service.settle();
@@ -340,18 +362,23 @@ describe('payctl drift', () => {
     return planted;
   };
 
-  test('finds 25 of 25 payments that differ among 40 that agree, and refunds and disputes that differ, and fixes what is newer at the provider', async () => {
-    const user = await signIn(service);
+  /** Open, paid and canceled payments that are equal in the record and at the provider. */
+  const makeAgreeing = async (user: User): Promise<void> => {
     const providers = ['provider_a', 'provider_b', 'provider_c'];
     for (let count = 0; count < AGREEING; count += 1) {
       const payment = await createPaidIntent(service, user, {
         provider_id: providers[count % 3],
         payment_method_id: undefined,
       });
-      if (count % 9 === 0) await confirm(service, payment.id, user.options, { payment_method_id: VISA });
+      if (count % 9 === 0) await confirm(service, payment.id, { ...user.options, body: { payment_method_id: VISA } });
       if (count % 9 === 3) await service.post(`/payments/intents/${payment.id}/cancel`, {}, user.options);
     }
     await service.settle();
+  };
+
+  test('finds 25 of 25 payments that differ among 40 that agree, and refunds and disputes that differ, and fixes what is newer at the provider', async () => {
+    const user = await signIn(service);
+    await makeAgreeing(user);
     expect(await payctl(['drift'])).toMatchObject({ exitCode: 0, json: { checked: AGREEING, drifted: 0 } });
     const moneyBack = await plantMoneyBack(user);
     const planted = await plant(user);
@@ -367,8 +394,8 @@ describe('payctl drift', () => {
       const ofPayment = found.json.findings.filter(({ payment_id }: ParsedJson) => payment_id === id);
       expect(ofPayment.map(({ kind }: ParsedJson) => kind)).toEqual(expected);
     }
-    for (const { payment_id, kind } of found.json.findings) {
-      if (moneyBack.has(payment_id)) continue;
+    const others = found.json.findings.filter(({ payment_id }: ParsedJson) => !moneyBack.has(payment_id));
+    for (const { payment_id, kind } of others) {
       const name = planted.get(payment_id) ?? 'not planted';
       kinds.set(name, (kinds.get(name) ?? new Set()).add(kind));
     }
@@ -387,9 +414,8 @@ describe('payctl drift', () => {
     expect(await read(service, atStripe, user.options)).toMatchObject({ refunded_cents: 500, disputed: true });
     expect(await read(service, atSquare, user.options)).toMatchObject({ refunded_cents: 100 });
     for (const [id, name] of planted) {
-      const { status } = await read(service, id, user.options);
-      if (name.startsWith('paid')) expect(status).toBe('succeeded');
-      if (name.startsWith('canceled')) expect(status).toBe('canceled');
+      const fixed = FIXED[name];
+      if (fixed) expect(await read(service, id, user.options)).toMatchObject({ status: fixed });
     }
     // payctl stamps its fixes with a clock that runs on from the host's.
     const since = new Date(service.now() + 3_600_000).toISOString();
@@ -450,7 +476,9 @@ describe('payctl, for a payment whose creation has no answer,', () => {
     });
     expect(await payctl(['drift'])).toMatchObject({ exitCode: 0, json: { checked: 1, drifted: 0 } });
     expect((await atProvider(service, id)).intents).toHaveLength(1);
-    expect(await confirm(service, id, user.options, { payment_method_id: VISA })).toMatchObject({ status: 200 });
+    expect(await confirm(service, id, { ...user.options, body: { payment_method_id: VISA } })).toMatchObject({
+      status: 200,
+    });
   });
 
   test('reconcile reports that the payment ended because the provider refuses it', async () => {

@@ -26,7 +26,7 @@ beforeEach(() => {
   }
 });
 
-test('a raw card becomes a saved method; nothing of it is stored, logged, queued or told', async () => {
+test('a raw card becomes a saved method and is never stored, logged, queued or published', async () => {
   const user = await signIn(service);
   const keyed = { ...user.options, idempotencyKey: 'raw' };
   const answer = await service.post('/payment-methods', raw({ alias: 'Raw' }), keyed);

@@ -160,7 +160,7 @@ describe('payment_method.detached', () => {
     expect(await readMethod(user, method.id)).toEqual(method);
   });
 
-  test('at the provider’s own desk removes it here, whoever owns it', async () => {
+  test('in the provider’s dashboard removes the method here, for every kind of owner', async () => {
     const acme = await company(service);
     const ofAcme = await saveMethod(service, acme.owner.options, { organization_id: acme.id });
     const guest = await guestWithMethod(service, 'detached@example.com');

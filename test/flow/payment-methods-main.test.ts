@@ -285,7 +285,7 @@ describe('a payment method', () => {
     const payment = await createIntent(service, user);
     expect(payment.customer_id).toBeNull();
     const { id } = await saveMethod(service, user.options);
-    const confirmed = await confirm(service, payment.id, user.options, { payment_method_id: id });
+    const confirmed = await confirm(service, payment.id, { ...user.options, body: { payment_method_id: id } });
     expect(confirmed).toMatchObject({ status: 200, body: { status: 'succeeded' } });
     expect(await timesCharged(service, payment.id)).toBe(1);
     expect(await read(service, payment.id, user.options)).toMatchObject({ payment_method_id: id });

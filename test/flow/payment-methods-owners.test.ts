@@ -57,24 +57,24 @@ describe('a payment method of an organization', () => {
       expect((await service.get(path, user.options)).body).toEqual(method);
       expect(idsOf(await list(user, `?organization_id=${acme.id}`))).toContain(method.id);
     }
-    for (const [user, code] of [
-      [acme.member, 'INSUFFICIENT_PERMISSIONS'],
-      [stranger, 'ORGANIZATION_ACCESS_DENIED'],
-    ] as const) {
+    const expectRefusals = async (user: User, code: string) => {
       for (const [verb, where, body] of writes) {
         const answer = await service.request(verb, where, { ...user.options, body });
         expect({ verb, answer }).toMatchObject({ verb, answer: { status: 403, body: { code } } });
       }
-    }
+    };
+    await expectRefusals(acme.member, 'INSUFFICIENT_PERMISSIONS');
+    await expectRefusals(stranger, 'ORGANIZATION_ACCESS_DENIED');
     const denied = { status: 403, body: { code: 'ORGANIZATION_ACCESS_DENIED' } };
     expect(await service.get(path, stranger.options)).toMatchObject(denied);
     expect(await list(stranger, `?organization_id=${acme.id}`)).toMatchObject(denied);
-    for (const user of [acme.owner, acme.admin, acme.billing]) {
+    const expectChanges = async (user: User) => {
       for (const [verb, where, body] of writes.slice(0, 4)) {
         const { status } = await service.request(verb, where, { ...user.options, body });
         expect({ verb, status }).toEqual({ verb, status: where === '/payment-methods' ? 201 : 200 });
       }
-    }
+    };
+    for (const user of [acme.owner, acme.admin, acme.billing]) await expectChanges(user);
     expect((await service.request('DELETE', path, acme.billing.options)).status).toBe(204);
   });
 
@@ -135,7 +135,7 @@ describe('the billing address of a payment method', () => {
   test('stays linked when the provider fails, and a repeated request sends it again', async () => {
     const user = await signIn(service);
     const [method, address] = [await saveMethod(service, user.options), await createAddress(service, user.options)];
-    // What certainly did nothing is tried once more at once.
+    // A call that certainly did nothing is retried once at once.
     for (const [action, times] of [
       ['error_500', 1],
       ['reset', 1],

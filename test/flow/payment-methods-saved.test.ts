@@ -81,7 +81,7 @@ describe('a payment that is to save its method', () => {
   test.each(['tok_mastercard', 'pm_card_amex'])('saves %s, named in the confirm', async (token) => {
     const user = await signIn(service);
     const payment = await saving(user, { payment_method_id: undefined });
-    await confirm(service, payment.id, user.options, { payment_method_id: token });
+    await confirm(service, payment.id, { ...user.options, body: { payment_method_id: token } });
     await expectSavedOnce(payment.id, user.options);
     expect(JSON.stringify(await itemsOf(service))).not.toContain(token);
   });
@@ -208,7 +208,7 @@ describe('a payment that is to save its method', () => {
     const user = await signIn(service);
     const payment = await saving(user, { payment_method_id: DECLINED });
     await confirm(service, payment.id, user.options);
-    await confirm(service, payment.id, user.options, { payment_method_id: 'pm_card_amex' });
+    await confirm(service, payment.id, { ...user.options, body: { payment_method_id: 'pm_card_amex' } });
     const methods = await methodsOf(user.options);
     expect(methods).toMatchObject([{ card_brand: 'amex' }]);
     expect(await read(service, payment.id, user.options)).toMatchObject({ payment_method_id: methods[0].id });

@@ -83,10 +83,10 @@ const subscriberWith = (user: User, method: ParsedJson) => ({
   names: { customer_id: method.customer_id, payment_method_id: method.id, provider_id: 'provider_a' },
 });
 
-/** Pays with a saved method that nobody attends. */
+/** Pays with a saved method without its payer present. */
 const chargeWith = async (user: User, method: ParsedJson): Promise<TestAnswer> => {
   const payment = await createIntent(service, user);
-  return confirm(service, payment.id, user.options, { payment_method_id: method.id });
+  return confirm(service, payment.id, { ...user.options, body: { payment_method_id: method.id } });
 };
 
 describe('a card that asks its payer', () => {
@@ -236,11 +236,15 @@ describe('before it is set up', () => {
     expect(started).toMatchObject(NOT_SET_UP);
     expect(started.body.error).toBe('The payment method is not set up yet: its payer must authenticate it first');
     const change = { payment_method_id: method.id };
-    expect(await patch(service, subscriberWith(user, old), subscription.id, change)).toMatchObject(NOT_SET_UP);
+    expect(await patch(service, subscriberWith(user, old), { id: subscription.id, body: change })).toMatchObject(
+      NOT_SET_UP,
+    );
     expect(await service.providerRequests()).toEqual([]);
     await authenticate(method.id);
     expect((await trySubscribe(service, subscriberWith(user, method))).status).toBe(201);
-    expect(await patch(service, subscriberWith(user, old), subscription.id, change)).toMatchObject({ status: 200 });
+    expect(await patch(service, subscriberWith(user, old), { id: subscription.id, body: change })).toMatchObject({
+      status: 200,
+    });
   });
 
   test('it pays nothing, by our id or the provider’s', async () => {
@@ -248,7 +252,9 @@ describe('before it is set up', () => {
     const method = await save(user.options);
     const payment = await createIntent(service, user);
     for (const payment_method_id of [method.id, method.provider_payment_method_id]) {
-      expect(await confirm(service, payment.id, user.options, { payment_method_id })).toMatchObject(NOT_SET_UP);
+      expect(await confirm(service, payment.id, { ...user.options, body: { payment_method_id } })).toMatchObject(
+        NOT_SET_UP,
+      );
       const naming = { payment_method_id, total_cents: 100, currency: 'USD' };
       expect(await service.post('/payments/intents', naming, user.options)).toMatchObject(NOT_SET_UP);
     }
@@ -260,7 +266,7 @@ describe('before it is set up', () => {
     const user = await newUser();
     await createCustomer(service, user.options);
     const card = { type: 'card', 'card[token]': 'tok_authenticationRequiredOnSetup' };
-    const { id } = await atStripe(service, 'POST', 'payment_methods', card);
+    const { id } = await atStripe(service, 'POST payment_methods', card);
     const payment = await createIntent(service, user, { payment_method_id: id });
     const method = await save(user.options, { provider_payment_method_token: id });
     expect(await confirm(service, payment.id, user.options)).toMatchObject(NOT_SET_UP);
@@ -398,7 +404,7 @@ describe('the end of a set-up', () => {
     expect(await outcomesOf(service, 'seti_other')).toMatchObject([{ response: { reason: 'no such open set-up' } }]);
   });
 
-  test('of which no event tells is found by the appointment after 24 h', async () => {
+  test('whose event is lost is found by due work after 24 h', async () => {
     const user = await newUser();
     await service.webhookMode('drop');
     const method = await save(user.options, { is_default: true });
@@ -449,7 +455,7 @@ describe('the end of a set-up', () => {
   test('at the provider’s own desk removes the method', async () => {
     const user = await newUser();
     const method = await save(user.options);
-    await atStripe(service, 'POST', `setup_intents/${setupIdOf(method)}/cancel`);
+    await atStripe(service, `POST setup_intents/${setupIdOf(method)}/cancel`);
     await service.advance(DAY + 3 * MINUTE);
     expect((await readMethod(method.id, user.options)).status).toBe(404);
   });
@@ -517,14 +523,17 @@ test.each([
   ['provider_a', 'pm_card_visa'],
   ['provider_b', 'SIM-OK'],
   ['provider_c', 'cnon:card-nonce-ok'],
-])('a method of %s that asks nobody is set up at once', async (provider_id, provider_payment_method_token) => {
-  const user = await newUser();
-  const method = await saveMethod(service, user.options, {
-    provider_id,
-    provider_payment_method_token,
-    is_default: true,
-  });
-  expect(method).toMatchObject({ setup_status: 'succeeded', is_default: true });
-  expect(method).not.toHaveProperty('client_secret');
-  expect((await service.get('/payment-methods', user.options)).body).toMatchObject([{ setup_status: 'succeeded' }]);
-});
+])(
+  'a method of %s that needs no authentication is set up at once',
+  async (provider_id, provider_payment_method_token) => {
+    const user = await newUser();
+    const method = await saveMethod(service, user.options, {
+      provider_id,
+      provider_payment_method_token,
+      is_default: true,
+    });
+    expect(method).toMatchObject({ setup_status: 'succeeded', is_default: true });
+    expect(method).not.toHaveProperty('client_secret');
+    expect((await service.get('/payment-methods', user.options)).body).toMatchObject([{ setup_status: 'succeeded' }]);
+  },
+);

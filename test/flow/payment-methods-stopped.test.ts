@@ -7,11 +7,11 @@ import { createAddress, createCustomer, saveMethod } from './payers.ts';
 import { withStops } from './stops.ts';
 import { type Way, waysToLose, waysToStop } from './ways.ts';
 
-/** A function may end anywhere; asking again, or the payment's appointment, finishes what it began. */
+/** A function may stop at any call; a retry, or the payment's due work, finishes it. */
 const stoppable = withStops(PATIENT);
 
 beforeAll(async () => {
-  // Nobody tells: what is finished is finished by whoever asked, or by an appointment.
+  // No provider events arrive: only a retry or due work finishes the work.
   await stoppable().service.webhookMode('drop');
 });
 
@@ -141,7 +141,7 @@ describe('a card that asks its payer', () => {
     return methods.filter(({ customer }) => customer === body[0].provider_customer_id).map(({ id }) => id);
   };
 
-  test('and whose create is stopped has one set-up, which its appointment completes', async () => {
+  test('and whose create is stopped has one set-up, which due work completes', async () => {
     const { service } = stoppable();
     const cases = await stopEverywhere(async () => undefined, create);
     await service.advance(TAKEN_SECONDS);
@@ -164,7 +164,7 @@ describe('a card that asks its payer', () => {
   test.each([
     ['has authenticated is completed', true],
     ['has not authenticated is removed', false],
-  ])('and that %s although its appointment is stopped, wherever', async (_, passed) => {
+  ])('and that %s although its due work is stopped at any call', async (_, passed) => {
     const { service, watch, losing } = stoppable();
     const begin = async (): Promise<{ user: User; method: ParsedJson }> => {
       const user = await signIn(service, { expires_in: 3 * DAY });
@@ -236,7 +236,7 @@ test('a change that is stopped is in force once it is sent again', async () => {
   for (const { user } of cases) expect(await listOf(user.options)).toMatchObject([fields]);
 });
 
-test('a link to an address that is stopped is told to the provider once it is sent again', async () => {
+test('a link to an address that is stopped reaches the provider when it is retried', async () => {
   const { service } = stoppable();
   const link = ({ method, address }: { method: ParsedJson; address: ParsedJson }, user: User) =>
     service.request('PATCH', `/payment-methods/${method.id}/billing-address`, {
@@ -276,7 +276,7 @@ describe('a payment that is to save its method', () => {
     }
   };
 
-  test('and is stopped while it is confirmed saves it by its appointment, once', async () => {
+  test('and is stopped during the confirmation saves the method once, by due work', async () => {
     const { service } = stoppable();
     const cases = await stopEverywhere(
       (user) => createIntent(service, user, saving),
@@ -288,7 +288,7 @@ describe('a payment that is to save its method', () => {
     expect(statuses.filter((status) => status === 'succeeded').length).toBeGreaterThan(cases.length / 2);
   });
 
-  test('saves it once although its appointment is stopped too, wherever', async () => {
+  test('saves the method once although its due work is stopped too, at any call', async () => {
     const { service, stopped, watch, losing } = stoppable();
     const user = await signIn(service, { expires_in: 3 * DAY });
     const observed = await createIntent(service, user, saving);

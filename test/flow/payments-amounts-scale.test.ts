@@ -18,10 +18,10 @@ import {
 import { type ParsedJson, withHost } from './host.ts';
 
 /**
- * Random histories of one payment at each provider at the same time: updates, confirmations, lost answers, approvals, and
- * a clock that moves on. Whatever happened, once the provider is back and all is quiet, the payment was charged at most
- * once, and for the amount that its record shows. The seed is fixed here (its second history charges another amount where
- * unclear updates are not settled first), and any in `npm run test:long`.
+ * Random histories of one payment at each provider at the same time: updates, confirmations, lost answers, approvals,
+ * and a clock that moves on. Whatever happened, once the provider is back and all is quiet, the payment was charged
+ * at most once, and for the amount that its record shows. The seed is fixed here (its second history charges another
+ * amount where unclear updates are not settled first), and any in `npm run test:long`.
  */
 const TIMEOUT_MS = 400;
 const service = withHost({ frozen: true, env: { PROVIDER_TIMEOUT_MS: String(TIMEOUT_MS) } });
@@ -38,7 +38,7 @@ const METHODS: Readonly<Record<Slot, string>> = {
   provider_c: 'cnon:card-nonce-ok',
 };
 
-/** How a provider is told of a change of amount; all else is written by POST. */
+/** Calls that change the amount at a provider; all other changes are POST requests. */
 const UPDATE_METHODS: Readonly<Record<Slot, string>> = { provider_a: 'POST', provider_b: 'PATCH', provider_c: 'PUT' };
 
 const cents = fc.integer({ min: 100, max: 9_999 });
@@ -89,7 +89,10 @@ const created = async (user: User, slot: Slot, hasMethod: boolean): Promise<Subj
   return { slot, user, payment: await createIntent(service, user, body), last: 1_000 };
 };
 
-/** The payer's own part: the approval of an order, or a confirmation in the browser, which gives up as the service does. */
+/**
+ * The payer's own part: the approval of an order, or a confirmation in the browser, which gives up as the service
+ * does.
+ */
 const approve = async ({ slot, payment }: Subject): Promise<void> => {
   if (slot === 'provider_a') {
     await Promise.race([confirmInBrowser(service, payment, VISA).catch(() => undefined), delay(TIMEOUT_MS)]);

@@ -36,9 +36,9 @@ describe('the payment list of a user', () => {
     }
     const at = (index: number): string => payments[index]?.id;
     await Promise.all([0, 7, 14].map((index) => confirm(service, at(index), user.options)));
-    await confirm(service, at(21), user.options, { payment_method_id: 'pm_card_visa_chargeDeclined' });
-    await confirm(service, at(22), user.options, { payment_method_id: 'pm_sim_processing_ok' });
-    await confirm(service, at(23), user.options, { payment_method_id: 'pm_card_authenticationRequired' });
+    await confirm(service, at(21), { ...user.options, body: { payment_method_id: 'pm_card_visa_chargeDeclined' } });
+    await confirm(service, at(22), { ...user.options, body: { payment_method_id: 'pm_sim_processing_ok' } });
+    await confirm(service, at(23), { ...user.options, body: { payment_method_id: 'pm_card_authenticationRequired' } });
     await service.post(`/payments/intents/${at(28)}/cancel`, {}, user.options);
     await service.settle();
     const shown = await Promise.all([1, 2, 3].map((page) => list(`?limit=10&page=${page}&orderDir=asc`)));
@@ -368,7 +368,7 @@ describe.each(['minimal', 'full', 'token'] as const)(
 
     test('is limited without a token', async () => {
       const payment = await guestPayment(service, 'open@example.com');
-      await confirm(service, payment.id, { guestToken: payment.guest_token }, { payment_method_id: VISA });
+      await confirm(service, payment.id, { guestToken: payment.guest_token, body: { payment_method_id: VISA } });
       const answer = await guestList(service, 'Open@Example.com');
       if (mode === 'token') {
         expect(answer).toMatchObject({ status: 401, body: { code: 'AUTHENTICATION_REQUIRED' } });

@@ -85,7 +85,9 @@ describe('a signed-in user', () => {
       body: { code: 'PAYMENT_METHOD_REQUIRED' },
     });
     const body = { payment_method_id: 'tok_visa' };
-    expect(await confirm(service, payment.id, user.options, body)).toMatchObject({ body: { status: 'succeeded' } });
+    expect(await confirm(service, payment.id, { ...user.options, body })).toMatchObject({
+      body: { status: 'succeeded' },
+    });
   });
 
   test('gets the decline reason, and pays with another method', async () => {
@@ -105,7 +107,7 @@ describe('a signed-in user', () => {
       status: 'failed',
       failure_code: 'insufficient_funds',
     });
-    const again = await confirm(service, payment.id, user.options, { payment_method_id: VISA });
+    const again = await confirm(service, payment.id, { ...user.options, body: { payment_method_id: VISA } });
     expect(again).toMatchObject({ status: 200, body: { status: 'succeeded' } });
     await service.settle();
     expect(await timesCharged(service, payment.id)).toBe(1);
@@ -120,7 +122,7 @@ describe('a signed-in user', () => {
     ['pm_card_chargeDeclinedExpiredCard', 'expired_card'],
     ['pm_card_chargeDeclinedIncorrectCvc', 'incorrect_cvc'],
     ['pm_card_chargeDeclinedProcessingError', 'processing_error'],
-  ])('is told why %s is declined: %s', async (method, code) => {
+  ])('gets the reason why %s is declined: %s', async (method, code) => {
     const user = await signIn(service);
     const payment = await createIntent(service, user, { payment_method_id: method });
     const answer = await confirm(service, payment.id, user.options);
@@ -132,10 +134,12 @@ describe('a signed-in user', () => {
     const payment = await createIntent(service, user);
     const refused = { status: 400, body: { code: 'VALIDATION_ERROR', details: [{ path: 'payment_method_id' }] } };
     for (const method of ['pm_unknown', 'tok_unknown']) {
-      expect(await confirm(service, payment.id, user.options, { payment_method_id: method })).toMatchObject(refused);
+      expect(
+        await confirm(service, payment.id, { ...user.options, body: { payment_method_id: method } }),
+      ).toMatchObject(refused);
       expect(await timesCharged(service, payment.id)).toBe(0);
     }
-    const paid = await confirm(service, payment.id, user.options, { payment_method_id: VISA });
+    const paid = await confirm(service, payment.id, { ...user.options, body: { payment_method_id: VISA } });
     expect(paid).toMatchObject({ status: 200, body: { status: 'succeeded' } });
   });
 
@@ -214,12 +218,11 @@ describe('an Idempotency-Key', () => {
     expect(again.headers.get('idempotent-replayed')).toBe('true');
     expect(again.body).toEqual(first.body);
     expect((await atProvider(service, payment.id)).charges).toHaveLength(1);
-    const paid = await confirm(
-      service,
-      payment.id,
-      { ...options, idempotencyKey: 'other' },
-      { payment_method_id: VISA },
-    );
+    const paid = await confirm(service, payment.id, {
+      ...options,
+      idempotencyKey: 'other',
+      body: { payment_method_id: VISA },
+    });
     expect(paid.status).toBe(200);
   });
 
@@ -233,11 +236,11 @@ describe('an Idempotency-Key', () => {
     expect(paid).toMatchObject({ status: 200, body: { status: 'succeeded' } });
     expect(paid.headers.get('idempotent-replayed')).toBeNull();
     expect((await confirm(service, payment.id, options)).body).toEqual(paid.body);
-    expect(await confirm(service, payment.id, options, { payment_method_id: VISA })).toMatchObject({
+    expect(await confirm(service, payment.id, { ...options, body: { payment_method_id: VISA } })).toMatchObject({
       status: 422,
       body: { code: 'IDEMPOTENCY_KEY_REUSED' },
     });
-    const ofOther = await confirm(service, other.id, options, { payment_method_id: VISA });
+    const ofOther = await confirm(service, other.id, { ...options, body: { payment_method_id: VISA } });
     expect(ofOther).toMatchObject({ status: 200, body: { id: other.id } });
   });
 
@@ -279,7 +282,10 @@ describe('a guest', () => {
 
   test('confirms through the service with the guest token', async () => {
     const payment = await createAsGuest();
-    const answer = await confirm(service, payment.id, { guestToken: payment.guest_token }, { payment_method_id: VISA });
+    const answer = await confirm(service, payment.id, {
+      guestToken: payment.guest_token,
+      body: { payment_method_id: VISA },
+    });
     expect(answer).toMatchObject({ status: 200, body: { status: 'succeeded' } });
     const other = await createAsGuest();
     const byQuery = await service.post(`/payments/confirm/${other.id}?token=${other.guest_token}`, {
@@ -315,7 +321,9 @@ describe('a guest', () => {
     expect(mine.id).not.toBe(theirs.id);
     const token = { guestToken: mine.guest_token };
     expect(await service.get(`/payments/${theirs.id}`, token)).toMatchObject({ status: 404 });
-    expect(await confirm(service, theirs.id, token, { payment_method_id: VISA })).toMatchObject({ status: 404 });
+    expect(await confirm(service, theirs.id, { ...token, body: { payment_method_id: VISA } })).toMatchObject({
+      status: 404,
+    });
     expect((await service.get('/payments', token)).body.data.map(({ id }: { id: string }) => id)).toEqual([mine.id]);
   });
 
@@ -477,7 +485,7 @@ describe('3-D Secure', () => {
       failure_code: 'authentication_required',
     });
     expect(await timesCharged(service, payment.id)).toBe(0);
-    expect(await confirm(service, payment.id, user.options, { payment_method_id: VISA })).toMatchObject({
+    expect(await confirm(service, payment.id, { ...user.options, body: { payment_method_id: VISA } })).toMatchObject({
       status: 200,
       body: { status: 'succeeded' },
     });

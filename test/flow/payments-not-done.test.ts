@@ -136,11 +136,11 @@ test('a failed payment whose next attempt was not carried out stays failed, with
   await confirm(service, id, user.options);
   const before = await read(service, id, user.options);
   await service.fault({ path: '/confirm', action: 'rate_limit' });
-  const again = await confirm(service, id, user.options, { payment_method_id: VISA });
+  const again = await confirm(service, id, { ...user.options, body: { payment_method_id: VISA } });
   expect(again).toMatchObject(UNAVAILABLE);
   expect(await read(service, id, user.options)).toEqual({ ...before, updated_at: expect.any(String) });
   await service.clearFaults();
-  const last = await confirm(service, id, user.options, { payment_method_id: 'pm_card_mastercard' });
+  const last = await confirm(service, id, { ...user.options, body: { payment_method_id: 'pm_card_mastercard' } });
   expect(last).toMatchObject({ status: 200, body: { status: 'succeeded' } });
   await service.settle();
   expect(eventsOf(service, id)).toEqual(['payment.created', 'payment.failed', 'payment.succeeded']);

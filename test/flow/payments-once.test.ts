@@ -48,16 +48,15 @@ describe('200 confirms of one payment at once', () => {
     const user = await signIn(service);
     const payment = await createIntent(service, user);
     await atOnce(60, (index) =>
-      confirm(
-        service,
-        payment.id,
-        { ...user.options, idempotencyKey: `try-${index}` },
-        { payment_method_id: index % 3 === 0 ? 'pm_card_visa_chargeDeclined' : 'pm_card_mastercard' },
-      ),
+      confirm(service, payment.id, {
+        ...user.options,
+        idempotencyKey: `try-${index}`,
+        body: { payment_method_id: index % 3 === 0 ? 'pm_card_visa_chargeDeclined' : 'pm_card_mastercard' },
+      }),
     );
     await service.settle();
     expect(await timesCharged(service, payment.id)).toBeLessThanOrEqual(1);
-    const last = await confirm(service, payment.id, user.options, { payment_method_id: 'pm_card_visa' });
+    const last = await confirm(service, payment.id, { ...user.options, body: { payment_method_id: 'pm_card_visa' } });
     expect(last).toMatchObject({ status: 200, body: { status: 'succeeded' } });
     await service.settle();
     expect(await timesCharged(service, payment.id)).toBe(1);

@@ -95,7 +95,7 @@ const ACTS = {
   cancel,
   confirm: (id: string, user: User) => confirm(service, id, user.options),
   confirmWith: (id: string, user: User) =>
-    confirm(service, id, user.options, { payment_method_id: 'pm_card_mastercard' }),
+    confirm(service, id, { ...user.options, body: { payment_method_id: 'pm_card_mastercard' } }),
 } as const;
 
 describe.each(Object.entries(COMMANDS))('a payment that is %s', (state, commands) => {
@@ -131,7 +131,9 @@ describe('a confirmed payment', () => {
     const before = await storedPayment(service, payment.id);
     for (const method of [undefined, 'pm_card_amex', 'pm_card_visa_chargeDeclined']) {
       const body = method === undefined ? {} : { payment_method_id: method };
-      expect(await confirm(service, payment.id, user.options, body)).toMatchObject({ body: { status: 'succeeded' } });
+      expect(await confirm(service, payment.id, { ...user.options, body })).toMatchObject({
+        body: { status: 'succeeded' },
+      });
     }
     expect(await timesCharged(service, payment.id)).toBe(1);
     expect(await storedPayment(service, payment.id)).toEqual(before);

@@ -28,7 +28,7 @@ interface Way extends Stop {
   readonly name: string;
   /** Some write was carried out. */
   readonly wrote: boolean;
-  /** The provider was told. */
+  /** The provider received the call. */
   readonly told: boolean;
   /** Everything was carried out; only the answer is missing. */
   readonly done: boolean;
@@ -55,7 +55,7 @@ const WRITES = new Set(['PutItem', 'UpdateItem', 'DeleteItem', 'TransactWriteIte
 const providerCallOf = (calls: readonly string[]): number => calls.findIndex((name) => name.startsWith('POST')) + 1;
 
 beforeAll(async () => {
-  // Nobody tells: what is found out is found out by the appointments.
+  // No provider events arrive: only due work learns the outcome.
   await stoppable().service.webhookMode('drop');
 });
 
@@ -83,7 +83,7 @@ describe('a create that is stopped', () => {
     return cases;
   };
 
-  test('is finished by its appointment, and until then shown to nobody', async () => {
+  test('is finished by due work, and is hidden until then', async () => {
     const { service } = stoppable();
     const cases = await stopEverywhere();
     for (const { way, user } of cases) {
@@ -133,7 +133,7 @@ describe('a create that is stopped', () => {
     }
   });
 
-  test('is finished although its appointment is stopped too, wherever', async () => {
+  test('is finished although its due work is stopped too, at any call', async () => {
     const { service, stopped, watch, losing } = stoppable();
     const observer = await signIn(service);
     const atTheProvider = { call: providerCallOf(await watch(() => create(observer))), executed: true };
@@ -226,7 +226,7 @@ describe('a confirm that is stopped', () => {
     for (const { way, user, payment } of cases) {
       const record = await expectAgreement({ user, payment }, way);
       expect({ way, status: record.status }).toEqual({ way, status: way.wrote ? 'failed' : 'created' });
-      const paid = await confirm(service, payment.id, user.options, { payment_method_id: VISA });
+      const paid = await confirm(service, payment.id, { ...user.options, body: { payment_method_id: VISA } });
       expect({ way, paid }).toMatchObject({ way, paid: { status: 200 } });
       await expectAgreement({ user, payment }, way);
     }
@@ -250,7 +250,7 @@ describe('a confirm that is stopped', () => {
     }
   });
 
-  test('ends the same although its appointment is stopped too, wherever', async () => {
+  test('ends the same although its due work is stopped too, at any call', async () => {
     const { service, stopped, watch, losing } = stoppable();
     const user = await signIn(service, { expires_in: 7 * DAY });
     const observed = await createPaidIntent(service, user);
@@ -315,7 +315,7 @@ describe('a cancel that is stopped', () => {
     }
   });
 
-  test('is known by the appointment of its expiry, where no webhook comes', async () => {
+  test('is found by the expiry’s due work if no webhook arrives', async () => {
     const { service } = stoppable();
     const cases = await stopEverywhere({}, cancel);
     await service.advance(25 * HOUR);

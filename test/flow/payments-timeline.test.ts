@@ -25,9 +25,9 @@ describe('the timeline of a payment', () => {
     const user = await signIn(service);
     const payment = await createIntent(service, user);
     await service.advance(MINUTE);
-    await confirm(service, payment.id, user.options, { payment_method_id: DECLINED });
+    await confirm(service, payment.id, { ...user.options, body: { payment_method_id: DECLINED } });
     await service.advance(MINUTE);
-    await confirm(service, payment.id, user.options, { payment_method_id: VISA });
+    await confirm(service, payment.id, { ...user.options, body: { payment_method_id: VISA } });
     await service.settle();
     const late = intentEvent(payment, 'payment_intent.processing', {
       created: Math.floor(service.now() / 1_000) - 3_600,
@@ -78,7 +78,7 @@ describe('the timeline of a payment', () => {
 
   test('contains no secret, address or card', async () => {
     const { body: payment } = await service.post('/payments/intents', guestIntentBody({}, { email: 'g@example.com' }));
-    await confirm(service, payment.id, { guestToken: payment.guest_token }, { payment_method_id: VISA });
+    await confirm(service, payment.id, { guestToken: payment.guest_token, body: { payment_method_id: VISA } });
     await service.settle();
     const text = JSON.stringify(await timelineOf(payment.id, { guestToken: payment.guest_token }));
     for (const secret of [payment.client_secret, payment.guest_token, 'g@example.com', '4242', VISA]) {

@@ -15,7 +15,9 @@ import {
 } from './flow.ts';
 import { type ParsedJson, withHost } from './host.ts';
 
-/** Updates whose answer was lost: what the provider took stands, and nothing is charged that the record does not show. */
+/**
+ * Updates whose answer was lost: what the provider took stands, and nothing is charged that the record does not show.
+ */
 const service = withHost({ frozen: true, env: IMPATIENT });
 afterEach(async () => {
   await service.clearFaults();
@@ -92,7 +94,7 @@ describe.each(CASES)('an update at $slot whose answer was lost ($action)', (lost
   });
 });
 
-test('every caller is told to retry while the provider cannot be reached', async () => {
+test('every caller gets a retry delay while the provider is unreachable', async () => {
   const user = await signIn(service);
   const [lost] = CASES;
   if (!lost) throw new Error('no case');
@@ -213,7 +215,7 @@ describe('a payment that changed at the provider meanwhile', () => {
       status: 409,
       body: { code: 'INVALID_STATE' },
     });
-    const again = await confirm(service, confirmed.id, user.options, { payment_method_id: VISA });
+    const again = await confirm(service, confirmed.id, { ...user.options, body: { payment_method_id: VISA } });
     expect(again).toMatchObject({ status: 200, body: { status: 'succeeded' } });
     expect(await cancel(canceled.id, user)).toMatchObject({ status: 409, body: { code: 'INVALID_STATE' } });
     for (const { id } of [updated, confirmed, canceled]) await expectCharged(id, user, 2_500);

@@ -215,7 +215,7 @@ describe('a PayPal order that can no longer be paid', () => {
       status: 402,
       body: { details: { decline_code: 'insufficient_funds' } },
     });
-    const again = await confirm(service, created.id, user.options, { payment_method_id: 'SIM-OK' });
+    const again = await confirm(service, created.id, { ...user.options, body: { payment_method_id: 'SIM-OK' } });
     expect(again).toMatchObject({ status: 200, body: { status: 'succeeded' } });
     await service.settle();
     const paid = await expectPaidOnce(created.id, user);
@@ -345,7 +345,9 @@ describe('a PayPal payment method', () => {
     expect(removed.status).toBe(204);
     await service.settle();
     const again = await createIntent(service, user, PAYPAL);
-    expect((await confirm(service, again.id, user.options, { payment_method_id: saved.body.id })).status).toBe(404);
+    expect(
+      (await confirm(service, again.id, { ...user.options, body: { payment_method_id: saved.body.id } })).status,
+    ).toBe(404);
   });
 });
 
@@ -371,7 +373,7 @@ describe('a saved PayPal method', () => {
     expect(await asked()).toEqual([CAPTURE]);
     const other = await createIntent(service, user, PAYPAL);
     await service.clearProviderRequests();
-    const paid = await confirm(service, other.id, user.options, { payment_method_id: method.id });
+    const paid = await confirm(service, other.id, { ...user.options, body: { payment_method_id: method.id } });
     expect(paid).toMatchObject({ body: { status: 'succeeded' } });
     expect(await asked()).toEqual([CAPTURE]);
   });

@@ -29,11 +29,15 @@ const sparingFirst = (struck: number): number => {
   return seed;
 };
 
-const strike = (path: string, action: 'rate_limit' | 'malformed', times: number, choice = {}) =>
-  service.fault({ provider: 'provider_a', path, action, times, ...choice });
+interface Strikes {
+  readonly path: string;
+  readonly action: 'rate_limit' | 'malformed';
+  readonly times: number;
+}
 
-const strikeLater = (path: string, action: 'rate_limit' | 'malformed', times: number) =>
-  strike(path, action, times, { probability: 0.5, seed: sparingFirst(times) });
+const strike = (strikes: Strikes, choice = {}) => service.fault({ provider: 'provider_a', ...strikes, ...choice });
+
+const strikeLater = (strikes: Strikes) => strike(strikes, { probability: 0.5, seed: sparingFirst(strikes.times) });
 
 /** A payment whose intent names no customer, and the card that its organization has saved since. */
 const ofOrganization = async ({ acme }: Lent) => {
@@ -41,7 +45,7 @@ const ofOrganization = async ({ acme }: Lent) => {
   const sent = { organization_id: acme.id, provider_payment_method_token: 'pm_card_visa' };
   const own = await saveMethod(service, acme.owner.options, sent);
   const pay = async () =>
-    (await confirm(service, payment.id, acme.owner.options, { payment_method_id: own.id })).status;
+    (await confirm(service, payment.id, { ...acme.owner.options, body: { payment_method_id: own.id } })).status;
   return { payment, pay };
 };
 
@@ -82,7 +86,7 @@ const ENDINGS: readonly {
     status: 503,
     run: async (lent) => {
       const { payment, pay } = await ofOrganization(lent);
-      await strikeLater('/confirm', 'rate_limit', 2);
+      await strikeLater({ path: '/confirm', action: 'rate_limit', times: 2 });
       return { payment, answered: await pay() };
     },
   },
@@ -91,8 +95,8 @@ const ENDINGS: readonly {
     status: 503,
     run: async ({ acme, lender, saved }) => {
       const payment = await createIntent(service, acme.owner, { organization_id: acme.id });
-      await strike('/confirm', 'rate_limit', 2);
-      const answer = await confirm(service, payment.id, lender.options, { payment_method_id: saved.id });
+      await strike({ path: '/confirm', action: 'rate_limit', times: 2 });
+      const answer = await confirm(service, payment.id, { ...lender.options, body: { payment_method_id: saved.id } });
       return { payment, answered: answer.status };
     },
   },
@@ -101,7 +105,7 @@ const ENDINGS: readonly {
     status: 503,
     run: async (lent) => {
       const { payment, pay } = await ofOrganization(lent);
-      await strikeLater(payment.provider_payment_id, 'malformed', 1);
+      await strikeLater({ path: payment.provider_payment_id, action: 'malformed', times: 1 });
       return { payment, answered: await pay() };
     },
   },
@@ -110,8 +114,8 @@ const ENDINGS: readonly {
     status: 503,
     run: async ({ acme, lender, saved }) => {
       const payment = await createIntent(service, acme.owner, { organization_id: acme.id });
-      await strike(payment.provider_payment_id, 'malformed', 1);
-      const answer = await confirm(service, payment.id, lender.options, { payment_method_id: saved.id });
+      await strike({ path: payment.provider_payment_id, action: 'malformed', times: 1 });
+      const answer = await confirm(service, payment.id, { ...lender.options, body: { payment_method_id: saved.id } });
       return { payment, answered: answer.status };
     },
   },
@@ -121,7 +125,7 @@ const ENDINGS: readonly {
     status: 402,
     run: async ({ acme, lender, saved }) => {
       const payment = await createIntent(service, acme.owner, { organization_id: acme.id });
-      const answer = await confirm(service, payment.id, lender.options, { payment_method_id: saved.id });
+      const answer = await confirm(service, payment.id, { ...lender.options, body: { payment_method_id: saved.id } });
       return { payment, answered: answer.status };
     },
   },

@@ -38,8 +38,8 @@ describe.each(WAYS)('a subscription of an organization at %s, billed by %s', (..
     const owner = await newPerson(service);
     const member = await newPerson(service);
     const organizationId = await newOrganization(service, owner);
-    const memberId = await addMember(service, organizationId, owner, { email: member.email, role: 'admin' });
-    const own = await payer(service, member.options, token, { provider_id: slot, ...PERSONAL });
+    const memberId = await addMember(service, owner, { organizationId, email: member.email, role: 'admin' });
+    const own = await payer(service, member.options, { token, fields: { provider_id: slot, ...PERSONAL } });
     const theirs = await saveMethod(service, owner.options, { ...card, organization_id: organizationId });
     const isOwn = paysWith === 'own card';
     const names = { ...own.names, ...(!isOwn && { payment_method_id: theirs.id }) };
@@ -74,11 +74,11 @@ describe.each(WAYS)('a subscription of an organization at %s, billed by %s', (..
 
   const ownCardOf = (who: Person): Promise<ParsedJson> => saveMethod(service, who.options, { ...card, ...PERSONAL });
 
-  test('takes the customer of the card that pays from now on, and outlives the former customer', async () => {
+  test('takes the customer of the card that pays from now on, and stays when the former customer is deleted', async () => {
     const { owner, asOwner, made, removeMember, deleteCustomer, charges } = await begin('own card');
     await removeMember();
     const own = await ownCardOf(owner);
-    const changed = await patch(service, asOwner, made.id, { payment_method_id: own.id });
+    const changed = await patch(service, asOwner, { id: made.id, body: { payment_method_id: own.id } });
     expect(changed).toMatchObject({ status: 200, body: { status: 'active', customer_id: own.customer_id } });
     expect(await deleteCustomer()).toBe(204);
     await service.advance(32 * DAY);
@@ -94,7 +94,7 @@ describe.each(WAYS)('a subscription of an organization at %s, billed by %s', (..
         await begin('card of the organization');
       await (how === 'removed' ? removeMember() : lowerMember());
       const body = { cancel_at_period_end: false };
-      expect((await command(service, asMember, made.id, 'cancel', body)).status).toBe(403);
+      expect((await command(service, asMember, { id: made.id, name: 'cancel', body })).status).toBe(403);
       expect(await deleteCustomer()).toBe(204);
       const shown = await readSubscription(service, asOwner, made.id);
       expect(shown).toMatchObject({ status: 'active', payment_method_id: made.payment_method_id });
@@ -107,12 +107,14 @@ describe.each(WAYS)('a subscription of an organization at %s, billed by %s', (..
 
   test('is started again by the owner after the customer that it names is gone', async () => {
     const { owner, asOwner, made, charges, removeMember, deleteCustomer } = await begin('own card');
-    await command(service, asOwner, made.id, 'cancel', { cancel_at_period_end: false });
+    await command(service, asOwner, { id: made.id, name: 'cancel', body: { cancel_at_period_end: false } });
     await removeMember();
     expect(await deleteCustomer()).toBe(204);
     const own = await ownCardOf(owner);
-    expect(await patch(service, asOwner, made.id, { payment_method_id: own.id })).toMatchObject({ status: 200 });
-    expect(await command(service, asOwner, made.id, 'reactivate')).toMatchObject({
+    expect(await patch(service, asOwner, { id: made.id, body: { payment_method_id: own.id } })).toMatchObject({
+      status: 200,
+    });
+    expect(await command(service, asOwner, { id: made.id, name: 'reactivate' })).toMatchObject({
       status: 200,
       body: { status: 'active', customer_id: own.customer_id },
     });
@@ -122,7 +124,10 @@ describe.each(WAYS)('a subscription of an organization at %s, billed by %s', (..
 
   test('is canceled with the organization’s own customer', async () => {
     const { owner, organizationId } = await begin('own card');
-    const names = await payer(service, owner.options, token, { provider_id: slot, organization_id: organizationId });
+    const names = await payer(service, owner.options, {
+      token,
+      fields: { provider_id: slot, organization_id: organizationId },
+    });
     const made = await subscribe(service, names, { organization_id: organizationId });
     const path = `/customers/${names.names.customer_id}`;
     expect((await service.request('DELETE', path, owner.options)).status).toBe(204);
@@ -137,8 +142,8 @@ describe('a subscription of an organization with the card of a member who delete
     const owner = await newPerson(service);
     const member = await newPerson(service);
     const organization_id = await newOrganization(service, owner);
-    await addMember(service, organization_id, owner, { email: member.email, role: 'billing' });
-    const asMember = await payer(service, member.options, 'pm_card_visa', { organization_id: null });
+    await addMember(service, owner, { organizationId: organization_id, email: member.email, role: 'billing' });
+    const asMember = await payer(service, member.options, { token: 'pm_card_visa', fields: { organization_id: null } });
     const made = await subscribe(service, asMember, { organization_id });
     const path = `/customers/${asMember.names.customer_id}`;
     expect((await service.request('DELETE', path, member.options)).status).toBe(204);
@@ -150,7 +155,9 @@ describe('a subscription of an organization with the card of a member who delete
     await service.advance(32 * DAY);
     expect(await readSubscription(service, asOwner, made.id)).toMatchObject({ status: 'past_due' });
     const own = await saveMethod(service, owner.options, { organization_id: null });
-    expect(await patch(service, asOwner, made.id, { payment_method_id: own.id })).toMatchObject({ status: 200 });
+    expect(await patch(service, asOwner, { id: made.id, body: { payment_method_id: own.id } })).toMatchObject({
+      status: 200,
+    });
     await service.advance(HOUR);
     expect(await readSubscription(service, asOwner, made.id)).toMatchObject({ status: 'active' });
   });

@@ -39,7 +39,7 @@ describe.each(inject('scale') > 1 ? WAYS : WAYS.slice(0, 2))(
       const owner = await newPerson(service);
       const admin = await newPerson(service);
       const organizationId = await newOrganization(service, owner);
-      const memberId = await addMember(service, organizationId, owner, { email: admin.email, role: 'admin' });
+      const memberId = await addMember(service, owner, { organizationId, email: admin.email, role: 'admin' });
       const personal = { provider_id, organization_id: null };
       const customer = await createCustomer(service, admin.options, personal);
       const token = { provider_payment_method_token: SLOTS[provider_id] };
@@ -154,8 +154,8 @@ describe('a service-billed subscription, before the follow-up of a membership’
     const owner = await newPerson(service);
     const admin = await newPerson(service);
     const organizationId = await newOrganization(service, owner);
-    await addMember(service, organizationId, owner, { email: admin.email, role: 'admin' });
-    const { names } = await payer(service, admin.options, token, { organization_id: null });
+    await addMember(service, owner, { organizationId, email: admin.email, role: 'admin' });
+    const { names } = await payer(service, admin.options, { token, fields: { organization_id: null } });
     const who = { options: admin.options, names };
     const made = await subscribe(service, who, { organization_id: organizationId, trial_days: trialDays });
     const untilItFailed = trialDays * DAY + HOUR;
@@ -177,7 +177,7 @@ describe('a payment of the organization with a former member’s personal card',
     const owner = await newPerson(service);
     const billing = await newPerson(service);
     const organizationId = await newOrganization(service, owner);
-    const memberId = await addMember(service, organizationId, owner, { email: billing.email, role: 'billing' });
+    const memberId = await addMember(service, owner, { organizationId, email: billing.email, role: 'billing' });
     const fields = { provider_id: slot, provider_payment_method_token: token };
     const { id } = await saveMethod(service, billing.options, fields);
     const names = { provider_id: slot, payment_method_id: id, organization_id: organizationId };
@@ -196,7 +196,7 @@ describe('a payment of the organization with a former member’s personal card',
     const shown = await read(service, payment.id, owner.options);
     expect(shown).toMatchObject({ status: 'created', total_cents: payment.total_cents });
     const again = await signIn(service, { user_id: owner.userId });
-    const named = await confirm(service, payment.id, again.options, { payment_method_id: token });
+    const named = await confirm(service, payment.id, { ...again.options, body: { payment_method_id: token } });
     expect(named).toMatchObject({ status: 200, body: { status: 'succeeded' } });
   });
 });

@@ -24,7 +24,7 @@ beforeEach(async () => {
 const save = (token: string): Promise<ParsedJson> =>
   saveMethod(service, acme.billing.options, { ...PERSONAL, provider_payment_method_token: token });
 
-/** A card that a browser has told Stripe of: its id is not that of a saved method yet. */
+/** A card that a browser has sent to Stripe: its id is not yet the id of a saved method. */
 const newCard = async (token = 'tok_visa'): Promise<string> => {
   const { body } = await service.request('POST', '/_local/providers/stripe/v1/payment_methods', {
     headers: { authorization: `Bearer ${PUBLISHABLE_KEY}`, 'content-type': 'application/x-www-form-urlencoded' },

@@ -24,8 +24,8 @@ import { buildWorld } from './use/world.ts';
 
 /**
  * Who may use a payment method: every use of the matrix, held against an oracle that knows the decisions only, and
- * against what the provider took. `npm test` asks a third of the uses, each at one provider; `npm run test:long` asks every
- * use at all three.
+ * against what the provider took. `npm test` asks a third of the uses, each at one provider; `npm run test:long` asks
+ * every use at all three.
  */
 const service = withHost({ frozen: true, env: { ...OWN_BILLING, ...PATIENT } });
 const IS_WHOLE = inject('scale') > 1;
@@ -111,7 +111,7 @@ const WITHOUT_MEANING = /^(RATE|LOG|DLV|IDEM|COUNT)#/;
 const tableNow = async (): Promise<string[]> =>
   (await itemsOf(service)).filter(({ pk }) => !WITHOUT_MEANING.test(String(pk))).map(canonicalJson);
 
-/** Calls by which a provider does, or is told, something. */
+/** Calls that change something at a provider. */
 const changingCalls = async (): Promise<string[]> =>
   (await service.providerRequests())
     .filter(({ method, path }: ParsedJson) => method !== 'GET' && !path.endsWith('/oauth2/token'))
@@ -137,7 +137,7 @@ describe('the matrix of use', () => {
   });
 
   it.each(ACTIONS)(
-    'refuses, changes nothing and charges nobody where it may not be: %s',
+    'refuses a forbidden use, changes nothing and charges nothing: %s',
     async (action) => {
       const refused = ofAction(action).filter(isRefusedBy('service'));
       await service.settle();
@@ -156,7 +156,7 @@ describe('the matrix of use', () => {
     SETUP_MS,
   );
 
-  it('charges nobody where only the provider knows that a method is gone', async () => {
+  it('charges nothing if only the provider knows that a method was removed', async () => {
     const known = await takenSince(service);
     const wrong: (string | undefined)[] = [];
     // One after another: while the provider is asked, another change of the same payment is refused.

@@ -8,7 +8,7 @@ import { type Company, company, createCustomer, saveMethod } from './payers.ts';
 import { command, OWN_BILLING, payer, subscribe } from './subscribers.ts';
 import { takenSince } from './use/charges.ts';
 
-/** A payment method is charged for its owner only, however it is named and whoever named it before. */
+/** A payment method is charged for its owner only, whichever field names it and whichever user named it before. */
 const service = withHost({ frozen: true, env: OWN_BILLING });
 
 const TOKENS = {
@@ -94,7 +94,7 @@ describe.each(SLOTS)('an organization’s method, named by its provider’s id a
     const payment = await createIntent(service, acme.member, { provider_id: slot, ...PERSONAL });
     const known = await begin();
     const named = { payment_method_id: id };
-    expect(await confirm(service, payment.id, acme.member.options, named)).toMatchObject(DENIED);
+    expect(await confirm(service, payment.id, { ...acme.member.options, body: named })).toMatchObject(DENIED);
     expect(await service.put(`/payments/intents/${payment.id}`, named, acme.member.options)).toMatchObject(DENIED);
     expect(await read(service, payment.id, acme.member.options)).toMatchObject({ status: 'requires_payment_method' });
     await expectNothingDone(known);
@@ -145,7 +145,7 @@ describe.each(SLOTS)('an organization’s method, named by its provider’s id a
 });
 
 describe.each(SLOTS)('a personal method at %s', (slot) => {
-  test('is unknown to everybody else, by the provider’s id too', async () => {
+  test('is unknown to all other callers, also by the provider’s id', async () => {
     const { provider_payment_method_id: id } = await saveMethod(service, stranger.options, at(slot));
     const known = await begin();
     const body = intentBody({ provider_id: slot, payment_method_id: id, ...PERSONAL });
@@ -164,17 +164,17 @@ describe.each(SLOTS)('a personal method at %s', (slot) => {
     const known = await begin();
     expect(await confirm(service, payment.id, stranger.options)).toMatchObject(NO_METHOD);
     const named = { payment_method_id: method.id };
-    expect(await confirm(service, payment.id, stranger.options, named)).toMatchObject(NOT_FOUND);
+    expect(await confirm(service, payment.id, { ...stranger.options, body: named })).toMatchObject(NOT_FOUND);
     await service.settle();
     expect(await read(service, payment.id, stranger.options)).toMatchObject({ status: 'created' });
     expect(eventsOf(service, payment.id)).toEqual(['payment.created']);
     await expectNothingDone(known);
     // Stripe is asked: nothing here knows the id of a method that was detached there.
     const byProvider = { payment_method_id: method.provider_payment_method_id };
-    expect(await confirm(service, payment.id, stranger.options, byProvider)).toMatchObject(INVALID);
+    expect(await confirm(service, payment.id, { ...stranger.options, body: byProvider })).toMatchObject(INVALID);
     expect(await timesCharged(service, payment.id)).toBe(0);
     const token = { payment_method_id: TOKENS[slot] };
-    expect(await confirm(service, payment.id, stranger.options, token)).toMatchObject({ status: 200 });
+    expect(await confirm(service, payment.id, { ...stranger.options, body: token })).toMatchObject({ status: 200 });
   });
 });
 
@@ -187,7 +187,9 @@ describe('an organization’s card', () => {
     const payment = await createIntent(service, acme.billing, PERSONAL);
     const path = `/payments/intents/${payment.id}`;
     expect(await service.put(path, { payment_method_id: id }, acme.billing.options)).toMatchObject(DENIED);
-    expect(await confirm(service, payment.id, acme.billing.options, { payment_method_id: id })).toMatchObject(DENIED);
+    expect(
+      await confirm(service, payment.id, { ...acme.billing.options, body: { payment_method_id: id } }),
+    ).toMatchObject(DENIED);
     expect(await takenSince(service)).toHaveLength(known);
   });
 
@@ -199,7 +201,9 @@ describe('an organization’s card', () => {
     const body = intentBody({ payment_method_id: id, organization_id });
     expect(await service.post('/payments/intents', body, acme.owner.options)).toMatchObject(DENIED);
     const payment = await createIntent(service, acme.owner, { organization_id });
-    expect(await confirm(service, payment.id, acme.owner.options, { payment_method_id: id })).toMatchObject(DENIED);
+    expect(
+      await confirm(service, payment.id, { ...acme.owner.options, body: { payment_method_id: id } }),
+    ).toMatchObject(DENIED);
     expect(await takenSince(service)).toHaveLength(known);
   });
 });
@@ -234,7 +238,7 @@ describe('a member’s personal card on a payment of the organization', () => {
       const named = { payment_method_id: own.id };
       const isUpdated = when === 'by an update before';
       if (isUpdated) expect(await service.put(path, named, acme.owner.options)).toMatchObject({ status: 200 });
-      const answer = await confirm(service, payment.id, acme.owner.options, isUpdated ? {} : named);
+      const answer = await confirm(service, payment.id, { ...acme.owner.options, body: isUpdated ? {} : named });
       expect(answer).toMatchObject({ status: 200, body: { status: 'succeeded' } });
       const taken = (await takenSince(service)).at(-1);
       expect(taken).toMatchObject({ amount: payment.total_cents, method: own.provider_payment_method_id });
@@ -267,7 +271,7 @@ describe('a member’s personal card on a payment of the organization', () => {
     });
     // The intent names the member's customer, as an earlier attempt with the member's card leaves it.
     const told = { customer: customer.provider_customer_id };
-    await atStripe(service, 'POST', `payment_intents/${payment.provider_payment_id}`, told);
+    await atStripe(service, `POST payment_intents/${payment.provider_payment_id}`, told);
     await service.webhookMode('drop');
     await confirmInBrowser(service, payment, tried.provider_payment_method_id);
     const synced = await service.post(`/payments/sync/${payment.provider_payment_id}`, {}, options);
@@ -301,7 +305,7 @@ describe('a member’s personal card on a payment of the organization', () => {
   test('may not start a subscription again that another member asks for', async () => {
     const who = await payer(service, acme.billing.options);
     const made = await subscribe(service, who, { organization_id: acme.id, billing_interval: 'daily' });
-    await command(service, who, made.id, 'cancel', { cancel_at_period_end: false });
+    await command(service, who, { id: made.id, name: 'cancel', body: { cancel_at_period_end: false } });
     await service.advance(2 * 86_400);
     const known = await begin();
     const path = `/subscriptions/${made.id}/reactivate`;

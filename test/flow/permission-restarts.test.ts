@@ -45,9 +45,9 @@ describe.each(inject('scale') > 1 ? WAYS : WAYS.slice(0, 2))(
       const owner = await newPerson(service);
       const lender = await newPerson(service);
       const organizationId = await newOrganization(service, owner);
-      const memberId = await addMember(service, organizationId, owner, { email: lender.email, role: 'billing' });
+      const memberId = await addMember(service, owner, { organizationId, email: lender.email, role: 'billing' });
       const personal = { provider_id: slot, organization_id: null };
-      const asLender = await payer(service, lender.options, token, personal);
+      const asLender = await payer(service, lender.options, { token, fields: personal });
       amounts += 1;
       const total_cents = amounts;
       const made = await subscribe(service, asLender, { organization_id: organizationId, total_cents });
@@ -59,11 +59,11 @@ describe.each(inject('scale') > 1 ? WAYS : WAYS.slice(0, 2))(
     describe.each(STOPS)('that the member has %s', (...[__, stop, body, comeBack]) => {
       test('is not started again by another member', async () => {
         const { asLender, asOwner, made, charges } = await lent();
-        expect(await command(service, asLender, made.id, stop, body)).toMatchObject({ status: 200 });
+        expect(await command(service, asLender, { id: made.id, name: stop, body })).toMatchObject({ status: 200 });
         const before = await readSubscription(service, asOwner, made.id);
         await service.settle();
         await service.clearProviderRequests();
-        expect(await command(service, asOwner, made.id, comeBack)).toMatchObject(DENIED);
+        expect(await command(service, asOwner, { id: made.id, name: comeBack })).toMatchObject(DENIED);
         expect(await service.providerRequests()).toEqual([]);
         expect(await readSubscription(service, asOwner, made.id)).toEqual(before);
         await service.advance(32 * DAY);
@@ -72,8 +72,8 @@ describe.each(inject('scale') > 1 ? WAYS : WAYS.slice(0, 2))(
 
       test('is started again by that member', async () => {
         const { asLender, made, charges } = await lent();
-        await command(service, asLender, made.id, stop, body);
-        expect(await command(service, asLender, made.id, comeBack)).toMatchObject({
+        await command(service, asLender, { id: made.id, name: stop, body });
+        expect(await command(service, asLender, { id: made.id, name: comeBack })).toMatchObject({
           status: 200,
           body: { status: 'active', cancel_at_period_end: false },
         });
@@ -83,12 +83,12 @@ describe.each(inject('scale') > 1 ? WAYS : WAYS.slice(0, 2))(
 
       test('is not started again with that card once the membership has ended', async () => {
         const { asLender, asOwner, owner, organizationId, memberId, made, charges } = await lent();
-        await command(service, asLender, made.id, stop, body);
+        await command(service, asLender, { id: made.id, name: stop, body });
         const path = `/organizations/${organizationId}/members/${memberId}`;
         expect((await service.request('DELETE', path, owner.options)).status).toBe(200);
         const asFormer = { status: 403, body: { code: 'ORGANIZATION_ACCESS_DENIED' } };
-        expect(await command(service, asLender, made.id, comeBack)).toMatchObject(asFormer);
-        await command(service, asOwner, made.id, comeBack);
+        expect(await command(service, asLender, { id: made.id, name: comeBack })).toMatchObject(asFormer);
+        await command(service, asOwner, { id: made.id, name: comeBack });
         await service.advance(32 * DAY);
         expect(await charges()).toHaveLength(1);
       });
@@ -96,12 +96,14 @@ describe.each(inject('scale') > 1 ? WAYS : WAYS.slice(0, 2))(
 
     test('that the member has scheduled to end goes on with the card that another member names', async () => {
       const { asLender, asOwner, made, charges } = await lent();
-      await command(service, asLender, made.id, 'cancel');
+      await command(service, asLender, { id: made.id, name: 'cancel' });
       const fields = { provider_id: slot, provider_payment_method_token: token, organization_id: null };
       const own = await saveMethod(service, asOwner.options, fields);
-      expect(await patch(service, asOwner, made.id, { payment_method_id: own.id })).toMatchObject({ status: 200 });
+      expect(await patch(service, asOwner, { id: made.id, body: { payment_method_id: own.id } })).toMatchObject({
+        status: 200,
+      });
       await service.advance(HOUR);
-      expect(await command(service, asOwner, made.id, 'reactivate')).toMatchObject({
+      expect(await command(service, asOwner, { id: made.id, name: 'reactivate' })).toMatchObject({
         status: 200,
         body: { status: 'active', cancel_at_period_end: false },
       });

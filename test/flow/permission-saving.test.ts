@@ -74,7 +74,7 @@ describe.each(TAKES_TOKENS)('a token in the place of a member’s own card at %s
       if (how !== 'a confirmation') {
         expect(await service.put(path, update, acme.owner.options)).toMatchObject({ status: 200 });
       }
-      const paid = await confirm(service, payment.id, acme.owner.options, isUpdated ? {} : token);
+      const paid = await confirm(service, payment.id, { ...acme.owner.options, body: isUpdated ? {} : token });
       expect(paid).toMatchObject({ status: 200, body: { status: 'succeeded' } });
       await service.settle();
       const kept = await expectKeptForAcme(card);
@@ -91,7 +91,10 @@ describe.each(TAKES_TOKENS)('a token in the place of a member’s own card at %s
     const fields = { provider_id: slot, organization_id: acme.id, payment_method_id: card.id, ...SAVING };
     const payment = await createIntent(service, acme.billing, fields);
     expect((await confirm(service, payment.id, acme.billing.options)).status).toBe(402);
-    const paid = await confirm(service, payment.id, acme.owner.options, { payment_method_id: TOKENS[slot] });
+    const paid = await confirm(service, payment.id, {
+      ...acme.owner.options,
+      body: { payment_method_id: TOKENS[slot] },
+    });
     expect(paid).toMatchObject({ status: 200, body: { status: 'succeeded' } });
     await service.settle();
     const kept = await expectKeptForAcme(card);

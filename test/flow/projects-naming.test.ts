@@ -46,7 +46,7 @@ describe('a project', () => {
     }
   });
 
-  test('is named by nobody else, whatever creates or changes the record', async () => {
+  test('cannot be named by other callers in any create or change', async () => {
     const stranger = await signIn(service);
     const refused = [
       [stranger, 'of-owner'],

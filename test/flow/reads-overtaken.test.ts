@@ -19,7 +19,7 @@ describe('a subscription at its provider', () => {
     await service.webhookMode('drop');
     await service.moveTo(current_period_end);
     const cancel = async () =>
-      expect(await command(service, who, id, 'cancel', AT_PERIOD_END)).toMatchObject({ status: 200 });
+      expect(await command(service, who, { id, name: 'cancel', body: AT_PERIOD_END })).toMatchObject({ status: 200 });
     await overtaken(READ_SUBSCRIPTION, cancel, () => service.advance(2 * HOUR));
     await service.settle();
     expect(await readSubscription(service, who, id)).toMatchObject({ status: 'active', cancel_at_period_end: true });
@@ -29,15 +29,15 @@ describe('a subscription at its provider', () => {
     expect(await readSubscription(service, who, id)).toMatchObject({ status: 'canceled' });
   });
 
-  test('that is told of while it is changed ends as it is there', async () => {
+  test('whose event arrives during a change ends in the provider’s state', async () => {
     const { service, overtaken } = stoppable();
     const who = await subscriber(service);
     const { id } = await subscribe(service, who);
     await service.settle();
     await service.webhookMode('drop');
     const cancel = async () =>
-      expect(await command(service, who, id, 'cancel', AT_PERIOD_END)).toMatchObject({ status: 200 });
-    const answer = await overtaken(CHANGE_SUBSCRIPTION, cancel, () => command(service, who, id, 'pause'));
+      expect(await command(service, who, { id, name: 'cancel', body: AT_PERIOD_END })).toMatchObject({ status: 200 });
+    const answer = await overtaken(CHANGE_SUBSCRIPTION, cancel, () => command(service, who, { id, name: 'pause' }));
     expect(answer).toMatchObject({ status: 200, body: { status: 'paused', cancel_at_period_end: true } });
     expect(await readSubscription(service, who, id)).toMatchObject({ status: 'paused', cancel_at_period_end: true });
     await service.webhookMode('normal');

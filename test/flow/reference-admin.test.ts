@@ -1,9 +1,25 @@
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { inviteBody, productBody, projectBody, tierBody } from '../builders/reference.ts';
 import { DAY, itemsOf, signIn, type User } from './flow.ts';
 import { type ParsedJson, withHost } from './host.ts';
 
-const service = withHost({ frozen: true });
+const service = withHost({ frozen: true, env: { LOG_LEVEL: 'INFO' } });
+
+/** What functions log goes to standard output. */
+const logged: string[] = [];
+const listen = (): void => {
+  vi.spyOn(process.stdout, 'write').mockImplementation((chunk) => {
+    logged.push(String(chunk));
+    return true;
+  });
+};
+const changesOf = (record: string): ParsedJson[] =>
+  logged
+    .join('')
+    .split('\n')
+    .filter((line) => line.includes('reference record changed'))
+    .map((line) => JSON.parse(line))
+    .filter((line) => line.record === record);
 
 let admin: User;
 beforeAll(async () => {
@@ -93,7 +109,7 @@ describe.each(KINDS)('$kind', ({ kind, resource, prefix, body, shown }) => {
   test('are made, replaced, read and deleted', async () => {
     const made_at = now();
     const made = await put(`${kind}/one`, body());
-    const first = { id: 'one', ...shown, created_at: made_at, updated_at: made_at };
+    const first = { id: 'one', ...shown, created_at: made_at, updated_at: made_at, updated_by: admin.userId };
     expect(made.body).toEqual({ success: true, data: first });
     expect(made.status).toBe(200);
     expect((await get(`${kind}/one`)).body).toEqual(made.body);
@@ -140,6 +156,9 @@ describe.each(KINDS)('$kind', ({ kind, resource, prefix, body, shown }) => {
       f: { a: false },
       ttl: 1,
       tombstone: true,
+      by: 'u',
+      rq: 'req_other',
+      updated_by: 'user_other',
       unknown: 'x',
     };
     await put(`${kind}/plain`, body());
@@ -151,7 +170,30 @@ describe.each(KINDS)('$kind', ({ kind, resource, prefix, body, shown }) => {
       pk: `${prefix}#forged`,
       id: 'forged',
       sort: plain.sort.replace('plain', 'forged'),
+      rq: expect.stringMatching(/^~/),
     });
+    expect(item.by).toBe(`a${admin.userId}`);
+  });
+
+  test('name the admin of their last change, and the log the admin of each change', async () => {
+    listen();
+    const other = await signIn(service, { is_admin: true });
+    const made = await put(`${kind}/watched`, body());
+    expect(made.body.data.updated_by).toBe(admin.userId);
+    const next = { ...body(), name: 'Other', role: 'other' };
+    const changed = await put(`${kind}/watched`, next, other);
+    expect([changed.body.data.updated_by, (await get(`${kind}/watched`)).body.data.updated_by]).toEqual([
+      other.userId,
+      other.userId,
+    ]);
+    const removed = await remove(`${kind}/watched`);
+    expect(changesOf(`${kind}/watched`)).toMatchObject(
+      [
+        { outcome: 'stored', actor_id: admin.userId, answer: made },
+        { outcome: 'stored', actor_id: other.userId, answer: changed },
+        { outcome: 'removed', actor_id: admin.userId, answer: removed },
+      ].map(({ answer, ...line }) => ({ ...line, request_id: answer.headers.get('x-request-id') })),
+    );
   });
 
   test('are listed newest first, by limit and offset', async () => {

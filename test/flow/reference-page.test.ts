@@ -8,7 +8,7 @@ import { type Documented, documentedIn } from './examples/documented.ts';
 import { PATIENT } from './flow.ts';
 import { withHost } from './host.ts';
 
-/** The reference page as somebody has it in a browser. */
+/** The reference page in a browser. */
 const STEP_MS = 10_000;
 const MADE_MS = 240_000;
 const TRIED_MS = 60_000;
@@ -63,7 +63,7 @@ describe('the reference page', () => {
     TRIED_MS,
   );
 
-  test('asks nobody else for anything, and complains of nothing', () => {
+  test('makes no request to another host and logs no error', () => {
     const outside = asked.filter((url) => !url.startsWith(service.host().baseUrl) && !url.startsWith('data:'));
     expect({ outside, complaints }).toEqual({ outside: [], complaints: [] });
     expect(asked.length).toBeGreaterThan(4);

@@ -16,7 +16,7 @@ const put = async (path: string, body: unknown): Promise<void> => {
 const inSeconds = (seconds: number): string => new Date(service.now() + seconds * 1_000).toISOString();
 
 describe('the tiers', () => {
-  test('that are active are anybody’s to see, by rank', async () => {
+  test('that are active are public, in order of rank', async () => {
     expect((await service.get('/memberships/tiers')).body).toEqual({ success: true, data: [] });
     await put('tiers/gold', tierBody({ rank: 3, features: ['all'], product_ids: ['course'] }));
     await put('tiers/old', tierBody({ rank: 2, is_active: false }));

@@ -8,7 +8,7 @@ type Fields = Readonly<Record<string, unknown>>;
 /** The providers that take payments, with a one-time method that pays and the name of their wire protocol. */
 export type Paying = readonly [provider: string, method: string];
 
-export const PROVIDERS: readonly [Paying, ...Paying[]] = [
+export const PAYING_METHODS: readonly [Paying, ...Paying[]] = [
   ['provider_a', 'pm_card_visa'],
   ['provider_b', 'SIM-OK'],
   ['provider_c', 'cnon:card-nonce-ok'],
@@ -20,9 +20,9 @@ export const signInAdmin = (service: TestHost): Promise<User> => signIn(service,
 export const paidPayment = async (
   service: TestHost,
   user: User,
-  [provider, method]: Paying = PROVIDERS[0],
-  fields: Fields = {},
+  { paying = PAYING_METHODS[0], ...fields }: Fields & { readonly paying?: Paying | undefined } = {},
 ): Promise<ParsedJson> => {
+  const [provider, method] = paying;
   const intent = await createIntent(service, user, { provider_id: provider, payment_method_id: method, ...fields });
   const confirmed = await confirm(service, intent.id, user.options);
   // On a busy machine the provider may answer too late for the request; the first look finds the charge.
@@ -36,8 +36,7 @@ export const paidPayment = async (
 export const refund = (
   service: TestHost,
   paymentId: string,
-  options: RequestOptions,
-  body: Fields = {},
+  { body = {}, ...options }: RequestOptions,
 ): Promise<TestAnswer> => service.post(`/payments/${paymentId}/refunds`, body, options);
 
 /** What the provider has given back of a payment of ours, by the status of the refund. */

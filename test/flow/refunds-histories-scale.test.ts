@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, inject, test } from 'vitest';
 import { DAY, HOUR, read, signIn, type User, YEAR } from './flow.ts';
 import { type ParsedJson, withHost } from './host.ts';
-import { PROVIDERS, paidPayment, refund, refundsAtProvider, signInAdmin } from './refunders.ts';
+import { PAYING_METHODS, paidPayment, refund, refundsAtProvider, signInAdmin } from './refunders.ts';
 
 /**
  * Random histories of paid payments, several at each provider at the same time: refunds by the service, refunds and
@@ -14,7 +14,7 @@ const PER_PROVIDER = 4;
 /** 10,000 histories in `npm run test:long`, in parts that end within the time limit of a test. */
 const PARTS = Array.from({ length: inject('scale') > 1 ? 20 : 1 }, (_, part) => part + 1);
 const HISTORIES = inject('scale') > 1 ? 500 : 36;
-const RUNS = Math.ceil(HISTORIES / (PER_PROVIDER * PROVIDERS.length));
+const RUNS = Math.ceil(HISTORIES / (PER_PROVIDER * PAYING_METHODS.length));
 
 const cents = fc.integer({ min: 1, max: 2_600 });
 const nth = fc.integer({ min: 0, max: 5 });
@@ -44,7 +44,7 @@ type Act = typeof act extends fc.Arbitrary<infer T> ? T : never;
 
 const history = fc.array(act, { minLength: 1, maxLength: 6 });
 const fault = fc.record({
-  provider: fc.constantFrom(...PROVIDERS.map(([slot]) => slot)),
+  provider: fc.constantFrom(...PAYING_METHODS.map(([slot]) => slot)),
   action: fc.constantFrom('timeout_before', 'timeout_after', 'error_500', 'rate_limit', 'reset'),
   method: fc.constantFrom('POST', 'POST', 'GET'),
   times: fc.constantFrom(1, 2),
@@ -54,8 +54,8 @@ const batch = fc.record({
   faults: fc.array(fault, { maxLength: 3 }),
   thenSeconds: fc.constantFrom(0, 61, 400, HOUR),
   histories: fc.array(history, {
-    minLength: PER_PROVIDER * PROVIDERS.length,
-    maxLength: PER_PROVIDER * PROVIDERS.length,
+    minLength: PER_PROVIDER * PAYING_METHODS.length,
+    maxLength: PER_PROVIDER * PAYING_METHODS.length,
   }),
 });
 
@@ -64,7 +64,7 @@ const take = async ({ payment, admin }: Subject, wanted: Act): Promise<void> => 
   switch (wanted.kind) {
     case 'refund': {
       const body = wanted.cents === null ? {} : { amount_cents: wanted.cents };
-      const { status } = await refund(service, payment.id, admin.options, body);
+      const { status } = await refund(service, payment.id, { ...admin.options, body });
       expect([201, 202, 400, 409, 502, 503]).toContain(status);
       return;
     }
@@ -142,7 +142,7 @@ test.each(PARTS)('record and ledger agree after any history of refunds and dispu
     fc.asyncProperty(batch, async ({ webhooks, faults, thenSeconds, histories }) => {
       const subjects = await Promise.all(
         histories.map(async (_, index): Promise<Subject> => {
-          const payment = await paidPayment(service, user, PROVIDERS[index % PROVIDERS.length]);
+          const payment = await paidPayment(service, user, { paying: PAYING_METHODS[index % PAYING_METHODS.length] });
           return { payment, admin };
         }),
       );

@@ -1,7 +1,7 @@
 import { describe, expect, inject, test } from 'vitest';
 import { eventsOf, read, signIn, storedPayment, YEAR } from './flow.ts';
 import { type ParsedJson, withHost } from './host.ts';
-import { type Paying, PROVIDERS, paidPayment } from './refunders.ts';
+import { PAYING_METHODS, type Paying, paidPayment } from './refunders.ts';
 import { everyNth } from './ways.ts';
 
 /** Events of one refund and one dispute in every order, each once or twice, in the providers' own forms: one end. */
@@ -149,14 +149,14 @@ const outcomeOf = async (payment: ParsedJson, options: { readonly session?: stri
   };
 };
 
-describe.each(PROVIDERS)('events about money that goes back at %s', (...paying: Paying) => {
+describe.each(PAYING_METHODS)('events about money that goes back at %s', (...paying: Paying) => {
   test('end the same in every order, once or twice', async () => {
     const user = await signIn(service, { expires_in: YEAR });
     const [provider] = paying;
     const forms = FORMS[provider];
     if (!forms) throw new Error('no forms');
     for (const [index, order] of ORDERS.entries()) {
-      const payment = await paidPayment(service, user, paying);
+      const payment = await paidPayment(service, user, { paying });
       const all = [...forms.refund(payment), ...forms.dispute(payment)];
       const events = order.flatMap((at) => all[at] ?? []);
       await sendAll(provider, events, index % 2 === 0);

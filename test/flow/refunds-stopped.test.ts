@@ -34,13 +34,13 @@ const stopEverywhere = async (
 ): Promise<readonly Case[]> => {
   const { service, watch, stopped } = stoppable();
   const seen = await paidPayment(service, user);
-  const calls = await watch(() => refund(service, seen.id, keyed(admin, seen), { amount_cents: 900 }));
+  const calls = await watch(() => refund(service, seen.id, { ...keyed(admin, seen), body: { amount_cents: 900 } }));
   expect(calls.filter((name) => name.startsWith('POST'))).toHaveLength(1);
   expect(calls.filter((name) => WRITES.has(name)).length).toBeGreaterThan(1);
   const cases: Case[] = [];
   for (const way of ways(calls)) {
     const payment = await paidPayment(service, user);
-    await stopped(way, () => refund(service, payment.id, keyed(admin, payment), { amount_cents: 900 }));
+    await stopped(way, () => refund(service, payment.id, { ...keyed(admin, payment), body: { amount_cents: 900 } }));
     cases.push({ way, payment });
   }
   return cases;
@@ -79,7 +79,10 @@ describe('a refund that is stopped at any of its calls', () => {
     const { user, admin } = await people();
     const cases = await stopEverywhere({ user, admin }, waysToStop);
     for (const { way, payment } of cases) {
-      const again: TestAnswer = await refund(service, payment.id, keyed(admin, payment), { amount_cents: 900 });
+      const again: TestAnswer = await refund(service, payment.id, {
+        ...keyed(admin, payment),
+        body: { amount_cents: 900 },
+      });
       expect({ way, status: again.status }).toEqual({ way, status: expect.toBeOneOf([201, 202]) });
     }
     await service.advance(HOUR);
@@ -92,7 +95,9 @@ describe('a refund that is stopped at any of its calls', () => {
     const begin = async (): Promise<ParsedJson> => {
       const payment = await paidPayment(service, user);
       const call = 'POST /v1/refunds';
-      await stopped({ call, executed: false }, () => refund(service, payment.id, admin.options, { amount_cents: 900 }));
+      await stopped({ call, executed: false }, () =>
+        refund(service, payment.id, { ...admin.options, body: { amount_cents: 900 } }),
+      );
       return payment;
     };
     await begin();

@@ -1,9 +1,12 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { DAY, HOUR, IMPATIENT, MINUTE, read, signIn, YEAR } from './flow.ts';
 import { withHost } from './host.ts';
-import { expectAgreement, PROVIDERS, paidPayment, refund, refundsAtProvider, signInAdmin } from './refunders.ts';
+import { expectAgreement, PAYING_METHODS, paidPayment, refund, refundsAtProvider, signInAdmin } from './refunders.ts';
 
-/** Refunds whose call to the provider gets no clear answer. No webhook arrives: only the scheduled look-ups find the outcome. */
+/**
+ * Refunds whose call to the provider gets no clear answer. No webhook arrives: only the scheduled look-ups find the
+ * outcome.
+ */
 const service = withHost({ frozen: true, env: IMPATIENT });
 
 /** The fault, the answer of the route, and whether the provider has made the refund. */
@@ -15,9 +18,9 @@ const FAULTS = [
   ['rate_limit', 503, false],
 ] as const;
 
-const setUp = async (provider: (typeof PROVIDERS)[number]) => {
+const setUp = async (provider: (typeof PAYING_METHODS)[number]) => {
   const [user, admin] = [await signIn(service, { expires_in: YEAR }), await signInAdmin(service)];
-  const payment = await paidPayment(service, user, provider);
+  const payment = await paidPayment(service, user, { paying: provider });
   await service.webhookMode('drop');
   onTestFinished(async () => {
     await service.clearFaults();
@@ -32,7 +35,7 @@ const REFUND_PATH: Readonly<Record<string, string>> = {
   provider_c: '/v2/refunds',
 };
 
-describe.each(PROVIDERS)('a refund at %s', (...provider) => {
+describe.each(PAYING_METHODS)('a refund at %s', (...provider) => {
   const strike = (action: string, times: number, method = 'POST') =>
     service.fault({ provider: provider[0], method, path: REFUND_PATH[provider[0]], action, times });
 
@@ -42,7 +45,7 @@ describe.each(PROVIDERS)('a refund at %s', (...provider) => {
       const { user, admin, payment } = await setUp(provider);
       // The service sends again what certainly did not happen: once.
       await strike(action, status === 503 ? 2 : 1);
-      const answer = await refund(service, payment.id, admin.options, { amount_cents: 900 });
+      const answer = await refund(service, payment.id, { ...admin.options, body: { amount_cents: 900 } });
       expect(answer.status).toBe(status);
       expect(await refundsAtProvider(service, payment.id)).toHaveLength(made ? 1 : 0);
       expect(await read(service, payment.id, user.options)).toMatchObject({
@@ -59,7 +62,7 @@ describe.each(PROVIDERS)('a refund at %s', (...provider) => {
     },
   );
 
-  test('that did not happen leaves nothing, and the same key starts anew', async () => {
+  test('that did not happen leaves nothing, and a retry under the same key starts again', async () => {
     const { admin, payment } = await setUp(provider);
     await strike('rate_limit', 2);
     const options = { ...admin.options, headers: { 'idempotency-key': `again-${payment.id}` } };
@@ -76,7 +79,7 @@ describe.each(PROVIDERS)('a refund at %s', (...provider) => {
     const { admin, payment } = await setUp(provider);
     await strike('rate_limit', 500);
     const answers = await Promise.all(
-      Array.from({ length: 40 }, () => refund(service, payment.id, admin.options, { amount_cents: 50 })),
+      Array.from({ length: 40 }, () => refund(service, payment.id, { ...admin.options, body: { amount_cents: 50 } })),
     );
     await service.clearFaults();
     const accepted = answers.filter(({ status }) => status === 202);
@@ -110,7 +113,7 @@ describe.each(PROVIDERS)('a refund at %s', (...provider) => {
   test('is looked up while the provider cannot be read, and never sent again before it was read', async () => {
     const { user, admin, payment } = await setUp(provider);
     await strike('timeout_after', 1);
-    await refund(service, payment.id, admin.options, { amount_cents: 400 });
+    await refund(service, payment.id, { ...admin.options, body: { amount_cents: 400 } });
     await service.fault({ provider: provider[0], method: 'GET', action: 'error_500', probability: 1 });
     await service.control('DELETE', '/simulator/requests');
     await service.advance(2 * HOUR);
@@ -128,10 +131,10 @@ describe.each(PROVIDERS)('a refund at %s', (...provider) => {
 
 describe('a refund whose event arrives before the answer and without our refund id', () => {
   test('counts once when its own answer comes', async () => {
-    const [, paypal] = PROVIDERS;
-    const { user, admin, payment } = await setUp(paypal ?? PROVIDERS[0]);
+    const [, paypal] = PAYING_METHODS;
+    const { user, admin, payment } = await setUp(paypal ?? PAYING_METHODS[0]);
     await service.fault({ provider: 'provider_b', method: 'POST', path: '/refund', action: 'timeout_after', times: 1 });
-    const made = await refund(service, payment.id, admin.options, { amount_cents: 500 });
+    const made = await refund(service, payment.id, { ...admin.options, body: { amount_cents: 500 } });
     expect(made.status).toBe(202);
     await service.webhookMode('normal');
     const [held] = await refundsAtProvider(service, payment.id);

@@ -3,8 +3,8 @@ import { createPaidIntent, DAY, eventsOf, MINUTE, PATIENT, read, signIn, YEAR } 
 import { withHost } from './host.ts';
 import {
   expectAgreement,
+  PAYING_METHODS,
   type Paying,
-  PROVIDERS,
   paidPayment,
   refund,
   refundsAtProvider,
@@ -14,12 +14,12 @@ import {
 /** Refunds by the service's own route, at each provider. */
 const service = withHost({ frozen: true, env: PATIENT });
 
-const setUp = async (provider: Paying = PROVIDERS[0]) => {
+const setUp = async (provider: Paying = PAYING_METHODS[0]) => {
   const [user, admin] = [await signIn(service, { expires_in: YEAR }), await signInAdmin(service)];
-  return { user, admin, payment: await paidPayment(service, user, provider) };
+  return { user, admin, payment: await paidPayment(service, user, { paying: provider }) };
 };
 
-describe.each(PROVIDERS)('a paid payment at %s', (...provider) => {
+describe.each(PAYING_METHODS)('a paid payment at %s', (...provider) => {
   test('is refunded in whole where no amount is given', async () => {
     const { user, admin, payment } = await setUp(provider);
     expect(payment).toMatchObject({
@@ -28,7 +28,10 @@ describe.each(PROVIDERS)('a paid payment at %s', (...provider) => {
       refund_status: 'none',
       disputed: false,
     });
-    const made = await refund(service, payment.id, admin.options, { reason: 'duplicate', metadata: { ticket: '7' } });
+    const made = await refund(service, payment.id, {
+      ...admin.options,
+      body: { reason: 'duplicate', metadata: { ticket: '7' } },
+    });
     expect(made).toMatchObject({
       status: 201,
       body: {
@@ -61,9 +64,11 @@ describe.each(PROVIDERS)('a paid payment at %s', (...provider) => {
   test('is refunded in parts, and never beyond its total', async () => {
     const { user, admin, payment } = await setUp(provider);
     for (const amount_cents of [1_000, 600]) {
-      expect(await refund(service, payment.id, admin.options, { amount_cents })).toMatchObject({ status: 201 });
+      expect(await refund(service, payment.id, { ...admin.options, body: { amount_cents } })).toMatchObject({
+        status: 201,
+      });
     }
-    expect(await refund(service, payment.id, admin.options, { amount_cents: 901 })).toMatchObject({
+    expect(await refund(service, payment.id, { ...admin.options, body: { amount_cents: 901 } })).toMatchObject({
       status: 400,
       body: { code: 'REFUND_EXCEEDS_PAYMENT', details: { refundable_cents: 900 } },
     });
@@ -82,25 +87,23 @@ describe.each(PROVIDERS)('a paid payment at %s', (...provider) => {
   test('is refunded once under one Idempotency-Key, and the same answer is given again', async () => {
     const { admin, payment } = await setUp(provider);
     const send = () =>
-      refund(
-        service,
-        payment.id,
-        { ...admin.options, headers: { 'idempotency-key': `key-${payment.id}` } },
-        {
+      refund(service, payment.id, {
+        ...admin.options,
+        headers: { 'idempotency-key': `key-${payment.id}` },
+        body: {
           amount_cents: 700,
         },
-      );
+      });
     const [first, again] = [await send(), await send()];
     expect(first.status).toBe(201);
     expect(again).toMatchObject({ status: 201, body: { id: first.body.id } });
     expect(again.headers.get('idempotent-replayed')).toBe('true');
     expect(await refundsAtProvider(service, payment.id)).toHaveLength(1);
-    const other = await refund(
-      service,
-      payment.id,
-      { ...admin.options, headers: { 'idempotency-key': `key-${payment.id}` } },
-      { amount_cents: 701 },
-    );
+    const other = await refund(service, payment.id, {
+      ...admin.options,
+      headers: { 'idempotency-key': `key-${payment.id}` },
+      body: { amount_cents: 701 },
+    });
     expect(other).toMatchObject({ status: 422, body: { code: 'IDEMPOTENCY_KEY_REUSED' } });
   });
 
@@ -116,7 +119,7 @@ describe.each(PROVIDERS)('a paid payment at %s', (...provider) => {
   test('is refunded by many requests at once, together never beyond its total', async () => {
     const { admin, payment } = await setUp(provider);
     const answers = await Promise.all(
-      Array.from({ length: 50 }, () => refund(service, payment.id, admin.options, { amount_cents: 500 })),
+      Array.from({ length: 50 }, () => refund(service, payment.id, { ...admin.options, body: { amount_cents: 500 } })),
     );
     const made = answers.filter(({ status }) => status === 201 || status === 202);
     expect(made.length).toBeGreaterThan(0);
@@ -143,16 +146,18 @@ describe.each(PROVIDERS)('a paid payment at %s', (...provider) => {
     });
     const [shown] = (await service.get(`/payments/${payment.id}/refunds`, user.options)).body;
     expect(shown).toMatchObject({ source: 'provider', amount_cents: 2_000, status: 'succeeded', created_by: null });
-    expect(await refund(service, payment.id, admin.options, { amount_cents: 501 })).toMatchObject({ status: 400 });
+    expect(await refund(service, payment.id, { ...admin.options, body: { amount_cents: 501 } })).toMatchObject({
+      status: 400,
+    });
     await expectAgreement(service, payment.id, admin);
   });
 
-  test('that was refunded at the provider unheard of is read before a refusal is given', async () => {
+  test('that was refunded at the provider without an event here is read before a refusal', async () => {
     const { user, admin, payment } = await setUp(provider);
     await service.webhookMode('drop');
     await service.control('POST', `/simulator/payments/${payment.id}/refunds`, { amount: 2_000 });
     await service.webhookMode('normal');
-    const refused = await refund(service, payment.id, admin.options, { amount_cents: 1_000 });
+    const refused = await refund(service, payment.id, { ...admin.options, body: { amount_cents: 1_000 } });
     expect(refused).toMatchObject({ status: 409, body: { code: 'INVALID_STATE', details: { refundable_cents: 500 } } });
     expect(await read(service, payment.id, user.options)).toMatchObject({
       refunded_cents: 2_000,
@@ -207,7 +212,7 @@ describe.each(PROVIDERS)('a paid payment at %s', (...provider) => {
 describe('a dispute', () => {
   test('about an amount between two minor units is recorded in whole minor units', async () => {
     const [user, admin] = [await signIn(service, { expires_in: YEAR }), await signInAdmin(service)];
-    const payment = await paidPayment(service, user, PROVIDERS[0], { currency: 'UGX', total_cents: 50_000 });
+    const payment = await paidPayment(service, user, { currency: 'UGX', total_cents: 50_000 });
     const created = Math.floor(service.now() / 1_000);
     const object = {
       ...{ id: `dp_${payment.id}`, object: 'dispute', amount: 1_234_567, currency: 'ugx', status: 'needs_response' },
@@ -244,7 +249,7 @@ describe('a refund', () => {
         action: 'error_500',
         times: 1,
       });
-      const made = await refund(service, payment.id, admin.options, { amount_cents: 100 });
+      const made = await refund(service, payment.id, { ...admin.options, body: { amount_cents: 100 } });
       expect(made.status).toBe(202);
       const copies = [1, 2, 3].map((copy) => ({
         ...{ id: `re_${made.body.id}_${copy}`, object: 'refund', amount: 100, currency: 'usd', status: 'succeeded' },
@@ -272,7 +277,7 @@ describe('a refund', () => {
     async (amount, currency) => {
       const [user, admin] = [await signIn(service, { expires_in: YEAR }), await signInAdmin(service)];
       const own = currency === 'UGX' ? 'UGX' : 'USD';
-      const payment = await paidPayment(service, user, PROVIDERS[0], { currency: own, total_cents: 50_000 });
+      const payment = await paidPayment(service, user, { currency: own, total_cents: 50_000 });
       const object = {
         ...{ id: `re_${payment.id}`, object: 'refund', amount, currency: currency.toLowerCase(), status: 'succeeded' },
         ...{ payment_intent: payment.provider_payment_id, created: Math.floor(service.now() / 1_000), metadata: {} },
@@ -293,21 +298,26 @@ describe('a refund', () => {
 
   test('of an amount that the provider cannot express is refused, and stores nothing', async () => {
     const [user, admin] = [await signIn(service, { expires_in: YEAR }), await signInAdmin(service)];
-    const payment = await paidPayment(service, user, PROVIDERS[0], { currency: 'KWD', total_cents: 5_000 });
-    expect(await refund(service, payment.id, admin.options, { amount_cents: 1_234 })).toMatchObject({
+    const payment = await paidPayment(service, user, { currency: 'KWD', total_cents: 5_000 });
+    expect(await refund(service, payment.id, { ...admin.options, body: { amount_cents: 1_234 } })).toMatchObject({
       status: 400,
       body: { code: 'VALIDATION_ERROR', details: [{ path: 'amount_cents', rule: 'multiple_of' }] },
     });
     expect((await service.get(`/payments/${payment.id}/refunds`, user.options)).body).toEqual([]);
-    expect(await refund(service, payment.id, admin.options, { amount_cents: 1_230 })).toMatchObject({ status: 201 });
+    expect(await refund(service, payment.id, { ...admin.options, body: { amount_cents: 1_230 } })).toMatchObject({
+      status: 201,
+    });
   });
 
   test('names every problem of its body', async () => {
     const { admin, payment } = await setUp();
-    const refused = await refund(service, payment.id, admin.options, {
-      amount_cents: 0,
-      reason: 'because',
-      metadata: { a: 'x'.repeat(600) },
+    const refused = await refund(service, payment.id, {
+      ...admin.options,
+      body: {
+        amount_cents: 0,
+        reason: 'because',
+        metadata: { a: 'x'.repeat(600) },
+      },
     });
     expect(refused).toMatchObject({ status: 400, body: { code: 'VALIDATION_ERROR' } });
     expect(refused.body.details.map(({ path }: { path: string }) => path).sort()).toEqual([
@@ -336,7 +346,7 @@ describe('a refund', () => {
 
   test('that the bank sends back is failed: the refunded amount goes down again, and payment.refund_failed follows', async () => {
     const { user, admin, payment } = await setUp();
-    const { body } = await refund(service, payment.id, admin.options, { amount_cents: 900 });
+    const { body } = await refund(service, payment.id, { ...admin.options, body: { amount_cents: 900 } });
     await service.settle();
     await service.control('POST', `/simulator/refunds/${body.provider_refund_id}`, { status: 'failed' });
     await service.settle();
@@ -353,7 +363,7 @@ describe('a refund', () => {
     const { admin, payment } = await setUp();
     const ids: string[] = [];
     for (let count = 0; count < 3; count += 1) {
-      ids.unshift((await refund(service, payment.id, admin.options, { amount_cents: 100 })).body.id);
+      ids.unshift((await refund(service, payment.id, { ...admin.options, body: { amount_cents: 100 } })).body.id);
       await service.advance(20 * DAY);
     }
     const list = (query: string) => service.get(`/refunds?${query}`, admin.options);

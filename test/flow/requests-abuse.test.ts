@@ -14,7 +14,7 @@ const service = withHost({ frozen: true, env: { ...PATIENT, RATE_LIMITS: '' } })
 
 const from = (ip: string, options: RequestOptions = {}): RequestOptions => ({ ...options, ...fromAddress(ip) });
 let addresses = 0;
-/** An address that nobody has called from. */
+/** An address without earlier calls. */
 const newAddress = (): string => {
   addresses += 1;
   return `203.0.${Math.floor(addresses / 200)}.${(addresses % 200) + 1}`;
@@ -29,7 +29,7 @@ const inTurn = async (count: number, task: (index: number) => Promise<TestAnswer
   return statuses;
 };
 const many = (count: number, status: number): number[] => Array.from({ length: count }, () => status);
-/** One of a list, which begins anew after its end. */
+/** The next of a list, which starts again after its end. */
 const at = <T>(list: readonly T[], index: number): T => {
   const one = list[index % list.length];
   if (one === undefined) throw new Error('the list is empty');
@@ -37,7 +37,7 @@ const at = <T>(list: readonly T[], index: number): T => {
 };
 const RETRY_LATER = { status: 429, body: { success: false, code: 'RATE_LIMITED' } };
 
-/** Every window begins anew, 20 s ago. */
+/** Starts every window again, 20 s ago. */
 beforeEach(async () => {
   const hour = HOUR * 1_000;
   await service.moveTo(new Date(Math.ceil((service.now() + 1) / hour) * hour + 20_000).toISOString());
@@ -52,7 +52,7 @@ const slot: Signing['slot'] = {
   webhookSecret: LOCAL_SECRETS.PROVIDER_B_WEBHOOK_ID,
 };
 let events = 0;
-/** An event of PayPal's, each another, as PayPal or somebody else signs it. */
+/** A new event of PayPal, with a valid or a forged signature. */
 const transmission = (kind: 'valid' | 'invalid') => {
   events += 1;
   const body = JSON.stringify({
@@ -84,7 +84,7 @@ describe('a forged event at provider_b', () => {
     expect(await deliver(forger, 'valid')).toMatchObject({ status: 200 });
   });
 
-  test('that is malformed asks nobody, and counts for the same window', async () => {
+  test('that is malformed makes no call to PayPal, and counts in the same window', async () => {
     const forger = newAddress();
     const { body, headers } = transmission('invalid');
     const malformed: readonly Record<string, string>[] = [
@@ -100,7 +100,7 @@ describe('a forged event at provider_b', () => {
     expect(await verifications()).toBe(0);
   });
 
-  test('is remembered as forged: sent again it asks nobody, and still counts', async () => {
+  test('is remembered as forged: a repetition makes no call, and still counts', async () => {
     const forger = newAddress();
     const same = transmission('invalid');
     expect(await inTurn(62, () => receive(forger, same))).toEqual([...many(60, 401), ...many(2, 429)]);
@@ -149,7 +149,7 @@ describe('confirms', () => {
   };
   type GuestPayment = Awaited<ReturnType<typeof guestPayment>>;
   const tryCard = (ip: string, { id, guestToken }: GuestPayment, card?: string) =>
-    confirm(service, id, from(ip, { guestToken }), card === undefined ? {} : { payment_method_id: card });
+    confirm(service, id, { ...from(ip, { guestToken }), body: card === undefined ? {} : { payment_method_id: card } });
   const cardsTried = async (): Promise<number> =>
     (await service.providerRequests()).filter(({ path }: ParsedJson) => path.endsWith('/confirm')).length;
 
@@ -172,13 +172,15 @@ describe('confirms', () => {
   test('that are declined: 5 an hour of a payment, then nothing is charged', async () => {
     const user = await signIn(service);
     const payment = await createIntent(service, user);
-    const pay = (card: string) => confirm(service, payment.id, user.options, { payment_method_id: card });
+    const pay = (card: string) => confirm(service, payment.id, { ...user.options, body: { payment_method_id: card } });
     expect(await inTurn(5, () => pay(DECLINED))).toEqual(many(5, 402));
     const refused = await pay(VISA);
     expect(refused).toMatchObject(RETRY_LATER);
     expect(refused.headers.get('retry-after')).toBe(String(HOUR - 20));
     const other = await createIntent(service, user);
-    expect(await confirm(service, other.id, user.options, { payment_method_id: VISA })).toMatchObject({ status: 200 });
+    expect(await confirm(service, other.id, { ...user.options, body: { payment_method_id: VISA } })).toMatchObject({
+      status: 200,
+    });
     await service.advance(HOUR - 20);
     expect(await pay(VISA)).toMatchObject({ status: 200 });
   });
@@ -231,9 +233,9 @@ describe('confirms', () => {
     const user = await signIn(service);
     const payment = await createIntent(service, user);
     const once = { ...user.options, idempotencyKey: 'declined-once-and-for-all' };
-    const again = () => confirm(service, payment.id, once, { payment_method_id: DECLINED });
+    const again = () => confirm(service, payment.id, { ...once, body: { payment_method_id: DECLINED } });
     expect(await inTurn(8, again)).toEqual(many(8, 402));
-    expect(await confirm(service, payment.id, user.options, { payment_method_id: VISA })).toMatchObject({
+    expect(await confirm(service, payment.id, { ...user.options, body: { payment_method_id: VISA } })).toMatchObject({
       status: 200,
     });
   });
@@ -259,7 +261,7 @@ describe('members', () => {
     expect(refused).toMatchObject(RETRY_LATER);
     expect(refused.headers.get('retry-after')).toBe(String(HOUR - 20));
     expect(await add(other, theirs, 31)).toMatchObject({ status: 404 });
-    // Who may not add anybody learns nothing, and is not counted.
+    // A caller who may not add members learns nothing and is not counted.
     expect(await add(other, acme, 32)).toMatchObject({ status: 403 });
     await service.advance(HOUR - 20);
     expect(await add(owner, acme, 33)).toMatchObject({ status: 404 });
@@ -284,7 +286,7 @@ describe('payment methods', () => {
     expect((await save(user.options)).status).toBe(first[0]);
   });
 
-  test('are saved 20 times an hour for one organization, by whoever may; strangers use up nothing of it', async () => {
+  test('are saved 20 times per hour and organization; refused callers use up none of the limit', async () => {
     const acme = await company(service);
     const stranger = await signIn(service);
     const organization_id = acme.id;
@@ -311,7 +313,7 @@ describe('payment methods', () => {
     const [user, other] = [await newPerson(service), await newPerson(service)];
     const organizations: string[] = [];
     for (let index = 0; index < 4; index += 1) organizations.push(await newOrganization(service, user));
-    await addMember(service, at(organizations, 3), user, { email: other.email, role: 'admin' });
+    await addMember(service, user, { organizationId: at(organizations, 3), email: other.email, role: 'admin' });
     const saveFor = (person: User, index: number) =>
       save(person.options, { organization_id: at(organizations, index) });
     const answers = await times(60, (index) => saveFor(user, index % 3));
@@ -370,7 +372,7 @@ describe('payment methods', () => {
     for (let index = 0; index < 6; index += 1) {
       const { body: payment } = await service.post('/payments/intents', guestIntentBody(), from(newAddress()));
       const options = from(ip, { guestToken: payment.guest_token });
-      statuses.push((await confirm(service, payment.id, options, { payment_method_id: DECLINED })).status);
+      statuses.push((await confirm(service, payment.id, { ...options, body: { payment_method_id: DECLINED } })).status);
     }
     expect(statuses).toEqual([...many(10, 402), ...many(2, 429)]);
     expect(await saveAsGuest(ip, 'declined.last', VISA)).toMatchObject(RETRY_LATER);
@@ -398,7 +400,7 @@ describe('with RATE_LIMITS=off', () => {
   test('nothing of this is counted', async () => {
     const user = await signIn(free);
     const payment = await createIntent(free, user);
-    const pay = (card: string) => confirm(free, payment.id, user.options, { payment_method_id: card });
+    const pay = (card: string) => confirm(free, payment.id, { ...user.options, body: { payment_method_id: card } });
     expect(await inTurn(8, () => pay(DECLINED))).toEqual(many(8, 402));
     expect(await pay(VISA)).toMatchObject({ status: 200 });
     const forged = await times(70, () => free.request('POST', '/webhooks/provider_b', transmission('invalid')));

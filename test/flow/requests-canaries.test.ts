@@ -58,7 +58,7 @@ const listen = (): void => {
   }
 };
 
-/** Each route, with secrets in its path, query, headers and body; as nobody, and as somebody. */
+/** Each route, with secrets in its path, query, headers and body, by an anonymous and by a signed-in caller. */
 const askEveryRoute = async (): Promise<void> => {
   const { session } = await signIn(service, { is_admin: true });
   for (const { id, method, path, body } of endpoints) {
@@ -88,8 +88,8 @@ const payAsUser = async (): Promise<void> => {
   const payment = await createIntent(service, user);
   keep('secret', 'client secret', payment.client_secret);
   const options = { ...user.options, idempotencyKey: token('key of a confirm') };
-  await confirm(service, payment.id, options, { payment_method_id: VISA });
-  await confirm(service, payment.id, { bearer: user.token }, { payment_method_id: token('one-time token') });
+  await confirm(service, payment.id, { ...options, body: { payment_method_id: VISA } });
+  await confirm(service, payment.id, { bearer: user.token, body: { payment_method_id: token('one-time token') } });
   const raw = { card_number: card('raw card'), card_exp_month: '12', card_exp_year: '2030', card_cvc: '123' };
   await service.post('/payment-methods', { ...methodBody(), payment_method_id: undefined, ...raw }, user.options);
   await service.get(`/payments?session_id=${user.session}`);
@@ -99,7 +99,7 @@ const payAsGuest = async (): Promise<void> => {
   const { body } = await service.post('/payments/intents', guestIntentBody({}, { email: email('guest') }));
   keep('token', 'guest token', body.guest_token);
   keep('secret', 'client secret', body.client_secret);
-  await confirm(service, body.id, { guestToken: body.guest_token }, { payment_method_id: VISA });
+  await confirm(service, body.id, { guestToken: body.guest_token, body: { payment_method_id: VISA } });
   await service.get(`/payments/${body.id}?token=${body.guest_token}`);
 };
 
@@ -154,14 +154,15 @@ describe('of a thousand secrets, tokens, card numbers and addresses', () => {
     expect(foundIn(lines.join('\n'))).toEqual([]);
   });
 
-  test('none is in a message of a queue or an event of the bus, but what a payment’s targets are told of its payer', () => {
+  test('none is in a message of a queue or an event of the bus, except the payer fields in a payment’s events', () => {
     expect(handed.length).toBeGreaterThan(PEOPLE);
     expect(foundIn(handed.join('\n'), ['e-mail'])).toEqual([]);
     expect(foundIn(JSON.stringify(service.busEvents()), ['e-mail'])).toEqual([]);
   });
 
   test('none is in a table item where it does not belong', async () => {
-    // A record has its owner's address, a payment its live client secret as well; a delivery what its target is told.
+    // A record has its owner's address, a payment its live client secret as well; a delivery has the content for its
+    // target.
     const belongs: Readonly<Record<string, readonly Kind[]>> = {
       DLV: ['e-mail'],
       PAY: ['e-mail'],

@@ -13,13 +13,16 @@ const noPayment = (index: number): string => `pay_${String(index).padStart(24, '
 describe('rate limits', () => {
   const service = withHost({ frozen: true, env: { ...PATIENT, RATE_LIMITS: '' } });
 
-  /** Every window begins anew, 20 s ago. */
+  /** Starts every window again, 20 s ago. */
   beforeEach(async () => {
     const hour = HOUR * 1_000;
     await service.moveTo(new Date(Math.ceil((service.now() + 1) / hour) * hour + 20_000).toISOString());
   });
 
-  /** `max` pass in the window of that many seconds, the next is refused until the window is over, then it passes again. */
+  /**
+   * `max` pass in the window of that many seconds, the next is refused until the window is over, then it passes
+   * again.
+   */
   const expectLimit = async (max: number, seconds: number, ask: (index: number) => Promise<TestAnswer>) => {
     const passed = await times(max, ask);
     expect(statusesOf(passed)).not.toContain(429);
@@ -105,9 +108,9 @@ describe('rate limits', () => {
     const payment = await createIntent(service, user);
     await times(10, () => confirm(service, payment.id, user.options));
     const paid = { payment_method_id: 'pm_card_visa' };
-    expect((await confirm(service, payment.id, user.options, paid)).status).toBe(429);
+    expect((await confirm(service, payment.id, { ...user.options, body: paid })).status).toBe(429);
     await service.advance(HOUR);
-    expect((await confirm(service, payment.id, user.options, paid)).status).toBe(200);
+    expect((await confirm(service, payment.id, { ...user.options, body: paid })).status).toBe(200);
   });
 
   test('on syncs: 10 a minute of a payment', async () => {
@@ -138,7 +141,7 @@ describe('rate limits', () => {
 describe('with RATE_LIMITS=off', () => {
   const service = withHost({ frozen: true, env: { ...PATIENT, RATE_LIMITS: 'off' } });
 
-  test('nobody is held back', async () => {
+  test('no request is limited', async () => {
     const user = await signIn(service);
     const ip = from('203.0.113.9');
     const answers = [

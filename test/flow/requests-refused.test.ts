@@ -253,7 +253,7 @@ const REQUESTS: readonly Case[] = [
     make: async (host) => {
       const { id: organization_id, owner } = await company(host);
       const own = await payer(host, owner.options);
-      const theirs = await payer(host, owner.options, 'pm_card_visa', { organization_id });
+      const theirs = await payer(host, owner.options, { token: 'pm_card_visa', fields: { organization_id } });
       await subscribe(host, own);
       const used = { payment_method_id: own.names.payment_method_id, organization_id };
       await subscribe(host, { ...theirs, names: { ...theirs.names, ...used } }, { organization_id });

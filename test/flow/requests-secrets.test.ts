@@ -68,8 +68,8 @@ const actAsUser = async (): Promise<void> => {
   const { id, provider_payment_id } = canaryPayment;
   const keyed = { ...user.options, idempotencyKey: plant('idempotency key') };
   await service.post('/payments', intentBody(texts), keyed);
-  await confirm(service, id, keyed, { payment_method_id: 'pm_card_visa_chargeDeclined' });
-  await confirm(service, id, { bearer: user.token }, { payment_method_id: 'tok_visa' });
+  await confirm(service, id, { ...keyed, body: { payment_method_id: 'pm_card_visa_chargeDeclined' } });
+  await confirm(service, id, { bearer: user.token, body: { payment_method_id: 'tok_visa' } });
   await service.get(`/payments/${id}?session_id=${user.session}`);
   await service.get(`/payments?search=${plant('search')}`, user.options);
   await service.post(`/payments/sync/${provider_payment_id}`, {}, user.options);
@@ -175,7 +175,7 @@ describe('no secret, token, e-mail or body', () => {
     expect(entries.length).toBeGreaterThan(4);
     expect(entries.some(({ eventType }) => eventType === 'something.unknown')).toBe(true);
     expect(new Set(entries.map(({ direction }) => direction))).toEqual(new Set(['inbound', 'outbound']));
-    // What a payment is for is told by its provider, and no secret.
+    // The provider stores the payment's description too; it is no secret.
     expect(foundIn(JSON.stringify(entries), ['body text'])).toEqual([]);
     const [processing] = entries.filter(({ eventType }) => eventType === 'payment_intent.processing');
     expect(processing.payload.data.object).toMatchObject({ amount: 2_500, metadata: { payment_id: canaryPayment.id } });
@@ -185,7 +185,7 @@ describe('no secret, token, e-mail or body', () => {
 test('no credential is in the table, and no client secret but in its payment', async () => {
   const items = (await itemsOf(service)).filter(({ sk }) => sk !== 'EVT');
   const ofPayments = ['body text', 'metadata', 'guest name', 'guest phone', 'guest e-mail', 'user e-mail'];
-  // What is sent is what its target is told: the payer's e-mail address is among it.
+  // The target's body holds the payer's e-mail address.
   const allowed: Readonly<Record<string, readonly string[]>> = {
     PAY: ofPayments,
     IDEM: ofPayments,

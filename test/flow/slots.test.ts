@@ -15,7 +15,10 @@ import {
 import { type ParsedJson, type RequestOptions, type TestAnswer, withHost } from './host.ts';
 import { everyNth } from './ways.ts';
 
-/** The same life of a payment at each provider, for a user and for a guest; the provider's ledger and the records agree. */
+/**
+ * The same life of a payment at each provider, for a user and for a guest; the provider's ledger and the records
+ * agree.
+ */
 const service = withHost({ frozen: true, env: IMPATIENT });
 beforeEach(async () => {
   await service.webhookMode('normal');
@@ -98,11 +101,11 @@ describe.each(CASES)('a payment at $slot by a $who', ({ slot, who, share, ...its
     });
   };
   const pay = (payment: ParsedJson, options: RequestOptions, method = its.succeeds): Promise<TestAnswer> =>
-    confirm(service, payment.id, options, { payment_method_id: method });
+    confirm(service, payment.id, { ...options, body: { payment_method_id: method } });
   const read = async (id: string, options: RequestOptions): Promise<ParsedJson> =>
     (await service.get(`/payments/${id}`, options)).body.data;
 
-  /** Paid once and told once; both sides name the same amount, and the same id. */
+  /** One charge and one event; both sides have the same amount and the same id. */
   const expectPaid = async (id: string, options: RequestOptions): Promise<ParsedJson> => {
     await service.settle();
     const payment = await read(id, options);

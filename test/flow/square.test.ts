@@ -52,7 +52,7 @@ describe('a payment at Square', () => {
       status: 400,
       body: { code: 'PAYMENT_METHOD_REQUIRED' },
     });
-    const paid = await confirm(service, created.id, user.options, { payment_method_id: OK });
+    const paid = await confirm(service, created.id, { ...user.options, body: { payment_method_id: OK } });
     expect(paid).toMatchObject({
       status: 200,
       body: { status: 'succeeded', provider_payment_id: expect.stringMatching(/^SQPAY/) },
@@ -69,7 +69,7 @@ describe('a payment at Square', () => {
     const created = await service.post('/payments/intents', guestIntentBody({ provider_id: 'provider_c' }));
     expect(created).toMatchObject({ status: 201, body: { client_secret: expect.any(String) } });
     const { id, guest_token: guestToken } = created.body;
-    const paid = await confirm(service, id, { guestToken }, { payment_method_id: OK });
+    const paid = await confirm(service, id, { guestToken, body: { payment_method_id: OK } });
     expect(paid).toMatchObject({ status: 200, body: { status: 'succeeded' } });
     expect(await timesCharged(service, id)).toBe(1);
   });
@@ -100,7 +100,7 @@ describe('a payment at Square', () => {
       status: 200,
       body: { status: 'failed', failure_code: code },
     });
-    const again = await confirm(service, payment.id, user.options, { payment_method_id: OK });
+    const again = await confirm(service, payment.id, { ...user.options, body: { payment_method_id: OK } });
     expect(again).toMatchObject({ status: 200, body: { status: 'succeeded' } });
     await service.settle();
     expect(await timesCharged(service, payment.id)).toBe(1);
@@ -116,7 +116,7 @@ describe('a payment at Square', () => {
     });
     expect(await sync(payment.provider_intent_id, user)).toMatchObject({ body: { status: 'created' } });
     expect(eventsOf(service, payment.id)).toEqual(['payment.created']);
-    const again = await confirm(service, payment.id, user.options, { payment_method_id: OK });
+    const again = await confirm(service, payment.id, { ...user.options, body: { payment_method_id: OK } });
     expect(again).toMatchObject({ status: 200, body: { status: 'succeeded' } });
   });
 
@@ -179,7 +179,7 @@ describe('a payment at Square', () => {
     await service.webhookMode(mode, 7);
     const declined = await create(user, { payment_method_id: 'cnon:card-nonce-declined' });
     await confirm(service, declined.id, user.options);
-    await confirm(service, declined.id, user.options, { payment_method_id: OK });
+    await confirm(service, declined.id, { ...user.options, body: { payment_method_id: OK } });
     const later = await create(user, { payment_method_id: 'bnon:bank-nonce-ok' });
     await confirm(service, later.id, user.options);
     await service.webhookMode('normal');
@@ -335,7 +335,7 @@ describe('a card at Square that its payer must authenticate', () => {
       status: 402,
       body: { details: { decline_code: 'authentication_required' } },
     });
-    const paid = await confirm(service, id, user.options, { payment_method_id: CARD, ...VERIFIED });
+    const paid = await confirm(service, id, { ...user.options, body: { payment_method_id: CARD, ...VERIFIED } });
     expect(paid).toMatchObject({ status: 200, body: { status: 'succeeded' } });
     expect(await timesCharged(service, id)).toBe(1);
   });
@@ -354,7 +354,7 @@ describe('a card at Square that its payer must authenticate', () => {
   test('is refused with a token that Square has not made, and nothing is charged', async () => {
     const user = await signIn(service);
     const { id } = await create(user, { payment_method_id: CARD });
-    expect(await confirm(service, id, user.options, { verification_token: 'made up' })).toMatchObject({
+    expect(await confirm(service, id, { ...user.options, body: { verification_token: 'made up' } })).toMatchObject({
       status: 400,
       body: { code: 'VALIDATION_ERROR', details: [{ path: 'verification_token' }] },
     });
@@ -371,7 +371,7 @@ describe('a card at Square that its payer must authenticate', () => {
     const { id } = await create(user, { payment_method_id: CARD });
     const options = { ...user.options, idempotencyKey: 'confirm-with-a-verification-token' };
     for (const replayed of [undefined, 'true']) {
-      const paid = await confirm(service, id, options, { payment_method_id: CARD, ...VERIFIED });
+      const paid = await confirm(service, id, { ...options, body: { payment_method_id: CARD, ...VERIFIED } });
       expect(paid).toMatchObject({ status: 200, body: { status: 'succeeded' } });
       expect(paid.headers.get('idempotent-replayed') ?? undefined).toBe(replayed);
     }
@@ -391,7 +391,9 @@ describe('a card at Square that its payer must authenticate', () => {
     };
     const payment = await service.post('/payments/intents', intentBody({ provider_id }), user.options);
     const { id } = payment.body;
-    expect(await confirm(service, id, user.options, { payment_method_id: method, ...VERIFIED })).toMatchObject(refused);
+    expect(
+      await confirm(service, id, { ...user.options, body: { payment_method_id: method, ...VERIFIED } }),
+    ).toMatchObject(refused);
     const body = { provider_id, provider_payment_method_token: method, ...VERIFIED };
     expect(await service.post('/payment-methods', body, user.options)).toMatchObject(refused);
     expect(await read(service, id, user.options)).toMatchObject({ status: 'requires_payment_method' });

@@ -1,13 +1,13 @@
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll } from 'vitest';
-import { startEngine } from '../../infra/local/dynamodb/engine.ts';
 import type { Env } from '../../infra/local/machine/environment.ts';
+import type { Connection } from '../../shared/table/connection.ts';
 import { startTestHost, type TestHost } from './host.ts';
 
 /**
- * A host whose functions reach the table and the provider through a proxy, which stops a function at its n-th call:
- * before the call is carried out or after it. From there on nothing that the function does has any effect, which is all
+ * A host whose functions reach the provider through a proxy, and the table through a connection of the same kind. Both
+ * stop a function at its n-th call: before the call is carried out or after it. From there on nothing that the function does has any effect, which is all
  * that a crash is. Streams, sweeps and projections go through untouched.
  */
 export interface Stop {
@@ -22,7 +22,7 @@ export interface Stoppable {
   watch(act: () => Promise<unknown>): Promise<string[]>;
   /** Runs `act`, whose function ends at `stop`. */
   stopped<T>(stop: Stop, act: () => Promise<T>): Promise<T>;
-  /** Loses the one call (its caller is told so), and lets the others pass. */
+  /** Loses one call, which fails for its caller, and lets the others pass. */
   losing<T>(stop: Stop, act: () => Promise<T>): Promise<T>;
   /** Runs `act`; the first call of that name is carried out, and answered only when `meanwhile` is over. */
   overtaken<T>(name: string, meanwhile: () => Promise<unknown>, act: () => Promise<T>): Promise<T>;
@@ -36,8 +36,6 @@ interface Watch {
   readonly hold?: { readonly name: string; readonly meanwhile: () => Promise<unknown> };
 }
 
-/** Calls of functions to the table; the rest are the host's own. */
-const COUNTED = new Set(['GetItem', 'PutItem', 'UpdateItem', 'DeleteItem', 'BatchGetItem', 'TransactWriteItems']);
 /** Read only now and then: the epoch of the caches. By a projection: a payment's history, and its entry in a list. */
 const NOT_COUNTED = ['CACHE#EPOCH', 'HIST#', 'ALLPAY#'];
 const PROVIDER = '/stripe';
@@ -63,11 +61,7 @@ const start = async (env: Env, onClose: (step: () => unknown) => void): Promise<
   const service = await startTestHost({
     frozen: true,
     env: { ...env, PROVIDER_A_BASE_URL: `${proxy.url}${PROVIDER}` },
-    startEngine: async (options) => {
-      const engine = await startEngine(options);
-      proxy.sendTableCallsTo(engine.endpoint);
-      return { ...engine, endpoint: proxy.url };
-    },
+    between: (connection) => watched(connection, proxy.call),
   });
   onClose(service.stop);
   proxy.sendProviderCallsTo(`${service.host().baseUrl}/_local/providers/stripe`);
@@ -107,29 +101,30 @@ const start = async (env: Env, onClose: (step: () => unknown) => void): Promise<
   };
 };
 
+/** Carries out one call of a function, or not, or tells its caller that it failed. */
+type Call = <T>(name: string | undefined, carryOut: () => Promise<T>) => Promise<T>;
+
+class Lost extends Error {}
+
 const openProxy = async () => {
   let watch: Watch | undefined;
-  let engineUrl = '';
   let providerUrl = '';
-  const handle = async (message: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const body = await bodyOf(message);
-    const toProvider = message.url?.startsWith(PROVIDER) ?? false;
-    const target = toProvider ? `${providerUrl}${message.url?.slice(PROVIDER.length)}` : engineUrl;
-    const name = toProvider ? providerCall(message) : tableCall(message, body);
+  const call: Call = async (name, carryOut) => {
     const fate = watch ? fateOf(watch, name) : 'pass';
-    if (fate === 'lost before') return lose(message, response, toProvider);
+    if (fate === 'lost before') throw new Lost('stopped by a test');
     const hold = name !== undefined && name.split('?')[0] === watch?.hold?.name ? watch?.hold : undefined;
     if (hold) watch = undefined;
-    await forward(message, { body, target }, async (answer) => {
-      await hold?.meanwhile();
-      if (fate === 'lost after') {
-        answer.resume();
-        lose(message, response, toProvider);
-      } else {
-        response.writeHead(answer.statusCode ?? 502, answer.headers);
-        answer.pipe(response);
-      }
-    });
+    const answer = await carryOut();
+    await hold?.meanwhile();
+    if (fate === 'lost after') throw new Lost('stopped by a test');
+    return answer;
+  };
+  const handle = async (message: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const body = await bodyOf(message);
+    const target = `${providerUrl}${message.url?.slice(PROVIDER.length)}`;
+    const answer = await call(providerCall(message), () => forward(message, { body, target }));
+    response.writeHead(answer.statusCode ?? 502, answer.headers);
+    answer.pipe(response);
   };
   const server = createServer({ keepAliveTimeout: 65_000 }, (message, response) => {
     handle(message, response).catch(() => message.socket.destroy());
@@ -137,11 +132,9 @@ const openProxy = async () => {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    call,
     use: (next: Watch | undefined): void => {
       watch = next;
-    },
-    sendTableCallsTo: (url: string): void => {
-      engineUrl = url;
     },
     sendProviderCallsTo: (url: string): void => {
       providerUrl = url;
@@ -154,17 +147,26 @@ const openProxy = async () => {
   };
 };
 
+/** The calls that count are named as DynamoDB names them; queries and scans do not count. */
+const watched = (connection: Connection, call: Call): Connection => {
+  const named = (name: string, about: unknown): string | undefined =>
+    NOT_COUNTED.some((part) => JSON.stringify(about).includes(part)) ? undefined : name;
+  return {
+    ...connection,
+    getItem: (...args) => call(named('GetItem', args), () => connection.getItem(...args)),
+    getBatch: (...args) => call(named('BatchGetItem', args), () => connection.getBatch(...args)),
+    putItem: (...args) => call(named('PutItem', args), () => connection.putItem(...args)),
+    updateItem: (update) => call(named('UpdateItem', update), () => connection.updateItem(update)),
+    deleteItem: (...args) => call(named('DeleteItem', args), () => connection.deleteItem(...args)),
+    transact: (steps) => call(named('TransactWriteItems', steps), () => connection.transact(steps)),
+  };
+};
+
 const providerCall = (message: IncomingMessage): string =>
   `${message.method} ${message.url
     ?.slice(PROVIDER.length)
     .replace(/^([^?]*)\?expand.*/, '$1')
     .replaceAll(/(pi|pm|cus|sub)_\w+/g, ':id')}`;
-
-/** @returns undefined for a call that does not count. */
-const tableCall = (message: IncomingMessage, body: Buffer): string | undefined => {
-  const operation = String(message.headers['x-amz-target']).split('.')[1] ?? '';
-  return COUNTED.has(operation) && !NOT_COUNTED.some((name) => body.includes(name)) ? operation : undefined;
-};
 
 const fateOf = ({ names, at, forGood }: Watch, name: string | undefined): 'pass' | 'lost before' | 'lost after' => {
   if (name === undefined) return 'pass';
@@ -179,16 +181,6 @@ const fateOf = ({ names, at, forGood }: Watch, name: string | undefined): 'pass'
 const positionOf = ({ call }: Stop, names: readonly string[]): number =>
   typeof call === 'number' ? call : names.indexOf(call) + 1;
 
-/** Answered so that no SDK tries again: whoever is dead does not. */
-const lose = (message: IncomingMessage, response: ServerResponse, toProvider: boolean): void => {
-  if (toProvider) {
-    message.socket.destroy();
-    return;
-  }
-  response.writeHead(400, { 'content-type': 'application/x-amz-json-1.0' });
-  response.end('{"__type":"com.amazon.coral.service#AccessDeniedException","message":"stopped by a test"}');
-};
-
 const bodyOf = async (message: IncomingMessage): Promise<Buffer> => {
   const chunks: Buffer[] = [];
   for await (const chunk of message) chunks.push(chunk);
@@ -198,13 +190,10 @@ const bodyOf = async (message: IncomingMessage): Promise<Buffer> => {
 const forward = (
   message: IncomingMessage,
   { body, target }: { readonly body: Buffer; readonly target: string },
-  answered: (answer: IncomingMessage) => Promise<void>,
-): Promise<void> =>
+): Promise<IncomingMessage> =>
   new Promise((resolve, reject) => {
     const { host: _host, ...headers } = message.headers;
-    const call = request(target, { method: message.method, headers }, (answer) => {
-      answered(answer).then(resolve, reject);
-    });
-    call.on('error', reject);
-    call.end(body);
+    const sent = request(target, { method: message.method, headers }, resolve);
+    sent.on('error', reject);
+    sent.end(body);
   });

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { subscriptionBody } from '../builders/subscription.ts';
-import { signIn, type User } from './flow.ts';
+import { signIn, type User, YEAR } from './flow.ts';
 import type { ParsedJson, RequestOptions, TestAnswer, TestHost } from './host.ts';
 import { createCustomer, saveReadyMethod } from './payers.ts';
 
@@ -16,30 +16,26 @@ export const BILLERS = [
   ['the service', OWN_BILLING],
 ] as const;
 
-/** Somebody with a customer and a saved method, and what a subscription of theirs names. */
+/** A user with a customer and a saved method, and the fields of a subscription that name them. */
 export interface Subscriber {
   readonly options: RequestOptions;
   readonly names: { readonly customer_id: string; readonly payment_method_id: string; readonly provider_id: string };
 }
-
-/** As long as a session may last. */
-const A_YEAR = 366 * 86_400;
 
 export const subscriber = async (
   service: TestHost,
   token = 'pm_card_visa',
   fields: Fields = {},
 ): Promise<Subscriber & { readonly user: User }> => {
-  const user = await signIn(service, { expires_in: A_YEAR });
-  return { user, ...(await payer(service, user.options, token, fields)) };
+  const user = await signIn(service, { expires_in: YEAR });
+  return { user, ...(await payer(service, user.options, { token, fields })) };
 };
 
-/** Customer and method of whoever asks. */
+/** The caller with a new customer and a saved method. */
 export const payer = async (
   service: TestHost,
   options: RequestOptions,
-  token = 'pm_card_visa',
-  fields: Fields = {},
+  { token = 'pm_card_visa', fields = {} }: { readonly token?: string; readonly fields?: Fields } = {},
 ): Promise<Subscriber> => {
   const customer = await createCustomer(service, options, fields);
   const method = await saveReadyMethod(service, options, { provider_payment_method_token: token, ...fields });
@@ -69,7 +65,9 @@ export const paymentsOf = async (service: TestHost, who: Subscriber, id: string)
   return body.data.filter((payment: ParsedJson) => payment.subscription_id === id);
 };
 
-/** The canonical events of one subscription and its memberships, as they came on the bus: name, and reason or status. */
+/**
+ * The canonical events of one subscription and its memberships, as they came on the bus: name, and reason or status.
+ */
 export const storyOf = (service: TestHost, id: string): string[] =>
   service
     .busEvents()
@@ -82,18 +80,32 @@ export const storyOf = (service: TestHost, id: string): string[] =>
       return `${event['detail-type']} ${reason ?? status}`;
     });
 
-export const command = (
+/** The versions in the timeline of a subscription: number, cause and type of actor. */
+export const historyOf = async (service: TestHost, who: Subscriber, id: string): Promise<string[]> => {
+  await service.settle();
+  const { status, body } = await service.get(`/subscriptions/${id}/timeline`, who.options);
+  expect({ status, body }).toMatchObject({ status: 200, body: { meta: { is_complete: true } } });
+  return body.data
+    .filter(({ kind }: ParsedJson) => kind === 'change')
+    .map(({ version, cause, actor }: ParsedJson) => `${version} ${cause} by ${actor?.type}`);
+};
+
+interface Command {
+  readonly id: string;
+  readonly name: 'cancel' | 'reactivate' | 'pause' | 'resume';
+  readonly body?: Fields;
+}
+
+export const command = (service: TestHost, who: Subscriber, { id, name, body = {} }: Command): Promise<TestAnswer> =>
+  service.post(`/subscriptions/${id}/${name}`, body, who.options);
+
+export const patch = (
   service: TestHost,
   who: Subscriber,
-  id: string,
-  name: 'cancel' | 'reactivate' | 'pause' | 'resume',
-  body: Fields = {},
-): Promise<TestAnswer> => service.post(`/subscriptions/${id}/${name}`, body, who.options);
+  { id, body }: { readonly id: string; readonly body: Fields },
+): Promise<TestAnswer> => service.request('PATCH', `/subscriptions/${id}`, { ...who.options, body });
 
-export const patch = (service: TestHost, who: Subscriber, id: string, body: Fields): Promise<TestAnswer> =>
-  service.request('PATCH', `/subscriptions/${id}`, { ...who.options, body });
-
-/** Another saved method of somebody's. */
+/** @returns the id of another saved method of the subscriber */
 export const anotherMethod = async (service: TestHost, who: Subscriber, token = 'pm_card_visa'): Promise<string> =>
   (await saveReadyMethod(service, who.options, { provider_payment_method_token: token })).id;
 

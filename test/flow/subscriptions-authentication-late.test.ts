@@ -59,7 +59,11 @@ describe.each(BILLERS)('a payer of a subscription that %s bills, who authenticat
     const open = await authenticating(who, made);
     const before = await paid();
     expect(
-      await command(service, who, made.id, name, name === 'cancel' ? { cancel_at_period_end: false } : {}),
+      await command(service, who, {
+        id: made.id,
+        name,
+        body: name === 'cancel' ? { cancel_at_period_end: false } : {},
+      }),
     ).toMatchObject({
       status: 200,
     });
@@ -76,7 +80,11 @@ describe.each(BILLERS)('a payer of a subscription that %s bills, who authenticat
       const open = await authenticating(who, made);
       const before = await paid();
       await service.fault({ provider: 'provider_a', path: '/void', action: 'error_500', times: 2 });
-      const canceled = await command(service, who, made.id, 'cancel', { cancel_at_period_end: false });
+      const canceled = await command(service, who, {
+        id: made.id,
+        name: 'cancel',
+        body: { cancel_at_period_end: false },
+      });
       expect(canceled.status).toBeGreaterThanOrEqual(500);
       await service.clearFaults();
       await service.settle();
@@ -91,12 +99,12 @@ describe.each(BILLERS)('a payer of a subscription that %s bills, who authenticat
   test('while another member takes over the subscription, pays one of the two charges', async () => {
     const { id: organization_id, owner } = await company(service);
     const { options } = await signIn(service, { user_id: owner.userId, expires_in: 366 * 86_400 });
-    const who = await payer(service, options, ALWAYS, { organization_id });
+    const who = await payer(service, options, { token: ALWAYS, fields: { organization_id } });
     const made = await subscribe(service, who, { organization_id });
     const open = await authenticating(who, made);
     const before = await paid();
     const own = await saveMethod(service, options, { provider_payment_method_token: 'pm_card_visa' });
-    const { status } = await patch(service, who, made.id, { payment_method_id: own.id });
+    const { status } = await patch(service, who, { id: made.id, body: { payment_method_id: own.id } });
     await service.authenticate(open).catch(() => undefined);
     await service.settle();
     await service.advance(2 * HOUR);

@@ -163,10 +163,10 @@ describe.each(BILLERS)('a subscription that %s bills, whose card asks for authen
 
   test('is active again once the open payment is paid with another card', async () => {
     const { who, made } = await unpaidRenewal();
-    const other = await payer(service, who.options, 'pm_card_visa');
+    const other = await payer(service, who.options, { token: 'pm_card_visa' });
     const body = { payment_method_id: other.names.payment_method_id };
     const before = await paid(who, made.id);
-    await confirm(service, made.open_payment.id, who.options, body);
+    await confirm(service, made.open_payment.id, { ...who.options, body });
     await service.settle();
     const after = await readSubscription(service, who, made.id);
     expect({ status: after.status, paid: (await paid(who, made.id)) - before }).toEqual({ status: 'active', paid: 1 });
@@ -174,10 +174,13 @@ describe.each(BILLERS)('a subscription that %s bills, whose card asks for authen
 
   test('is charged once, where the payer and the retry of the dunning pay at the same time', async () => {
     const { who, made } = await unpaidRenewal();
-    const other = await payer(service, who.options, 'pm_card_visa');
+    const other = await payer(service, who.options, { token: 'pm_card_visa' });
     await Promise.all([
-      patch(service, who, made.id, { payment_method_id: other.names.payment_method_id }),
-      confirm(service, made.open_payment.id, who.options, { payment_method_id: other.names.payment_method_id }),
+      patch(service, who, { id: made.id, body: { payment_method_id: other.names.payment_method_id } }),
+      confirm(service, made.open_payment.id, {
+        ...who.options,
+        body: { payment_method_id: other.names.payment_method_id },
+      }),
     ]);
     await service.settle();
     await service.advance(2 * HOUR);
@@ -190,8 +193,11 @@ describe.each(BILLERS)('a subscription that %s bills, whose card asks for authen
     const made = await subscribe(service, who);
     await service.advance(32 * DAY);
     expect(await readSubscription(service, who, made.id)).toMatchObject({ status: 'past_due' });
-    const asking = await payer(service, who.options, ALWAYS);
-    const changed = await patch(service, who, made.id, { payment_method_id: asking.names.payment_method_id });
+    const asking = await payer(service, who.options, { token: ALWAYS });
+    const changed = await patch(service, who, {
+      id: made.id,
+      body: { payment_method_id: asking.names.payment_method_id },
+    });
     expect(changed).toMatchObject({ status: 200, body: { status: 'past_due' } });
     await service.settle();
     const { open_payment: open } = await readSubscription(service, who, made.id);
@@ -204,9 +210,9 @@ describe.each(BILLERS)('a subscription that %s bills, whose card asks for authen
 
   test('waits for the payer when it is reactivated after its period', async () => {
     const { who, made } = await active();
-    await command(service, who, made.id, 'cancel', { cancel_at_period_end: false });
+    await command(service, who, { id: made.id, name: 'cancel', body: { cancel_at_period_end: false } });
     await service.advance(40 * DAY);
-    const back = await command(service, who, made.id, 'reactivate');
+    const back = await command(service, who, { id: made.id, name: 'reactivate' });
     expect(back).toMatchObject({ status: 200, body: { status: 'past_due', billing_status: 'pending' } });
     const { open_payment: open } = await readSubscription(service, who, made.id);
     await service.authenticate(open.id);
@@ -217,7 +223,7 @@ describe.each(BILLERS)('a subscription that %s bills, whose card asks for authen
 
   test('takes no payment once it is canceled', async () => {
     const { who, made } = await unpaidRenewal();
-    await command(service, who, made.id, 'cancel', { cancel_at_period_end: false });
+    await command(service, who, { id: made.id, name: 'cancel', body: { cancel_at_period_end: false } });
     expect(await confirm(service, made.open_payment.id, who.options)).toMatchObject({ status: 409 });
     await service.settle();
     expect(await paid(who, made.id)).toBe(1);
@@ -227,10 +233,13 @@ describe.each(BILLERS)('a subscription that %s bills, whose card asks for authen
     const owner = await newPerson(service);
     const reader = await newPerson(service);
     const organizationId = await newOrganization(service, owner);
-    await addMember(service, organizationId, owner, { email: reader.email, role: 'member' });
-    const asOwner = await payer(service, owner.options, ALWAYS, {
-      provider_id: 'provider_a',
-      organization_id: organizationId,
+    await addMember(service, owner, { organizationId, email: reader.email, role: 'member' });
+    const asOwner = await payer(service, owner.options, {
+      token: ALWAYS,
+      fields: {
+        provider_id: 'provider_a',
+        organization_id: organizationId,
+      },
     });
     const made = await subscribe(service, asOwner, { organization_id: organizationId });
     expect(await readSubscription(service, asOwner, made.id)).toHaveProperty('open_payment');

@@ -7,7 +7,7 @@ const scale = inject('scale');
 /** Days that are still to come: the clock moves forward only. */
 const MONTHS_END = '2127-01-31T10:11:12.345Z';
 
-/** Whoever sweeps, however many at once: each period is charged once, none in a trial, none after the end. */
+/** Any number of concurrent sweeps charge each period once, none in a trial, none after the end. */
 const someMonths = (daily: number): BillingPlan => ({
   anchors: [MONTHS_END],
   days: 100,

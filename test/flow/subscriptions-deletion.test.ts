@@ -31,10 +31,10 @@ describe('a method that a live subscription uses', () => {
       status: 409,
       body: { code: 'PAYMENT_METHOD_IN_USE', details: { subscription_ids: [made.id] } },
     });
-    // Another method is there, but nobody has made it the default.
+    // There is another method, but it is not the default.
     await anotherMethod(service, who);
     expect((await remove(service, path, who.options)).status).toBe(409);
-    await command(service, who, made.id, 'cancel', { cancel_at_period_end: false });
+    await command(service, who, { id: made.id, name: 'cancel', body: { cancel_at_period_end: false } });
     expect((await remove(service, path, who.options)).status).toBe(204);
   });
 
@@ -50,7 +50,7 @@ describe('a method that a live subscription uses', () => {
       { status: 'succeeded', payment_method_id: heir.id },
     ]);
     expect((await remove(service, `/payment-methods/${heir.id}`, who.options)).status).toBe(409);
-    await command(service, who, made.id, 'cancel', { cancel_at_period_end: false });
+    await command(service, who, { id: made.id, name: 'cancel', body: { cancel_at_period_end: false } });
   });
 
   it('that the provider has detached leaves a trial paused, and another past due until it has a new one', async () => {
@@ -79,7 +79,7 @@ describe('a method that a live subscription uses', () => {
     const body = { payment_method_id: method };
     const changed = await service.request('PATCH', `/subscriptions/${paid.id}`, { ...running.options, body });
     expect(changed).toMatchObject({ status: 200, body: { status: 'active' } });
-    expect(await command(service, trial, onTrial.id, 'resume')).toMatchObject({
+    expect(await command(service, trial, { id: onTrial.id, name: 'resume' })).toMatchObject({
       status: 400,
       body: { code: 'PAYMENT_METHOD_REQUIRED' },
     });
@@ -121,7 +121,10 @@ describe('a customer whose history goes too', () => {
     const made = await subscribeToGold(service, who);
     await service.settle();
     const [paid] = await paymentsOf(service, who, made.id);
-    const refunded = await refund(service, paid.id, admin.options, { amount_cents: 100, description: 'for Ada' });
+    const refunded = await refund(service, paid.id, {
+      ...admin.options,
+      body: { amount_cents: 100, description: 'for Ada' },
+    });
     expect(refunded.status).toBe(201);
     await service.settle();
     expect((await remove(service, `/customers/${who.names.customer_id}`, who.options)).status).toBe(204);
@@ -138,7 +141,7 @@ describe('a customer whose history goes too', () => {
     await service.settle();
     const [paid] = await paymentsOf(service, who, made.id);
     await service.fault({ provider: 'provider_a', method: 'POST', path: '/v1/refunds', action: 'error_500', times: 1 });
-    const open = await refund(service, paid.id, admin.options, { amount_cents: 100 });
+    const open = await refund(service, paid.id, { ...admin.options, body: { amount_cents: 100 } });
     expect(open.status).toBe(202);
     expect((await remove(service, `/customers/${who.names.customer_id}`, who.options)).status).toBe(204);
     await service.advance(10 * MINUTE);
@@ -154,7 +157,7 @@ describe('an organization that is deleted', () => {
 
   it('has its live subscriptions canceled first, and then they go with it', async () => {
     const { id: organization_id, owner } = await company(service);
-    const names = await payer(service, owner.options, 'pm_card_visa', { organization_id });
+    const names = await payer(service, owner.options, { token: 'pm_card_visa', fields: { organization_id } });
     const made = await subscribe(service, names, { organization_id });
     expect((await remove(service, `/organizations/${organization_id}`, owner.options)).status).toBe(200);
     await service.settle();
@@ -171,7 +174,7 @@ describe('an organization that is deleted', () => {
   it('does not wait for a payment of one that is on its way: that stays, whatever becomes of it', async () => {
     const { id: organization_id, owner } = await company(service);
     const fields = { organization_id, provider_id: 'provider_b' };
-    const names = await payer(service, owner.options, 'SIM-PENDING-OK', fields);
+    const names = await payer(service, owner.options, { token: 'SIM-PENDING-OK', fields });
     expect(await subscribe(service, names, { organization_id })).toMatchObject({ billing_status: 'pending' });
     expect((await remove(service, `/organizations/${organization_id}`, owner.options)).status).toBe(200);
   });

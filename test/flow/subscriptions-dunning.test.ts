@@ -29,7 +29,7 @@ const pastDue = async (): Promise<{
   const who = await subscriber(service);
   const made = await subscribeToGold(service, who);
   const failing = await anotherMethod(service, who, 'pm_card_chargeCustomerFail');
-  expect((await patch(service, who, made.id, { payment_method_id: failing })).status).toBe(200);
+  expect((await patch(service, who, { id: made.id, body: { payment_method_id: failing } })).status).toBe(200);
   await service.moveTo(made.current_period_end);
   await service.advance(MINUTE);
   const [, renewal] = await paymentsOf(service, who, made.id);
@@ -91,7 +91,7 @@ describe('a renewal that fails', () => {
     const before = await readSubscription(service, who, id);
     await service.advance(2 * DAY);
     const good = await anotherMethod(service, who);
-    const answer = await patch(service, who, id, { payment_method_id: good });
+    const answer = await patch(service, who, { id, body: { payment_method_id: good } });
     expect(answer).toMatchObject({
       status: 200,
       body: { status: 'active', current_period_start: before.current_period_end },
@@ -116,14 +116,14 @@ describe('a renewal that fails', () => {
     const { who, id, failedAt, attempts } = await pastDue();
     await service.advance(DAY / 2);
     const worse = await anotherMethod(service, who, 'pm_card_chargeCustomerFail');
-    const answer = await patch(service, who, id, { payment_method_id: worse });
+    const answer = await patch(service, who, { id, body: { payment_method_id: worse } });
     expect(answer).toMatchObject({ status: 200, body: { status: 'past_due', next_billing_date: at(failedAt, 1) } });
     expect(await attempts()).toHaveLength(2);
   });
 
   it('is not retried while the subscription is paused', async () => {
     const { who, id, attempts } = await pastDue();
-    expect(await command(service, who, id, 'pause')).toMatchObject({ body: { status: 'paused' } });
+    expect(await command(service, who, { id, name: 'pause' })).toMatchObject({ body: { status: 'paused' } });
     await service.advance(20 * DAY);
     expect(await attempts()).toHaveLength(1);
     expect(await membershipOf(service, who, id)).toMatchObject({ status: 'expired' });
@@ -131,7 +131,7 @@ describe('a renewal that fails', () => {
 
   it('is not retried once the subscription is canceled', async () => {
     const { who, id, attempts } = await pastDue();
-    const canceled = await command(service, who, id, 'cancel', { cancel_at_period_end: false });
+    const canceled = await command(service, who, { id, name: 'cancel', body: { cancel_at_period_end: false } });
     expect(canceled).toMatchObject({ body: { status: 'canceled', next_billing_date: null } });
     await service.advance(20 * DAY);
     expect(await attempts()).toHaveLength(1);

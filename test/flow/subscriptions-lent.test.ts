@@ -30,7 +30,7 @@ const team = async (): Promise<Team> => {
   const { service } = stoppable();
   const [owner, admin] = [await newPerson(service), await newPerson(service)];
   const organizationId = await newOrganization(service, owner);
-  const memberId = await addMember(service, organizationId, owner, { email: admin.email, role: 'admin' });
+  const memberId = await addMember(service, owner, { organizationId, email: admin.email, role: 'admin' });
   const end = async (): Promise<void> => {
     const path = `/organizations/${organizationId}/members/${memberId}`;
     expect((await service.request('DELETE', path, owner.options)).status).toBe(200);
@@ -63,10 +63,11 @@ const transfer = async (theirs: string): Promise<Transfer> => {
   const { service } = stoppable();
   const of = await team();
   const { organizationId: organization_id, owner, admin } = of;
-  const who = await payer(service, owner.options, theirs, { organization_id });
+  const who = await payer(service, owner.options, { token: theirs, fields: { organization_id } });
   const made = await subscribe(service, who, { organization_id });
   const card = await saveMethod(service, admin.options, { organization_id: null });
-  const act = () => patch(service, { ...who, options: admin.options }, made.id, { payment_method_id: card.id });
+  const act = () =>
+    patch(service, { ...who, options: admin.options }, { id: made.id, body: { payment_method_id: card.id } });
   return { ...of, who, made, card, act };
 };
 
@@ -167,7 +168,7 @@ const creation = async (): Promise<Creation> => {
   const { service } = stoppable();
   const of = await team();
   const { organizationId: organization_id, owner, admin } = of;
-  const who = await payer(service, admin.options, 'pm_card_visa', { organization_id: null });
+  const who = await payer(service, admin.options, { token: 'pm_card_visa', fields: { organization_id: null } });
   const { body: card } = await service.get(`/payment-methods/${who.names.payment_method_id}`, admin.options);
   return {
     ...of,
@@ -247,10 +248,13 @@ it('a paused subscription with a former member’s card is not resumed, though i
   const { act, end, card, owner } = await creation();
   const { body: made } = await act();
   const asOwner = { options: owner.options, names: made };
-  expect(await command(service, asOwner, made.id, 'pause')).toMatchObject({ status: 200, body: { status: 'paused' } });
+  expect(await command(service, asOwner, { id: made.id, name: 'pause' })).toMatchObject({
+    status: 200,
+    body: { status: 'paused' },
+  });
   await end();
   await service.clearProviderRequests();
-  expect(await command(service, asOwner, made.id, 'resume')).toMatchObject({
+  expect(await command(service, asOwner, { id: made.id, name: 'resume' })).toMatchObject({
     status: 400,
     body: { code: 'PAYMENT_METHOD_REQUIRED' },
   });

@@ -200,13 +200,16 @@ describe('the customer and method of a subscription', () => {
 
   it('may belong to the organization or to the caller, when an organization subscribes', async () => {
     const { id: organization_id, billing, member } = await company(service);
-    const ofOrganization = await payer(service, billing.options, 'pm_card_visa', { organization_id });
+    const ofOrganization = await payer(service, billing.options, {
+      token: 'pm_card_visa',
+      fields: { organization_id },
+    });
     const own = await payer(service, billing.options);
     const made = await subscribe(service, ofOrganization, { organization_id });
     expect(made).toMatchObject({ organization_id, user_id: billing.userId, status: 'active' });
     const names = { ...ofOrganization.names, payment_method_id: own.names.payment_method_id };
     expect(await subscribe(service, { ...own, names }, { organization_id })).toMatchObject({ organization_id });
-    // An organization's method pays for nobody but the organization.
+    // An organization's method pays for the organization only.
     expect(await trySubscribe(service, ofOrganization)).toMatchObject({
       status: 403,
       body: { code: 'INSUFFICIENT_PERMISSIONS' },
@@ -241,7 +244,7 @@ describe('the list of subscriptions', () => {
 
   it('shows those of an organization or a project, with the records to include', async () => {
     const { id: organization_id, owner } = await company(service);
-    const names = await payer(service, owner.options, 'pm_card_visa', { organization_id });
+    const names = await payer(service, owner.options, { token: 'pm_card_visa', fields: { organization_id } });
     const project = { name: 'P', slug: 'p', billing_email: 'b@example.com', organization_id };
     await service.put('/admin/projects/house', project, await admin());
     const inProject = await subscribe(service, names, { organization_id, project_id: 'house' });
@@ -269,14 +272,17 @@ describe('an update of a subscription', () => {
   it('merges metadata, deletes a key by null, or replaces all', async () => {
     const who = await subscriber(service);
     const made = await subscribe(service, who, { metadata: { a: '1', b: '2' } });
-    const merged = await patch(service, who, made.id, { metadata: { b: null, c: '3' } });
+    const merged = await patch(service, who, { id: made.id, body: { metadata: { b: null, c: '3' } } });
     expect(merged).toMatchObject({ status: 200, body: { metadata: { a: '1', c: '3' } } });
     expect(merged.body.metadata).not.toHaveProperty('b');
-    const replaced = await patch(service, who, made.id, { metadata: { d: '4' }, metadata_mode: 'replace' });
+    const replaced = await patch(service, who, {
+      id: made.id,
+      body: { metadata: { d: '4' }, metadata_mode: 'replace' },
+    });
     expect(replaced.body.metadata).toEqual({ d: '4' });
-    expect((await patch(service, who, made.id, {})).status).toBe(400);
+    expect((await patch(service, who, { id: made.id, body: {} })).status).toBe(400);
     const tooMany = Object.fromEntries(Array.from({ length: 50 }, (_, index) => [`k${index}`, 'v']));
-    expect(await patch(service, who, made.id, { metadata: tooMany })).toMatchObject({
+    expect(await patch(service, who, { id: made.id, body: { metadata: tooMany } })).toMatchObject({
       status: 400,
       body: { code: 'VALIDATION_ERROR' },
     });
@@ -284,19 +290,21 @@ describe('an update of a subscription', () => {
 
   it('takes a payment method of the caller at the same provider', async () => {
     const { id: organization_id, owner, billing } = await company(service);
-    const names = await payer(service, owner.options, 'pm_card_visa', { organization_id });
+    const names = await payer(service, owner.options, { token: 'pm_card_visa', fields: { organization_id } });
     const made = await subscribe(service, names, { organization_id });
     const own = await payer(service, billing.options);
     const by = { ...names, options: billing.options };
-    const changed = await patch(service, by, made.id, { payment_method_id: own.names.payment_method_id });
+    const changed = await patch(service, by, { id: made.id, body: { payment_method_id: own.names.payment_method_id } });
     expect(changed).toMatchObject({ status: 200, body: { payment_method_id: own.names.payment_method_id } });
-    expect(await patch(service, by, made.id, { payment_method_id: names.names.payment_method_id })).toMatchObject({
+    expect(
+      await patch(service, by, { id: made.id, body: { payment_method_id: names.names.payment_method_id } }),
+    ).toMatchObject({
       status: 400,
       body: { code: 'VALIDATION_ERROR' },
     });
     const token = { provider_id: 'provider_c', provider_payment_method_token: 'cnon:card-nonce-ok' };
     const elsewhere = (await service.post('/payment-methods', token, billing.options)).body.id;
-    expect(await patch(service, by, made.id, { payment_method_id: elsewhere })).toMatchObject({
+    expect(await patch(service, by, { id: made.id, body: { payment_method_id: elsewhere } })).toMatchObject({
       status: 400,
       body: { code: 'PROVIDER_MISMATCH' },
     });
@@ -321,7 +329,7 @@ describe('an update of a subscription', () => {
     const who = await subscriber(service);
     const made = await subscribe(service, who, { billing_interval: 'daily' });
     const mastercard = await anotherMethod(service, who, 'pm_card_mastercard');
-    await patch(service, who, made.id, { payment_method_id: mastercard });
+    await patch(service, who, { id: made.id, body: { payment_method_id: mastercard } });
     await service.advance(DAY + MINUTE);
     const [, second] = await paymentsOf(service, who, made.id);
     expect(second).toMatchObject({ payment_method_id: mastercard, status: 'succeeded' });

@@ -15,7 +15,7 @@ import {
   subscriber,
 } from './subscribers.ts';
 
-/** Stripe has changed the subscription (a click in its dashboard), and its event has not been heard here. */
+/** Stripe has changed the subscription (a click in its dashboard), and its event was lost. */
 const service = withHost({ frozen: true });
 beforeEach(async () => {
   await service.clearFaults();
@@ -24,8 +24,7 @@ beforeEach(async () => {
 
 const NOW = { cancel_at_period_end: false };
 
-const endAtStripe = ({ provider_subscription_id: id }: ParsedJson) =>
-  atStripe(service, 'DELETE', `subscriptions/${id}`);
+const endAtStripe = ({ provider_subscription_id: id }: ParsedJson) => atStripe(service, `DELETE subscriptions/${id}`);
 
 const there = async (id: string): Promise<ParsedJson[]> =>
   (await service.ledger()).subscriptions.filter((one: ParsedJson) => one.subscription_id === id);
@@ -39,18 +38,18 @@ interface Asked {
   readonly status: 200 | 409;
 }
 
-const cancelNow: Act = (who, id) => command(service, who, id, 'cancel', NOW);
-const schedule: Act = (who, id) => command(service, who, id, 'cancel');
-const pause: Act = (who, id) => command(service, who, id, 'pause');
-const resume: Act = (who, id) => command(service, who, id, 'resume');
-const reactivate: Act = (who, id) => command(service, who, id, 'reactivate');
+const cancelNow: Act = (who, id) => command(service, who, { id, name: 'cancel', body: NOW });
+const schedule: Act = (who, id) => command(service, who, { id, name: 'cancel' });
+const pause: Act = (who, id) => command(service, who, { id, name: 'pause' });
+const resume: Act = (who, id) => command(service, who, { id, name: 'resume' });
+const reactivate: Act = (who, id) => command(service, who, { id, name: 'reactivate' });
 const changeMethod: Act = async (who, id) =>
-  patch(service, who, id, { payment_method_id: await anotherMethod(service, who) });
+  patch(service, who, { id, body: { payment_method_id: await anotherMethod(service, who) } });
 /** A method that is saved before the race begins. */
 const changeTo =
   (method: string): Act =>
   (who, id) =>
-    patch(service, who, id, { payment_method_id: method });
+    patch(service, who, { id, body: { payment_method_id: method } });
 
 const COMMANDS: readonly Asked[] = [
   { name: 'cancel', act: cancelNow, status: 200 },
@@ -61,7 +60,7 @@ const COMMANDS: readonly Asked[] = [
   { name: 'change of method', act: changeMethod, status: 409 },
 ];
 
-describe('a subscription that Stripe has ended unheard', () => {
+describe('a subscription that ended at Stripe without an event here', () => {
   it.each(COMMANDS)('answers $name with $status and is canceled here, too', async ({ before, act, status }) => {
     const who = await subscriber(service);
     const made = await subscribe(service, who);
@@ -82,11 +81,11 @@ describe('a subscription that Stripe has ended unheard', () => {
 
   it('answers 409 to a method of another customer at Stripe, and makes no other subscription there', async () => {
     const { id: organization_id, owner } = await company(service);
-    const paying = await payer(service, owner.options, 'pm_card_visa', { organization_id });
+    const paying = await payer(service, owner.options, { token: 'pm_card_visa', fields: { organization_id } });
     const made = await subscribe(service, paying, { organization_id });
     const method = await saveMethod(service, owner.options);
     await endAtStripe(made);
-    expect(await patch(service, paying, made.id, { payment_method_id: method.id })).toMatchObject({
+    expect(await patch(service, paying, { id: made.id, body: { payment_method_id: method.id } })).toMatchObject({
       status: 409,
       body: { code: 'INVALID_STATE' },
     });
@@ -117,21 +116,21 @@ describe('a subscription that Stripe has ended unheard', () => {
 
   it('does not hold up the deletion of its organization', async () => {
     const { id: organization_id, owner } = await company(service);
-    const paying = await payer(service, owner.options, 'pm_card_visa', { organization_id });
+    const paying = await payer(service, owner.options, { token: 'pm_card_visa', fields: { organization_id } });
     const made = await subscribe(service, paying, { organization_id });
     await endAtStripe(made);
     expect((await service.request('DELETE', `/organizations/${organization_id}`, owner.options)).status).toBe(200);
   });
 });
 
-describe('a method that was detached at Stripe unheard', () => {
+describe('a method that was detached at Stripe without an event here', () => {
   it('is refused as a method, and the subscription stays as it was', async () => {
     const who = await subscriber(service);
     const made = await subscribe(service, who);
     const other = await anotherMethod(service, who);
     const { provider_payment_method_id: gone } = (await service.get(`/payment-methods/${other}`, who.options)).body;
-    await atStripe(service, 'POST', `payment_methods/${gone}/detach`);
-    const answer = await patch(service, who, made.id, { payment_method_id: other });
+    await atStripe(service, `POST payment_methods/${gone}/detach`);
+    const answer = await patch(service, who, { id: made.id, body: { payment_method_id: other } });
     expect(answer).toMatchObject({ status: 400, body: { code: 'VALIDATION_ERROR' } });
     expect(problemsOf(answer)).toEqual(['payment_method_id']);
     expect(await readSubscription(service, who, made.id)).toMatchObject({
@@ -183,7 +182,7 @@ describe('commands that race', () => {
   );
 });
 
-describe('a pause that Stripe has ended unheard', () => {
+describe('a pause that ended at Stripe without an event here', () => {
   it('answers 409 to a resumption that would charge, and charges nothing', async () => {
     const who = await subscriber(service);
     const made = await subscribe(service, who, { billing_interval: 'weekly' });

@@ -3,7 +3,7 @@ import { DAY, HOUR, IMPATIENT } from './flow.ts';
 import { type ParsedJson, withHost } from './host.ts';
 import { command, paymentsOf, readSubscription, subscribe, subscriber, trySubscribe } from './subscribers.ts';
 
-/** A provider that bills by itself, and answers that do not come: nobody is charged for what nobody has. */
+/** A provider that bills itself and whose answers are lost: no charge without a subscription. */
 const service = withHost({ frozen: true, env: IMPATIENT });
 beforeEach(async () => {
   await service.webhookMode('normal');
@@ -26,16 +26,16 @@ describe('a subscription that is made once more at its provider', () => {
   it('stands, though the answer is lost and its event comes first', async () => {
     const who = await subscriber(service);
     const { id } = await subscribe(service, who);
-    await command(service, who, id, 'cancel', NOW);
+    await command(service, who, { id, name: 'cancel', body: NOW });
     await service.advance(32 * DAY);
     await lose();
-    await command(service, who, id, 'reactivate');
+    await command(service, who, { id, name: 'reactivate' });
     await service.advance(HOUR);
     expect(await readSubscription(service, who, id)).toMatchObject({ status: 'active' });
     expect((await there(id)).map(({ status }) => status)).toEqual(['canceled', 'active']);
   });
 
-  it('is not charged again for a renewal that nobody has told of', async () => {
+  it('is not charged again for a renewal whose event was lost', async () => {
     const who = await subscriber(service);
     const made = await subscribe(service, who);
     await service.webhookMode('drop');
@@ -44,8 +44,8 @@ describe('a subscription that is made once more at its provider', () => {
     await service.advance(2 * HOUR);
     await service.clearFaults();
     expect(await paymentsOf(service, who, made.id)).toHaveLength(1);
-    await command(service, who, made.id, 'cancel', NOW);
-    const again = await command(service, who, made.id, 'reactivate');
+    await command(service, who, { id: made.id, name: 'cancel', body: NOW });
+    const again = await command(service, who, { id: made.id, name: 'reactivate' });
     expect(again.body).toMatchObject({ status: 'active', current_period_start: made.current_period_end });
     expect(await paymentsOf(service, who, made.id)).toHaveLength(2);
     await service.advance(HOUR);
@@ -57,10 +57,10 @@ describe('a subscription that is made once more at its provider', () => {
     const who = await subscriber(service);
     const { id, provider_subscription_id: former } = await subscribe(service, who);
     await service.webhookMode('drop');
-    await command(service, who, id, 'cancel', NOW);
+    await command(service, who, { id, name: 'cancel', body: NOW });
     await service.advance(60);
     await lose();
-    await command(service, who, id, 'reactivate');
+    await command(service, who, { id, name: 'reactivate' });
     await service.webhookMode('normal');
     const object = (await there(id)).find((one) => one.id === former);
     await service.sendEvent({
@@ -83,7 +83,10 @@ describe('a first charge', () => {
     await lose();
     const made = await trySubscribe(service, who);
     const { id } = made.status === 201 ? made.body : (await service.get('/subscriptions', who.options)).body[0];
-    expect(await command(service, who, id, 'cancel', NOW)).toMatchObject({ status: 200, body: { status: 'canceled' } });
+    expect(await command(service, who, { id, name: 'cancel', body: NOW })).toMatchObject({
+      status: 200,
+      body: { status: 'canceled' },
+    });
     await service.advance(2 * HOUR);
     expect((await there(id)).map(({ status }) => status)).toEqual(['canceled']);
   });

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, inject, test, vi } from 'vitest';
-import { DAY, HOUR, PATIENT, signIn } from './flow.ts';
+import { DAY, HOUR, PATIENT, signIn, YEAR } from './flow.ts';
 import type { ParsedJson, TestAnswer } from './host.ts';
 import { company, saveMethod } from './payers.ts';
 import { withStops } from './stops.ts';
@@ -7,8 +7,8 @@ import { command, patch, payer, type Subscriber, subscribe, subscriber, trySubsc
 import { waysToStop } from './ways.ts';
 
 /**
- * Where the provider bills, a command may end anywhere too, and nobody tells of it afterwards: a day later it is here as it
- * is there, with one subscription there at most, and nothing is paid twice.
+ * A command on a provider-billed subscription may stop at any call, and no event follows. A day later the record
+ * equals the provider's state, with at most one subscription there, and nothing is paid twice.
  */
 const scale = inject('scale');
 const stoppable = withStops(PATIENT);
@@ -18,18 +18,18 @@ beforeAll(async () => {
   await stoppable().service.webhookMode('drop');
 });
 
-/** Somebody, and what they ask for. */
+/** A subscriber and the fields of the request. */
 interface Case {
   readonly who: Subscriber;
   readonly act: () => Promise<TestAnswer>;
 }
 
-const A_YEAR = 366 * DAY;
-
 /** More than there are ways to stop any of these. */
 const ENOUGH = scale > 1 ? 32 : 17;
 
-/** Stops one case after another at every call, and looks at each of them a day later. @param later when they act, in s */
+/**
+ * Stops one case after another at every call, and looks at each of them a day later. @param later when they act, in s
+ */
 const stopEverywhere = async (
   make: () => Promise<Case>,
   check: (who: Subscriber, way: string) => Promise<void>,
@@ -52,7 +52,7 @@ const stopEverywhere = async (
   }
 };
 
-/** The one subscription of somebody: here, at the provider (those that are not over), and what has been paid for it. */
+/** A subscriber's only subscription: here, at the provider (if not ended), and its payments. */
 const stateOf = async ({ options, names }: Subscriber) => {
   const { service } = stoppable();
   const { body: here } = await service.get('/subscriptions', options);
@@ -126,8 +126,8 @@ describe('what is stopped on its way to the provider', () => {
       async () => {
         const { service } = stoppable();
         const { who, made } = await weekly();
-        await command(service, who, made.id, 'cancel', NOW);
-        return { who, act: () => command(service, who, made.id, 'reactivate') };
+        await command(service, who, { id: made.id, name: 'cancel', body: NOW });
+        return { who, act: () => command(service, who, { id: made.id, name: 'reactivate' }) };
       },
       async (who, way) => {
         const found = await stateOf(who);
@@ -143,8 +143,8 @@ describe('what is stopped on its way to the provider', () => {
       async () => {
         const { service } = stoppable();
         const { who, made } = await weekly();
-        await command(service, who, made.id, 'pause');
-        return { who, act: () => command(service, who, made.id, 'resume') };
+        await command(service, who, { id: made.id, name: 'pause' });
+        return { who, act: () => command(service, who, { id: made.id, name: 'resume' }) };
       },
       async (who, way) => {
         const found = await stateOf(who);
@@ -160,14 +160,14 @@ describe('what is stopped on its way to the provider', () => {
       async () => {
         const { service } = stoppable();
         const { id: organization_id, owner } = await company(service);
-        const { options } = await signIn(service, { user_id: owner.userId, expires_in: A_YEAR });
-        const paying = await payer(service, options, 'pm_card_visa', { organization_id });
+        const { options } = await signIn(service, { user_id: owner.userId, expires_in: YEAR });
+        const paying = await payer(service, options, { token: 'pm_card_visa', fields: { organization_id } });
         const made = await subscribe(service, paying, { organization_id });
         const method = await saveMethod(service, options);
-        const inside = await signIn(service, { user_id: owner.userId, organization_id, expires_in: A_YEAR });
+        const inside = await signIn(service, { user_id: owner.userId, organization_id, expires_in: YEAR });
         return {
           who: { ...paying, options: inside.options },
-          act: () => patch(service, paying, made.id, { payment_method_id: method.id }),
+          act: () => patch(service, paying, { id: made.id, body: { payment_method_id: method.id } }),
         };
       },
       async (who, way) => {

@@ -30,7 +30,7 @@ const there = async (service: TestHost, id: string) => {
   return { subscriptions, invoices, charges };
 };
 
-/** Here it is as there, and nobody but the provider has asked for money. */
+/** The record equals the provider's state, and only the provider has charged. */
 const expectAgreement = async (service: TestHost, who: Subscriber, id: string): Promise<ParsedJson> => {
   const now = await readSubscription(service, who, id);
   const { subscriptions, charges } = await there(service, id);
@@ -71,7 +71,7 @@ describe('a provider-billed subscription', () => {
       status: 'active',
       ends_at: renewed.current_period_end,
     });
-    await command(service, who, made.id, 'cancel', CANCEL_NOW);
+    await command(service, who, { id: made.id, name: 'cancel', body: CANCEL_NOW });
   });
 
   it('leaves nothing at the service or the provider when it is declined, and a retry gets the same answer', async () => {
@@ -98,7 +98,7 @@ describe('a provider-billed subscription', () => {
     await expectAgreement(service, who, made.id);
     expect(statuses(await paymentsOf(service, who, made.id))).toEqual(['succeeded']);
     expect(storyOf(service, made.id)).toContain('membership.activated active');
-    await command(service, who, made.id, 'cancel', CANCEL_NOW);
+    await command(service, who, { id: made.id, name: 'cancel', body: CANCEL_NOW });
   });
 
   it('gives no membership where the first charge after its trial fails', async () => {
@@ -108,14 +108,14 @@ describe('a provider-billed subscription', () => {
     expect(await expectAgreement(service, who, made.id)).toMatchObject({ status: 'past_due' });
     expect(await membershipOf(service, who, made.id)).toMatchObject({ status: 'pending', starts_at: null });
     expect(storyOf(service, made.id)).not.toContain('membership.activated active');
-    await command(service, who, made.id, 'cancel', CANCEL_NOW);
+    await command(service, who, { id: made.id, name: 'cancel', body: CANCEL_NOW });
   });
 
   it('becomes past due when a renewal fails, and active again with another method', async () => {
     const who = await subscriber(service);
     const made = await subscribeToGold(service, who);
     const failing = await anotherMethod(service, who, 'pm_card_chargeCustomerFail');
-    expect((await patch(service, who, made.id, { payment_method_id: failing })).status).toBe(200);
+    expect((await patch(service, who, { id: made.id, body: { payment_method_id: failing } })).status).toBe(200);
     await service.moveTo(made.current_period_end);
     await service.advance(2 * HOUR);
     expect(await expectAgreement(service, who, made.id)).toMatchObject({
@@ -127,21 +127,21 @@ describe('a provider-billed subscription', () => {
     expect(statuses(await paymentsOf(service, who, made.id))).toEqual(['succeeded', 'failed']);
     expect(await membershipOf(service, who, made.id)).toMatchObject({ ends_at: made.current_period_end });
     const good = await anotherMethod(service, who);
-    expect(await patch(service, who, made.id, { payment_method_id: good })).toMatchObject({
+    expect(await patch(service, who, { id: made.id, body: { payment_method_id: good } })).toMatchObject({
       status: 200,
       body: { status: 'active', payment_method_id: good },
     });
     await service.settle();
     await expectAgreement(service, who, made.id);
     expect(statuses(await paymentsOf(service, who, made.id))).toEqual(['succeeded', 'succeeded']);
-    await command(service, who, made.id, 'cancel', CANCEL_NOW);
+    await command(service, who, { id: made.id, name: 'cancel', body: CANCEL_NOW });
   });
 
   it('ends at the provider and at the service when the retries are exhausted', async () => {
     const who = await subscriber(service);
     const made = await subscribeToGold(service, who);
     const failing = await anotherMethod(service, who, 'pm_card_chargeCustomerFail');
-    await patch(service, who, made.id, { payment_method_id: failing });
+    await patch(service, who, { id: made.id, body: { payment_method_id: failing } });
     await service.moveTo(made.current_period_end);
     await service.advance(20 * DAY);
     const [, failed] = await paymentsOf(service, who, made.id);
@@ -161,12 +161,12 @@ describe('a provider-billed subscription', () => {
     const who = await subscriber(service);
     const [kept, ended] = [await subscribe(service, who), await subscribe(service, who)];
     for (const { id } of [kept, ended]) {
-      expect(await command(service, who, id, 'cancel')).toMatchObject({
+      expect(await command(service, who, { id, name: 'cancel' })).toMatchObject({
         status: 200,
         body: { status: 'active', cancel_at_period_end: true },
       });
     }
-    expect(await command(service, who, kept.id, 'reactivate')).toMatchObject({
+    expect(await command(service, who, { id: kept.id, name: 'reactivate' })).toMatchObject({
       status: 200,
       body: { status: 'active', cancel_at_period_end: false },
     });
@@ -176,16 +176,16 @@ describe('a provider-billed subscription', () => {
     expect(await readSubscription(service, who, kept.id)).toMatchObject({ status: 'active' });
     expect(statuses(await paymentsOf(service, who, ended.id))).toEqual(['succeeded']);
     expect(statuses(await paymentsOf(service, who, kept.id))).toEqual(['succeeded', 'succeeded']);
-    await command(service, who, kept.id, 'cancel', CANCEL_NOW);
+    await command(service, who, { id: kept.id, name: 'cancel', body: CANCEL_NOW });
   });
 
   it('is created again at the provider on reactivation: free within its period, charged after it', async () => {
     const who = await subscriber(service);
     const made = await subscribeToGold(service, who);
-    const canceled = await command(service, who, made.id, 'cancel', CANCEL_NOW);
+    const canceled = await command(service, who, { id: made.id, name: 'cancel', body: CANCEL_NOW });
     expect(canceled).toMatchObject({ status: 200, body: { status: 'canceled', next_billing_date: null } });
     await service.settle();
-    const again = await command(service, who, made.id, 'reactivate');
+    const again = await command(service, who, { id: made.id, name: 'reactivate' });
     expect(again).toMatchObject({
       status: 200,
       body: { status: 'active', current_period_end: made.current_period_end, cancel_at_period_end: false },
@@ -198,30 +198,33 @@ describe('a provider-billed subscription', () => {
     expect(renewed).toMatchObject({ status: 'active', current_period_start: made.current_period_end });
     expect(statuses(await paymentsOf(service, who, made.id))).toEqual(['succeeded', 'succeeded']);
 
-    await command(service, who, made.id, 'cancel', CANCEL_NOW);
+    await command(service, who, { id: made.id, name: 'cancel', body: CANCEL_NOW });
     await service.advance(40 * DAY);
-    expect(await command(service, who, made.id, 'reactivate')).toMatchObject({
+    expect(await command(service, who, { id: made.id, name: 'reactivate' })).toMatchObject({
       status: 200,
       body: { status: 'active' },
     });
     await service.settle();
     await expectAgreement(service, who, made.id);
     expect(statuses(await paymentsOf(service, who, made.id))).toEqual(['succeeded', 'succeeded', 'succeeded']);
-    await command(service, who, made.id, 'cancel', CANCEL_NOW);
+    await command(service, who, { id: made.id, name: 'cancel', body: CANCEL_NOW });
   });
 
   it('is paused and resumed at the provider, free while its period is paid', async () => {
     const who = await subscriber(service);
     const made = await subscribe(service, who);
-    expect(await command(service, who, made.id, 'pause')).toMatchObject({ status: 200, body: { status: 'paused' } });
+    expect(await command(service, who, { id: made.id, name: 'pause' })).toMatchObject({
+      status: 200,
+      body: { status: 'paused' },
+    });
     await service.advance(10 * DAY);
-    expect(await command(service, who, made.id, 'resume')).toMatchObject({
+    expect(await command(service, who, { id: made.id, name: 'resume' })).toMatchObject({
       status: 200,
       body: { status: 'active', current_period_end: made.current_period_end },
     });
     await service.settle();
     expect(statuses(await paymentsOf(service, who, made.id))).toEqual(['succeeded']);
-    await command(service, who, made.id, 'cancel', CANCEL_NOW);
+    await command(service, who, { id: made.id, name: 'cancel', body: CANCEL_NOW });
   });
 
   it('starts a new period and is charged when it is resumed after the paid period', async () => {
@@ -229,11 +232,11 @@ describe('a provider-billed subscription', () => {
     const made = await subscribeToGold(service, who);
     await service.settle();
     for (const month of [1, 2]) {
-      expect(await command(service, who, made.id, 'pause')).toMatchObject({ status: 200 });
+      expect(await command(service, who, { id: made.id, name: 'pause' })).toMatchObject({ status: 200 });
       await service.advance(40 * DAY);
       expect(await readSubscription(service, who, made.id)).toMatchObject({ status: 'paused' });
       expect(await membershipOf(service, who, made.id)).toMatchObject({ status: 'expired' });
-      const resumed = await command(service, who, made.id, 'resume');
+      const resumed = await command(service, who, { id: made.id, name: 'resume' });
       expect(resumed).toMatchObject({ status: 200, body: { status: 'active' } });
       await service.settle();
       const now = await expectAgreement(service, who, made.id);
@@ -242,40 +245,46 @@ describe('a provider-billed subscription', () => {
       const membership = await membershipOf(service, who, made.id);
       expect(membership).toMatchObject({ status: 'active', ends_at: now.current_period_end });
     }
-    await command(service, who, made.id, 'cancel', CANCEL_NOW);
+    await command(service, who, { id: made.id, name: 'cancel', body: CANCEL_NOW });
   });
 
   it('stays paused when the charge of a resume is declined, and may be resumed again', async () => {
     const who = await subscriber(service);
     const made = await subscribe(service, who);
     const failing = await anotherMethod(service, who, 'pm_card_chargeCustomerFail');
-    await patch(service, who, made.id, { payment_method_id: failing });
-    await command(service, who, made.id, 'pause');
+    await patch(service, who, { id: made.id, body: { payment_method_id: failing } });
+    await command(service, who, { id: made.id, name: 'pause' });
     await service.advance(40 * DAY);
     const declined = { status: 402, body: { code: 'PAYMENT_DECLINED', details: { decline_code: 'do_not_honor' } } };
-    expect(await command(service, who, made.id, 'resume')).toMatchObject(declined);
-    expect(await command(service, who, made.id, 'resume')).toMatchObject(declined);
+    expect(await command(service, who, { id: made.id, name: 'resume' })).toMatchObject(declined);
+    expect(await command(service, who, { id: made.id, name: 'resume' })).toMatchObject(declined);
     expect(await readSubscription(service, who, made.id)).toMatchObject({ status: 'paused' });
-    await patch(service, who, made.id, { payment_method_id: who.names.payment_method_id });
-    expect(await command(service, who, made.id, 'resume')).toMatchObject({ status: 200, body: { status: 'active' } });
-    await command(service, who, made.id, 'cancel', CANCEL_NOW);
+    await patch(service, who, { id: made.id, body: { payment_method_id: who.names.payment_method_id } });
+    expect(await command(service, who, { id: made.id, name: 'resume' })).toMatchObject({
+      status: 200,
+      body: { status: 'active' },
+    });
+    await command(service, who, { id: made.id, name: 'cancel', body: CANCEL_NOW });
   });
 
   it('is charged once when the answer to its resume is lost and the resume is repeated', async () => {
     const who = await subscriber(service);
     const made = await subscribe(service, who);
-    await command(service, who, made.id, 'pause');
+    await command(service, who, { id: made.id, name: 'pause' });
     await service.advance(40 * DAY);
     await service.webhookMode('drop');
     const path = `/v1/subscriptions/${made.provider_subscription_id}`;
     await service.fault({ provider: 'provider_a', method: 'POST', path, action: 'timeout_after', times: 1 });
-    expect((await command(service, who, made.id, 'resume')).status).toBe(504);
-    expect((await patch(service, who, made.id, { metadata: { note: 'in between' } })).status).toBe(200);
-    expect(await command(service, who, made.id, 'resume')).toMatchObject({ status: 200, body: { status: 'active' } });
+    expect((await command(service, who, { id: made.id, name: 'resume' })).status).toBe(504);
+    expect((await patch(service, who, { id: made.id, body: { metadata: { note: 'in between' } } })).status).toBe(200);
+    expect(await command(service, who, { id: made.id, name: 'resume' })).toMatchObject({
+      status: 200,
+      body: { status: 'active' },
+    });
     expect(statuses(await paymentsOf(service, who, made.id))).toEqual(['succeeded', 'succeeded']);
     expect((await there(service, made.id)).charges).toHaveLength(2);
     await service.webhookMode('normal');
-    await command(service, who, made.id, 'cancel', CANCEL_NOW);
+    await command(service, who, { id: made.id, name: 'cancel', body: CANCEL_NOW });
   });
 
   it('ends when its customer is deleted', async () => {
@@ -300,14 +309,14 @@ describe('the events of a provider-billed subscription', () => {
       const good = await subscribeToGold(service, who);
       const bad = await subscribe(service, who);
       const failing = await anotherMethod(service, who, 'pm_card_chargeCustomerFail');
-      await patch(service, who, bad.id, { payment_method_id: failing });
+      await patch(service, who, { id: bad.id, body: { payment_method_id: failing } });
       await service.moveTo(good.current_period_end);
       // Longer than any event is late, and than the provider is left unread.
       await service.advance(6 * HOUR);
       await expectAgreement(service, who, good.id);
       expect(await expectAgreement(service, who, bad.id)).toMatchObject({ status: 'past_due' });
       expect(statuses(await paymentsOf(service, who, bad.id)).toSorted()).toEqual(['failed', 'succeeded']);
-      for (const { id } of [good, bad]) await command(service, who, id, 'cancel', CANCEL_NOW);
+      for (const { id } of [good, bad]) await command(service, who, { id, name: 'cancel', body: CANCEL_NOW });
       await service.webhookMode('normal');
       await service.advance(2 * HOUR);
     },
@@ -324,7 +333,7 @@ describe('the events of a provider-billed subscription', () => {
       expect(await readSubscription(service, who, made.id)).toMatchObject({ status: 'active' });
       const { subscriptions, charges } = await there(service, made.id);
       expect([subscriptions.length, statuses(charges)]).toEqual([1, ['succeeded']]);
-      await command(service, who, made.id, 'cancel', CANCEL_NOW);
+      await command(service, who, { id: made.id, name: 'cancel', body: CANCEL_NOW });
     }
   });
 

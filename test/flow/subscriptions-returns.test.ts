@@ -15,7 +15,7 @@ import {
   subscribeToGold,
 } from './subscribers.ts';
 
-/** Whoever comes back, or never was: what is asked for while a charge is under way, and what is left of a former payer. */
+/** Reactivation and resumption: requests during an open charge, and the records of a former payer. */
 const service = withHost({ frozen: true, env: IMPATIENT });
 beforeEach(async () => {
   await service.clearFaults();
@@ -30,7 +30,9 @@ describe('a charge that begins a period, while it is pending', () => {
     const who = await subscriber(service, 'SIM-PENDING-OK', PENDING);
     const made = await subscribe(service, who);
     expect(made).toMatchObject({ status: 'past_due', billing_status: 'pending' });
-    expect(await command(service, who, made.id, 'cancel')).toMatchObject({ body: { cancel_at_period_end: true } });
+    expect(await command(service, who, { id: made.id, name: 'cancel' })).toMatchObject({
+      body: { cancel_at_period_end: true },
+    });
     await service.advance(HOUR);
     expect(await readSubscription(service, who, made.id)).toMatchObject({
       status: 'active',
@@ -44,10 +46,10 @@ describe('a charge that begins a period, while it is pending', () => {
   it.each([
     ['canceled', 'cancel', 'reactivate', 'cancelled'],
     ['paused', 'pause', 'resume', 'expired'],
-  ] as const)('gives nobody a membership who comes back from being %s', async (...[_, leave, comeBack, before]) => {
+  ] as const)('gives no membership without payment after being %s', async (...[_, leave, comeBack, before]) => {
     const who = await subscriber(service, 'SIM-OK', PENDING);
     const made = await subscribeToGold(service, who);
-    await command(service, who, made.id, leave, leave === 'cancel' ? NOW : {});
+    await command(service, who, { id: made.id, name: leave, body: leave === 'cancel' ? NOW : {} });
     await service.advance(40 * DAY);
     const ended = await membershipOf(service, who, made.id);
     expect(ended).toMatchObject({ status: before });
@@ -56,7 +58,7 @@ describe('a charge that begins a period, while it is pending', () => {
       ...who.options,
       body: { payment_method_id: failing },
     });
-    expect(await command(service, who, made.id, comeBack)).toMatchObject({
+    expect(await command(service, who, { id: made.id, name: comeBack })).toMatchObject({
       status: 200,
       body: { status: 'past_due', billing_status: 'pending', canceled_at: null },
     });
@@ -81,7 +83,7 @@ describe('a subscription whose payer has gone', () => {
       const made = await subscribe(service, who);
       const deleted = await service.request('DELETE', `/customers/${who.names.customer_id}`, who.options);
       expect(deleted.status).toBe(204);
-      expect(await command(service, who, made.id, 'reactivate')).toMatchObject({
+      expect(await command(service, who, { id: made.id, name: 'reactivate' })).toMatchObject({
         status: 409,
         body: { code: 'INVALID_STATE' },
       });
@@ -92,17 +94,19 @@ describe('a subscription whose payer has gone', () => {
   it('asks for another method where its own has been deleted', async () => {
     const who = await subscriber(service);
     const made = await subscribe(service, who);
-    await command(service, who, made.id, 'cancel', NOW);
+    await command(service, who, { id: made.id, name: 'cancel', body: NOW });
     const removed = await service.request('DELETE', `/payment-methods/${who.names.payment_method_id}`, who.options);
     expect(removed.status).toBe(204);
     await service.advance(40 * DAY);
-    expect(await command(service, who, made.id, 'reactivate')).toMatchObject({
+    expect(await command(service, who, { id: made.id, name: 'reactivate' })).toMatchObject({
       status: 400,
       body: { code: 'PAYMENT_METHOD_REQUIRED' },
     });
     const body = { payment_method_id: await anotherMethod(service, who) };
     await service.request('PATCH', `/subscriptions/${made.id}`, { ...who.options, body });
-    expect(await command(service, who, made.id, 'reactivate')).toMatchObject({ body: { status: 'active' } });
+    expect(await command(service, who, { id: made.id, name: 'reactivate' })).toMatchObject({
+      body: { status: 'active' },
+    });
   });
 });
 

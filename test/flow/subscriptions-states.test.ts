@@ -70,7 +70,7 @@ describe('a subscription’s trial', () => {
   it('with a scheduled cancellation ends without a charge', async () => {
     const who = await subscriber(service);
     const made = await subscribe(service, who, { trial_days: 1 });
-    expect(await command(service, who, made.id, 'cancel')).toMatchObject({
+    expect(await command(service, who, { id: made.id, name: 'cancel' })).toMatchObject({
       status: 200,
       body: { status: 'trialing', cancel_at_period_end: true },
     });
@@ -82,8 +82,8 @@ describe('a subscription’s trial', () => {
   it('that was canceled continues after a reactivation', async () => {
     const who = await subscriber(service);
     const made = await subscribe(service, who, { trial_days: 5 });
-    await command(service, who, made.id, 'cancel', CANCEL_NOW);
-    const again = await command(service, who, made.id, 'reactivate');
+    await command(service, who, { id: made.id, name: 'cancel', body: CANCEL_NOW });
+    const again = await command(service, who, { id: made.id, name: 'reactivate' });
     expect(again).toMatchObject({ status: 200, body: { status: 'trialing', trial_end: made.trial_end } });
   });
 });
@@ -99,7 +99,7 @@ describe('a subscription with a price of zero', () => {
     const later = await readSubscription(service, who, made.id);
     expect(later.current_period_start).toBe(new Date(Date.parse(made.created_at) + 3 * DAY * 1_000).toISOString());
     expect(await paymentsOf(service, who, made.id)).toEqual([]);
-    await command(service, who, made.id, 'cancel', CANCEL_NOW);
+    await command(service, who, { id: made.id, name: 'cancel', body: CANCEL_NOW });
   });
 });
 
@@ -164,7 +164,7 @@ describe('the first charge of a subscription', () => {
       status: 'canceled',
       billing_status: 'ended',
     });
-    // Nobody can pay for it any more.
+    // It has no method to charge any more.
     expect(statuses(await paymentsOf(service, who, made.id))).toEqual(['canceled']);
   });
 
@@ -177,7 +177,7 @@ describe('the first charge of a subscription', () => {
       billing_status: 'pending',
     });
     const good = await anotherMethod(service, who);
-    expect(await patch(service, who, made.id, { payment_method_id: good })).toMatchObject({
+    expect(await patch(service, who, { id: made.id, body: { payment_method_id: good } })).toMatchObject({
       status: 200,
       body: { status: 'active' },
     });
@@ -206,9 +206,11 @@ describe('a cancellation of a subscription', () => {
   it('at the end of the period keeps it active until then, and nothing is charged after', async () => {
     const who = await subscriber(service);
     const made = await subscribeToGold(service, who);
-    const scheduled = await command(service, who, made.id, 'cancel');
+    const scheduled = await command(service, who, { id: made.id, name: 'cancel' });
     expect(scheduled).toMatchObject({ status: 200, body: { status: 'active', cancel_at_period_end: true } });
-    expect(await command(service, who, made.id, 'cancel')).toEqual(expect.objectContaining({ body: scheduled.body }));
+    expect(await command(service, who, { id: made.id, name: 'cancel' })).toEqual(
+      expect.objectContaining({ body: scheduled.body }),
+    );
     await service.moveTo(made.current_period_end);
     await service.advance(MINUTE);
     expect(await readSubscription(service, who, made.id)).toMatchObject({
@@ -230,8 +232,8 @@ describe('a cancellation of a subscription', () => {
   it('that is scheduled can be withdrawn', async () => {
     const who = await subscriber(service);
     const made = await subscribe(service, who);
-    await command(service, who, made.id, 'cancel');
-    expect(await command(service, who, made.id, 'reactivate')).toMatchObject({
+    await command(service, who, { id: made.id, name: 'cancel' });
+    expect(await command(service, who, { id: made.id, name: 'reactivate' })).toMatchObject({
       status: 200,
       body: { status: 'active', cancel_at_period_end: false },
     });
@@ -243,9 +245,9 @@ describe('a cancellation of a subscription', () => {
   it('with immediate effect is final, and may be repeated', async () => {
     const who = await subscriber(service);
     const made = await subscribeToGold(service, who);
-    const canceled = await command(service, who, made.id, 'cancel', CANCEL_NOW);
+    const canceled = await command(service, who, { id: made.id, name: 'cancel', body: CANCEL_NOW });
     expect(canceled).toMatchObject({ status: 200, body: { status: 'canceled', next_billing_date: null } });
-    const again = await command(service, who, made.id, 'cancel', CANCEL_NOW);
+    const again = await command(service, who, { id: made.id, name: 'cancel', body: CANCEL_NOW });
     expect(again).toMatchObject({ status: 200, body: canceled.body });
     expect(await membershipOf(service, who, made.id)).toMatchObject({ status: 'cancelled' });
   });
@@ -253,7 +255,9 @@ describe('a cancellation of a subscription', () => {
   it('stops a first charge that its payer has not authenticated yet', async () => {
     const who = await subscriber(service, 'pm_card_authenticationRequired');
     const made = await subscribe(service, who);
-    expect(await command(service, who, made.id, 'cancel', CANCEL_NOW)).toMatchObject({ body: { status: 'canceled' } });
+    expect(await command(service, who, { id: made.id, name: 'cancel', body: CANCEL_NOW })).toMatchObject({
+      body: { status: 'canceled' },
+    });
     expect(statuses(await paymentsOf(service, who, made.id))).toEqual(['canceled']);
     await service.advance(25 * HOUR);
     expect(await readSubscription(service, who, made.id)).toMatchObject({ status: 'canceled' });
@@ -262,12 +266,12 @@ describe('a cancellation of a subscription', () => {
   it('lets a charge that is under way complete', async () => {
     const who = await subscriber(service, 'pm_sim_processing_ok');
     const made = await subscribe(service, who);
-    await command(service, who, made.id, 'cancel', CANCEL_NOW);
+    await command(service, who, { id: made.id, name: 'cancel', body: CANCEL_NOW });
     await service.advance(10 * MINUTE);
     expect(await readSubscription(service, who, made.id)).toMatchObject({ status: 'canceled' });
     expect(statuses(await paymentsOf(service, who, made.id))).toEqual(['succeeded']);
     // What was paid for is not charged again.
-    expect(await command(service, who, made.id, 'reactivate')).toMatchObject({
+    expect(await command(service, who, { id: made.id, name: 'reactivate' })).toMatchObject({
       status: 200,
       body: { status: 'active' },
     });
@@ -281,8 +285,8 @@ describe('a reactivation of a subscription', () => {
   it('within the period charges nothing', async () => {
     const who = await subscriber(service);
     const made = await subscribeToGold(service, who);
-    await command(service, who, made.id, 'cancel', CANCEL_NOW);
-    const again = await command(service, who, made.id, 'reactivate');
+    await command(service, who, { id: made.id, name: 'cancel', body: CANCEL_NOW });
+    const again = await command(service, who, { id: made.id, name: 'reactivate' });
     expect(again).toMatchObject({
       status: 200,
       body: { status: 'active', current_period_end: made.current_period_end, canceled_at: null },
@@ -292,7 +296,7 @@ describe('a reactivation of a subscription', () => {
       status: 'active',
       ends_at: made.current_period_end,
     });
-    expect(await command(service, who, made.id, 'reactivate')).toMatchObject({
+    expect(await command(service, who, { id: made.id, name: 'reactivate' })).toMatchObject({
       status: 409,
       body: { code: 'SUBSCRIPTION_NOT_CANCELED' },
     });
@@ -301,9 +305,9 @@ describe('a reactivation of a subscription', () => {
   it('after the period starts a new one now, and charges it', async () => {
     const who = await subscriber(service);
     const made = await subscribe(service, who);
-    await command(service, who, made.id, 'cancel', CANCEL_NOW);
+    await command(service, who, { id: made.id, name: 'cancel', body: CANCEL_NOW });
     await service.advance(45 * DAY);
-    const again = await command(service, who, made.id, 'reactivate');
+    const again = await command(service, who, { id: made.id, name: 'reactivate' });
     const now = new Date(service.now()).toISOString();
     expect(again).toMatchObject({ status: 200, body: { status: 'active', current_period_start: now } });
     expect(statuses(await paymentsOf(service, who, made.id))).toEqual(['succeeded', 'succeeded']);
@@ -312,20 +316,20 @@ describe('a reactivation of a subscription', () => {
   it('that is declined leaves it canceled, however often it is tried', async () => {
     const who = await subscriber(service);
     const made = await subscribe(service, who);
-    await command(service, who, made.id, 'cancel', CANCEL_NOW);
+    await command(service, who, { id: made.id, name: 'cancel', body: CANCEL_NOW });
     await service.advance(45 * DAY);
     const failing = await anotherMethod(service, who, 'pm_card_chargeCustomerFail');
-    await patch(service, who, made.id, { payment_method_id: failing });
+    await patch(service, who, { id: made.id, body: { payment_method_id: failing } });
     for (const _ of [1, 2]) {
-      expect(await command(service, who, made.id, 'reactivate')).toMatchObject({
+      expect(await command(service, who, { id: made.id, name: 'reactivate' })).toMatchObject({
         status: 402,
         body: { code: 'PAYMENT_DECLINED' },
       });
       expect(await readSubscription(service, who, made.id)).toMatchObject({ status: 'canceled' });
     }
     const good = await anotherMethod(service, who);
-    await patch(service, who, made.id, { payment_method_id: good });
-    expect(await command(service, who, made.id, 'reactivate')).toMatchObject({ status: 200 });
+    await patch(service, who, { id: made.id, body: { payment_method_id: good } });
+    expect(await command(service, who, { id: made.id, name: 'reactivate' })).toMatchObject({ status: 200 });
     const payments = statuses(await paymentsOf(service, who, made.id));
     expect(payments.toSorted()).toEqual(['failed', 'failed', 'succeeded', 'succeeded']);
   });
@@ -337,13 +341,16 @@ describe('a pause of a subscription', () => {
   it('charges nothing, and a resume continues the paid period', async () => {
     const who = await subscriber(service);
     const made = await subscribeToGold(service, who);
-    expect(await command(service, who, made.id, 'pause')).toMatchObject({
+    expect(await command(service, who, { id: made.id, name: 'pause' })).toMatchObject({
       status: 200,
       body: { status: 'paused', billing_status: 'paused', next_billing_date: null },
     });
-    expect(await command(service, who, made.id, 'pause')).toMatchObject({ status: 200, body: { status: 'paused' } });
+    expect(await command(service, who, { id: made.id, name: 'pause' })).toMatchObject({
+      status: 200,
+      body: { status: 'paused' },
+    });
     expect(await membershipOf(service, who, made.id)).toMatchObject({ status: 'expired' });
-    expect(await command(service, who, made.id, 'resume')).toMatchObject({
+    expect(await command(service, who, { id: made.id, name: 'resume' })).toMatchObject({
       status: 200,
       body: { status: 'active', current_period_end: made.current_period_end },
     });
@@ -353,10 +360,10 @@ describe('a pause of a subscription', () => {
   it('past the end of the period starts a new one on resume', async () => {
     const who = await subscriber(service);
     const made = await subscribe(service, who);
-    await command(service, who, made.id, 'pause');
+    await command(service, who, { id: made.id, name: 'pause' });
     await service.advance(70 * DAY);
     expect(await paymentsOf(service, who, made.id)).toHaveLength(1);
-    const resumed = await command(service, who, made.id, 'resume');
+    const resumed = await command(service, who, { id: made.id, name: 'resume' });
     expect(resumed).toMatchObject({
       status: 200,
       body: { status: 'active', current_period_start: new Date(service.now()).toISOString() },
@@ -370,6 +377,9 @@ describe('a pause of a subscription', () => {
   ] as const)('is no state of %s', async (_, fields, name) => {
     const who = await subscriber(service);
     const made = await subscribe(service, who, fields);
-    expect(await command(service, who, made.id, name)).toMatchObject({ status: 409, body: { code: 'INVALID_STATE' } });
+    expect(await command(service, who, { id: made.id, name })).toMatchObject({
+      status: 409,
+      body: { code: 'INVALID_STATE' },
+    });
   });
 });

@@ -5,6 +5,7 @@ import { withStops } from './stops.ts';
 import {
   anotherMethod,
   command,
+  historyOf,
   membershipOf,
   OWN_BILLING,
   patch,
@@ -24,7 +25,7 @@ const stoppable = withStops({ ...PATIENT, ...OWN_BILLING });
 vi.setConfig({ testTimeout: 240_000 * inject('scale') });
 
 beforeAll(async () => {
-  // Nobody tells: what is found out is found out by the appointments.
+  // No provider events arrive: only due work learns the outcome.
   await stoppable().service.webhookMode('drop');
 });
 
@@ -50,7 +51,8 @@ const runStopped = async (
 ): Promise<void> => {
   const { service, watch, stopped } = stoppable();
   const beforeDue = (one: Subscribed) => service.moveTo(new Date(dueAt(one) - MINUTE * 1_000).toISOString());
-  const end = ({ who, made }: Subscribed) => command(service, who, made.id, 'cancel', { cancel_at_period_end: false });
+  const end = ({ who, made }: Subscribed) =>
+    command(service, who, { id: made.id, name: 'cancel', body: { cancel_at_period_end: false } });
   const observed = await make();
   await beforeDue(observed);
   const ways = waysToStop(await watch(() => service.advance(WINDOW)));
@@ -89,7 +91,7 @@ const periodEnd = ({ made }: Subscribed): number => Date.parse(made.current_peri
 const failing = async (one: Subscribed): Promise<Subscribed> => {
   const { service } = stoppable();
   const method = await anotherMethod(service, one.who, 'pm_card_chargeCustomerFail');
-  expect((await patch(service, one.who, one.made.id, { payment_method_id: method })).status).toBe(200);
+  expect((await patch(service, one.who, { id: one.made.id, body: { payment_method_id: method } })).status).toBe(200);
   return one;
 };
 
@@ -105,12 +107,13 @@ const stateOf = async ({ who, made }: Subscribed) => {
       payments: payments.map(({ status }) => status),
       charges: await chargesOf(payments),
       story: storyOf(service, made.id),
+      history: await historyOf(service, who, made.id),
     },
   };
 };
 
 describe('a renewal that is stopped', () => {
-  test('ends the same: charged once, renewed once, told once', () =>
+  test('ends the same: one charge, one renewal, one event', () =>
     runStopped(weekly, periodEnd, async (one) => {
       const { now, found } = await stateOf(one);
       expect({ way: one.way.name, ...found }).toEqual({
@@ -124,6 +127,7 @@ describe('a renewal that is stopped', () => {
           'subscription.updated renewed',
           'membership.extended active',
         ],
+        history: ['1 created by user', '2 renewed by system'],
       });
       expect(now.current_period_start).toBe(one.made.current_period_end);
       const membership = await membershipOf(stoppable().service, one.who, one.made.id);
@@ -147,6 +151,7 @@ describe('a renewal that is stopped', () => {
             'subscription.updated method_changed',
             'subscription.updated payment_failed',
           ],
+          history: ['1 created by user', '2 method_changed by user', '3 payment_failed by system'],
         });
         const retryInMs = Date.parse(now.next_billing_date) - periodEnd(one);
         expect(retryInMs).toBeGreaterThanOrEqual(DAY * 1_000);
@@ -179,6 +184,12 @@ describe('a retry that is stopped', () => {
           'subscription.updated payment_failed',
           'subscription.updated payment_failed',
         ],
+        history: [
+          '1 created by user',
+          '2 trial_will_end by system',
+          '3 payment_failed by system',
+          '4 payment_failed by system',
+        ],
       });
     }));
 });
@@ -195,7 +206,7 @@ describe('a creation that is stopped', () => {
     const cases: { who: Subscriber; way: Way }[] = [];
     for (const way of ways) {
       const who = await subscriber(service);
-      // The last calls may be those of whoever hears of the payment: the answer is out by then.
+      // The last calls may belong to consumers of the payment's event, after the answer.
       const { status } = await stopped(way, () => create(who, key));
       if (status !== 201) expect(status).toBeGreaterThanOrEqual(500);
       cases.push({ who, way });

@@ -30,7 +30,7 @@ const changing = async (
 ): Promise<Changing> => {
   const { id: organization_id, owner } = await company(service);
   const { options } = await signIn(service, { user_id: owner.userId, expires_in: 366 * 86_400 });
-  const who = await payer(service, options, theirs, { organization_id });
+  const who = await payer(service, options, { token: theirs, fields: { organization_id } });
   const made = await subscribe(service, who, { organization_id, ...fields });
   const method = await saveMethod(service, options, { provider_payment_method_token: own });
   await service.settle();
@@ -50,11 +50,11 @@ const there = async ({ made }: Changing) => {
   return { statuses: subscriptions.map(({ status }: ParsedJson) => status), paid: paid.length };
 };
 
-/** The new one is made and the former one ended, and nobody here knows of the latter. */
+/** The new subscription exists and the former one has ended, but the record does not show the end. */
 const leftHalfWay = async ({ who, made, method }: Changing): Promise<void> => {
   const path = `/v1/subscriptions/${made.provider_subscription_id}`;
   await service.fault({ provider: 'provider_a', method: 'DELETE', path, action: 'timeout_after', times: 1 });
-  expect((await patch(service, who, made.id, { payment_method_id: method })).status).toBe(504);
+  expect((await patch(service, who, { id: made.id, body: { payment_method_id: method } })).status).toBe(504);
 };
 
 /** As its merchant would, in the provider's own dashboard. */
@@ -81,7 +81,10 @@ describe('a change to a method of another customer', () => {
   it('charges the new method from the next period on, and keeps the paid period', async () => {
     const it = await changing();
     const { who, made, method } = it;
-    const changed = await patch(service, who, made.id, { payment_method_id: method, metadata: { by: 'owner' } });
+    const changed = await patch(service, who, {
+      id: made.id,
+      body: { payment_method_id: method, metadata: { by: 'owner' } },
+    });
     expect(changed).toMatchObject({
       status: 200,
       body: {
@@ -107,8 +110,8 @@ describe('a change to a method of another customer', () => {
   it('keeps a trial and a scheduled cancellation', async () => {
     const it = await changing({}, { trial_days: 10 });
     const { who, made, method } = it;
-    await command(service, who, made.id, 'cancel');
-    expect(await patch(service, who, made.id, { payment_method_id: method })).toMatchObject({
+    await command(service, who, { id: made.id, name: 'cancel' });
+    expect(await patch(service, who, { id: made.id, body: { payment_method_id: method } })).toMatchObject({
       status: 200,
       body: { status: 'trialing', cancel_at_period_end: true, trial_end: made.trial_end },
     });
@@ -119,7 +122,7 @@ describe('a change to a method of another customer', () => {
 
   it('charges a past due amount at once, and the former subscription never collects it', async () => {
     const it = await pastDue();
-    const changed = await patch(service, it.who, it.made.id, { payment_method_id: it.method });
+    const changed = await patch(service, it.who, { id: it.made.id, body: { payment_method_id: it.method } });
     expect(changed).toMatchObject({ status: 200, body: { status: 'active', payment_method_id: it.method } });
     await service.advance(20 * DAY);
     expect(await there(it)).toEqual({ statuses: ['canceled', 'active'], paid: 2 });
@@ -128,7 +131,10 @@ describe('a change to a method of another customer', () => {
   it('changes nothing when the charge is declined: the retries continue', async () => {
     const it = await pastDue({ own: 'pm_card_chargeCustomerFail' });
     const before = await readSubscription(service, it.who, it.made.id);
-    const changed = await patch(service, it.who, it.made.id, { payment_method_id: it.method, metadata: { no: 'no' } });
+    const changed = await patch(service, it.who, {
+      id: it.made.id,
+      body: { payment_method_id: it.method, metadata: { no: 'no' } },
+    });
     expect(changed).toMatchObject({ status: 402, body: { code: 'PAYMENT_DECLINED' } });
     await service.settle();
     expect(await readSubscription(service, it.who, it.made.id)).toMatchObject({
@@ -156,10 +162,12 @@ describe('a change to a method of another customer', () => {
       }
       const answers: number[] = [];
       for (let tries = 0; tries < 2; tries += 1) {
-        answers.push((await patch(service, who, made.id, { payment_method_id: method })).status);
+        answers.push((await patch(service, who, { id: made.id, body: { payment_method_id: method } })).status);
       }
       expect(answers).toEqual([504, 409]);
-      expect(await command(service, who, made.id, 'cancel', { cancel_at_period_end: false })).toMatchObject({
+      expect(
+        await command(service, who, { id: made.id, name: 'cancel', body: { cancel_at_period_end: false } }),
+      ).toMatchObject({
         status: 409,
         body: { code: 'PAYMENT_IN_PROGRESS' },
       });
@@ -177,7 +185,7 @@ describe('a change to a method of another customer', () => {
     const { who, made, method } = it;
     await service.webhookMode('drop');
     await endThere(made.provider_subscription_id);
-    expect(await patch(service, who, made.id, { payment_method_id: method })).toMatchObject({
+    expect(await patch(service, who, { id: made.id, body: { payment_method_id: method } })).toMatchObject({
       status: 409,
       body: { code: 'INVALID_STATE' },
     });
@@ -192,7 +200,7 @@ describe('a change to a method of another customer', () => {
     await service.moveTo(made.current_period_end);
     await service.advance(60);
     expect(await there(it)).toEqual({ statuses: ['active'], paid: 2 });
-    expect(await patch(service, who, made.id, { payment_method_id: method })).toMatchObject({
+    expect(await patch(service, who, { id: made.id, body: { payment_method_id: method } })).toMatchObject({
       status: 200,
       body: { status: 'active', current_period_start: made.current_period_end, payment_method_id: method },
     });

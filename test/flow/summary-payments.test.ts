@@ -14,6 +14,9 @@ import { type ParsedJson, withHost } from './host.ts';
 
 const dayOf = (time: string): string => time.slice(0, 10);
 
+/** Seconds until the next noon (UTC), so that the hour at which the test runs does not matter. */
+const untilNoon = (now: number): number => (DAY * 1.5 - (Math.floor(now / 1_000) % DAY)) % DAY;
+
 describe('the summary of payments', () => {
   const service = withHost({ frozen: true, env: PATIENT });
   let user: User;
@@ -34,6 +37,7 @@ describe('the summary of payments', () => {
   };
 
   beforeAll(async () => {
+    await service.advance(untilNoon(service.now()));
     user = await signIn(service, { email: 'sums@example.com', expires_in: 60 * DAY });
     admin = await signIn(service, { is_admin: true, expires_in: 60 * DAY });
     const organization = await service.post('/organizations', { name: 'Sums Ltd' }, user.options);
@@ -45,7 +49,7 @@ describe('the summary of payments', () => {
     await paid({ total_cents: 50, currency: 'USD', organization_id: organizationId });
     today = dayOf(first.created_at);
     await service.put(`/payments/intents/${amended.id}`, { total_cents: 410 }, user.options);
-    await service.advance(DAY / 2 + 6 * 3_600);
+    await service.advance((3 * DAY) / 4);
     const confirmed = await confirm(service, late.id, user.options);
     tomorrow = dayOf(confirmed.body.completed_at);
     await service.settle();

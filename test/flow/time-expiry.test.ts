@@ -18,7 +18,7 @@ import {
 } from './flow.ts';
 import { type ParsedJson, type RequestOptions, withHost } from './host.ts';
 
-/** What ends by itself: an intent that nobody confirms, and every client secret. */
+/** What expires: an unconfirmed intent, and every client secret. */
 const service = withHost({ frozen: true, env: PATIENT });
 
 const LONG = { expires_in: 300 * DAY };
@@ -34,7 +34,7 @@ const secretsSeen = async (payment: ParsedJson, user: User, body: unknown): Prom
   return [(await read(service, payment.id, user.options)).client_secret, replayed.body.client_secret];
 };
 
-describe('an intent that nobody confirms', () => {
+describe('an unconfirmed intent', () => {
   test('is canceled after 24 hours, here and at the provider', async () => {
     const user = await signIn(service, LONG);
     const payments = await Promise.all([createIntent(service, user), createPaidIntent(service, user)]);
@@ -47,7 +47,7 @@ describe('an intent that nobody confirms', () => {
     for (const { id } of payments) {
       expect((await atProvider(service, id)).intents).toMatchObject([{ status: 'canceled' }]);
       expect(eventsOf(service, id)).toEqual(['payment.created']);
-      expect(await confirm(service, id, user.options, { payment_method_id: VISA })).toMatchObject({
+      expect(await confirm(service, id, { ...user.options, body: { payment_method_id: VISA } })).toMatchObject({
         status: 409,
         body: { code: 'INVALID_STATE' },
       });
@@ -103,7 +103,7 @@ describe('an intent that nobody confirms', () => {
 });
 
 describe('a client secret', () => {
-  test('is gone after 24 hours, to the millisecond, for everybody who reads', async () => {
+  test('is hidden from every reader after 24 hours, to the millisecond', async () => {
     const user = await signIn(service, LONG);
     const body = paidIntentBody({ concept: 'key-of-secret' });
     const { body: payment } = await service.post('/payments/intents', body, {
@@ -135,10 +135,10 @@ describe('a client secret', () => {
     ['pending', THREE_D_SECURE],
     ['failed', 'pm_card_visa_chargeDeclined'],
     ['canceled', undefined],
-  ])('of a payment that is %s is removed from the table by its appointment', async (status, method) => {
+  ])('of a payment that is %s is removed from the table by due work', async (status, method) => {
     const user = await signIn(service, LONG);
     const payment = await createIntent(service, user);
-    if (method) await confirm(service, payment.id, user.options, { payment_method_id: method });
+    if (method) await confirm(service, payment.id, { ...user.options, body: { payment_method_id: method } });
     else await service.post(`/payments/intents/${payment.id}/cancel`, {}, user.options);
     await moveTo(createdAt(payment) + DAY_MS - 1);
     expect(await storedPayment(service, payment.id)).toMatchObject({ status, clientSecret: payment.client_secret });

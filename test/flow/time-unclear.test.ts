@@ -35,8 +35,8 @@ const withoutWebhooks = async (): Promise<void> => {
 };
 
 /** Strikes calls about this payment whose path ends so. */
-const strike = (payment: ParsedJson, path: string, action: string, times?: number) =>
-  service.fault({ provider: 'provider_a', path: `${payment.provider_payment_id}${path}`, action, times });
+const strike = (payment: ParsedJson, path: string, fault: { readonly action: string; readonly times?: number }) =>
+  service.fault({ provider: 'provider_a', path: `${payment.provider_payment_id}${path}`, ...fault });
 
 const confirmUnclear = async (payment: ParsedJson, user: User) => {
   const answer = await confirm(service, payment.id, user.options);
@@ -61,7 +61,7 @@ describe('a confirm with an unknown outcome', () => {
     const cases = await Promise.all(
       ACTIONS.map(async ([action, committed]) => {
         const payment = await createPaidIntent(service, user);
-        await strike(payment, '/confirm', action, 1);
+        await strike(payment, '/confirm', { action, times: 1 });
         await confirmUnclear(payment, user);
         expect({ action, charged: await timesCharged(service, payment.id) }).toEqual({
           action,
@@ -90,7 +90,7 @@ describe('a confirm with an unknown outcome', () => {
   test('is settled by the webhook before the first reconciliation', async () => {
     const user = await signIn(service);
     const payment = await createPaidIntent(service, user);
-    await strike(payment, '/confirm', 'timeout_after', 1);
+    await strike(payment, '/confirm', { action: 'timeout_after', times: 1 });
     await confirmUnclear(payment, user);
     await service.settle();
     expect(await read(service, payment.id, user.options)).toMatchObject({ status: 'succeeded' });
@@ -101,7 +101,7 @@ describe('a confirm with an unknown outcome', () => {
     await withoutWebhooks();
     const user = await signIn(service);
     const payment = await createPaidIntent(service, user);
-    await strike(payment, '/confirm', 'malformed', 1);
+    await strike(payment, '/confirm', { action: 'malformed', times: 1 });
     await confirmUnclear(payment, user);
     const synced = await service.post(`/payments/sync/${payment.provider_payment_id}`, {}, user.options);
     expect(synced).toMatchObject({ status: 200, body: { status: 'succeeded', completed_at: expect.any(String) } });
@@ -129,8 +129,8 @@ describe('a confirm with an unknown outcome', () => {
     const user = await signIn(service);
     const fields = { payment_method_id: 'pm_card_visa_chargeDeclinedInsufficientFunds' };
     const payments = await Promise.all([createIntent(service, user, fields), createIntent(service, user, fields)]);
-    await strike(payments[0], '/confirm', 'reset', 1);
-    await strike(payments[1], '/confirm', 'malformed', 1);
+    await strike(payments[0], '/confirm', { action: 'reset', times: 1 });
+    await strike(payments[1], '/confirm', { action: 'malformed', times: 1 });
     await Promise.all(payments.map((payment) => confirmUnclear(payment, user)));
     await service.advance(2 * MINUTE);
     for (const { id } of payments) {
@@ -156,8 +156,8 @@ describe('a confirm with an unknown outcome', () => {
       expect(await syncOf(payment, user)).toMatchObject({ body: { status: 'failed' } });
     }
     await service.advance(5);
-    await strike(payment, '/confirm', 'reset', 1);
-    const again = await confirm(service, payment.id, user.options, { payment_method_id: VISA });
+    await strike(payment, '/confirm', { action: 'reset', times: 1 });
+    const again = await confirm(service, payment.id, { ...user.options, body: { payment_method_id: VISA } });
     expect(again).toMatchObject({ status: 202 });
     expect(await syncOf(payment, user)).toMatchObject({ body: { status: 'processing' } });
     await service.advance(2 * MINUTE);
@@ -170,7 +170,7 @@ describe('a confirm with an unknown outcome', () => {
     await withoutWebhooks();
     const user = await signIn(service);
     const payment = await createPaidIntent(service, user);
-    await strike(payment, '/confirm', 'malformed', 1);
+    await strike(payment, '/confirm', { action: 'malformed', times: 1 });
     await confirmUnclear(payment, user);
     await service.sendEvent(intentEvent(payment, 'payment_intent.requires_action'));
     await service.settle();
@@ -197,7 +197,7 @@ describe('a confirm with an unknown outcome', () => {
     await withoutWebhooks();
     const user = await signIn(service, { expires_in: WEEK });
     const payment = await createPaidIntent(service, user);
-    await strike(payment, '/confirm', 'reset');
+    await strike(payment, '/confirm', { action: 'reset' });
     await service.clearProviderRequests();
     await confirmUnclear(payment, user);
     await service.advance(29 * MINUTE);
@@ -222,11 +222,11 @@ describe('a confirm with an unknown outcome', () => {
     await withoutWebhooks();
     const user = await signIn(service, { expires_in: WEEK });
     const payment = await createPaidIntent(service, user);
-    await strike(payment, '/confirm', 'malformed', 1);
+    await strike(payment, '/confirm', { action: 'malformed', times: 1 });
     await service.clearProviderRequests();
     const confirmedAt = service.now();
     await confirmUnclear(payment, user);
-    await strike(payment, '', 'reset');
+    await strike(payment, '', { action: 'reset' });
     await service.advance(25 * HOUR);
     const minutes = (await service.providerRequests())
       .filter(({ method }: ParsedJson) => method === 'GET')
@@ -243,7 +243,7 @@ describe('a confirm with an unknown outcome', () => {
     await withoutWebhooks();
     const user = await signIn(service, { expires_in: WEEK });
     const payment = await createPaidIntent(service, user);
-    await strike(payment, '/confirm', 'reset');
+    await strike(payment, '/confirm', { action: 'reset' });
     await confirmUnclear(payment, user);
     await service.advance(3 * HOUR);
     await service.clearFaults();
@@ -304,7 +304,7 @@ describe('a create with an unknown outcome', () => {
     ['reset', 503, 'PROVIDER_UNAVAILABLE'],
     ['error_500', 502, 'PROVIDER_ERROR'],
     ['malformed', 502, 'PROVIDER_ERROR'],
-  ] as const)('(%s) is told by %i with its id, and finished in the background', async (action, status, code) => {
+  ] as const)('(%s) is answered %i with its id, and is finished in the background', async (action, status, code) => {
     await withoutWebhooks();
     const user = await signIn(service);
     await service.fault({ provider: 'provider_a', path: '/v1/payment_intents', times: 1, action });
@@ -366,8 +366,8 @@ describe('an update, a cancel or a sync with an unknown outcome', () => {
     await withoutWebhooks();
     const user = await signIn(service);
     const payments = await Promise.all([createPaidIntent(service, user), createPaidIntent(service, user)]);
-    await strike(payments[0], '', 'timeout_before', 1);
-    await strike(payments[1], '', 'timeout_after', 1);
+    await strike(payments[0], '', { action: 'timeout_before', times: 1 });
+    await strike(payments[1], '', { action: 'timeout_after', times: 1 });
     await Promise.all(
       payments.map(async ({ id }) => {
         const answer = await service.put(`/payments/intents/${id}`, { total_cents: 4_000 }, user.options);
@@ -388,8 +388,8 @@ describe('an update, a cancel or a sync with an unknown outcome', () => {
     await withoutWebhooks();
     const user = await signIn(service);
     const payments = await Promise.all([createPaidIntent(service, user), createPaidIntent(service, user)]);
-    await strike(payments[0], '/cancel', 'timeout_before', 1);
-    await strike(payments[1], '/cancel', 'timeout_after', 1);
+    await strike(payments[0], '/cancel', { action: 'timeout_before', times: 1 });
+    await strike(payments[1], '/cancel', { action: 'timeout_after', times: 1 });
     await Promise.all(
       payments.map(async ({ id }) => {
         const cancel = () => service.post(`/payments/intents/${id}/cancel`, {}, user.options);
@@ -405,7 +405,7 @@ describe('an update, a cancel or a sync with an unknown outcome', () => {
     const user = await signIn(service);
     const payment = await createPaidIntent(service, user);
     const before = await read(service, payment.id, user.options);
-    await strike(payment, '', 'timeout_before', 1);
+    await strike(payment, '', { action: 'timeout_before', times: 1 });
     const answer = await service.post(`/payments/sync/${payment.provider_payment_id}`, {}, user.options);
     expect(answer).toMatchObject({
       status: 504,

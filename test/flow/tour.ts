@@ -5,17 +5,22 @@ export interface Step {
   readonly shown: string | undefined;
 }
 
-/** The shell blocks of one section, each with the plain block right under it. */
-export const stepsOf = (page: string, section: string): readonly Step[] => {
+/** The shell blocks of one section, or of the whole page, each with the plain block right under it. */
+export const stepsOf = (page: string, section?: string): readonly Step[] =>
+  stepsIn(section === undefined ? page : sectionOf(page, section));
+
+const sectionOf = (page: string, section: string): string => {
   const [, text = ''] = page.split(new RegExp(`^## ${section}$`, 'm'));
-  const [own = ''] = text.split(/^## /m);
-  return [...own.matchAll(/^```sh\n(.*?)^```\n(?:^```\n(.*?)^```$)?/gms)].map(([, commands = '', shown]) => ({
+  return text.split(/^## /m)[0] ?? '';
+};
+
+const stepsIn = (text: string): readonly Step[] =>
+  [...text.matchAll(/^```sh\n(.*?)^```\n(?:^```\n(.*?)^```$)?/gms)].map(([, commands = '', shown]) => ({
     commands,
     shown,
   }));
-};
 
-const ID = /\b(pay|pmt|cust|subs|gst|log|msg|pi|pm|ch|cus|evt|in|sub)_[0-9A-Za-z]{8,}(_secret_[0-9a-f]+)?/g;
+const ID = /\b(pay|ref|dsp|pmt|cust|subs|gst|log|msg|pi|pm|ch|cus|evt|in|sub)_[0-9A-Za-z]{8,}(_secret_[0-9a-f]+)?/g;
 const TIME = /\d{4}-\d\d-\d\dT[\d:.]+Z/g;
 const OWN = /(?<=v1,)[\w+/=]{40,}|127\.0\.0\.1:\d+|(?<="(?:waited_ms|webhook-timestamp)":"?)\d+/g;
 

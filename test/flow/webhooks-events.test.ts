@@ -142,7 +142,7 @@ describe('a canonical target receives', () => {
     await service.settle();
     await Promise.all(
       payments.flatMap((payment) => [
-        confirm(service, payment.id, user.options, { payment_method_id: 'pm_card_visa' }),
+        confirm(service, payment.id, { ...user.options, body: { payment_method_id: 'pm_card_visa' } }),
         confirm(service, payment.id, user.options),
         service.post(`/payments/sync/${payment.provider_payment_id}`, {}, user.options),
         service.sendEvent(intentEvent(payment, 'payment_intent.succeeded', { id: `evt_race_${payment.id}`, times: 3 })),

@@ -84,7 +84,7 @@ describe('a target that fails', () => {
     });
   });
 
-  test('gets all of them under the same ids, signed anew, once it answers again and they are redriven', async () => {
+  test('gets all deliveries under the same ids with new signatures once it answers again and they are redriven', async () => {
     const before = new Set((await deliveredTo(service, 'failing')).map(idOf));
     expect(before.size).toBe(DELIVERIES);
     await behave(service, 'failing', { status: 200 });

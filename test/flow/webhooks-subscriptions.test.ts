@@ -15,7 +15,7 @@ import {
 } from './subscribers.ts';
 import { type Delivered, deliveredTo, nodesAt, SECRET, verified } from './targets.ts';
 
-/** What a target is told of subscriptions and of the memberships that follow them. */
+/** Outbound events about subscriptions and their memberships. */
 const port = await freePort();
 const service = withHost({
   frozen: true,
@@ -62,7 +62,7 @@ const subscriptionData = (subscription: ParsedJson, fields: object) => ({
 
 const body = (event: string, timestamp: string, data: object) => ({ event, provider: 'provider_a', timestamp, data });
 
-describe('a canonical target is told', () => {
+describe('a canonical target receives', () => {
   test('subscription.created when one is stored', async () => {
     const made = await subscribe(service, who);
     expect(await told('subscription.created', made.id)).toEqual([
@@ -71,8 +71,8 @@ describe('a canonical target is told', () => {
   });
 
   test.each([
-    ['cancel_scheduled', (id: string) => command(service, who, id, 'cancel')],
-    ['paused', (id: string) => command(service, who, id, 'pause')],
+    ['cancel_scheduled', (id: string) => command(service, who, { id, name: 'cancel' })],
+    ['paused', (id: string) => command(service, who, { id, name: 'pause' })],
   ] as const)('subscription.updated when it is changed: %s', async (reason, change) => {
     const made = await subscribe(service, who);
     expect((await change(made.id)).status).toBe(200);
@@ -85,13 +85,13 @@ describe('a canonical target is told', () => {
 
   test('subscription.updated when its metadata is', async () => {
     const made = await subscribe(service, who);
-    await patch(service, who, made.id, { metadata: { seat: '4' } });
+    await patch(service, who, { id: made.id, body: { metadata: { seat: '4' } } });
     expect(await told('subscription.updated', made.id)).toHaveLength(1);
   });
 
   test('subscription.cancelled when it is over, not before', async () => {
     const made = await subscribe(service, who);
-    await command(service, who, made.id, 'cancel', { cancel_at_period_end: false });
+    await command(service, who, { id: made.id, name: 'cancel', body: { cancel_at_period_end: false } });
     const over = await readSubscription(service, who, made.id);
     expect(over.status).toBe('canceled');
     expect(await told('subscription.cancelled', made.id)).toEqual([
@@ -105,7 +105,10 @@ describe('a canonical target is told', () => {
       ['membership.pending', async () => undefined],
       ['membership.activated', () => service.advance(5 * DAY + 60)],
       ['membership.extended', () => service.advance(32 * DAY)],
-      ['membership.cancelled', () => command(service, who, made.id, 'cancel', { cancel_at_period_end: false })],
+      [
+        'membership.cancelled',
+        () => command(service, who, { id: made.id, name: 'cancel', body: { cancel_at_period_end: false } }),
+      ],
     ];
     for (const [name, how] of steps) {
       await how();

@@ -17,7 +17,7 @@ const only = (found: readonly Resource[]): Resource => {
 const stage = only(ofType('AWS::ApiGatewayV2::Stage'));
 
 describe('the HTTP API', () => {
-  it('has the routes of the catalogue and the one for all the rest', () => {
+  it('has the routes of the catalogue and one for all other requests', () => {
     const keys = ofType('AWS::ApiGatewayV2::Route').map(({ Properties }) => Properties.RouteKey);
     expect(keys.sort()).toEqual([...endpoints.map(keyOf), '$default'].sort());
   });
@@ -48,7 +48,7 @@ describe('the HTTP API', () => {
     expect(JSON.stringify(permission.Properties.SourceArn)).toContain(`/*/*${path}"`);
   });
 
-  it('has a function URL beside the route for providers, and for nobody else', () => {
+  it('has a function URL beside the route for provider webhooks only', () => {
     const byProvider = endpoints.filter(({ auth }) => auth === 'provider-signature');
     expect(byProvider.length).toBeGreaterThan(0);
     const targets = ofType('AWS::Lambda::Url').map(({ Properties }) => words(Properties.TargetFunctionArn));

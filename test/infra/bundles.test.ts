@@ -34,7 +34,7 @@ const partsOf = (id: string): readonly string[] => [...(bundles.get(id)?.parts.k
 const imported = (id: string): string =>
   `await import(${JSON.stringify(pathToFileURL(join(folder, id, 'index.mjs')).href)})`;
 
-/** What the expressions come to in a Node of their own, with nothing in its environment. */
+/** The results of the expressions in a separate Node process with an empty environment. */
 const inNode = async (expressions: readonly string[]): Promise<unknown> => {
   const script = `const all = [${expressions.join()}]; process.stdout.write('\\n' + JSON.stringify(all));`;
   const { stdout } = await run(process.execPath, ['--input-type=module', '--eval', script], { env: {} });
@@ -57,7 +57,7 @@ describe('the bundles', () => {
     expect(large.map(({ id, bytes }) => `${id}: ${bytes}`)).toEqual([]);
   });
 
-  it.each(all)('$id holds no client of what it has no right to', ({ id, uses, consumes }) => {
+  it.each(all)('$id holds no client of a service without a declared right', ({ id, uses, consumes }) => {
     const parts = partsOf(id);
     expect(parts).toContain('shared/core');
     for (const client of PROVIDER_CLIENTS) expect(parts).not.toContain(client);

@@ -20,7 +20,7 @@ const HOLDS_DATA = [
 ];
 
 describe('what is kept', () => {
-  it('outlives its stack in production, but not a deployment that fails when it makes it', () => {
+  it('is retained after its stack in production, but not after a deployment that failed to create it', () => {
     for (const type of HOLDS_DATA) {
       expect(prod.ofType(type).length, type).toBeGreaterThan(0);
       expect(new Set(prod.ofType(type).map(({ DeletionPolicy }) => DeletionPolicy)), type).toEqual(
@@ -161,7 +161,7 @@ describe('the stacks', () => {
     }
   });
 
-  it('name the domain where it is given, and close the API’s own address then', () => {
+  it('use a custom domain if one is configured, and then disable the API’s default address', () => {
     expect(prod.ofType('AWS::ApiGatewayV2::DomainName').map(({ Properties }) => Properties.DomainName)).toEqual([
       'pay.example.com',
     ]);
@@ -174,7 +174,7 @@ describe('the stacks', () => {
     expect(prod.ofType('AWS::ApiGatewayV2::ApiMapping')[0]?.Properties.ApiMappingKey).toBeUndefined();
   });
 
-  it('stand under a prefix of that domain where one is given', () => {
+  it('use a path prefix of that domain if one is configured', () => {
     const shared = synthesize({ env: { CUSTOM_DOMAIN: 'api.example.com', BASE_PATH: '/pay/' } });
     expect(shared.ofType('AWS::ApiGatewayV2::ApiMapping')[0]?.Properties.ApiMappingKey).toBe('pay');
     const { Variables } = shared.functionOf('payments.get').Properties.Environment;

@@ -48,7 +48,7 @@ describe('a deployment', () => {
     expect(exitCode).toBe(0);
   });
 
-  it('leaves the search for credentials to both where no profile is named, and shows nothing that needs no approval', async () => {
+  it('leaves the search for credentials to both tools without a profile, and shows only changes that need approval', async () => {
     const { commands } = await deployed({ requireApproval: 'never' }, { region: 'eu-west-1' });
     expect(commands).toEqual(['synth --quiet', 'deploy --all --app cdk.out --require-approval never --concurrency 6']);
   });
@@ -67,25 +67,25 @@ describe('a deployment', () => {
     expect(webhooks).not.toHaveBeenCalled();
   });
 
-  it('deploys nothing where the account may not run as much as is reserved', async () => {
+  it('deploys nothing if the account’s concurrency limit is below the reserved concurrency', async () => {
     const { exitCode, commands, say, webhooks } = await deployed({}, ACCOUNT, { tooMuch: 'too much' });
     expect([exitCode, commands]).toEqual([1, []]);
     expect(say).toHaveBeenCalledWith('too much');
     expect(webhooks).not.toHaveBeenCalled();
   });
 
-  it('deploys nothing of an earlier build where this one fails', async () => {
+  it('deploys no earlier build if the current build fails', async () => {
     const { exitCode, commands } = await deployed({}, ACCOUNT, { synth: 2 });
     expect([exitCode, commands]).toEqual([2, [SYNTH]]);
   });
 
-  it('puts no webhooks where the stacks failed', async () => {
+  it('puts no webhooks after failed stacks', async () => {
     const { exitCode, webhooks } = await deployed({}, ACCOUNT, { deploy: 3 });
     expect(webhooks).not.toHaveBeenCalled();
     expect(exitCode).toBe(3);
   });
 
-  it('leaves the stacks alone where only the webhooks are asked for', async () => {
+  it('leaves the stacks unchanged if only the webhooks are requested', async () => {
     const { cdk, webhooks } = await deployed({ webhooksOnly: true });
     expect(cdk).not.toHaveBeenCalled();
     expect(webhooks).toHaveBeenCalledExactlyOnceWith(ACCOUNT);
@@ -130,7 +130,7 @@ describe('the account that is deployed to', () => {
     expect(await accountOf(given, variables)).toEqual({ ...(profile && { profile }), region });
   });
 
-  it('is refused where nobody says the region', async () => {
+  it('is refused without a region', async () => {
     vi.stubEnv('AWS_CONFIG_FILE', config).stubEnv('AWS_REGION', undefined);
     await expect(accountOf({ profile: 'bare' }, {})).rejects.toThrow('no region: say --region or AWS_REGION');
   });
@@ -149,7 +149,7 @@ describe('npm run deploy', () => {
     [['--profle', 'prod'], "error: unknown option '--profle'"],
     [['prod'], 'error: too many arguments'],
     [['--require-approval', 'no'], "argument 'no' is invalid"],
-  ])('deploys nothing where it is told %o, which it does not know', async (args, message) => {
+  ])('deploys nothing with the unknown argument %o', async (args, message) => {
     const { code, stdout, stderr } = await run(args);
     expect(stderr).toContain(message);
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });

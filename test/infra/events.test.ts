@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { triggers } from '../../functions/api/catalogue.ts';
+import { isWanted } from '../../infra/local/dynamodb/stream-records.ts';
 import { matchesPattern } from '../../infra/local/messaging/bus-pattern.ts';
 import { ALARM_TOPIC, GUEST_TOKEN_SECRET } from '../../infra/payctl/installation/stage.ts';
 import {
@@ -51,7 +52,7 @@ describe.each(queueTriggers)('the queue of $id', (trigger) => {
     expect(deadLetters.Properties.MessageRetentionPeriod).toBeGreaterThan(queue.Properties.MessageRetentionPeriod);
   });
 
-  it('raises an alarm that says what is lost', () => {
+  it('raises an alarm that names the impact', () => {
     const alarm = only(
       alarms.filter(({ Properties }) =>
         (Properties.Dimensions ?? []).some(
@@ -129,7 +130,7 @@ describe('every queue', () => {
 describe.each(streamTriggers)('the stream consumer $id', (trigger) => {
   const source = sourceOf(trigger.id);
 
-  it('splits a failing batch, tries ten times, and keeps whole what it cannot do', () => {
+  it('splits a failing batch, tries ten times, and stores the failed batch in full', () => {
     expect(source.Properties).toMatchObject({
       BatchSize: trigger.batchSize,
       BisectBatchOnFunctionError: true,
@@ -144,23 +145,27 @@ describe.each(streamTriggers)('the stream consumer $id', (trigger) => {
     expect(VersioningConfiguration).toEqual({ Status: 'Enabled' });
   });
 
-  it('reads new and changed records only', () => {
-    const pattern = JSON.parse(source.Properties.FilterCriteria.Filters[0].Pattern);
-    const record = (eventName: string, sk: string) => ({
-      eventName,
-      dynamodb: { Keys: { pk: { S: 'X#1' }, sk: { S: sk } } },
-    });
+  it('reads new and changed records, and the removals that it declares, as the local stream does', () => {
+    const filters: { Pattern: string }[] = source.Properties.FilterCriteria.Filters;
+    const patterns = filters.map(({ Pattern }) => JSON.parse(Pattern));
+    const reads = (eventName: 'INSERT' | 'MODIFY' | 'REMOVE', sk: string): boolean => {
+      const dynamodb = { Keys: { pk: { S: 'X#1' }, sk: { S: sk } } };
+      const isRead = patterns.some((pattern) => matchesPattern(pattern, { eventName, dynamodb }));
+      const NewImage = { a: { S: '1' } };
+      expect(isWanted(trigger, { eventName, dynamodb: { ...dynamodb, NewImage } })).toBe(isRead);
+      return isRead;
+    };
+    const removalsOf: readonly string[] = 'removalsOf' in trigger ? trigger.removalsOf : [];
     for (const sk of trigger.sortKeys) {
-      expect(matchesPattern(pattern, record('INSERT', sk))).toBe(true);
-      expect(matchesPattern(pattern, record('MODIFY', sk))).toBe(true);
-      expect(matchesPattern(pattern, record('REMOVE', sk))).toBe(false);
+      expect([sk, reads('INSERT', sk), reads('MODIFY', sk)]).toEqual([sk, true, true]);
+      expect([sk, reads('REMOVE', sk)]).toEqual([sk, removalsOf.includes(sk)]);
     }
     for (const sk of ['REF', 'HIST#000001', 'IDEM', '2026-01-01']) {
-      expect(matchesPattern(pattern, record('INSERT', sk))).toBe(false);
+      expect([sk, reads('INSERT', sk), reads('REMOVE', sk)]).toEqual([sk, false, false]);
     }
   });
 
-  it('raises an alarm that says what is lost when it gives up', () => {
+  it('raises an alarm that names the impact when it gives up', () => {
     const alarm = only(
       alarms.filter(({ Properties }) => JSON.stringify(Properties.Metrics ?? []).includes(`"${source.logicalId}"`)),
     );

@@ -29,7 +29,7 @@ const counted: readonly (readonly [count: number, dollars: number])[] = [
   [schedules, schedules * SWEEP],
 ];
 
-it('the cost of an idle stage in docs/deployment.md is that of the stacks', () => {
+it('the cost of an idle stage in docs/deployment.md equals the cost of the stacks', () => {
   const [, section = ''] = docs.split('## Cost when idle');
   const [table = ''] = section.split('| sum |');
   const rows = [...table.matchAll(/^\|[^|]*\| (\d+) \| ([\d.]+) \|$/gm)].map(([, count, dollars]) => [count, dollars]);

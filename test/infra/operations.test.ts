@@ -47,7 +47,7 @@ describe('every alarm', () => {
   });
 
   it.each(alarms.map((alarm) => [nameOf(alarm), alarm] as const))(
-    '%s says in sentences what happened and what it means, to whoever is subscribed',
+    '%s sends its subscribers sentences about the cause and the impact',
     (_, { Properties }) => {
       expect(Properties.AlarmDescription).toMatch(/^[A-Za-z][^\n]{20,}\. [A-Z][^\n]{20,}\.$/);
       expect(Properties.AlarmActions.map(words)).toEqual(['Alarms']);
@@ -55,7 +55,7 @@ describe('every alarm', () => {
     },
   );
 
-  it('tells when it is over, but for what has happened: that is not over because it does not happen again', () => {
+  it('notifies its end too, except alarms for events, which have no end', () => {
     const silent = alarms.filter(({ Properties }) => !Properties.OKActions).map(nameOf);
     expect(silent.toSorted()).toEqual(
       [

@@ -20,7 +20,7 @@ describe('the memory of a function', () => {
     expect(large.toSorted()).toEqual(PAYMENT_PATH);
   });
 
-  it('is 256 MB where nobody waits, else 512 MB', () => {
+  it('is 256 MB if no caller waits, else 512 MB', () => {
     const small = endpoints.map(({ id }) => id).filter((id) => memoryOf(id) === 256);
     expect(small.toSorted()).toEqual(['api.config', 'api.health', 'api.openapi', ...RECEIVERS]);
   });

@@ -27,7 +27,7 @@ const allowed = resources
 const actionsOf = ({ Action }: Statement): readonly string[] => [Action].flat();
 
 describe('no policy', () => {
-  it('lets anybody scan the table, but the one function that erases a person', () => {
+  it('lets only the erasure function scan the table', () => {
     expect(allowed.flatMap(actionsOf).filter((action) => /scan/i.test(action))).toEqual(['dynamodb:Scan']);
   });
 
@@ -36,7 +36,7 @@ describe('no policy', () => {
     expect(wild.map(({ Type, Action }) => [Type, Action])).toEqual([['AWS::KMS::Key', 'kms:*']]);
   });
 
-  it('lets everybody in', () => {
+  it('is public', () => {
     expect(allowed.filter(({ Principal }) => JSON.stringify(Principal ?? '').includes('"*"'))).toEqual([]);
   });
 });
@@ -78,7 +78,7 @@ describe('a function may be called', () => {
 });
 
 describe('the URLs of functions', () => {
-  it('are three, for the webhooks of three providers, and are told after a deployment', () => {
+  it('are three, for the webhooks of three providers, and are printed after a deployment', () => {
     const urls = ofType('AWS::Lambda::Url');
     expect(urls.map(({ Properties }) => words(Properties.TargetFunctionArn)).sort()).toEqual(
       ['a', 'b', 'c'].map((letter) => `${functionOf(`webhooks.provider-${letter}`).logicalId.slice(0, -8)}.Arn`),

@@ -16,7 +16,7 @@ const theSecret = (name: string): Grants => ({
   'kms:Decrypt': ['Key.Arn where secretsmanager.AWS::Region.amazonaws.com'],
 });
 
-/** Written out once more on purpose: what each right is worth must not change by accident. */
+/** A second copy on purpose: the permissions of each right must not change by accident. */
 const WORTH: Readonly<Record<Right, Grants>> = {
   'table:read': {
     'dynamodb:BatchGetItem': ['Table.Arn', ...INDEXES],
@@ -143,7 +143,7 @@ describe('the role of a function', () => {
     expect(Math.max(...sizes.map(({ length }) => length))).toBeLessThan(6_144);
   });
 
-  it('is all there is: no policy stands elsewhere', () => {
+  it('is the only policy of the function', () => {
     const types = new Set(resources.map(({ Type }) => Type).filter((type) => type.startsWith('AWS::IAM::')));
     expect([...types].sort()).toEqual(['AWS::IAM::ManagedPolicy', 'AWS::IAM::Role']);
     for (const type of types) expect(ofType(type), type).toHaveLength(all.length);
@@ -184,6 +184,7 @@ describe('the role of a function', () => {
         'subscriptions.update',
         'workers.apply-provider-event',
         'workers.follow-payment',
+        'workers.project-changes',
         'workers.run-due',
       ].toSorted(),
     );

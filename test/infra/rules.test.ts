@@ -96,7 +96,7 @@ describe('the rules of the bus', () => {
     expect([...new Set(canonical.map((event) => event['detail-type']))].sort()).toEqual([...CANONICAL_EVENTS].sort());
   });
 
-  it('send what providers say, and nothing else, to apply-provider-event', () => {
+  it('send provider events, and nothing else, to apply-provider-event', () => {
     const takes = feeding('ApplyProviderEventQueue');
     expect(ofProviders.filter((event) => !takes(event))).toEqual([]);
     expect(canonical.filter(takes)).toEqual([]);
@@ -111,7 +111,7 @@ describe('the rules of the bus', () => {
     expect([...ofOthers, ...ofRecords, ...ofProviders].filter(takes)).toEqual([]);
   });
 
-  it('send everything to those who tell the targets of it', () => {
+  it('send every event to the dispatcher of webhooks', () => {
     const takes = feeding('WebhookDispatchQueue');
     expect([...canonical, ...ofProviders].filter((event) => !takes(event))).toEqual([]);
   });

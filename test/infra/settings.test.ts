@@ -77,7 +77,7 @@ describe('the settings of a deployment', () => {
     }
   });
 
-  it('is a development stage when nothing is said', () => {
+  it('is a development stage by default', () => {
     expect(readDeploymentSettings({})).toMatchObject({
       stage: 'dev',
       alarmEmail: '',
@@ -90,7 +90,7 @@ describe('the settings of a deployment', () => {
     });
   });
 
-  it('tells the functions what the operator said, and leaves out secrets and strangers', () => {
+  it('passes the operator’s settings to the functions, without secrets and unknown variables', () => {
     const { environment, secretsLeftOut } = readDeploymentSettings({
       PROVIDER_A: 'stripe',
       PROVIDER_A_API_KEY: 'sk_test_1',

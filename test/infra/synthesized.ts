@@ -27,7 +27,7 @@ export interface Synthesized {
   readonly outDir: string;
   readonly resources: readonly Resource[];
   readonly stacks: readonly string[];
-  /** What a deployment tells, of all stacks. */
+  /** The outputs of all stacks. */
   readonly outputs: Readonly<Record<string, Value>>;
   readonly ofType: (type: string) => readonly Resource[];
   /** The function of an id of the catalogue. */

@@ -71,7 +71,7 @@ const service = (sessions: Readonly<Record<string, IdentitySession>>, more = {})
 };
 
 describe('who calls', () => {
-  test('is nobody without a credential', async () => {
+  test('is anonymous without a credential', async () => {
     expect(await service({}).who({})).toEqual({ kind: 'anonymous' });
   });
 
@@ -112,13 +112,13 @@ describe('who calls', () => {
   });
 
   test.each(['Basic dXNlcg==', 'Bearer', 'Bearer ', 's1', 'Bearer s1 s1', ''])(
-    'is nobody that %j can name',
+    'is anonymous with %j',
     async (authorization) => {
       expect(await service({ s1: known() }).code({ authorization })).toBe('SESSION_INVALID');
     },
   );
 
-  test('is not told by the query where that is turned off', async () => {
+  test('is not read from the query if that is turned off', async () => {
     const { who, asked } = service({ s1: known() }, { allowQuerySession: false });
     expect(await who({ querySession: 's1' })).toEqual({ kind: 'anonymous' });
     expect(asked).toEqual([]);
@@ -133,7 +133,7 @@ describe('who calls', () => {
 });
 
 describe('a session', () => {
-  test('that has expired is told apart from one that never was', async () => {
+  test('that has expired has another error than an unknown one', async () => {
     const { code } = service({ s1: known({ expiresAt: NOON }) });
     expect(await code({ sessionId: 's1' })).toBe('SESSION_EXPIRED');
     expect(await code({ sessionId: 's2' })).toBe('SESSION_INVALID');
@@ -173,7 +173,7 @@ describe('a session', () => {
     expect(asked).toHaveLength(2);
   });
 
-  test('is nobody’s while the identity service is down, but what was asked for stands', async () => {
+  test('is not replaced while the identity service is down, and the request stays valid', async () => {
     const { who, code, fail } = service({ s1: known() });
     await who({ sessionId: 's1' });
     fail();

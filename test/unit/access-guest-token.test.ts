@@ -24,7 +24,7 @@ describe('a guest token', () => {
     expect(await tokens.read(issued?.token ?? '')).toEqual(ada);
   });
 
-  test('is over to the second', async () => {
+  test('expires to the second', async () => {
     const { state, tokens, issue } = service('secret-one');
     const token = await issue();
     state.at = NOON + 7 * DAY - 1;

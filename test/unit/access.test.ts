@@ -16,7 +16,7 @@ import type { Owned, RecordKind } from '../../shared/access/record-kind.ts';
 import { type Standing, standingOf } from '../../shared/access/standing.ts';
 import { guest, session } from '../builders/api-request.ts';
 
-/** The interface's table: who may do what in an organization. */
+/** The interface's table of roles and permissions in an organization. */
 const MAY: Readonly<Record<Permission, readonly Role[]>> = {
   canManagePayments: ['owner', 'admin', 'billing'],
   canManageSubscriptions: ['owner', 'admin', 'billing'],
@@ -28,7 +28,7 @@ const MAY: Readonly<Record<Permission, readonly Role[]>> = {
 const permissions = Object.keys(MAY) as readonly Permission[];
 
 describe('the permissions', () => {
-  test.each(permissions)('%s belongs to the roles of the interface', (permission) => {
+  test.each(permissions)('%s is given to the roles of the interface', (permission) => {
     expect(ROLES.filter((role) => PERMISSIONS[role].has(permission))).toEqual(MAY[permission]);
   });
 
@@ -47,15 +47,16 @@ const standing = (role: Role | undefined, organizationId = 'org_1', exists = tru
 });
 const GONE = standing(undefined, 'org_1', false);
 
-interface More {
+interface Asked {
+  readonly record: Owned;
   readonly standing?: Standing;
   readonly rule?: Rule;
   readonly adminsMayAct?: boolean;
 }
 
-/** In one word: what the caller may, the code of the refusal, or that it depends. */
-const verdict = (caller: Caller, action: Action, record: Owned, { rule, ...more }: More = {}) => {
-  const found = decideAccess(action, { caller, kind: kind(rule), record, ...more });
+/** The decision as one word: the access, the code of the refusal, or the organization whose standing is needed. */
+const verdict = (caller: Caller, action: Action, { rule, ...asked }: Asked) => {
+  const found = decideAccess(action, { caller, kind: kind(rule), ...asked });
   switch (found.kind) {
     case 'granted':
       if (found.asAdmin) return 'as admin';
@@ -77,78 +78,78 @@ const ofGuest: Owned = { guestId: 'gst_1', guestEmail: 'ada@example.com' };
 
 describe('a personal record', () => {
   test('is its user’s to read and change', () => {
-    expect(verdict(me, 'read', mine)).toBe('change');
-    expect(verdict(me, 'canManagePayments', mine)).toBe('change');
+    expect(verdict(me, 'read', { record: mine })).toBe('change');
+    expect(verdict(me, 'canManagePayments', { record: mine })).toBe('change');
   });
 
   test.each([
     ['another user', me],
     ['a guest by token', guest()],
     ['nobody', { kind: 'anonymous' } as const],
-  ])('of somebody else does not exist for %s', (_, caller) => {
-    expect(verdict(caller, 'read', theirs)).toBe('RESOURCE_NOT_FOUND');
-    expect(verdict(caller, 'canManagePayments', theirs)).toBe('RESOURCE_NOT_FOUND');
+  ])('of another user does not exist for %s', (_, caller) => {
+    expect(verdict(caller, 'read', { record: theirs })).toBe('RESOURCE_NOT_FOUND');
+    expect(verdict(caller, 'canManagePayments', { record: theirs })).toBe('RESOURCE_NOT_FOUND');
   });
 
-  test('of nobody is nobody’s', () => {
-    expect(verdict(me, 'read', {})).toBe('RESOURCE_NOT_FOUND');
-    expect(verdict(session({ userId: '' }), 'read', { userId: undefined })).toBe('RESOURCE_NOT_FOUND');
+  test('without an owner is refused to every user', () => {
+    expect(verdict(me, 'read', { record: {} })).toBe('RESOURCE_NOT_FOUND');
+    expect(verdict(session({ userId: '' }), 'read', { record: { userId: undefined } })).toBe('RESOURCE_NOT_FOUND');
   });
 });
 
 describe('a record of an organization', () => {
   test('has the caller’s standing asked for, the right organization’s', () => {
-    expect(verdict(me, 'read', ofOrg)).toBe('ask org_1');
-    expect(verdict(me, 'read', ofOrg, { standing: standing('owner', 'org_2') })).toBe('ask org_1');
-    expect(verdict(me, 'canManagePayments', mineInOrg)).toBe('ask org_1');
+    expect(verdict(me, 'read', { record: ofOrg })).toBe('ask org_1');
+    expect(verdict(me, 'read', { record: ofOrg, standing: standing('owner', 'org_2') })).toBe('ask org_1');
+    expect(verdict(me, 'canManagePayments', { record: mineInOrg })).toBe('ask org_1');
   });
 
   test.each(ROLES)('is read by its %s, and shown as theirs to change where they may', (role) => {
     const expected = MAY.canManagePayments.includes(role) ? 'change' : 'read';
-    expect(verdict(me, 'read', ofOrg, { standing: standing(role) })).toBe(expected);
+    expect(verdict(me, 'read', { record: ofOrg, standing: standing(role) })).toBe(expected);
   });
 
   test.each(ROLES.flatMap((role) => permissions.map((permission) => [role, permission] as const)))(
-    'for its %s: %s as the table has it, whoever made it',
+    'for its %s: %s as in the role table, whichever user created the record',
     (role, permission) => {
       const expected = MAY[permission].includes(role) ? 'change' : 'INSUFFICIENT_PERMISSIONS';
-      expect(verdict(me, permission, ofOrg, { standing: standing(role) })).toBe(expected);
-      expect(verdict(me, permission, mineInOrg, { standing: standing(role) })).toBe(expected);
+      expect(verdict(me, permission, { record: ofOrg, standing: standing(role) })).toBe(expected);
+      expect(verdict(me, permission, { record: mineInOrg, standing: standing(role) })).toBe(expected);
     },
   );
 
   test.each(ROLES)('is for its owner alone where the action is: %s', (role) => {
     const expected = role === 'owner' ? 'change' : 'INSUFFICIENT_PERMISSIONS';
-    expect(verdict(me, 'owner only', ofOrg, { standing: standing(role), rule: 'organization' })).toBe(expected);
+    expect(verdict(me, 'owner only', { record: ofOrg, standing: standing(role), rule: 'organization' })).toBe(expected);
   });
 
   test('is closed to those who are no members, and to those who are no longer', () => {
-    expect(verdict(me, 'read', ofOrg, { standing: standing(undefined) })).toBe('ORGANIZATION_ACCESS_DENIED');
-    expect(verdict(me, 'canManagePayments', ofOrg, { standing: standing(undefined) })).toBe(
+    expect(verdict(me, 'read', { record: ofOrg, standing: standing(undefined) })).toBe('ORGANIZATION_ACCESS_DENIED');
+    expect(verdict(me, 'canManagePayments', { record: ofOrg, standing: standing(undefined) })).toBe(
       'ORGANIZATION_ACCESS_DENIED',
     );
   });
 
   test('is still read, not changed, by the user who made it', () => {
-    expect(verdict(me, 'read', mineInOrg, { standing: standing(undefined) })).toBe('read');
-    expect(verdict(me, 'canManagePayments', mineInOrg, { standing: standing(undefined) })).toBe(
+    expect(verdict(me, 'read', { record: mineInOrg, standing: standing(undefined) })).toBe('read');
+    expect(verdict(me, 'canManagePayments', { record: mineInOrg, standing: standing(undefined) })).toBe(
       'ORGANIZATION_ACCESS_DENIED',
     );
   });
 
-  test('that is gone is read by who made it and by platform admins, and changed by nobody', () => {
-    expect(verdict(me, 'read', mineInOrg, { standing: GONE })).toBe('read');
-    expect(verdict(admin, 'read', ofOrg, { standing: GONE })).toBe('as admin');
-    expect(verdict(me, 'read', ofOrg, { standing: GONE })).toBe('ORGANIZATION_ACCESS_DENIED');
+  test('that is deleted leaves records that their creator and platform admins can read and none can change', () => {
+    expect(verdict(me, 'read', { record: mineInOrg, standing: GONE })).toBe('read');
+    expect(verdict(admin, 'read', { record: ofOrg, standing: GONE })).toBe('as admin');
+    expect(verdict(me, 'read', { record: ofOrg, standing: GONE })).toBe('ORGANIZATION_ACCESS_DENIED');
     const owner = { ...GONE, role: 'owner' as const };
     for (const action of [...permissions, 'owner only'] as const) {
-      expect(verdict(me, action, mineInOrg, { standing: owner })).toBe('ORGANIZATION_ACCESS_DENIED');
-      expect(verdict(admin, action, mineInOrg, { standing: owner })).toBe('INSUFFICIENT_PERMISSIONS');
+      expect(verdict(me, action, { record: mineInOrg, standing: owner })).toBe('ORGANIZATION_ACCESS_DENIED');
+      expect(verdict(admin, action, { record: mineInOrg, standing: owner })).toBe('INSUFFICIENT_PERMISSIONS');
     }
   });
 
   test('does not exist for guests', () => {
-    expect(verdict(guest(), 'read', { ...ofGuest, organizationId: 'org_1', guestId: 'gst_2' })).toBe(
+    expect(verdict(guest(), 'read', { record: { ...ofGuest, organizationId: 'org_1', guestId: 'gst_2' } })).toBe(
       'RESOURCE_NOT_FOUND',
     );
   });
@@ -156,8 +157,8 @@ describe('a record of an organization', () => {
 
 describe('a guest’s record', () => {
   test('is theirs by a token of its guest_id and e-mail', () => {
-    expect(verdict(guest(), 'read', ofGuest)).toBe('change');
-    expect(verdict(guest(), 'canManagePayments', ofGuest)).toBe('change');
+    expect(verdict(guest(), 'read', { record: ofGuest })).toBe('change');
+    expect(verdict(guest(), 'canManagePayments', { record: ofGuest })).toBe('change');
   });
 
   test.each([
@@ -167,8 +168,8 @@ describe('a guest’s record', () => {
     ['a user', me],
     ['nobody', { kind: 'anonymous' } as const],
   ])('does not exist for %s', (_, caller) => {
-    expect(verdict(caller, 'read', ofGuest)).toBe('RESOURCE_NOT_FOUND');
-    expect(verdict(caller, 'canManagePayments', ofGuest)).toBe('RESOURCE_NOT_FOUND');
+    expect(verdict(caller, 'read', { record: ofGuest })).toBe('RESOURCE_NOT_FOUND');
+    expect(verdict(caller, 'canManagePayments', { record: ofGuest })).toBe('RESOURCE_NOT_FOUND');
   });
 });
 
@@ -183,33 +184,33 @@ describe('a platform admin', () => {
   const given = (known: Standing | undefined) => (known ? { standing: known } : {});
 
   test.each(ofOthers)('reads %s, and never as its payer', (_, record, known) => {
-    expect(verdict(admin, 'read', record, given(known))).toBe('as admin');
+    expect(verdict(admin, 'read', { record, ...given(known) })).toBe('as admin');
   });
 
   test.each(ofOthers)('takes on %s only the actions that are declared for platform admins', (_, record, known) => {
     for (const action of [...permissions, 'owner only'] as const) {
-      expect(verdict(admin, action, record, given(known))).toBe('INSUFFICIENT_PERMISSIONS');
-      expect(verdict(admin, action, record, { ...given(known), adminsMayAct: true })).toBe('as admin');
+      expect(verdict(admin, action, { record, ...given(known) })).toBe('INSUFFICIENT_PERMISSIONS');
+      expect(verdict(admin, action, { record, ...given(known), adminsMayAct: true })).toBe('as admin');
     }
   });
 
   test('is an ordinary owner of an own record, and an ordinary member of its own organization', () => {
     const own: Owned = { userId: 'user_9' };
-    expect(verdict(admin, 'read', own)).toBe('change');
-    expect(verdict(admin, 'canManagePayments', own, { adminsMayAct: true })).toBe('change');
-    expect(verdict(admin, 'canManagePayments', ofOrg, { standing: standing('billing') })).toBe('change');
-    expect(verdict(admin, 'read', ofOrg, { standing: standing('member') })).toBe('read');
-    expect(verdict(admin, 'canManagePayments', ofOrg, { standing: standing('member') })).toBe(
+    expect(verdict(admin, 'read', { record: own })).toBe('change');
+    expect(verdict(admin, 'canManagePayments', { record: own, adminsMayAct: true })).toBe('change');
+    expect(verdict(admin, 'canManagePayments', { record: ofOrg, standing: standing('billing') })).toBe('change');
+    expect(verdict(admin, 'read', { record: ofOrg, standing: standing('member') })).toBe('read');
+    expect(verdict(admin, 'canManagePayments', { record: ofOrg, standing: standing('member') })).toBe(
       'INSUFFICIENT_PERMISSIONS',
     );
   });
 
   test('alone takes an action of platform admins, also on an own record', () => {
     for (const record of [theirs, ofGuest, ofOrg, { userId: 'user_9' }]) {
-      expect(verdict(admin, 'platform admin', record)).toBe('as admin');
+      expect(verdict(admin, 'platform admin', { record })).toBe('as admin');
     }
     for (const caller of [me, guest(), { kind: 'anonymous' } as const]) {
-      expect(verdict(caller, 'platform admin', mine)).toBe('ADMIN_REQUIRED');
+      expect(verdict(caller, 'platform admin', { record: mine })).toBe('ADMIN_REQUIRED');
     }
   });
 
@@ -218,7 +219,7 @@ describe('a platform admin', () => {
     ['a guest', guest()],
     ['nobody', { kind: 'anonymous' } as const],
   ])('opens no action of another’s record to %s', (_, caller) => {
-    expect(verdict(caller, 'canManagePayments', theirs, { adminsMayAct: true })).toBe('RESOURCE_NOT_FOUND');
+    expect(verdict(caller, 'canManagePayments', { record: theirs, adminsMayAct: true })).toBe('RESOURCE_NOT_FOUND');
   });
 
   const scope = (caller: Caller, action: Action, known: Standing) => {
@@ -248,74 +249,84 @@ describe('a project', () => {
   const inOrg = { rule: 'project' } as const;
 
   test('may be named by its owner, whatever their role', () => {
-    expect(verdict(me, 'canManagePayments', mineInOrg, { ...inOrg, standing: standing('member') })).toBe('change');
-    expect(verdict(me, 'canManagePayments', mineInOrg, inOrg)).toBe('change');
+    expect(verdict(me, 'canManagePayments', { record: mineInOrg, ...inOrg, standing: standing('member') })).toBe(
+      'change',
+    );
+    expect(verdict(me, 'canManagePayments', { record: mineInOrg, ...inOrg })).toBe('change');
   });
 
   test('may be named by those who manage payments in its organization, and by no other user', () => {
-    expect(verdict(me, 'canManagePayments', ofOrg, { ...inOrg, standing: standing('billing') })).toBe('change');
-    expect(verdict(me, 'canManagePayments', ofOrg, { ...inOrg, standing: standing('member') })).toBe(
+    expect(verdict(me, 'canManagePayments', { record: ofOrg, ...inOrg, standing: standing('billing') })).toBe('change');
+    expect(verdict(me, 'canManagePayments', { record: ofOrg, ...inOrg, standing: standing('member') })).toBe(
       'INSUFFICIENT_PERMISSIONS',
     );
-    expect(verdict(me, 'canManagePayments', ofOrg, { ...inOrg, standing: standing(undefined) })).toBe(
+    expect(verdict(me, 'canManagePayments', { record: ofOrg, ...inOrg, standing: standing(undefined) })).toBe(
       'INSUFFICIENT_PERMISSIONS',
     );
-    expect(verdict(me, 'canManagePayments', ofOrg, inOrg)).toBe('ask org_1');
+    expect(verdict(me, 'canManagePayments', { record: ofOrg, ...inOrg })).toBe('ask org_1');
     for (const record of [theirs, {}]) {
-      expect(verdict(me, 'canManagePayments', record, inOrg)).toBe('INSUFFICIENT_PERMISSIONS');
+      expect(verdict(me, 'canManagePayments', { record, ...inOrg })).toBe('INSUFFICIENT_PERMISSIONS');
     }
   });
 
-  test('may be named by no platform admin and no guest, and by nobody once its organization is gone', () => {
+  test('cannot be named by platform admins or guests, nor by anyone after its organization is deleted', () => {
     for (const caller of [guest(), guest({ byToken: false })]) {
-      expect(verdict(caller, 'canManagePayments', ofOrg, inOrg)).toBe('INSUFFICIENT_PERMISSIONS');
+      expect(verdict(caller, 'canManagePayments', { record: ofOrg, ...inOrg })).toBe('INSUFFICIENT_PERMISSIONS');
     }
-    expect(verdict(admin, 'canManagePayments', theirs, inOrg)).toBe('INSUFFICIENT_PERMISSIONS');
+    expect(verdict(admin, 'canManagePayments', { record: theirs, ...inOrg })).toBe('INSUFFICIENT_PERMISSIONS');
     const gone = { ...GONE, role: 'owner' as const };
-    expect(verdict(me, 'canManagePayments', ofOrg, { ...inOrg, standing: gone })).toBe('INSUFFICIENT_PERMISSIONS');
-    expect(verdict({ kind: 'anonymous' }, 'read', ofOrg, inOrg)).toBe('RESOURCE_NOT_FOUND');
+    expect(verdict(me, 'canManagePayments', { record: ofOrg, ...inOrg, standing: gone })).toBe(
+      'INSUFFICIENT_PERMISSIONS',
+    );
+    expect(verdict({ kind: 'anonymous' }, 'read', { record: ofOrg, ...inOrg })).toBe('RESOURCE_NOT_FOUND');
   });
 });
 
 describe('a record beside another', () => {
-  const shown = (caller: Caller, rule: Rule, record: Owned, more: { standing?: Standing; guestsRead?: true } = {}) =>
+  const shown = (
+    caller: Caller,
+    rule: Rule,
+    { record, standing: known, guestsRead }: { record: Owned; standing?: Standing; guestsRead?: true },
+  ) =>
     decideShowing({
       caller,
-      kind: { ...kind(rule), ...(more.guestsRead && { guestsRead: true }) },
+      kind: { ...kind(rule), ...(guestsRead && { guestsRead }) },
       record,
-      standing: more.standing,
+      standing: known,
     }).kind;
 
   test('is shown to whom its own route would show it', () => {
-    expect(shown(me, 'owned', mine)).toBe('granted');
-    expect(shown(me, 'owned', theirs)).toBe('refused');
-    expect(shown(me, 'owned', ofOrg)).toBe('needs standing');
-    expect(shown(me, 'owned', ofOrg, { standing: standing('member') })).toBe('granted');
-    expect(shown(me, 'organization', { organizationId: 'org_1' }, { standing: standing(undefined) })).toBe('refused');
-    expect(shown(admin, 'owned', ofOrg, { standing: standing(undefined) })).toBe('granted');
+    expect(shown(me, 'owned', { record: mine })).toBe('granted');
+    expect(shown(me, 'owned', { record: theirs })).toBe('refused');
+    expect(shown(me, 'owned', { record: ofOrg })).toBe('needs standing');
+    expect(shown(me, 'owned', { record: ofOrg, standing: standing('member') })).toBe('granted');
+    expect(shown(me, 'organization', { record: { organizationId: 'org_1' }, standing: standing(undefined) })).toBe(
+      'refused',
+    );
+    expect(shown(admin, 'owned', { record: ofOrg, standing: standing(undefined) })).toBe('granted');
   });
 
   test('is shown to a guest where its route takes a guest token', () => {
-    expect(shown(guest(), 'owned', ofGuest, { guestsRead: true })).toBe('granted');
-    expect(shown(guest(), 'owned', ofGuest)).toBe('refused');
-    expect(shown(guest({ guestId: 'gst_2' }), 'owned', ofGuest, { guestsRead: true })).toBe('refused');
+    expect(shown(guest(), 'owned', { record: ofGuest, guestsRead: true })).toBe('granted');
+    expect(shown(guest(), 'owned', { record: ofGuest })).toBe('refused');
+    expect(shown(guest({ guestId: 'gst_2' }), 'owned', { record: ofGuest, guestsRead: true })).toBe('refused');
   });
 
   test.each(['project', 'open'] as const)('of rule %s is whole for owner, members and platform admins', (rule) => {
-    expect(shown(me, rule, mine)).toBe('granted');
-    expect(shown(admin, rule, ofOrg)).toBe('granted');
-    expect(shown(me, rule, ofOrg)).toBe('needs standing');
-    for (const role of ROLES) expect(shown(me, rule, ofOrg, { standing: standing(role) })).toBe('granted');
-    expect(shown(me, rule, ofOrg, { standing: standing(undefined) })).toBe('refused');
-    expect(shown(me, rule, ofOrg, { standing: GONE })).toBe('refused');
-    expect(shown(me, rule, {})).toBe('refused');
-    expect(shown(guest(), rule, ofOrg)).toBe('refused');
+    expect(shown(me, rule, { record: mine })).toBe('granted');
+    expect(shown(admin, rule, { record: ofOrg })).toBe('granted');
+    expect(shown(me, rule, { record: ofOrg })).toBe('needs standing');
+    for (const role of ROLES) expect(shown(me, rule, { record: ofOrg, standing: standing(role) })).toBe('granted');
+    expect(shown(me, rule, { record: ofOrg, standing: standing(undefined) })).toBe('refused');
+    expect(shown(me, rule, { record: ofOrg, standing: GONE })).toBe('refused');
+    expect(shown(me, rule, { record: {} })).toBe('refused');
+    expect(shown(guest(), rule, { record: ofOrg })).toBe('refused');
   });
 });
 
-test('an open record may be named by anyone and changed by nobody', () => {
+test('an open record can be named by all callers and changed by none', () => {
   for (const caller of [me, admin, guest(), { kind: 'anonymous' } as const]) {
-    expect(verdict(caller, 'canManagePayments', { organizationId: 'org_2' }, { rule: 'open' })).toBe('read');
+    expect(verdict(caller, 'canManagePayments', { record: { organizationId: 'org_2' }, rule: 'open' })).toBe('read');
   }
 });
 

@@ -54,7 +54,7 @@ describe('the catalogue', () => {
     expect(entry['handler']).toBeTypeOf('function');
   });
 
-  test('is read by no entry: a function carries no more than it uses', () => {
+  test('is imported by no entry, so that a function contains only what it uses', () => {
     const readers = files.filter((name) =>
       /from '[./]+catalogue\.ts'/.test(readFileSync(new URL(name, FUNCTIONS), 'utf8')),
     );
@@ -91,7 +91,9 @@ const overlap = (one: Endpoint, other: Endpoint): boolean => {
 /** Is one the special case of the other, in every segment? */
 const isSpecial = (one: Endpoint, other: Endpoint): boolean =>
   segments(one.path).every((segment, index) => segment === segments(other.path)[index] || !isParameter(segment));
-/** Does it refuse what the other has in the place of its parameters? Then no request that it serves is meant for both. */
+/**
+ * Does it refuse what the other has in the place of its parameters? Then no request that it serves is meant for both.
+ */
 const refusesPathOf = (one: Endpoint, other: Endpoint): boolean => {
   const pairs = segments(one.path).flatMap((segment, index) =>
     isParameter(segment) ? [[segment.slice(1, -1), segments(other.path)[index]]] : [],

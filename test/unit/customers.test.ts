@@ -7,7 +7,7 @@ import { createCustomerBody, listCustomersQuery, updateCustomerBody } from '../.
 import { isStale, parseRecord, recordItem } from '../../shared/table/record-store.ts';
 import { NOON } from '../builders/payment.ts';
 
-/** A user's customer at provider_a; say only what matters to the test. */
+/** A user's customer at provider_a; a test gives only the fields that it needs. */
 const customer = (fields: Partial<Customer> = {}): Customer => ({
   id: 'cust_00000000000000000000000a',
   version: 1,

@@ -35,7 +35,7 @@ const sent = (): readonly (readonly string[])[] =>
     .commandCalls(PutEventsCommand)
     .map(({ args }) => (args[0].input.Entries ?? []).map(({ Detail }) => JSON.parse(Detail ?? '{}').id));
 
-/** A bus that leaves behind entries as long as told so. */
+/** A bus that fails entries until the test lets them pass. */
 const leavesBehind = (left: (id: string, call: number) => boolean): void => {
   let call = 0;
   eventBridge.on(PutEventsCommand).callsFake(({ Entries }) => {
@@ -49,7 +49,7 @@ const leavesBehind = (left: (id: string, call: number) => boolean): void => {
 };
 
 describe('the bus', () => {
-  test('is told source, name, time and detail', async () => {
+  test('receives source, name, time and detail', async () => {
     leavesBehind(() => false);
     await bus.publish([event('1')]);
     expect(eventBridge.commandCalls(PutEventsCommand)[0]?.args[0].input.Entries).toEqual([
@@ -102,7 +102,7 @@ describe('the outbox', () => {
   const paid = advancePayment(payment(), { to: 'succeeded', now: NOON, cause: 'event' });
   const failing = (id: string): DynamoDBRecord => change(`at ${id}`, undefined, payment({ id }));
 
-  test('publishes what became of each change, in order', async () => {
+  test('publishes the events of each change, in order', async () => {
     leavesBehind(() => false);
     const leased = { ...paid, reconcileAt: 'later' };
     const records = [change('1', undefined, payment()), change('2', payment(), paid), change('3', paid, leased)];
@@ -143,7 +143,7 @@ describe('the outbox', () => {
     ]);
   });
 
-  test('logs a decline of a payment that nobody is told of', async () => {
+  test('logs a decline of a payment without an event', async () => {
     leavesBehind(() => false);
     const declined = {
       ...payment({ id: 'pay_w' }),
@@ -161,7 +161,7 @@ describe('the outbox', () => {
     ]);
   });
 
-  test('says nothing of what is no record, or is removed', async () => {
+  test('publishes nothing for items that are no records, or are removed', async () => {
     leavesBehind(() => false);
     const removed = { eventName: 'REMOVE', dynamodb: { SequenceNumber: '1', OldImage: {} } } as const;
     const rate = {
@@ -172,7 +172,7 @@ describe('the outbox', () => {
     expect(sent()).toEqual([]);
   });
 
-  test('begins anew where the bus cannot be reached', async () => {
+  test('starts again if the bus is unreachable', async () => {
     eventBridge.on(PutEventsCommand).rejects(new Error('no route'));
     const handler = streamConsumer('publish-changes', () => ({ bus, log }), publishChanges);
     expect(await handler({ Records: [failing('pay_a'), failing('pay_b')] })).toEqual({
@@ -288,7 +288,7 @@ describe('a consumer', () => {
     expect(lines).toEqual([]);
   });
 
-  test('of a stream stops where it is told to, or at the first record where it fails', async () => {
+  test('of a stream stops on request, or at the first record that fails', async () => {
     const { log } = logLines();
     const Records = [change('1', undefined, payment()), change('2', undefined, payment())];
     const at = (found: string | undefined) =>

@@ -181,7 +181,7 @@ describe('a request', () => {
     expect(runs[0]?.body).not.toHaveProperty('status');
   });
 
-  test('is told every problem of path, query and body at once, and does nothing', async () => {
+  test('gets every problem of path, query and body at once, and changes nothing', async () => {
     const answer = await serve()({ params: { id: 'long' }, query: 'page=x', body: { amount: 0, note: 'too long' } });
     expect(answer).toMatchObject({ status: 400, body: { code: 'VALIDATION_ERROR' } });
     const { details } = z.object({ details: z.array(z.object({ path: z.string() })) }).parse(answer.body);
@@ -217,7 +217,7 @@ describe('a request', () => {
     expect([runs.length, memory.items().length]).toEqual([0, 0]);
   });
 
-  test('beyond its limit is told when to come again', async () => {
+  test('over its limit gets a retry delay', async () => {
     const limit = { name: 'things', max: 2, windowSeconds: 60, by: ({ sourceNetwork }: ApiRequest) => sourceNetwork };
     const ask = serve(things({ limits: [limit] }));
     const answers = [await ask(), await ask(), await ask()];

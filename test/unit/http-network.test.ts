@@ -38,58 +38,70 @@ const edgeAt = (header: string, ...secrets: readonly string[]): TrustedEdge => (
 const CLOUDFRONT = 'cloudfront-viewer-address';
 const SOCKET = '192.0.2.1';
 
-test.each<[string, TrustedEdge | undefined, Record<string, string>, string]>([
-  ['without an edge, the connection', undefined, { [CLOUDFRONT]: '203.0.113.7:4711' }, SOCKET],
+test.each<[string, { readonly edge?: TrustedEdge; readonly headers: Record<string, string> }, string]>([
+  ['without an edge, the connection', { headers: { [CLOUDFRONT]: '203.0.113.7:4711' } }, SOCKET],
   [
     'without an edge, the connection, although a secret is sent',
-    undefined,
-    { [CLOUDFRONT]: '203.0.113.7:4711', 'x-trusted-edge-secret': SECRET },
+    { headers: { [CLOUDFRONT]: '203.0.113.7:4711', 'x-trusted-edge-secret': SECRET } },
     SOCKET,
   ],
-  ['without the secret, the connection', edgeAt(CLOUDFRONT), { [CLOUDFRONT]: '203.0.113.7:4711' }, SOCKET],
+  [
+    'without the secret, the connection',
+    { edge: edgeAt(CLOUDFRONT), headers: { [CLOUDFRONT]: '203.0.113.7:4711' } },
+    SOCKET,
+  ],
   [
     'with another secret, the connection',
-    edgeAt(CLOUDFRONT),
-    { [CLOUDFRONT]: '203.0.113.7:4711', 'x-trusted-edge-secret': `${SECRET}!` },
+    { edge: edgeAt(CLOUDFRONT), headers: { [CLOUDFRONT]: '203.0.113.7:4711', 'x-trusted-edge-secret': `${SECRET}!` } },
     SOCKET,
   ],
   [
     'with the hash for the secret, the connection',
-    edgeAt(CLOUDFRONT),
-    { [CLOUDFRONT]: '203.0.113.7:4711', 'x-trusted-edge-secret': hashOf(SECRET) },
+    {
+      edge: edgeAt(CLOUDFRONT),
+      headers: { [CLOUDFRONT]: '203.0.113.7:4711', 'x-trusted-edge-secret': hashOf(SECRET) },
+    },
     SOCKET,
   ],
   [
     'with the secret, the address that CloudFront saw',
-    edgeAt(CLOUDFRONT),
-    { [CLOUDFRONT]: '203.0.113.7:4711', 'x-trusted-edge-secret': SECRET },
+    { edge: edgeAt(CLOUDFRONT), headers: { [CLOUDFRONT]: '203.0.113.7:4711', 'x-trusted-edge-secret': SECRET } },
     '203.0.113.7',
   ],
   [
     'with the secret, the IPv6 address that CloudFront saw',
-    edgeAt(CLOUDFRONT),
-    { [CLOUDFRONT]: '2001:db8:0:0:0:0:0:7:4711', 'x-trusted-edge-secret': SECRET },
+    {
+      edge: edgeAt(CLOUDFRONT),
+      headers: { [CLOUDFRONT]: '2001:db8:0:0:0:0:0:7:4711', 'x-trusted-edge-secret': SECRET },
+    },
     '2001:db8:0:0:0:0:0:7',
   ],
   [
     'with the secret, an address without a port in another header',
-    edgeAt('x-client-ip'),
-    { 'x-client-ip': ' 2001:db8::7 ', 'x-trusted-edge-secret': SECRET },
+    { edge: edgeAt('x-client-ip'), headers: { 'x-client-ip': ' 2001:db8::7 ', 'x-trusted-edge-secret': SECRET } },
     '2001:db8::7',
   ],
   [
     'with either of two secrets, the address of the header',
-    edgeAt('x-client-ip', 'the next secret', SECRET),
-    { 'x-client-ip': '203.0.113.7', 'x-trusted-edge-secret': SECRET },
+    {
+      edge: edgeAt('x-client-ip', 'the next secret', SECRET),
+      headers: { 'x-client-ip': '203.0.113.7', 'x-trusted-edge-secret': SECRET },
+    },
     '203.0.113.7',
   ],
-  ['without the header, the connection', edgeAt('x-client-ip'), { 'x-trusted-edge-secret': SECRET }, SOCKET],
   [
-    'where the header holds no address, the connection',
-    edgeAt('x-client-ip'),
-    { 'x-client-ip': '203.0.113.7, 203.0.113.8', 'x-trusted-edge-secret': SECRET },
+    'without the header, the connection',
+    { edge: edgeAt('x-client-ip'), headers: { 'x-trusted-edge-secret': SECRET } },
     SOCKET,
   ],
-])("the client's address is, %s", (_, edge, headers, address) => {
+  [
+    'where the header holds no address, the connection',
+    {
+      edge: edgeAt('x-client-ip'),
+      headers: { 'x-client-ip': '203.0.113.7, 203.0.113.8', 'x-trusted-edge-secret': SECRET },
+    },
+    SOCKET,
+  ],
+])("the client's address is, %s", (_, { edge, headers }, address) => {
   expect(clientAddress({ sourceIp: SOCKET, headers }, edge)).toBe(address);
 });

@@ -137,7 +137,7 @@ describe('what is asked', () => {
     ).toBeUndefined();
   });
 
-  test('is told every problem of path, query and body at once', () => {
+  test('gets every problem of path, query and body at once', () => {
     const asked = { params: { id: 'long' }, query: { page: 'x' }, body: { amount: 'x', one: 1, other: 2 } };
     const refusal = refusalOf(() => checkAll(schemas, asked));
     expect(refusal.code).toBe('VALIDATION_ERROR');

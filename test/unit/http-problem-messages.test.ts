@@ -62,7 +62,7 @@ const SCHEMAS = endpoints.flatMap(({ id, params, query, body }) =>
 );
 
 describe('every problem of a request', () => {
-  test.each(SCHEMAS)('is told in plain words: $name', ({ schema }) => {
+  test.each(SCHEMAS)('has a plain message: $name', ({ schema }) => {
     const paths = fieldsOf(z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }));
     const inputs = [...WRONG, ...paths.flatMap((path) => WRONG.map((value) => placed(path, value)))];
     const told = new Set(inputs.flatMap((input) => problemsOf(schema, input).map(({ message }) => message)));
@@ -89,7 +89,7 @@ describe('every problem of a request', () => {
     [z.int().min(1), 0, 'must be at least 1'],
     [z.array(z.string()).max(1), ['a', 'b'], 'must have at most 1 items'],
     [z.never({ error: 'use alias' }), 'x', 'use alias'],
-  ])('%# is told in words of its own', (schema, value, message) => {
+  ])('%# has a message of its own', (schema, value, message) => {
     expect(problemsOf(z.object({ field: schema }), { field: value })).toMatchObject([{ path: 'field', message }]);
   });
 });

@@ -43,7 +43,7 @@ describe('a rate limit', () => {
     expect(await refusalIn(ask())).toMatchObject({ code: 'RATE_LIMITED', retryAfterSeconds: 48 });
   });
 
-  test('begins anew with the next window, to the second', async () => {
+  test('starts again with the next window, to the second', async () => {
     const { clock, passed } = service([byIp]);
     expect(await passed(4)).toBe(3);
     clock.at = NOON + 59_999;
@@ -111,7 +111,7 @@ describe('a limit of declined payments', () => {
     expect(await passed(1, { sourceNetwork: '203.0.113.8' })).toBe(1);
   });
 
-  test('begins anew with the next window', async () => {
+  test('starts again with the next window', async () => {
     const { clock, passed, decline } = service([declines]);
     for (const _ of [1, 2, 3, 4]) await decline();
     expect(await passed(1)).toBe(0);

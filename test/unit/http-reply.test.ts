@@ -40,7 +40,7 @@ describe('a reply', () => {
     }
   });
 
-  test('is stored by nobody, sniffed by nobody, and carries what the use case added', () => {
+  test('forbids caching and sniffing, and carries the headers of the use case', () => {
     const { headers } = render({ data: {}, headers: { 'x-total-count': '3' } }, 200, 'bare');
     expect(headers).toMatchObject({
       'content-type': 'application/json',

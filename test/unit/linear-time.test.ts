@@ -29,7 +29,9 @@ import { growthOf, LONGEST, TEXTS, type Text } from '../builders/growth.ts';
 import { NOON } from '../builders/payment.ts';
 import { answers, stripeThatAnswers } from '../builders/stripe.ts';
 
-/** Text that a caller or a provider sends is read in time linear in its length: nobody stops the service with a long word. */
+/**
+ * Text from a caller or a provider is read in time linear in its length, so that a long word cannot stop the service.
+ */
 const ROOT = resolve(import.meta.dirname, '../..');
 
 interface Literal {

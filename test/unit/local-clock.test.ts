@@ -11,8 +11,14 @@ const clockAt = (reached: number, frozen = true, kept: KeptTime[] = []): HostClo
     log: (line) => expect.unreachable(line),
   });
 
+interface Agenda {
+  readonly name: string;
+  readonly times: number[];
+  readonly ran: [name: string, at: number][];
+}
+
 /** Work that falls due at the given times, and tells when it was run. */
-const agenda = (clock: HostClock, name: string, times: number[], ran: [string, number][]): TimedWork => ({
+const agenda = (clock: HostClock, { name, times, ran }: Agenda): TimedWork => ({
   name,
   nextDueAt: () => times[0],
   runDue: async () => {
@@ -27,8 +33,8 @@ const agenda = (clock: HostClock, name: string, times: number[], ran: [string, n
 test('runs the work of all sources in time order, each at its time', async () => {
   const clock = clockAt(START);
   const ran: [string, number][] = [];
-  clock.register(agenda(clock, 'a', [START + 1, START + 3 * HOUR, START + 9 * HOUR], ran));
-  clock.register(agenda(clock, 'b', [START + 2 * HOUR], ran));
+  clock.register(agenda(clock, { name: 'a', times: [START + 1, START + 3 * HOUR, START + 9 * HOUR], ran }));
+  clock.register(agenda(clock, { name: 'b', times: [START + 2 * HOUR], ran }));
   await clock.moveTo(START + 5 * HOUR);
   expect(ran).toEqual([
     ['a', START + 1],
@@ -42,8 +48,8 @@ test('runs work that other work makes on the way', async () => {
   const clock = clockAt(START);
   const ran: [string, number][] = [];
   const follow: number[] = [];
-  const first = agenda(clock, 'first', [START + HOUR], ran);
-  clock.register(agenda(clock, 'follow', follow, ran));
+  const first = agenda(clock, { name: 'first', times: [START + HOUR], ran });
+  clock.register(agenda(clock, { name: 'follow', times: follow, ran }));
   clock.register({
     ...first,
     runDue: async () => {
@@ -129,7 +135,7 @@ test('runs on from where it was moved to, unless frozen', async () => {
   expect(clock.now()).toBeLessThan(frozen + HOUR);
 });
 
-test('keeps every step, so that a restart never goes back', async () => {
+test('stores every step, so that a restart never moves the clock back', async () => {
   const kept: KeptTime[] = [];
   const clock = clockAt(START, false, kept);
   await clock.moveTo(START + HOUR);
@@ -143,7 +149,7 @@ test('runs what is due while time passes by itself, and at once when woken', asy
   const clock = clockAt(Date.now(), false);
   const times: number[] = [];
   const ran: [string, number][] = [];
-  clock.register(agenda(clock, 'work', times, ran));
+  clock.register(agenda(clock, { name: 'work', times, ran }));
   clock.start();
   times.push(clock.now(), clock.now() + 30);
   clock.wake();

@@ -81,6 +81,7 @@ describe('the settings of the host', () => {
       dataDir: '.local',
       basePath: '',
       dynamoEndpoint: '',
+      engine: 'embedded',
       demoData: 'demo',
       logLevel: 'silent',
     });
@@ -105,6 +106,7 @@ describe('the settings of the host', () => {
     { PORT: '70000' },
     { BASE_PATH: 'api' },
     { DYNAMODB_ENDPOINT: 'here' },
+    { DYNAMODB_ENGINE: 'postgres' },
     { DEMO_DATA: 'some' },
     { LOG_LEVEL: 'loud' },
   ])('refuse %j by name', (env) => {

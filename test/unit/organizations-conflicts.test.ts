@@ -2,11 +2,14 @@ import { TransactionCanceledException, TransactionConflictException } from '@aws
 import { DynamoDBDocumentClient, PutCommand, TransactWriteCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { mockClient } from 'aws-sdk-client-mock';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { openTable } from '../../shared/table/table.ts';
+import { connectDynamo, openTable } from '../../shared/table/table.ts';
 
 /** Memberships change by transactions, and transactions meet: the engine of the flow tests never lets them. */
 const documents = mockClient(DynamoDBDocumentClient);
-const table = openTable({ region: 'eu-central-1' }, 'payments', () => 0);
+const table = openTable(
+  connectDynamo({ region: 'eu-central-1' }, 'payments', () => 0),
+  () => 0,
+);
 const KEY = { pk: 'ORG#1', sk: 'ORG' };
 const SIX_TRIES = 6;
 
@@ -67,7 +70,7 @@ describe('a transaction that meets another', () => {
     expect(waits).toEqual([20, 40, 80, 160, 320]);
   });
 
-  it('is told at once of a condition that does not hold, whatever it met beside', async () => {
+  it('gets a failed condition at once, even beside a conflict', async () => {
     documents.on(TransactWriteCommand).rejects(canceled('ConditionalCheckFailed', 'TransactionConflict'));
     expect(await transact()).toEqual({ ok: false, failed: [0], found: [undefined, undefined] });
     expect(sent()).toBe(1);

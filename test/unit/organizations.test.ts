@@ -20,7 +20,7 @@ describe('the rules of memberships', () => {
     ['the owner, by itself', member('user_o', 'owner'), 'user_o', 'OWNER_IMMUTABLE'],
     ['the owner, by another', member('user_o', 'owner'), 'user_a', 'OWNER_IMMUTABLE'],
     ['oneself', member('user_a', 'admin'), 'user_a', 'CANNOT_CHANGE_SELF'],
-  ])('let nobody change or remove %s', (...[_, target, callerId, code]) => {
+  ])('refuse to change or remove %s', (...[_, target, callerId, code]) => {
     expect(() => requireChangeable(target, callerId)).toThrow(expect.objectContaining({ code }));
   });
 
@@ -28,7 +28,7 @@ describe('the rules of memberships', () => {
     expect(() => requireChangeable(member('user_a', 'admin'), 'user_o')).not.toThrow();
   });
 
-  it('let nobody be made an owner', () => {
+  it('refuse the role of owner', () => {
     expect(() => requireAssignable('owner')).toThrow(expect.objectContaining({ code: 'INVALID_ROLE' }));
     for (const role of ['admin', 'billing', 'member'] as const) expect(() => requireAssignable(role)).not.toThrow();
   });
@@ -42,7 +42,7 @@ describe('an organization as an item', () => {
     expect(organizationOf(item)).toEqual(organization);
   });
 
-  it('is nothing to anybody once it has been deleted, whatever is left of it', () => {
+  it('is unknown to every caller after its deletion, whatever records are left', () => {
     expect(organizationOf({ ...item, deletedAt: AT })).toBeUndefined();
     expect(organizationOf({ id: 'org_1', createdAt: AT, deletedAt: AT })).toBeUndefined();
   });

@@ -11,7 +11,7 @@ import { parseRecord, recordItem } from '../../shared/table/record-store.ts';
 import { methodBody, rawCardBody } from '../builders/payer.ts';
 import { NOON } from '../builders/payment.ts';
 
-/** A user's saved card at provider_a; say only what matters to the test. */
+/** A user's saved card at provider_a; a test gives only the fields that it needs. */
 const method = (fields: Partial<PaymentMethod> = {}): PaymentMethod => ({
   id: 'pmt_00000000000000000000000a',
   version: 1,

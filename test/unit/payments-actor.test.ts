@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { type Actor, currentWork, runAs } from '../../shared/core/actor.ts';
+import { actorOf } from '../../shared/core/stored-actor.ts';
 import { withoutPayerSecrets } from '../../shared/http/reply.ts';
-import { actorOf } from '../../shared/payments/record/actor.ts';
 import { paymentOf, type VisiblePayment } from '../../shared/payments/record/payment.ts';
 import { paymentItem, paymentStore } from '../../shared/payments/record/store.ts';
 import { advancePayment } from '../../shared/payments/record/versions.ts';

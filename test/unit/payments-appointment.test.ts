@@ -35,7 +35,7 @@ const report = (status: ReportedStatus, fields: Partial<ProviderPayment> = {}): 
 
 type Part = Partial<Pick<PaymentProvider, 'findPayment' | 'confirmIntent' | 'cancelIntent'>>;
 
-/** One payment, a clock that the test moves, and a provider that answers as told. */
+/** One payment, a clock that the test moves, and a provider with scripted answers. */
 const service = (record: Payment, provider: Part) => {
   const clock = { at: NOON };
   const now = () => clock.at;
@@ -120,7 +120,7 @@ describe('an attempt whose answer was lost', () => {
     expect(calls).toEqual(['findPayment']);
   });
 
-  test('is told of as stuck once nobody can say for half an hour, and at each look from then on', async () => {
+  test('is reported as stuck after half an hour of unknown outcome, and at each look-up from then on', async () => {
     const { clock, keep, lines } = service(claimed(), {});
     const stuck = () => lines.filter(({ message }) => message === 'payment stuck').length;
     for (const [minutes, told] of [
@@ -161,7 +161,7 @@ describe('an attempt whose answer was lost', () => {
     expect(calls).toEqual(['findPayment']);
   });
 
-  test('is looked for again later, for as long as nobody can tell', async () => {
+  test('is looked up again later while its outcome is unknown', async () => {
     const { clock, keep, load } = service(claimed(), {});
     for (const [at, next] of [
       [MINUTE, 5 * MINUTE],
@@ -227,7 +227,7 @@ describe('an event that contradicts a settled payment', () => {
       const { tell, load, lines } = service(canceled, { findPayment: async () => report(status) });
       expect(await tell('payment_intent.succeeded', NOON / SECOND)).toMatchObject({ kind: 'ignored' });
       expect(await load()).toMatchObject({ status: 'canceled', version: 3 });
-      // Where the provider is of our own mind, there is nothing to be told.
+      // Nothing changes if the provider's status equals the record's.
       expect(lines.some(({ level }) => level === 'error')).toBe(status === 'failed');
     }
   });

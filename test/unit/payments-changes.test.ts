@@ -62,7 +62,7 @@ describe('every next version', () => {
     );
   });
 
-  test('has an appointment to be looked up exactly while it is unclear', () => {
+  test('has a due time for its look-up exactly while its outcome is unknown', () => {
     for (const status of PAYMENT_STATUSES) {
       const { reconcileAt, reconcileStep } = advancePayment(payment(), { to: status, now: LATER, cause: 'event' });
       const unclear = status === 'pending' || status === 'processing';
@@ -70,7 +70,7 @@ describe('every next version', () => {
     }
   });
 
-  test('keeps the appointment that it has while it stays unclear', () => {
+  test('keeps its due time while its outcome stays unknown', () => {
     const kept = { reconcileAt: iso(NOON + 30 * MINUTE), reconcileStep: 2 };
     expect(
       advancePayment(payment({ status: 'processing', ...kept }), { to: 'pending', now: LATER, cause: 'answer' }),
@@ -153,7 +153,7 @@ describe('a creation that the provider has answered', () => {
     status: 'creating',
   };
 
-  test('exists from version 1 on, with the provider’s ids and secret, and nobody at work on it', () => {
+  test('exists from version 1 on, with the provider’s ids and secret, and without a lease', () => {
     expect(publishIntent({ ...creating, methodRef: 'tok_1' }, report({ methodId: 'pm_9' }), LATER)).toMatchObject({
       version: 1,
       status: 'created',

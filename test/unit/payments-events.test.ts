@@ -40,7 +40,7 @@ describe('the events of a stored change', () => {
     },
   );
 
-  test('are none where the version stays: leases and appointments say nothing', () => {
+  test('are none without a new version: leases and due times publish nothing', () => {
     const before = payment({ status: 'processing' });
     expect(paymentEvents(before, { ...before, status: 'succeeded' })).toEqual([]);
     expect(paymentEvents(before, { ...before, reconcileAt: iso(NOON) })).toEqual([]);

@@ -43,7 +43,7 @@ describe('the item of a payment', () => {
     expect(['owner', 'project', 'sort', 'f'].filter((name) => name in item)).toEqual([]);
   });
 
-  test('is listed nowhere while it is withheld; unpaid, it is kept 24 h without an appointment', () => {
+  test('is in no list while it is withheld; unpaid, it is kept 24 h without a due time', () => {
     const withheld = { withheld: true, projectId: 'proj_1', clientSecret: 'pi_1_secret' } as const;
     const claimed = paymentItem(payment({ ...withheld, status: 'processing', reconcileAt: iso(NOON) }), NOON);
     expect(['owner', 'project', 'sort', 'f', 'ttl'].filter((name) => name in claimed)).toEqual([]);
@@ -93,7 +93,7 @@ describe('the item of a payment', () => {
   });
 });
 
-describe('the appointment of a payment', () => {
+describe('the due time of a payment', () => {
   const soon = iso(NOON + MINUTE);
   const tomorrow = iso(NOON + DAY);
 

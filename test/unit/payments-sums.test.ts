@@ -154,7 +154,7 @@ const run = async (all: World, given: Step): Promise<void> => {
   if (!found || !isVisiblePayment(found)) return;
   const now = all.now();
   if (given.act === 'erase') return all.erase(found.id);
-  // A refund at the provider may be heard of before the payment's success.
+  // A refund's event may arrive before the event of the payment's success.
   if (given.act === 'refund') return found.withheld ? undefined : changeRefund(all, found, given);
   if (given.act === 'sync') return all.commit({ ...found, reconcileAt: iso(now) });
   if (found.status === 'succeeded' || found.status === 'canceled') return;
@@ -172,27 +172,30 @@ interface Counted {
   readonly amounts: readonly [count: number, cents: number, refunds: number, refunded: number];
 }
 
+const countedOf = (all: World, one: Payment, groupBy: string): readonly Counted[] => {
+  const byStatus = groupBy === 'status';
+  const { currency } = one;
+  const label = byStatus ? one.status : groupBy === 'provider' ? one.providerId : '';
+  const dayOf = (at: string | undefined): string => utcDay(byStatus ? one.createdAt : (at ?? ''));
+  const done = [...(all.refunds.get(one.id)?.values() ?? [])].filter(({ status }) => status === 'succeeded');
+  const refunds = done.map(({ amountCents, completedAt }): Counted => {
+    return { day: dayOf(completedAt), currency, label, amounts: [0, 0, 1, amountCents] };
+  });
+  if (!byStatus && one.status !== 'succeeded') return refunds;
+  return [{ day: dayOf(one.completedAt), currency, label, amounts: [1, one.totalCents, 0, 0] }, ...refunds];
+};
+
+interface Grouping {
+  readonly isListed: (one: Payment) => boolean;
+  readonly groupBy: string;
+  readonly periodOf: (day: string) => string;
+}
+
 /** The same summary, summed over the payments and refunds themselves. */
-const summedUp = (
-  all: World,
-  isListed: (one: Payment) => boolean,
-  groupBy: string,
-  periodOf: (day: string) => string,
-) => {
-  const entries: Counted[] = [];
-  for (const one of all.payments.values()) {
-    if (one.status === 'creating' || one.withheld || !isListed(one)) continue;
-    const done = [...(all.refunds.get(one.id)?.values() ?? [])].filter(({ status }) => status === 'succeeded');
-    const { currency } = one;
-    const label = groupBy === 'status' ? one.status : groupBy === 'provider' ? one.providerId : '';
-    const dayOf = (at: string | undefined): string => utcDay(groupBy === 'status' ? one.createdAt : (at ?? ''));
-    if (groupBy === 'status' || one.status === 'succeeded') {
-      entries.push({ day: dayOf(one.completedAt), currency, label, amounts: [1, one.totalCents, 0, 0] });
-    }
-    for (const { amountCents, completedAt } of done) {
-      entries.push({ day: dayOf(completedAt), currency, label, amounts: [0, 0, 1, amountCents] });
-    }
-  }
+const summedUp = (all: World, { isListed, groupBy, periodOf }: Grouping) => {
+  const entries = [...all.payments.values()]
+    .filter((one) => one.status !== 'creating' && !one.withheld && isListed(one))
+    .flatMap((one) => countedOf(all, one, groupBy));
   const rows = new Map<string, number[]>();
   for (const { day, currency, label, amounts } of entries) {
     const key = [periodOf(day), currency, label].join(' ');
@@ -234,7 +237,8 @@ describe('the summaries', () => {
         for (const [interval, periodOf] of Object.entries(PERIODS)) {
           for (const group_by of ['currency', 'status', 'provider']) {
             const asked = { interval, group_by };
-            const of = (isListed: (one: Payment) => boolean) => summedUp(all, isListed, group_by, periodOf);
+            const of = (isListed: (one: Payment) => boolean) =>
+              summedUp(all, { isListed, groupBy: group_by, periodOf });
             expect(await summary(all, undefined, asked)).toEqual(of(() => true));
             expect(await summary(all, { kind: 'user', userId: 'user_1' }, asked)).toEqual(
               of(({ userId, organizationId }) => userId === 'user_1' && organizationId === undefined),

@@ -157,7 +157,7 @@ describe('an event of the provider', () => {
   };
 
   test.each(PAYMENT_STATUSES.flatMap((from) => TOLD.map((to) => [from, to] as const)))(
-    'moves a payment on, is ignored or has the provider read: %s, told %s',
+    'moves a payment on, is ignored or causes a read of the provider: %s, with %s reported',
     (from, to) => {
       expect(decideEvent(payment({ status: from }), said(to))).toEqual(expected(from, to));
     },
@@ -180,7 +180,7 @@ describe('an event of the provider', () => {
     );
   });
 
-  test('leads only further on, whatever is told and when', () => {
+  test('moves a payment only forward, for all reports in any order', () => {
     fc.assert(
       fc.property(
         fc.constantFrom(...PAYMENT_STATUSES),
@@ -238,7 +238,7 @@ describe('an event is stale', () => {
   });
 });
 
-/** What becomes of a payment: a read, brought on by an event, finds the furthest that the provider ever told. */
+/** The end of a payment: the read after an event finds the furthest status that the provider has reported. */
 const endOf = (start: PaymentStatus, events: readonly PaymentStatus[]): PaymentStatus => {
   const truth = events.reduce((one, other) => (isAhead(one, other) ? other : one), start);
   return events.reduce((status, told) => {

@@ -150,7 +150,7 @@ describe('the access token', () => {
     expect(bearer(calls)).toEqual(['Bearer t1', 'Bearer t1', 'Bearer t2']);
   });
 
-  test('that is refused is bought anew once, and then the refusal stands', async () => {
+  test('that is refused is renewed once, and then the refusal stands', async () => {
     let count = 0;
     const { provider, calls } = paypalThat((path) => {
       if (!path.includes('oauth2')) return Response.json({ name: 'AUTHENTICATION_FAILURE' }, { status: 401 });
@@ -236,7 +236,7 @@ describe('a refusal', () => {
     expect(await confirm(answering(429, {}))).toEqual({ kind: 'not_done', reason: 'rate_limited' });
   });
 
-  test.each([409, 500, 503])('%d is none: nobody knows', async (status) => {
+  test.each([409, 500, 503])('%d is an unknown outcome', async (status) => {
     expect(await confirm(answering(status, {}))).toEqual({ kind: 'unknown', reason: 'error' });
   });
 

@@ -81,7 +81,7 @@ describe('an event of PayPal', () => {
     ['PAYMENT.CAPTURE.COMPLETED', { status: 'COMPLETED' }],
     ['CHECKOUT.ORDER.APPROVED', { id: 'O1' }],
     ['SOMETHING.NEW', undefined],
-  ])('%s of %j is one that nobody acts on', (rawType, resource) => {
+  ])('%s of %j is ignored', (rawType, resource) => {
     expect(readPayPalEvent(event(rawType, resource))).toMatchObject({ id: 'WH-1', rawType, type: undefined });
   });
 

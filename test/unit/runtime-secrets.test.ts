@@ -34,7 +34,7 @@ describe('the keys of a provider', () => {
     expect(reads()).toBe(2);
   });
 
-  test('count anew once they have changed', async () => {
+  test('are counted again after a change', async () => {
     holding('{"API_KEY":"sk_test_one"}');
     expect(await open()).toMatchObject({ acceptsWebhooks: false });
     holding('{"API_KEY":"sk_test_two","WEBHOOK_SECRET":"whsec_two"}');

@@ -308,7 +308,7 @@ describe('an intent', () => {
     expect(report(fields).status).toBe(status);
   });
 
-  test('is told in our words', () => {
+  test('is translated', () => {
     const fields = { latest_charge: 'ch_1', payment_method: { id: 'pm_1' }, currency: 'eur' };
     expect(report({ status: 'succeeded', ...fields })).toEqual({
       intentId: 'pi_1',
@@ -409,7 +409,7 @@ describe('a signature', () => {
     },
   );
 
-  test('holds for bytes that are no JSON: whoever reads them refuses those', async () => {
+  test('is valid for bytes that are no JSON; the reader refuses them', async () => {
     expect(await verdict(header(second, sign('not json', second)), 'not json')).toBe('valid');
   });
 

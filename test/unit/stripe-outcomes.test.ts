@@ -23,7 +23,7 @@ const confirm = (provider: PaymentProvider) => provider.confirmIntent(CONFIRM);
 type Answer = Parameters<typeof stripeThatAnswers>[0];
 const outcome = (answer: Answer) => confirm(stripeThatAnswers(answer).provider());
 
-describe('what a confirmation comes to', () => {
+describe('the outcome of a confirmation', () => {
   test('is done where Stripe answers with the intent', async () => {
     const paid = paymentIntent({ status: 'succeeded', latest_charge: 'ch_1' });
     expect(await outcome(answers(200, paid))).toMatchObject({
@@ -124,7 +124,7 @@ describe('what a confirmation comes to', () => {
     expect(given?.aborted).toBe(true);
   });
 
-  test('is asked once: a repeat is ours to decide', async () => {
+  test('is called once: the SDK does not retry', async () => {
     for (const answer of [refuses(500, {}), refuses(429, {}), answers(200, '')]) {
       const { provider, calls } = stripeThatAnswers(answer);
       await confirm(provider());
@@ -260,7 +260,7 @@ describe('a read', () => {
   });
 });
 
-describe('what Stripe is told', () => {
+describe('a request to Stripe', () => {
   const create = async (fields: object) => {
     const { provider, calls } = stripeThatAnswers(answers(200, paymentIntent()));
     await provider().createIntent({
@@ -309,13 +309,13 @@ describe('what Stripe is told', () => {
 });
 
 describe('a removal', () => {
-  test('is done, too, where Stripe no longer has what is to go', async () => {
+  test('is done, too, if Stripe no longer has the object', async () => {
     const { provider } = stripeThatAnswers(refuses(404, { type: 'invalid_request_error', code: 'resource_missing' }));
     expect(await provider().deleteCustomer('cus_1')).toEqual({ kind: 'done', value: { customerId: 'cus_1' } });
     expect(await provider().detachMethod('pm_1')).toEqual({ kind: 'done', value: { methodId: 'pm_1' } });
   });
 
-  test('is unknown where Stripe is in trouble', async () => {
+  test('is unknown after a server error of Stripe', async () => {
     const { provider } = stripeThatAnswers(refuses(500, { type: 'api_error' }));
     expect([(await provider().deleteCustomer('cus_1')).kind, (await provider().detachMethod('pm_1')).kind]).toEqual([
       'unknown',

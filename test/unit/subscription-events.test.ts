@@ -49,7 +49,7 @@ describe("a subscription's event", () => {
   test.each([
     ['newer', newer],
     ['older', older],
-  ])('of Stripe’s %s shape is told in our words', (_, object) => {
+  ])('of Stripe’s %s shape is translated', (_, object) => {
     const event = readStripeEvent(own('customer.subscription.updated', object));
     expect(event?.type).toBe('subscription.updated');
     expect(event?.object.subscription).toEqual(told);
@@ -145,7 +145,7 @@ describe("an invoice's event", () => {
     ['newer', newerInvoice],
     ['older', olderInvoice],
     ['older and unfolded', { ...olderInvoice, subscription: { id: 'sub_s1' }, payment_intent: { id: 'pi_1' } }],
-  ])('of Stripe’s %s shape is told in our words', (_, object) => {
+  ])('of Stripe’s %s shape is translated', (_, object) => {
     const event = readStripeEvent(own('invoice.payment_failed', object));
     expect(event?.type).toBe('invoice.payment_failed');
     expect(event?.object.invoice).toEqual(toldInvoice);

@@ -32,7 +32,7 @@ describe('a key', () => {
   });
 
   test('of a history entry sorts by version', () => {
-    const keys = [1, 2, 9, 10, 99, 100, 12_345].map((version) => historyKey('pay_1', version).sk);
+    const keys = [1, 2, 9, 10, 99, 100, 12_345].map((version) => historyKey({ kind: 'PAY', id: 'pay_1' }, version).sk);
     expect(keys.toSorted()).toEqual(keys);
   });
 
@@ -53,7 +53,7 @@ describe('a key', () => {
     expect(listSort('2026-03-10T12:00:00.000Z', 'pay_a')).not.toBe(listSort('2026-03-10T12:00:00.000Z', 'pay_b'));
   });
 
-  test('of an appointment is in one of the shards that are swept', () => {
+  test('of a due time is in one of the swept shards', () => {
     fc.assert(fc.property(fc.string(), (id) => dueShards.includes(dueShard(id))));
   });
 

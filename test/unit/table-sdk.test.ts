@@ -15,12 +15,15 @@ import {
 } from '@aws-sdk/lib-dynamodb';
 import { mockClient } from 'aws-sdk-client-mock';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
-import { openTable } from '../../shared/table/table.ts';
+import { connectDynamo, openTable } from '../../shared/table/table.ts';
 import { NOON } from '../builders/payment.ts';
 import { refusalIn } from '../builders/refusal.ts';
 
 const engine = mockClient(DynamoDBDocumentClient);
-const table = openTable({ region: 'us-east-1' }, 'records', () => NOON);
+const table = openTable(
+  connectDynamo({ region: 'us-east-1' }, 'records', () => NOON),
+  () => NOON,
+);
 const said = { $metadata: {}, message: 'no' };
 const keys = (count: number) => Array.from({ length: count }, (_, index) => ({ pk: `PAY#${index}`, sk: 'PAY' }));
 const conflict = () =>

@@ -40,7 +40,7 @@ const rig = (answer: PostResponse = OK, targets: readonly Target[] = [TARGET]) =
 };
 
 describe('a delivery', () => {
-  test('to a target that is no more is dropped, and said so', async () => {
+  test('to a removed target is dropped, with a log line', async () => {
     const { deliver, posted, items, lines } = rig(OK, [{ ...TARGET, name: 'WEBHOOK_2' }]);
     expect(await deliver()).toBe('done');
     expect(posted).toEqual([]);
@@ -68,7 +68,7 @@ describe('a delivery', () => {
     expect(posted.map(({ body }) => body.toString())).toEqual([raw.toString()]);
   });
 
-  test('that fails comes back later and later, and at last at once, to be found received too often', async () => {
+  test('that fails returns with growing delays, and at last at once, so that the queue moves it to the dead letters', async () => {
     const { deliver } = rig({ ...OK, status: 500 });
     const answers = [];
     for (const count of [1, 2, 3, 4]) answers.push(await deliver({}, count));

@@ -6,8 +6,8 @@ import { isPublicAddress } from '../../shared/webhooks/outbound/targets.ts';
 import { FORBIDDEN_ADDRESSES, HOSTILE_URLS } from '../builders/hostile-urls.ts';
 
 /**
- * No socket is opened to a forbidden address. Sockets are watched where they connect: whatever the code above thinks, it
- * is the address that counts which a socket would open. None is opened here.
+ * No socket is opened to a forbidden address. Sockets are watched where they connect: whatever the code above thinks,
+ * it is the address that counts which a socket would open. None is opened here.
  */
 const PUBLIC = '93.184.215.14';
 let opened: string[] = [];
@@ -85,7 +85,7 @@ describe('a target', () => {
     expect(await post(posted('https://rebinding.example/in'))).toMatchObject({ reason: 'unreachable' });
     expect(opened).toEqual([PUBLIC]);
     expect(resolve).toHaveBeenCalledOnce();
-    // The next delivery asks anew, and is refused.
+    // The next delivery resolves the name again and is refused.
     expect(await post(posted('https://rebinding.example/in'))).toMatchObject({ reason: 'forbidden_address' });
     expect(opened).toEqual([PUBLIC]);
   });

@@ -73,7 +73,7 @@ describe('the targets', () => {
     expect(parseTargets({ ...ON, EXTERNAL_WEBHOOK_URLS: URL_1 }, false)).toMatchObject([{ filters: ['all'] }]);
   });
 
-  test('at a known chat service take messages to be read, unless told otherwise', () => {
+  test('at a known chat service get readable messages, unless configured otherwise', () => {
     const url = 'https://hooks.slack.com/services/T0/B0/x';
     const format = (more: Environment = {}) =>
       parseTargets({ ...ON, WEBHOOK_1_URL: url, ...more }, false).map((target) => target.format);
@@ -155,7 +155,7 @@ describe('the targets', () => {
     expect(at(secretOf(23), 'prod', { WEBHOOK_1_URL: 'x' })).toEqual(['WEBHOOK_1_URL: must be a URL', weak]);
   });
 
-  test('are said by variables that are known from all others', () => {
+  test('are set by variables that differ from all others', () => {
     const asked = new Set<string>();
     const env = new Proxy<Environment>({}, { get: (_, name) => void asked.add(String(name)) });
     parseTargets(env, false);

@@ -1,7 +1,8 @@
 import { type LocalRequest, type LocalResponse, problem } from '../machine/answer.ts';
-import { answerAws, type Operations } from '../messaging/aws-protocol.ts';
+import { answerAws, type Operations } from '../machine/aws-protocol.ts';
 import { ConnectionDropped, type Simulator } from '../simulator/state/options.ts';
 import { type Controls, createControl } from './routes.ts';
+import { withStripeBrowser } from './stripe-browser.ts';
 
 /** Everything under /_local: the stand-ins for AWS, the identity service and the providers, and the control routes. */
 export interface LocalParts extends Controls {
@@ -14,7 +15,7 @@ export const createLocal = (sites: LocalParts): ((ask: LocalRequest) => Promise<
   const prefixes: Readonly<Record<string, (ask: LocalRequest) => Promise<LocalResponse | undefined>>> = {
     aws: (ask) => answerAws(sites.operations, ask),
     'identity-service': sites.identity.answer,
-    providers: (ask) => forward(ask, sites.simulator.provider),
+    providers: withStripeBrowser((ask) => forward(ask, sites.simulator.provider)),
     simulator: (ask) => forward(ask, sites.simulator.control),
   };
   return async (ask) => {

@@ -1,6 +1,8 @@
+import { Webhook } from 'standardwebhooks';
 import * as z from 'zod';
 import { bodyOf, json, type LocalRequest, type LocalResponse, problem } from '../machine/answer.ts';
 import type { Clock } from '../machine/clock.ts';
+import { LOCAL_SECRETS } from '../machine/environment.ts';
 import type { State } from '../machine/sqlite.ts';
 
 /** Targets for outbound webhooks: each keeps its requests, oldest first, and can be made to fail or to be slow. */
@@ -14,6 +16,8 @@ const behaviourSchema = z.object({
   delay_ms: z.int().min(0).max(600_000).default(0),
   /** The number of requests it applies to; absent: all from now on. */
   times: z.int().min(1).optional(),
+  /** A receiver under development on this machine: it gets every request, and its status is the answer. */
+  forward_to: z.url({ protocol: /^http$/, hostname: /^(?:127\.0\.0\.1|localhost|\[::1\])$/ }).optional(),
 });
 type Behaviour = z.infer<typeof behaviourSchema>;
 
@@ -40,9 +44,10 @@ export const createSink = (state: State, clock: Pick<Clock, 'now'>): Sink => {
   };
   const receive = async (name: string, ask: LocalRequest): Promise<LocalResponse> => {
     keep(name, new Date(clock.now()).toISOString(), JSON.stringify(ask.headers), ask.body.toString('utf8'));
-    const { status = 200, delay_ms = 0 } = nextBehaviour(name) ?? {};
+    const { status = 200, delay_ms = 0, forward_to } = nextBehaviour(name) ?? {};
     if (delay_ms > 0) await new Promise((resolve) => setTimeout(resolve, delay_ms));
-    return json(status, { received: status < 300 });
+    const answered = forward_to === undefined ? status : await forward(forward_to, ask);
+    return json(answered, { received: answered < 300 });
   };
 
   return {
@@ -69,6 +74,37 @@ export const createSink = (state: State, clock: Pick<Clock, 'now'>): Sink => {
       return json(200, behaviour);
     },
   };
+};
+
+/** Where no receiver answers. */
+const BAD_GATEWAY = 502;
+
+/**
+ * Signed again, under the same id: the receiver compares the timestamp with its own clock, and the host's clock may be days
+ * ahead of that. The secret is the local one of WEBHOOK_1.
+ */
+const forward = async (url: string, { headers, body, signal }: LocalRequest): Promise<number> => {
+  const id = headers['webhook-id'] ?? '';
+  const text = body.toString('utf8');
+  const sentAt = new Date();
+  const own = Object.entries(headers).filter(([name]) => name.startsWith('webhook-'));
+  try {
+    const { status } = await fetch(url, {
+      method: 'POST',
+      headers: {
+        ...Object.fromEntries(own),
+        'content-type': headers['content-type'] ?? 'application/json',
+        'webhook-timestamp': String(Math.floor(sentAt.getTime() / 1_000)),
+        'webhook-signature': new Webhook(LOCAL_SECRETS.WEBHOOK_1_SECRET).sign(id, sentAt, text),
+      },
+      body: text,
+      redirect: 'manual',
+      signal,
+    });
+    return status;
+  } catch {
+    return BAD_GATEWAY;
+  }
 };
 
 const parsedOrNull = (text: string): unknown => {

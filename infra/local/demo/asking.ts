@@ -45,7 +45,7 @@ export interface Demo {
 }
 
 /** A part of the demo data, made when the clock shows that time. */
-export interface Step {
+export interface DemoStep {
   /** Days before the present. */
   readonly daysAgo: number;
   readonly run: (demo: Demo) => Promise<unknown>;

@@ -1,5 +1,5 @@
 import { DAY } from '../../../shared/core/time.ts';
-import { control, type Demo, type DemoSite, openDemo, type Step } from './asking.ts';
+import { control, type Demo, type DemoSite, type DemoStep, openDemo } from './asking.ts';
 import { paymentSteps } from './payments.ts';
 import { peopleSteps } from './people.ts';
 import { subscriptionSteps } from './subscriptions.ts';
@@ -36,7 +36,7 @@ const tell = async (site: DemoSite, demo: Demo): Promise<undefined> => {
 };
 
 /** Steps of one moment run at once, and use nothing of each other. */
-const byMoment = (steps: readonly Step[]): readonly (readonly [daysAgo: number, steps: readonly Step[]])[] =>
+const byMoment = (steps: readonly DemoStep[]): readonly (readonly [daysAgo: number, steps: readonly DemoStep[]])[] =>
   [...Map.groupBy(steps, ({ daysAgo }) => daysAgo)].sort(([a], [b]) => b - a);
 
 const moveTo = (site: DemoSite, at: number): Promise<unknown> =>

@@ -1,5 +1,5 @@
 import type { DisputeStatus, RefundReason } from '../../../shared/core/money-back.ts';
-import { ADMIN, type Demo, MEMBER, OWNER, type Step } from './asking.ts';
+import { ADMIN, type Demo, type DemoStep, MEMBER, OWNER } from './asking.ts';
 
 /** The payments of the demo data, each with what happened to it later. */
 interface Story {
@@ -206,10 +206,10 @@ const STORIES: readonly Story[] = [
   }),
 ];
 
-export const paymentSteps: readonly Step[] = STORIES.flatMap((story) => [
+export const paymentSteps: readonly DemoStep[] = STORIES.flatMap((story) => [
   { daysAgo: story.daysAgo, run: (demo) => pay(demo, story) },
   ...(story.later ?? []).map(
-    ({ daysAgo, run }): Step => ({
+    ({ daysAgo, run }): DemoStep => ({
       daysAgo,
       run: (demo) => run(demo, demo.made(story.name).id),
     }),

@@ -1,4 +1,4 @@
-import { ADMIN, type Demo, MEMBER, OWNER, type Step } from './asking.ts';
+import { ADMIN, type Demo, type DemoStep, MEMBER, OWNER } from './asking.ts';
 
 /** Who pays and with what: addresses, customers, payment methods, an organization with members, and the catalog. */
 const ORGANIZATION = 'org_demo';
@@ -10,7 +10,7 @@ interface Owned {
 
 const creating =
   (path: string) =>
-  (daysAgo: number, name: string, { by, ...body }: Owned): Step => ({
+  (daysAgo: number, name: string, { by, ...body }: Owned): DemoStep => ({
     daysAgo,
     run: (demo) => demo.create(name, { path, by, body }),
   });
@@ -18,12 +18,12 @@ const address = creating('/addresses');
 const customer = creating('/customers');
 const method = creating('/payment-methods');
 
-const organization = (name: string, title: string): Step => ({
+const organization = (name: string, title: string): DemoStep => ({
   daysAgo: 30.9,
   run: (demo) => demo.create(name, { path: '/organizations', by: OWNER, body: { name: title } }),
 });
 
-const record = (kind: string, id: string, body: object): Step => ({
+const record = (kind: string, id: string, body: object): DemoStep => ({
   daysAgo: 31,
   run: (demo) => demo.put({ path: `/admin/${kind}/${id}`, by: ADMIN, body }),
 });
@@ -45,7 +45,7 @@ const joinOrganization = async (demo: Demo): Promise<void> => {
   });
 };
 
-export const peopleSteps: readonly Step[] = [
+export const peopleSteps: readonly DemoStep[] = [
   record('tiers', 'demo-gold', {
     name: 'Gold',
     slug: 'demo-gold',

@@ -1,5 +1,5 @@
 import type { ProviderSlot } from '../../../shared/core/settings.ts';
-import { type Demo, MEMBER, OWNER, type Step } from './asking.ts';
+import { type Demo, type DemoStep, MEMBER, OWNER } from './asking.ts';
 
 /** Subscriptions of the demo data: at least one in each state. */
 interface Plan {
@@ -65,10 +65,10 @@ function price(total_cents: number, currency: string, billing_interval: string) 
   return { total_cents, currency, billing_interval };
 }
 
-export const subscriptionSteps: readonly Step[] = PLANS.flatMap((plan) => [
+export const subscriptionSteps: readonly DemoStep[] = PLANS.flatMap((plan) => [
   { daysAgo: plan.daysAgo, run: (demo) => subscribe(demo, plan) },
   ...(plan.later ?? []).map(
-    ({ daysAgo, action, body }): Step => ({
+    ({ daysAgo, action, body }): DemoStep => ({
       daysAgo,
       run: (demo) => demo.post({ path: `/subscriptions/${demo.made(plan.name).id}/${action}`, by: plan.by, body }),
     }),

@@ -7,22 +7,32 @@ import {
   ResourceNotFoundException,
   type TableDescription,
 } from '@aws-sdk/client-dynamodb';
+import type { Now } from '../../../shared/core/time.ts';
+import type { Connection } from '../../../shared/table/connection.ts';
 import { dueShards, TABLE } from '../../../shared/table/keys.ts';
+import { connectDynamo } from '../../../shared/table/table.ts';
+import type { Operations } from '../machine/aws-protocol.ts';
 import { REGION } from '../machine/environment.ts';
 import { StartError } from '../machine/start-error.ts';
 import type { Engine } from './engine.ts';
+import { createPolledStream, type StreamSource } from './stream-source.ts';
 
-/** The table on the local engine, created from the same schema as the deployed table. */
+/** The table of the host, with the indexes of the deployed table: embedded in the host, or kept by another engine. */
 export interface Database {
-  readonly streamArn: string;
+  /** Where other processes reach the table. */
+  readonly endpoint: string;
+  /** The wire protocol, where the host itself answers it. */
+  readonly operations: Operations;
+  readonly stream: StreamSource;
   /** Epoch ms of the earliest due work of all records, or undefined. */
   earliestDue(): Promise<number | undefined>;
+  connect(now: Now): Connection;
   close(): void;
 }
 
-export const localCredentials = { accessKeyId: 'local', secretAccessKey: 'local' } as const;
+const localCredentials = { accessKeyId: 'local', secretAccessKey: 'local' } as const;
 
-const DUE_INDEX = 'due';
+export const DUE_INDEX = 'due';
 const ACTIVE_TRIES = 100;
 const LOOK_AGAIN_MS = 20;
 
@@ -30,28 +40,38 @@ const LOOK_AGAIN_MS = 20;
  * @param engine the host's own engine, which reads due times straight from its file: moving the clock reads them often
  * @throws StartError where the engine cannot be reached, or holds a table of another shape.
  */
-export const openDatabase = async (
+export const openEngineDatabase = async (
   endpoint: string,
   tableName: string,
-  engine: Pick<Engine, 'firstSortKeys'> | undefined,
+  engine: Engine | undefined,
 ): Promise<Database> => {
-  const client = new DynamoDBClient({ endpoint, region: REGION, credentials: localCredentials, maxAttempts: 2 });
+  const config = { endpoint, region: REGION, credentials: localCredentials };
+  const client = new DynamoDBClient({ ...config, maxAttempts: 2 });
   const table = await tableOf(client, tableName).catch((error: unknown) => {
     client.destroy();
     if (error instanceof StartError) throw error;
     throw new StartError(`the DynamoDB engine at ${endpoint} does not answer as one: ${String(error)}`, error);
   });
+  engine?.indexStreamRecords();
   return {
-    streamArn: table.LatestStreamArn ?? '',
-    earliestDue: async () => {
-      const perShard = engine
-        ? engine.firstSortKeys({ table: tableName, index: DUE_INDEX }, dueShards)
-        : await Promise.all(dueShards.map((shard) => earliestOf(client, tableName, shard)));
-      const known = perShard.filter((due) => due !== undefined).sort();
-      return known[0] === undefined ? undefined : Date.parse(known[0]);
-    },
+    endpoint,
+    operations: {},
+    stream: createPolledStream({ endpoint, arn: table.LatestStreamArn ?? '', writeMark: engine?.writeMark }),
+    earliestDue: async () =>
+      earliest(
+        engine
+          ? engine.firstSortKeys({ table: tableName, index: DUE_INDEX }, dueShards)
+          : await Promise.all(dueShards.map((shard) => earliestOf(client, tableName, shard))),
+      ),
+    connect: (now) => connectDynamo(config, tableName, now),
     close: () => client.destroy(),
   };
+};
+
+/** @param dueTimes ISO times */
+export const earliest = (dueTimes: readonly (string | undefined)[]): number | undefined => {
+  const [first] = dueTimes.filter((due) => due !== undefined).sort();
+  return first === undefined ? undefined : Date.parse(first);
 };
 
 const tableOf = async (client: DynamoDBClient, tableName: string): Promise<TableDescription> => {

@@ -29,6 +29,8 @@ export interface EngineOptions {
   readonly onLoss: (line: string) => void;
 }
 
+/** The engine's file in the data folder. */
+export const ENGINE_FILE = 'dynamodb.db';
 const PORT_TRIES = 5;
 /** The engine's word for a file that another try does not open either. */
 const NO_DATABASE = /not a valid SQLite database|unable to open database/;
@@ -56,9 +58,9 @@ export const startEngine = async (options: EngineOptions): Promise<Engine> => {
   const binary = findBinary();
   for (let tries = 1; ; tries += 1) {
     const port = await freePort();
-    // A failed try has removed the temporary folder.
-    mkdirSync(options.folder, { recursive: true });
-    const file = join(options.folder, 'dynamodb.db');
+    // A temporary folder does not exist yet; a failed try has removed it.
+    mkdirSync(options.folder, { recursive: true, mode: 0o700 });
+    const file = join(options.folder, ENGINE_FILE);
     const child = spawn('/bin/sh', ['-c', GUARD], {
       env: {
         PATH: '/usr/local/bin:/usr/bin:/bin',
@@ -85,7 +87,7 @@ const findBinary = (): string => {
     return join(dirname(createRequire(import.meta.url).resolve('@dynoxide/linux-x64/package.json')), 'dynoxide');
   } catch (error) {
     throw new StartError(
-      `no DynamoDB engine for ${process.platform} ${process.arch}: start one (DynamoDB Local, say) and set DYNAMODB_ENDPOINT`,
+      `dynoxide has no binary for ${process.platform} ${process.arch}: set DYNAMODB_ENGINE=embedded, or start another engine and set DYNAMODB_ENDPOINT`,
       error,
     );
   }

@@ -55,7 +55,7 @@ export const openFailures = ({ folder, triggers, invoke }: FailuresOptions): Fai
   return {
     keep: (line) =>
       inTurn(async () => {
-        await mkdir(folder, { recursive: true });
+        await mkdir(folder, { recursive: true, mode: 0o700 });
         await appendFile(fileOf(line.trigger), `${JSON.stringify(line)}\n`);
       }),
     list: () => inTurn(list),

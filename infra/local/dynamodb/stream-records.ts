@@ -14,11 +14,13 @@ export const streamAnswerSchema = z.object({
 
 export const sequenceOf = (record: StreamRecord): string => record.dynamodb?.SequenceNumber ?? '';
 
-/** INSERT and MODIFY of items with one of the trigger's sort keys. */
+/** INSERT and MODIFY of items with one of the trigger's sort keys, and the removals that it declares. */
 export const isWanted = (trigger: StreamTrigger, record: StreamRecord): boolean => {
   const { eventName, dynamodb } = record;
+  const sortKey = dynamodb?.Keys?.['sk']?.S ?? '';
+  if (eventName === 'REMOVE') return trigger.removalsOf?.includes(sortKey) ?? false;
   if (eventName !== 'INSERT' && eventName !== 'MODIFY') return false;
-  if (!trigger.sortKeys.includes(dynamodb?.Keys?.['sk']?.S ?? '')) return false;
+  if (!trigger.sortKeys.includes(sortKey)) return false;
   // The local engine records a put that changes nothing, DynamoDB does not.
   return eventName === 'INSERT' || !isDeepStrictEqual(dynamodb?.OldImage, dynamodb?.NewImage);
 };

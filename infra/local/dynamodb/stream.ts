@@ -1,13 +1,13 @@
-import * as z from 'zod';
 import type { StreamTrigger } from '../../../shared/messaging/trigger.ts';
 import type { Clock, TimedWork } from '../machine/clock.ts';
 import type { Invoke } from '../machine/invoke.ts';
 import type { State } from '../machine/sqlite.ts';
 import type { Failures } from './failures.ts';
 import { MAX_TRIES, processBatch } from './stream-batches.ts';
-import { createGetRecords, createStreamReader, type StreamReader, streamPositionSchema } from './stream-reader.ts';
+import type { StreamReader } from './stream-reader.ts';
 import { isWanted, type LambdaRecord, lambdaRecord, sequenceOf, streamAnswerSchema } from './stream-records.ts';
-import { createStreamsApi, type StreamRecord } from './streams-api.ts';
+import type { StreamSource } from './stream-source.ts';
+import type { StreamRecord } from './streams-api.ts';
 
 /**
  * The table's stream and its consumers. Each consumer reads in order from its own saved position, so that a restart
@@ -23,10 +23,7 @@ export interface Streams extends TimedWork {
 }
 
 export interface StreamsOptions {
-  readonly endpoint: string;
-  /** A number that changes with every write; undefined: the stream is polled all the time. */
-  readonly writeMark: (() => number) | undefined;
-  readonly streamArn: string;
+  readonly source: StreamSource;
   readonly triggers: readonly StreamTrigger[];
   readonly state: State;
   readonly clock: Pick<Clock, 'now' | 'wake'>;
@@ -36,7 +33,6 @@ export interface StreamsOptions {
   readonly log: (line: string) => void;
 }
 
-const WATCH_MS = 20;
 const IDLE_MS = 50;
 const WATCHED_IDLE_MS = 1_000;
 /** Writes come in bursts: one read serves all of them. */
@@ -46,23 +42,15 @@ const FIRST_PAUSE_MS = 10;
 const LONGEST_PAUSE_MS = 200;
 
 export const createStreams = (options: StreamsOptions): Streams => {
-  const api = createStreamsApi(options.endpoint);
-  const getRecords = createGetRecords(api, options.writeMark);
+  const { source, state } = options;
   const consumers = options.triggers.map((trigger) => {
-    const kept = `stream ${trigger.id} ${options.streamArn}`;
-    const reader = createStreamReader({
-      api,
-      getRecords,
-      streamArn: options.streamArn,
-      load: () => options.state.get(kept, z.nullable(streamPositionSchema)) ?? undefined,
-      save: (position) => options.state.set(kept, position ?? null),
-    });
+    const reader = source.openReader(state, `stream ${trigger.id} ${source.arn}`);
     return { trigger, ...createConsumer(options, trigger, reader) };
   });
   const poke = (): void => {
     for (const consumer of consumers) consumer.poke();
   };
-  let watch: NodeJS.Timeout | undefined;
+  let unwatch = (): void => undefined;
   return {
     name: 'stream',
     nextDueAt: () => undefined,
@@ -76,31 +64,21 @@ export const createStreams = (options: StreamsOptions): Streams => {
       await consumer.rewind();
     },
     start: () => {
-      watch = watchWrites(options.writeMark, poke);
+      unwatch = source.watch(poke);
       for (const consumer of consumers) consumer.start();
     },
     stop: async () => {
-      clearInterval(watch);
+      unwatch();
       await Promise.all(consumers.map((consumer) => consumer.stop()));
-      api.close();
+      source.close();
     },
   };
-};
-
-const watchWrites = (writeMark: (() => number) | undefined, poke: () => void): NodeJS.Timeout | undefined => {
-  if (!writeMark) return undefined;
-  let seen = writeMark();
-  const look = () => {
-    const mark = writeMark();
-    if (mark !== seen) poke();
-    seen = mark;
-  };
-  return setInterval(look, WATCH_MS);
 };
 
 const createConsumer = (options: StreamsOptions, trigger: StreamTrigger, reader: StreamReader) => {
   const nap = createNap();
-  const idleMs = options.writeMark ? WATCHED_IDLE_MS : IDLE_MS;
+  const { writeMark } = options.source;
+  const idleMs = writeMark ? WATCHED_IDLE_MS : IDLE_MS;
   let stopped = false;
   let busy = false;
   /** The write mark at which the stream was empty. */
@@ -126,7 +104,7 @@ const createConsumer = (options: StreamsOptions, trigger: StreamTrigger, reader:
     if (last && !stopped) reader.advance(sequenceOf(last));
   };
   const readNext = async (): Promise<readonly StreamRecord[]> => {
-    const mark = options.writeMark?.();
+    const mark = writeMark?.();
     const records = await reader.read();
     busy = records.length > 0;
     if (!busy) emptyAt = mark;
@@ -167,7 +145,7 @@ const createConsumer = (options: StreamsOptions, trigger: StreamTrigger, reader:
     poke: () => nap.end(AFTER_POKE_MS),
     caughtUp: async (): Promise<boolean> => {
       if (busy) return false;
-      if (stopped || (emptyAt !== undefined && emptyAt === options.writeMark?.())) return true;
+      if (stopped || (emptyAt !== undefined && emptyAt === writeMark?.())) return true;
       return new Promise<boolean>((resolve) => {
         waiting.push(resolve);
         nap.end(0);
@@ -219,12 +197,12 @@ const createNap = () => {
 
 /** @returns the index of the first failed record; undefined: none. */
 const runHandler = async (
-  { streamArn, clock, invoke }: StreamsOptions,
+  { source, clock, invoke }: StreamsOptions,
   trigger: StreamTrigger,
   records: readonly StreamRecord[],
 ): Promise<number | undefined> => {
   const now = clock.now();
-  const event = { Records: records.map((record): LambdaRecord => lambdaRecord(record, streamArn, now)) };
+  const event = { Records: records.map((record): LambdaRecord => lambdaRecord(record, source.arn, now)) };
   const answer = streamAnswerSchema.parse((await invoke(trigger.id, event, trigger.timeoutSeconds)) ?? {});
   if (answer.batchItemFailures.length === 0) return undefined;
   const failed = new Set(answer.batchItemFailures.map((failure) => failure.itemIdentifier));
@@ -234,7 +212,7 @@ const runHandler = async (
 };
 
 const giveUp = async (
-  { failures, streamArn, clock, log }: StreamsOptions,
+  { failures, source, clock, log }: StreamsOptions,
   trigger: StreamTrigger,
   { record, error }: { readonly record: StreamRecord; readonly error: unknown },
 ): Promise<void> => {
@@ -244,7 +222,7 @@ const giveUp = async (
     failed_at: new Date(now).toISOString(),
     tries: MAX_TRIES,
     error: error === undefined ? 'reported as failed' : String(error),
-    record: lambdaRecord(record, streamArn, now),
+    record: lambdaRecord(record, source.arn, now),
   });
   log(`${trigger.id} gave up record ${sequenceOf(record)} after ${MAX_TRIES} tries: payctl failures list`);
 };

@@ -3,11 +3,11 @@ import * as z from 'zod';
 import { PROVIDER_SLOTS, type ProviderSlot, type Settings, type SlotSettings } from '../../../shared/core/settings.ts';
 import type { Trigger } from '../../../shared/messaging/trigger.ts';
 import { setHost } from '../../../shared/runtime.ts';
+import type { Connection } from '../../../shared/table/connection.ts';
 import { createLocal } from '../control/local-routes.ts';
 import { startReport } from '../control/start-report.ts';
 import { createSink } from '../control/webhook-sink.ts';
 import type { Database } from '../dynamodb/database.ts';
-import type { Engine } from '../dynamodb/engine.ts';
 import { openFailures } from '../dynamodb/failures.ts';
 import { createStreams } from '../dynamodb/stream.ts';
 import { createCors } from '../gateway/cors.ts';
@@ -15,6 +15,7 @@ import { createGateway, type Gateway } from '../gateway/gateway.ts';
 import type { Route } from '../gateway/routes.ts';
 import { createIdentity } from '../identity/identity.ts';
 import type { LocalRequest, LocalResponse } from '../machine/answer.ts';
+import { checkedConnection } from '../machine/checked-connection.ts';
 import { createClock, type HostClock, type KeptTime } from '../machine/clock.ts';
 import type { DataFolder } from '../machine/data-folder.ts';
 import { queueUrl } from '../machine/environment.ts';
@@ -42,9 +43,8 @@ export interface HostInputs {
   readonly basePath: string;
   readonly catalogue: Catalogue;
   readonly database: Database;
-  /** The URL of the DynamoDB engine. */
-  readonly endpoint: string;
-  readonly engine: Engine | undefined;
+  /** Stands between the functions and the table, for tests. */
+  readonly between: (connection: Connection) => Connection;
   readonly env: Readonly<Record<string, string>>;
   readonly settings: Settings;
   /** When the clock of a new data folder begins, epoch ms; now by default. */
@@ -82,7 +82,8 @@ export const assemble = (site: HostInputs): HostParts => {
   const clock = openClock(site);
   const rights = createRights({ ...catalogue, log: site.log });
   onClose(rights.close);
-  setHost({ env: site.env, now: clock.now, rights });
+  const connection = checkedConnection(site.between(site.database.connect(clock.now)), rights.require);
+  setHost({ env: site.env, now: clock.now, rights, connection });
   let afterEach = (): void => undefined;
   const functions = createFunctions({ load: catalogue.load, as: rights.as, afterEach: () => afterEach() });
   const { local, bus, streams, start } = createServices(site, clock, functions);
@@ -146,9 +147,7 @@ const createServices = (site: HostInputs, clock: HostClock, { invoke }: Function
   const streamTriggers = triggersOf(catalogue, 'stream');
   const failures = openFailures({ folder: join(place.folder, 'failures'), triggers: streamTriggers, invoke });
   const streams = createStreams({
-    endpoint: site.endpoint,
-    writeMark: site.engine?.writeMark,
-    streamArn: database.streamArn,
+    source: database.stream,
     triggers: streamTriggers,
     state: place.state,
     clock,
@@ -160,7 +159,7 @@ const createServices = (site: HostInputs, clock: HostClock, { invoke }: Function
     triggers: triggersOf(catalogue, 'schedule'),
     clock,
     invoke,
-    earliestWork: { [SWEEP]: cacheUntilWrite(site.engine?.writeMark, database.earliestDue) },
+    earliestWork: { [SWEEP]: cacheUntilWrite(database.stream.writeMark, database.earliestDue) },
     log,
   });
   const simulator = openSimulator(site, clock);
@@ -173,11 +172,12 @@ const createServices = (site: HostInputs, clock: HostClock, { invoke }: Function
   });
   identity.seed();
   const operations = {
+    ...database.operations,
     ...bus.operations,
     ...sqsOperations({ queues, store, clock, urlOf: (name) => queueUrl(baseUrl, name) }),
   };
   const sink = createSink(place.state, clock);
-  const addresses = { basePath: site.basePath, dynamoEndpoint: site.endpoint };
+  const addresses = { basePath: site.basePath, dynamoEndpoint: database.endpoint };
   for (const work of [simulator, streams, queues, schedules]) clock.register(work);
   return {
     bus,

@@ -1,17 +1,21 @@
 import { parseSettings } from '../../../shared/core/settings.ts';
 import { DAY } from '../../../shared/core/time.ts';
-import { withOperatorSettings } from '../../../shared/messaging/trigger.ts';
-import { openDatabase } from '../dynamodb/database.ts';
-import { type Engine, type EngineOptions, startEngine } from '../dynamodb/engine.ts';
+import { type StreamTrigger, withOperatorSettings } from '../../../shared/messaging/trigger.ts';
+import type { Connection } from '../../../shared/table/connection.ts';
+import { type Database, openEngineDatabase } from '../dynamodb/database.ts';
+import { openEmbeddedDatabase } from '../dynamodb/embedded-database.ts';
+import { startEngine } from '../dynamodb/engine.ts';
 import { createClosedDoor, type Door } from '../gateway/door.ts';
 import { createReference } from '../gateway/reference-page.ts';
 import { listen } from '../gateway/server.ts';
 import type { Clock } from '../machine/clock.ts';
-import { openDataFolder } from '../machine/data-folder.ts';
+import { type DataFolder, openDataFolder } from '../machine/data-folder.ts';
 import {
+  awsEndpoint,
   checkSettings,
   type Env,
   functionEnvironment,
+  type HostSettings,
   operatorEnvironment,
   readHostSettings,
 } from '../machine/environment.ts';
@@ -21,7 +25,7 @@ import { assemble, type Catalogue, triggersOf } from './assemble.ts';
 import { seedOrganization } from './seed.ts';
 
 /**
- * The whole service on one machine, in one process: the functions of the catalogue, a real DynamoDB engine, and
+ * The whole service on one machine, in one process: the functions of the catalogue, the table, and
  * stand-ins for everything around them.
  */
 export interface Host {
@@ -30,6 +34,8 @@ export interface Host {
   /** The data folder; a temporary one for `:memory:`. */
   readonly folder: string;
   readonly dynamoEndpoint: string;
+  /** The table, past the functions and their rights. */
+  readonly connection: Connection;
   /** The environment of the functions. */
   readonly env: Readonly<Record<string, string>>;
   readonly observed: { busEvents(): readonly Envelope[] };
@@ -63,8 +69,8 @@ export interface HostOptions {
   readonly onLoss?: (line: string) => void;
   /** Functions to run in place of the service's own. */
   readonly catalogue?: Catalogue;
-  /** Another way to start the engine, for tests. */
-  readonly startEngine?: (options: EngineOptions) => Promise<Engine>;
+  /** Stands between the functions and the table, for tests. */
+  readonly between?: (connection: Connection) => Connection;
 }
 
 /** Sessions of the host's own identity service, by the document's security schemes. */
@@ -94,7 +100,8 @@ export const startHost = async (options: HostOptions): Promise<Host> => {
 
 const start = async (options: HostOptions, onClose: (step: () => unknown) => void): Promise<Omit<Host, 'stop'>> => {
   const operator = operatorEnvironment(options.env);
-  const { basePath, dynamoEndpoint } = readHostSettings(operator);
+  const hostSettings = readHostSettings(operator);
+  const { basePath } = hostSettings;
   const checked = checkSettings(operator, basePath);
   const log = options.log ?? (() => undefined);
   const declared = options.catalogue ?? (await serviceCatalogue());
@@ -103,30 +110,29 @@ const start = async (options: HostOptions, onClose: (step: () => unknown) => voi
   const door = options.daysAgo === undefined ? undefined : createClosedDoor();
   const listener = await listen(options.port ?? 0, door);
   onClose(listener.close);
-  const open = options.startEngine ?? startEngine;
-  const engine = dynamoEndpoint === '' ? await open({ ...place, onLoss: options.onLoss ?? log }) : undefined;
-  if (engine) onClose(engine.stop);
-  const endpoint = engine?.endpoint ?? dynamoEndpoint;
+  const { baseUrl } = listener;
+  const tableName = checked.TABLE_NAME;
+  const triggers = triggersOf(catalogue, 'stream');
+  const onLoss = options.onLoss ?? log;
+  const database = await openDatabase({ ...hostSettings, place, baseUrl, tableName, triggers, onLoss, onClose });
+  onClose(database.close);
   const env = functionEnvironment(operator, {
-    baseUrl: listener.baseUrl,
+    baseUrl,
     basePath,
-    dynamoEndpoint: endpoint,
+    dynamoEndpoint: database.endpoint,
     queues: triggersOf(catalogue, 'queue').map(({ queue }) => queue),
   });
   const settings = parseSettings(env);
-  const database = await openDatabase(endpoint, settings.TABLE_NAME, engine);
-  onClose(database.close);
-  engine?.indexStreamRecords();
-  const { baseUrl } = listener;
   const site = {
-    ...{ place, baseUrl, basePath, catalogue, database, endpoint, engine, env, settings, log, onClose },
+    ...{ place, baseUrl, basePath, catalogue, database, env, settings, log, onClose },
+    between: options.between ?? ((connection: Connection) => connection),
     ...(options.daysAgo !== undefined && {
       beginsAt: (options.present ?? Date.now()) - options.daysAgo * DAY,
       ledgerTag: DEMO_TAG,
     }),
   };
   const parts = assemble(site);
-  await seedOrganization({ endpoint, tableName: settings.TABLE_NAME, now: parts.clock.now });
+  await seedOrganization(database, parts.clock.now);
   listener.open({
     gateway: parts.gateway,
     local: parts.local,
@@ -139,7 +145,8 @@ const start = async (options: HostOptions, onClose: (step: () => unknown) => voi
     baseUrl,
     clock: parts.clock,
     folder: place.folder,
-    dynamoEndpoint: endpoint,
+    dynamoEndpoint: database.endpoint,
+    connection: database.connect(parts.clock.now),
     env,
     observed: { busEvents: parts.busEvents },
     invoke: parts.invoke,
@@ -147,6 +154,26 @@ const start = async (options: HostOptions, onClose: (step: () => unknown) => voi
     warm: parts.warm,
     door,
   };
+};
+
+interface DatabaseOptions extends Pick<HostSettings, 'engine' | 'dynamoEndpoint'> {
+  readonly place: DataFolder;
+  readonly baseUrl: string;
+  readonly tableName: string;
+  readonly triggers: readonly StreamTrigger[];
+  readonly onLoss: (line: string) => void;
+  readonly onClose: (step: () => unknown) => void;
+}
+
+const openDatabase = async (options: DatabaseOptions): Promise<Database> => {
+  const { dynamoEndpoint, tableName, place, onLoss, onClose } = options;
+  if (dynamoEndpoint !== '') return openEngineDatabase(dynamoEndpoint, tableName, undefined);
+  if (options.engine === 'embedded') {
+    return openEmbeddedDatabase({ ...options, endpoint: awsEndpoint(options.baseUrl) });
+  }
+  const engine = await startEngine({ ...place, onLoss });
+  onClose(engine.stop);
+  return openEngineDatabase(engine.endpoint, tableName, engine);
 };
 
 /** The functions of the service, loaded only by a host that runs them. */

@@ -1,14 +1,5 @@
-import {
-  accessSync,
-  constants,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  rmSync,
-  statfsSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { randomUUID } from 'node:crypto';
+import { accessSync, constants, existsSync, mkdirSync, rmSync, statfsSync, statSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
@@ -17,7 +8,7 @@ import { StartError } from './start-error.ts';
 
 /** Where a host keeps its data. */
 export interface DataFolder {
-  /** The folder is removed when the process ends. */
+  /** The folder is made when it is first needed, and removed when the host stops. */
   readonly temporary: boolean;
   readonly folder: string;
   readonly state: State;
@@ -31,7 +22,7 @@ const ROOM_BYTES = 2 ** 30;
 
 const STATE_FILE = 'host.db';
 /** What a host keeps: SQLite's files, with those beside them, and the changes that a stream reader gave up. */
-const KEPT = [STATE_FILE, 'simulator.db', 'dynamodb.db'].flatMap((file) =>
+const KEPT = [STATE_FILE, 'table.db', 'simulator.db', 'dynamodb.db'].flatMap((file) =>
   ['', '-wal', '-shm', '-journal'].map((suffix) => `${file}${suffix}`),
 );
 const FAILURES = 'failures';
@@ -70,7 +61,7 @@ export const clearDataFolder = (dataDir: string): void => {
 /** @throws StartError where the folder cannot be created, or another host uses it. */
 export const openDataFolder = (dataDir: string, onClose: (step: () => unknown) => void): DataFolder => {
   const temporary = dataDir === MEMORY;
-  const folder = temporary ? mkdtempSync(join(temporaryFolder(), 'payments-')) : makeFolder(resolve(dataDir));
+  const folder = temporary ? join(temporaryFolder(), `payments-${randomUUID()}`) : makeFolder(resolve(dataDir));
   if (temporary) onClose(() => rm(folder, { recursive: true, force: true }));
   const file = (name: string): string => (temporary ? MEMORY : join(folder, name));
   const state = openState(file(STATE_FILE));

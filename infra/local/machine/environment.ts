@@ -31,6 +31,7 @@ export const PUBLISHABLE_KEY = 'pk_test_local_provider_a';
 const DEFAULT_PORT = 3000;
 
 const LOG_LEVELS = ['silent', 'error', 'warn', 'info', 'debug'] as const;
+const ENGINES = ['embedded', 'dynoxide'] as const;
 
 export const hostSchema = z.object({
   PORT: z
@@ -48,7 +49,10 @@ export const hostSchema = z.object({
   DYNAMODB_ENDPOINT: z
     .union([z.literal(''), z.url('must be the URL of a DynamoDB engine')])
     .default('')
-    .describe('another DynamoDB engine than the one that is started'),
+    .describe('another DynamoDB engine, which runs already'),
+  DYNAMODB_ENGINE: z
+    .preprocess((value) => (value === '' ? undefined : value), z.enum(ENGINES).default('embedded'))
+    .describe('embedded: the table is in the process of the host; dynoxide: in an engine that is started beside it'),
   DEMO_DATA: z
     .preprocess((value) => (value === '' ? undefined : value), z.enum(['demo', 'none']).default('demo'))
     .describe('demo: thirty days of payments, made on an empty data folder; none: demo sessions and org_demo only'),
@@ -67,6 +71,7 @@ export interface HostSettings {
   /** Prefix of every route of the service, without a slash at its end. */
   readonly basePath: string;
   readonly dynamoEndpoint: string;
+  readonly engine: (typeof ENGINES)[number];
   readonly demoData: 'none' | 'demo';
   readonly logLevel: (typeof LOG_LEVELS)[number];
 }
@@ -77,12 +82,13 @@ export const readHostSettings = (env: Env): HostSettings => {
   if (!parsed.success) {
     throw new SettingsError(parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`));
   }
-  const { PORT, DATA_DIR, BASE_PATH, DYNAMODB_ENDPOINT, DEMO_DATA, LOG_LEVEL } = parsed.data;
+  const { PORT, DATA_DIR, BASE_PATH, DYNAMODB_ENDPOINT, DYNAMODB_ENGINE, DEMO_DATA, LOG_LEVEL } = parsed.data;
   return {
     port: PORT,
     dataDir: DATA_DIR,
     basePath: BASE_PATH,
     dynamoEndpoint: DYNAMODB_ENDPOINT,
+    engine: DYNAMODB_ENGINE,
     demoData: DEMO_DATA,
     logLevel: LOG_LEVEL,
   };
@@ -95,7 +101,9 @@ export interface Wiring {
   readonly queues: readonly string[];
 }
 
-export const queueUrl = (baseUrl: string, queue: string): string => `${baseUrl}/_local/aws/${ACCOUNT}/${queue}`;
+/** Where AWS operations of the host are answered. */
+export const awsEndpoint = (baseUrl: string): string => `${baseUrl}/_local/aws`;
+export const queueUrl = (baseUrl: string, queue: string): string => `${awsEndpoint(baseUrl)}/${ACCOUNT}/${queue}`;
 
 /**
  * The environment of the functions: local defaults, then the operator's environment, then the addresses of this host.
@@ -108,8 +116,8 @@ export const functionEnvironment = (operator: Env, wiring: Wiring): Record<strin
   AWS_ACCESS_KEY_ID: 'local',
   AWS_SECRET_ACCESS_KEY: 'local',
   AWS_ENDPOINT_URL_DYNAMODB: wiring.dynamoEndpoint,
-  AWS_ENDPOINT_URL_SQS: `${wiring.baseUrl}/_local/aws`,
-  AWS_ENDPOINT_URL_EVENTBRIDGE: `${wiring.baseUrl}/_local/aws`,
+  AWS_ENDPOINT_URL_SQS: awsEndpoint(wiring.baseUrl),
+  AWS_ENDPOINT_URL_EVENTBRIDGE: awsEndpoint(wiring.baseUrl),
   ...Object.fromEntries(
     wiring.queues.map((queue) => [
       `QUEUE_URL_${queue.toUpperCase().replaceAll('-', '_')}`,

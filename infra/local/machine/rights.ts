@@ -13,6 +13,8 @@ import { REGION } from './environment.ts';
 export interface Rights extends FunctionRights {
   /** Does the work under the rights of this function. */
   readonly as: <T>(id: string, work: () => T) => T;
+  /** @throws AccessDeniedException unless the running function may do all of these */
+  readonly require: (actions: readonly string[]) => void;
   readonly close: () => void;
 }
 
@@ -41,9 +43,9 @@ export const createRights = ({ endpoints, triggers, log }: RightsOptions): Right
   ]);
   const storage = new AsyncLocalStorage<Running>();
   const { requestHandler } = new DynamoDBClient({ region: REGION }).config;
-  const check = (request: AwsRequest): void => {
+  const require = (actions: readonly string[]): void => {
     const current = storage.getStore();
-    const missing = current && actionsOf(request).find((action) => !current.actions.has(action));
+    const missing = current && actions.find((action) => !current.actions.has(action));
     if (missing === undefined) return;
     const message = `${current?.id} declares no right for ${missing}`;
     log(message);
@@ -52,9 +54,10 @@ export const createRights = ({ endpoints, triggers, log }: RightsOptions): Right
   return {
     as: (id, work) => storage.run(functions.get(id) ?? running(id, []), work),
     holds: (right) => storage.getStore()?.uses.includes(right) ?? true,
+    require,
     requestHandler: {
       handle: async (request, options) => {
-        check(request);
+        require(actionsOf(request));
         return requestHandler.handle(request, options);
       },
     },
@@ -87,27 +90,14 @@ interface AwsRequest {
   readonly body?: unknown;
 }
 
-const transactionSchema = z.object({ TransactItems: z.array(z.record(z.string(), z.unknown())) });
 const queueSchema = z.object({ QueueUrl: z.string() });
 
-const STEP_ACTIONS: Readonly<Record<string, string>> = {
-  Put: 'dynamodb:PutItem',
-  Update: 'dynamodb:UpdateItem',
-  Delete: 'dynamodb:DeleteItem',
-  ConditionCheck: 'dynamodb:ConditionCheckItem',
-};
-
-/** The IAM actions that AWS requires for the request. */
+/** The IAM actions that AWS requires for a request to the bus or a queue; the table's are checked by its connection. */
 const actionsOf = ({ headers, body }: AwsRequest): readonly string[] => {
   const [service = '', operation = ''] = (headers['x-amz-target'] ?? '').split('.');
-  if (service === 'AWSEvents') return [`events:${operation}`];
-  if (service === 'AmazonSQS') {
-    const queue = queueSchema.parse(jsonOf(body)).QueueUrl.split('/').at(-1);
-    return [`sqs:${operation.replace(/Batch$/, '')} on ${queue}`];
-  }
-  if (operation !== 'TransactWriteItems') return [`dynamodb:${operation}`];
-  const { TransactItems } = transactionSchema.parse(jsonOf(body));
-  return TransactItems.flatMap((step) => Object.keys(step)).map((kind) => STEP_ACTIONS[kind] ?? `dynamodb:${kind}`);
+  if (service !== 'AmazonSQS') return [`events:${operation}`];
+  const queue = queueSchema.parse(jsonOf(body)).QueueUrl.split('/').at(-1);
+  return [`sqs:${operation.replace(/Batch$/, '')} on ${queue}`];
 };
 
 const jsonOf = (body: unknown): unknown =>

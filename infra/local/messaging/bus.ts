@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import * as z from 'zod';
 import type { QueueTrigger } from '../../../shared/messaging/trigger.ts';
+import { AwsError, type Operations, operation } from '../machine/aws-protocol.ts';
 import type { Clock } from '../machine/clock.ts';
 import { ACCOUNT, REGION } from '../machine/environment.ts';
-import { AwsError, type Operations, operation } from './aws-protocol.ts';
 import { matchesPattern } from './bus-pattern.ts';
 import type { NewMessage } from './queue-store.ts';
 

@@ -1,6 +1,6 @@
 import * as z from 'zod';
+import { AwsError, type Operations, operation } from '../machine/aws-protocol.ts';
 import type { Clock } from '../machine/clock.ts';
-import { AwsError, type Operations, operation } from './aws-protocol.ts';
 import { type LocalQueues, type Queue, queueArn } from './queues.ts';
 
 /**
@@ -53,7 +53,7 @@ export const moveTaskOperations = ({ queues, clock, queueOf }: MoveTaskOptions):
           throw new AwsError(
             'com.amazonaws.sqs#InvalidParameterValueException',
             'Source queue must be configured as a Dead Letter Queue.',
-            'InvalidParameterValue',
+            { queryCode: 'InvalidParameterValue' },
           );
         }
         tasks = [start(source, DestinationArn === undefined ? undefined : named(DestinationArn)), ...tasks];

@@ -1,6 +1,6 @@
 import * as z from 'zod';
+import { AwsError, type Operation, type Operations, operation } from '../machine/aws-protocol.ts';
 import type { Clock } from '../machine/clock.ts';
-import { AwsError, type Operation, type Operations, operation } from './aws-protocol.ts';
 import type { Message, NewMessage, QueueStore } from './queue-store.ts';
 import { type LocalQueues, md5, type Queue, queueArn, receiptOf, systemAttributes } from './queues.ts';
 import { moveTaskOperations } from './sqs-move-tasks.ts';
@@ -46,11 +46,9 @@ export const sqsOperations = (options: SqsOptions): Operations => {
   const queueOf = (url: string): Queue => {
     const queue = queues.find(url.split('/').at(-1) ?? '');
     if (queue) return queue;
-    throw new AwsError(
-      'com.amazonaws.sqs#QueueDoesNotExist',
-      'The specified queue does not exist.',
-      'AWS.SimpleQueueService.NonExistentQueue',
-    );
+    throw new AwsError('com.amazonaws.sqs#QueueDoesNotExist', 'The specified queue does not exist.', {
+      queryCode: 'AWS.SimpleQueueService.NonExistentQueue',
+    });
   };
   const named: Operations = {
     ...sending(options, queueOf),
@@ -102,7 +100,7 @@ const newMessage = (input: z.infer<typeof sendSchema>): NewMessage => {
 };
 
 const invalidParameter = (message: string): AwsError =>
-  new AwsError('com.amazonaws.sqs#InvalidParameterValueException', message, 'InvalidParameterValue');
+  new AwsError('com.amazonaws.sqs#InvalidParameterValueException', message, { queryCode: 'InvalidParameterValue' });
 
 const inRange = (name: string, value: number, max: number): number => {
   if (value >= 0 && value <= max) return value;

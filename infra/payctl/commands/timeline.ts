@@ -1,15 +1,28 @@
 import { isVisiblePayment } from '../../../shared/payments/record/payment.ts';
 import { type TimelineEntry, timelineOf } from '../../../shared/queries/payment-timeline.ts';
-import { findPayment } from '../compare/find-payment.ts';
+import {
+  type SubscriptionTimelineEntry,
+  subscriptionTimelineOf,
+} from '../../../shared/queries/subscription-timeline.ts';
+import type { LoggedEntry } from '../../../shared/queries/timeline.ts';
+import { subscriptionStore } from '../../../shared/subscriptions/record/store.ts';
+import type { Table } from '../../../shared/table/table.ts';
+import { aliasedId, findPayment } from '../compare/find-payment.ts';
 import { listDisputesHere, listRefundsHere } from '../compare/money-back.ts';
+import { NotReachable } from '../installation/control.ts';
 import type { Installation } from '../installation/installation.ts';
 import { columns, type Report } from './report.ts';
 
-/**
- * The history of any payment, as GET /payments/{id}/timeline shows it to its owner, below its refunds and disputes. Found
- * by our id or its provider's.
- */
+/** The history of any payment or subscription, found by our id or its provider's. */
 export const showTimeline = async (installation: Installation, id: string): Promise<Report> => {
+  const subscriptionId = id.startsWith('subs_') ? id : await aliasedId(installation.deps.table, 'SUB', id);
+  return subscriptionId === undefined
+    ? showPayment(installation, id)
+    : showSubscription(installation.deps.table, subscriptionId);
+};
+
+/** As GET /payments/{id}/timeline shows it to the payment's owner, below its refunds and disputes. */
+const showPayment = async (installation: Installation, id: string): Promise<Report> => {
   const payment = await findPayment(installation, id);
   const { id: paymentId, status, totalCents, currency, providerId } = payment;
   const { entries, isComplete } = await timelineOf(installation.deps.table, paymentId);
@@ -38,18 +51,46 @@ export const showTimeline = async (installation: Installation, id: string): Prom
   };
 };
 
+/** As GET /subscriptions/{id}/timeline shows it to the subscription's owner. @throws NotReachable */
+const showSubscription = async (table: Table, id: string): Promise<Report> => {
+  const [subscription, { entries, isComplete }] = await Promise.all([
+    subscriptionStore(table).load(id),
+    subscriptionTimelineOf(table, id),
+  ]);
+  if (!subscription) throw new NotReachable(`there is no subscription ${id}`);
+  const { status, totalCents, currency, billingInterval, providerId, billingOwner } = subscription;
+  return {
+    json: { subscription_id: id, status, is_complete: isComplete, entries },
+    lines: [
+      `${id} is ${status}: ${totalCents} ${currency} ${billingInterval} at ${providerId}, billed by the ${billingOwner}`,
+      '',
+      ...columns(entries.map(subscriptionRow)),
+      ...(isComplete ? [] : ['… and more, older entries']),
+    ],
+    exitCode: 0,
+  };
+};
+
+const subscriptionRow = (entry: SubscriptionTimelineEntry): readonly string[] => {
+  if (entry.kind !== 'change') return logRow(entry);
+  const { previous_status: was, status, payment_id: payment, failure_code: failure } = entry;
+  const about = [payment, failure].filter((text) => text !== undefined).join(', ');
+  const step = was === null || was === status ? status : `${was} → ${status}`;
+  return [entry.at, 'change', step, entry.cause ?? '', '', about, actorOf(entry)];
+};
+
 const amountOf = (one: { readonly amount_cents: number; readonly currency: string }): string =>
   `${one.amount_cents} ${one.currency}`;
 const dueOf = (by: string | null): string => (by === null ? '' : `evidence due by ${by}`);
 
 const rowOf = (entry: TimelineEntry): readonly string[] => {
+  if (entry.kind !== 'change') return logRow(entry);
+  const why = [entry.failure_code, entry.anomaly, moneyBackOf(entry)].filter((text) => text !== undefined).join(', ');
+  return [entry.at, 'change', entry.status, entry.cause ?? '', `attempt ${entry.attempt}`, why, actorOf(entry)];
+};
+
+const logRow = (entry: LoggedEntry): readonly string[] => {
   switch (entry.kind) {
-    case 'change': {
-      const why = [entry.failure_code, entry.anomaly, moneyBackOf(entry)]
-        .filter((text) => text !== undefined)
-        .join(', ');
-      return [entry.at, 'change', entry.status, entry.cause ?? '', `attempt ${entry.attempt}`, why, actorOf(entry)];
-    }
     case 'provider_event':
       return [entry.at, 'event', entry.event_type, entry.outcome, '', entry.reason ?? '', ''];
     case 'delivery': {
@@ -75,4 +116,5 @@ const moneyBackOf = ({ refund, dispute }: Change): string | undefined => {
   return about && `${about.id} ${about.status} ${about.amount_cents}`;
 };
 
-const actorOf = ({ actor }: TimelineEntry): string => (actor === null ? '' : `${actor.type} ${actor.id}`);
+const actorOf = ({ actor }: Pick<TimelineEntry, 'actor'>): string =>
+  actor === null ? '' : `${actor.type} ${actor.id}`;

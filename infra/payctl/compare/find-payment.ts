@@ -2,6 +2,7 @@ import { PROVIDER_SLOTS } from '../../../shared/core/settings.ts';
 import type { Payment } from '../../../shared/payments/record/payment.ts';
 import { paymentStore } from '../../../shared/payments/record/store.ts';
 import { findAlias } from '../../../shared/table/alias.ts';
+import type { Table } from '../../../shared/table/table.ts';
 import { NotReachable } from '../installation/control.ts';
 import type { Installation } from '../installation/installation.ts';
 
@@ -12,11 +13,14 @@ export const findPayment = async ({ deps }: Pick<Installation, 'deps'>, id: stri
   throw new NotReachable(`there is no payment ${id}`);
 };
 
-const ourIdOf = async ({ table }: Installation['deps'], id: string): Promise<string> => {
-  if (id.startsWith('pay_')) return id;
+const ourIdOf = async ({ table }: Installation['deps'], id: string): Promise<string> =>
+  id.startsWith('pay_') ? id : ((await aliasedId(table, 'PAY', id)) ?? id);
+
+/** The id of our record of this kind that a provider's id leads to. */
+export const aliasedId = async (table: Table, kind: 'PAY' | 'SUB', id: string): Promise<string | undefined> => {
   for (const slot of PROVIDER_SLOTS) {
     const alias = await findAlias(table, slot, id);
-    if (alias?.kind === 'PAY') return alias.id;
+    if (alias?.kind === kind) return alias.id;
   }
-  return id;
+  return undefined;
 };

@@ -3,7 +3,7 @@ import type { Clause } from '../../table/expression.ts';
 import {
   aliasKey,
   besidePayment,
-  HISTORY_PREFIX,
+  HISTORY,
   historyKey,
   type Key,
   paymentEntryKey,
@@ -92,8 +92,7 @@ const historyOf = async (table: Table, id: string): Promise<readonly HistoryItem
   do {
     const page = await table.queryItems({
       partition: paymentKey(id).pk,
-      from: HISTORY_PREFIX,
-      to: `${HISTORY_PREFIX}~`,
+      ...HISTORY,
       after,
     });
     for (const item of page.items) {
@@ -108,7 +107,7 @@ const historyOf = async (table: Table, id: string): Promise<readonly HistoryItem
 
 /** The changes of refunds up to this version, which the history may not show yet. */
 const refundsIn = (payment: Payment, history: readonly HistoryItem[]): readonly CountedRefund[] => {
-  const { sk } = historyKey(payment.id, payment.version);
+  const { sk } = historyKey({ kind: 'PAY', id: payment.id }, payment.version);
   const counted = history.map(({ refund }) => refund).filter((refund) => refund !== undefined);
   const refundedBefore = counted.reduce((sum, { refundedBy }) => sum + refundedBy, 0);
   const last = history.some(({ key }) => key.sk === sk) ? undefined : refundChangeOf(payment, refundedBefore);

@@ -3,11 +3,11 @@ import type { RecordKind } from '../../access/record-kind.ts';
 import { DISPUTE_STATUSES, REFUND_REASONS, REFUND_STATUSES } from '../../core/money-back.ts';
 import { DECLINE_CODES } from '../../core/outcome.ts';
 import { PROVIDER_SLOTS } from '../../core/settings.ts';
+import { actorSchema, makerAttributes, makerOf, makerSchema } from '../../core/stored-actor.ts';
 import { DAY, type Instant, instant } from '../../core/time.ts';
 import type { MethodKind } from '../../providers/port/payments.ts';
 import { findAliasAnywhere } from '../../table/alias.ts';
 import { paymentKey } from '../../table/keys.ts';
-import { actorOf, actorSchema, requestIdOf, storedActor, storedRequestId } from './actor.ts';
 
 /**
  * A payment: one intent to collect an amount, and its outcome. Always holds: the amount is a positive integer with its
@@ -193,8 +193,7 @@ export const storedFields = (payment: Payment, isListed: boolean): StoredFields 
   const { actor, requestId, updatedAt, ...rest } = others;
   return {
     ...rest,
-    ...(actor && { by: storedActor(actor, payment) }),
-    ...(requestId !== undefined && { rq: storedRequestId(requestId) }),
+    ...makerAttributes({ actor, requestId }, payment),
     ...(!isListed && { createdAt, updatedAt }),
     ...(taxCents !== 0 && { taxCents }),
     ...(discountCents !== 0 && { discountCents }),
@@ -212,8 +211,7 @@ const keysSchema = z.object({
   providerId: z.string(),
   userId: z.string().optional(),
   guestId: z.string().optional(),
-  by: z.string().optional(),
-  rq: z.string().optional(),
+  ...makerSchema.shape,
   /** What lists filter by; `u` is `updatedAt`. */
   f: z.object({ u: z.string().optional() }).optional(),
 });
@@ -230,9 +228,8 @@ export const paymentOf = (item: StoredFields): Payment => {
     discountCents,
     subtotalCents: totalCents - taxCents + discountCents,
     providerPaymentId: providerIntentId,
-    actor: actorOf(by, known),
     updatedAt: f?.u,
-    requestId: requestIdOf(rq),
+    ...makerOf({ by, rq }, known),
     ...item,
   });
 };

@@ -11,7 +11,7 @@ export const paymentProjection = (before: Payment | undefined, after: Payment): 
   const refund = refundChangeOf(after, before?.refundedCents);
   const history: TransactionStep = {
     put: {
-      ...historyKey(after.id, after.version),
+      ...historyKey({ kind: 'PAY', id: after.id }, after.version),
       status: after.status,
       cause: after.cause,
       at: after.updatedAt,

@@ -1,6 +1,6 @@
 import { ownerOfRecord } from '../../access/owner.ts';
-import { currentWork } from '../../core/actor.ts';
 import { notFound } from '../../core/errors.ts';
+import { currentMaker } from '../../core/stored-actor.ts';
 import { epochSeconds, type Instant, instant, iso, SECOND } from '../../core/time.ts';
 import { putAlias } from '../../table/alias.ts';
 import { type Changed, type Committed, changeRecord, type Decide } from '../../table/change.ts';
@@ -63,10 +63,7 @@ export const paymentItem = (payment: Payment, now: Instant): Item => {
 };
 
 /** Every stored version names its actor and request. */
-const stampedItem = (payment: Payment, now: Instant): Item => {
-  const work = currentWork();
-  return paymentItem({ ...payment, actor: work?.actor, requestId: work?.requestId }, now);
-};
+const stampedItem = (payment: Payment, now: Instant): Item => paymentItem({ ...payment, ...currentMaker() }, now);
 
 export type PaymentStore = ReturnType<typeof paymentStore>;
 

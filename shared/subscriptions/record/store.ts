@@ -1,4 +1,5 @@
 import { DomainError } from '../../core/errors.ts';
+import { currentMaker } from '../../core/stored-actor.ts';
 import { membershipItem } from '../../memberships/membership.ts';
 import { type Committed, changeRecord, type Decide } from '../../table/change.ts';
 import type { Clause } from '../../table/expression.ts';
@@ -13,6 +14,7 @@ import {
   isVisibleSubscription,
   mayExistAtProvider,
   type Subscription,
+  storedSubscription,
   subscriptionOf,
   subscriptionShape,
 } from './subscription.ts';
@@ -31,7 +33,7 @@ export const subscriptionStore = (table: Table) => {
 
   /** Stores a new subscription with its dependent items. @returns the existing record if the id is taken */
   const insertOrFind = async (subscription: Subscription): Promise<Found<Subscription> | undefined> => {
-    const put = { put: itemOf(subscription), if: [{ absent: true }] } as const;
+    const put = { put: itemOf(stamped(undefined, subscription)), if: [{ absent: true }] } as const;
     const beside = stepsBetween(undefined, subscription);
     if (beside.length === 0) {
       const written = await table.put(put.put, put.if);
@@ -49,7 +51,7 @@ export const subscriptionStore = (table: Table) => {
    */
   const commit = async (was: Subscription, next: Subscription): Promise<Committed<Subscription>> => {
     requireSubscriptionTransition(was.status, next.status);
-    const locked = { ...next, lock: was.lock + 1 };
+    const locked = { ...stamped(was, next), lock: was.lock + 1 };
     const put = { put: itemOf(locked), if: asRead(was) };
     const beside = stepsBetween(was, locked);
     const written = beside.length === 0 ? await table.put(put.put, put.if) : await table.transact([put, ...beside]);
@@ -89,10 +91,14 @@ const foundOf = (item: Item | undefined): Found<Subscription> => {
   return { kind: 'record', record };
 };
 
+/** Every version names its actor and request. A commit that readers do not see leaves them. */
+const stamped = (was: Subscription | undefined, next: Subscription): Subscription =>
+  was?.version === next.version ? next : { ...next, ...currentMaker() };
+
 const itemOf = (subscription: Subscription): Item => {
   const dueAt = nextSubscriptionDue(subscription);
   return {
-    ...recordItem(subscriptionShape, subscription),
+    ...recordItem(subscriptionShape, storedSubscription(subscription)),
     ...(dueAt && { due: dueShard(subscription.id), due_at: dueAt }),
   };
 };

@@ -4,6 +4,7 @@ import type { RecordKind } from '../../access/record-kind.ts';
 import { BILLING_INTERVALS } from '../../catalog/records.ts';
 import { DECLINE_CODES } from '../../core/outcome.ts';
 import { PROVIDER_SLOTS } from '../../core/settings.ts';
+import { actorSchema, makerAttributes, makerOf, makerSchema } from '../../core/stored-actor.ts';
 import { recordKey } from '../../table/keys.ts';
 import { parseRecord, type RecordShape, storedRecordFields } from '../../table/record-store.ts';
 
@@ -73,6 +74,9 @@ export const subscriptionSchema = z.object({
   /** Counts commits, visible or not: each is guarded by the one before. */
   lock: z.int(),
   reason: z.enum(REASONS).optional(),
+  /** Who made this version, and the id of the request, event or message that made it; the store sets both. */
+  actor: actorSchema.optional(),
+  requestId: optional,
   billingOwner: z.enum(['provider', 'service']),
 
   userId: optional,
@@ -214,9 +218,27 @@ export const billingStatusOf = (subscription: VisibleSubscription): BillingStatu
 export const nextRetryOf = ({ charge, retryAt }: Subscription): string | undefined =>
   charge ? charge.retryAt : retryAt;
 
+const makerFields = z.looseObject({
+  ...makerSchema.shape,
+  userId: optional,
+  guestId: optional,
+  providerId: z.string(),
+});
+
+/** A subscription as it is stored: the maker of its version takes few bytes. */
+const storedSchema = z.preprocess((item) => {
+  const known = makerFields.safeParse(item).data;
+  return known ? { ...known, ...makerOf(known, known) } : item;
+}, subscriptionSchema);
+
+export const storedSubscription = ({ actor, requestId, ...rest }: Subscription): Subscription => ({
+  ...rest,
+  ...makerAttributes({ actor, requestId }, rest),
+});
+
 export const subscriptionShape: RecordShape<Subscription> = {
   kind: 'SUB',
-  schema: subscriptionSchema,
+  schema: storedSchema,
   ownerOf: (subscription) => (isVisibleSubscription(subscription) ? ownerOfRecord(subscription) : undefined),
   projectOf: (subscription) => (isVisibleSubscription(subscription) ? subscription.projectId : undefined),
   listFields: ({ status, organizationId, customerId }) => ({ s: status, o: organizationId, c: customerId }),

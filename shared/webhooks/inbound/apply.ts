@@ -8,7 +8,7 @@ import { withoutPerson } from '../../observability/person-fields.ts';
 import { saveMethod } from '../../payments/attempts/save-method.ts';
 import type { InboundEventType, ProviderEvent } from '../../providers/port/events.ts';
 import type { BillingDeps } from '../../subscriptions/billing/biller.ts';
-import { providerEventKey } from '../../table/keys.ts';
+import { type Historic, providerEventKey } from '../../table/keys.ts';
 import { blankStoredEvent, namesErased } from '../record/erased.ts';
 import { type LogEntry, writeLog } from '../record/log-entry.ts';
 import { type StoredEvent, storedEventOf } from '../record/stored-event.ts';
@@ -143,8 +143,13 @@ const entryOf = (stored: StoredEvent, { body, result, at }: Applied): LogEntry =
   response: responseOf(result),
   createdAt: at,
   ...ownerOf(result),
-  ...('payment' in result && { paymentId: result.payment.id }),
+  about: subjectOf(result),
 });
+
+const subjectOf = (result: Result): Historic | undefined => {
+  if ('payment' in result) return { kind: 'PAY', id: result.payment.id };
+  return 'about' in result ? result.about : undefined;
+};
 
 const ownerOf = (result: Result): OwnerIds => {
   const owner = 'payment' in result ? result.payment : 'owner' in result ? result.owner : {};

@@ -1,5 +1,6 @@
 import type { ProviderSlot } from '../../core/settings.ts';
 import type { InboundEventType, ProviderEvent } from '../../providers/port/events.ts';
+import type { Historic } from '../../table/keys.ts';
 
 /** An event of a slot's provider, of a type that the service acts on. */
 export interface InboundEvent<Type extends InboundEventType = InboundEventType> {
@@ -10,7 +11,13 @@ export interface InboundEvent<Type extends InboundEventType = InboundEventType> 
 
 /** The result of a provider's event about a customer, a payment method or a subscription. */
 export type EventResult =
-  | { readonly kind: 'applied' | 'ignored' | 'quarantined'; readonly reason: string; readonly owner: OwnerIds }
+  | {
+      readonly kind: 'applied' | 'ignored' | 'quarantined';
+      readonly reason: string;
+      readonly owner: OwnerIds;
+      /** Where the record has a history, which names the event. */
+      readonly about?: Historic;
+    }
   /** The record does not exist yet. */
   | { readonly kind: 'early' };
 

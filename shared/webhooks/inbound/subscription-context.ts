@@ -18,7 +18,7 @@ export const resultOf = (
   { subscription }: Pick<SubscriptionEventContext, 'subscription'>,
   kind: 'applied' | 'ignored' | 'quarantined',
   reason: string,
-): EventResult => ({ kind, reason, owner: subscription });
+): EventResult => ({ kind, reason, owner: subscription, about: { kind: 'SUB', id: subscription.id } });
 
 /**
  * Reads the subscription at the provider, where the event alone does not decide.

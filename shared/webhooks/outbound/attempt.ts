@@ -1,5 +1,6 @@
 import { Webhook } from 'standardwebhooks';
 import { epochSeconds, type Instant, iso, type Now } from '../../core/time.ts';
+import type { Historic } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
 import type { Delivery } from '../record/delivery.ts';
 import { type LogEntry, writeLog } from '../record/log-entry.ts';
@@ -23,8 +24,8 @@ export interface Attempt {
   readonly messageId: string;
   /** A test event: a header marks it too, so that no target takes it for a real one. */
   readonly isTest?: boolean;
-  /** The payment that the event is about. */
-  readonly paymentId?: string | undefined;
+  /** The record that the event is about. */
+  readonly about?: Historic | undefined;
 }
 
 /** `gone`: the target answered 410, so the event is not delivered again. */
@@ -69,7 +70,7 @@ const chatBody = (event: string, body: Buffer): Buffer =>
 const headerText = (text: string): string => text.replaceAll(/[^\x21-\x7e]/g, '?');
 
 const entryOf = (
-  { delivery, number, messageId, paymentId }: Attempt,
+  { delivery, number, messageId, about }: Attempt,
   made: { readonly outcome: AttemptOutcome; readonly answer: PostResponse; readonly sent: Buffer; readonly at: string },
 ): LogEntry => ({
   provider: delivery.provider,
@@ -85,7 +86,7 @@ const entryOf = (
   createdAt: made.at,
   organizationId: delivery.organizationId,
   userId: delivery.userId,
-  paymentId,
+  about,
 });
 
 const responseOf = (answer: PostResponse): Readonly<Record<string, unknown>> =>

@@ -3,7 +3,7 @@ import { instant, iso, MINUTE, SECOND } from '../../core/time.ts';
 import type { Handled, Receive } from '../../messaging/consumers.ts';
 import type { Log } from '../../observability/logger.ts';
 import { providerEventKey } from '../../table/keys.ts';
-import { type Delivery, deliveryItem, deliveryOf, paymentOfDelivery } from '../record/delivery.ts';
+import { type Delivery, deliveryItem, deliveryOf, subjectOfDelivery } from '../record/delivery.ts';
 import { namesErased, tellsOfErased, withoutPersonText } from '../record/erased.ts';
 import { writeLog } from '../record/log-entry.ts';
 import { storedEventOf } from '../record/stored-event.ts';
@@ -36,7 +36,7 @@ export const deliverWebhook = async (deps: DeliverDeps, message: unknown, receiv
     body,
     number: receive.count,
     messageId: receive.messageId,
-    paymentId: paymentOfDelivery(delivery),
+    about: subjectOfDelivery(delivery),
   });
   deps.log.info('webhook delivered', {
     event_id: id,
@@ -99,7 +99,7 @@ const drop = async (deps: DeliverDeps, { delivery, receive, reason }: Dropped): 
     payload: {},
     response: { error: reason },
     createdAt: iso(deps.now()),
-    paymentId: paymentOfDelivery(delivery),
+    about: subjectOfDelivery(delivery),
   });
   deps.log.warn('webhook dropped', { event_id: eventId, event_type: eventType, target: delivery.target, reason });
   return 'done';

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { DAY, epochSeconds, type Instant } from '../../core/time.ts';
-import { deliveryKey } from '../../table/keys.ts';
+import { deliveryKey, type Historic } from '../../table/keys.ts';
 import type { Item } from '../../table/table.ts';
 import { contentSchema, type OutboundEvent } from './outbound-event.ts';
 
@@ -25,11 +25,21 @@ export const deliveryTo = (target: string, event: OutboundEvent): Delivery => {
 
 export const deliveryOf = (stored: unknown): Delivery => deliverySchema.parse(stored);
 
-const aboutPayment = z.object({ data: z.object({ payment_id: z.string() }) });
+const namedIn = z.object({
+  data: z.object({ payment_id: z.string().optional(), subscription_id: z.string().optional() }),
+});
 
-/** The payment that a canonical event names. A provider's own event is sent as received, and not read here. */
-export const paymentOfDelivery = ({ content }: Pick<Delivery, 'content'>): string | undefined =>
-  'body' in content ? aboutPayment.safeParse(JSON.parse(content.body)).data?.data.payment_id : undefined;
+/**
+ * The payment or subscription that a canonical event is about. A provider's own event is sent as received, and not read
+ * here.
+ */
+export const subjectOfDelivery = ({ event, content }: Pick<Delivery, 'event' | 'content'>): Historic | undefined => {
+  const { payment_id: payment, subscription_id: subscription } =
+    ('body' in content ? namedIn.safeParse(JSON.parse(content.body)).data?.data : undefined) ?? {};
+  if (payment !== undefined) return { kind: 'PAY', id: payment };
+  const isAbout = subscription !== undefined && event.startsWith('subscription.');
+  return isAbout ? { kind: 'SUB', id: subscription } : undefined;
+};
 
 export const deliveryItem = (delivery: Delivery, now: Instant): Item => ({
   ...deliveryKey(delivery.id, delivery.target),

@@ -3,7 +3,7 @@ import { derivedId, fingerprint } from '../../core/ids.ts';
 import { DAY, epochSeconds, instant } from '../../core/time.ts';
 import { redact } from '../../observability/redaction.ts';
 import type { Clause } from '../../table/expression.ts';
-import { historyLogKey, listSort, logKey } from '../../table/keys.ts';
+import { type Historic, historyLogKey, listSort, logKey } from '../../table/keys.ts';
 import type { Item, Table } from '../../table/table.ts';
 
 /** One log entry per attempt, inbound or outbound: redacted when it is written, kept 90 days. */
@@ -27,13 +27,13 @@ export interface LogEntry {
   /** The owner; members of the organization, or the user, may read the entry. */
   readonly organizationId?: string | undefined;
   readonly userId?: string | undefined;
-  /** The payment of the event; its history names the entry. */
-  readonly paymentId?: string | undefined;
+  /** The record that the event is about; its history names the entry. */
+  readonly about?: Historic | undefined;
 }
 
 /** Each attempt has its own key, so a repeated write changes nothing, and a success is never overwritten. */
 export const writeLog = async (table: Table, entry: LogEntry): Promise<void> => {
-  const items = [logItem(entry), ...(entry.paymentId === undefined ? [] : [historyItem(entry, entry.paymentId)])];
+  const items = [logItem(entry), ...(entry.about === undefined ? [] : [historyItem(entry, entry.about)])];
   await Promise.all(items.map((item) => table.put(item, [UNLESS_SUCCESS])));
 };
 
@@ -75,13 +75,13 @@ const responseSchema = z.object({
   error: z.string().optional(),
 });
 
-/** The entry in a payment's timeline: without payload and owner. */
-const historyItem = (entry: LogEntry, paymentId: string): Item => {
+/** The entry in a timeline: without payload and owner. */
+const historyItem = (entry: LogEntry, about: Historic): Item => {
   const { eventType, eventId, status, direction, attempt, target, createdAt, messageId } = entry;
   const logId = idOf(entry);
   const { outcome, reason, http_status: httpStatus, error } = responseSchema.parse(entry.response);
   return {
-    ...historyLogKey(paymentId, logId),
+    ...historyLogKey(about, logId),
     ...{ logId, at: createdAt, direction, eventType, eventId, status, attempt },
     ...{ target, outcome, reason: reason ?? error, httpStatus, messageId },
     ...(direction === 'inbound' && { provider: entry.provider }),

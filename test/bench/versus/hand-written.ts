@@ -5,8 +5,8 @@ import Stripe from 'stripe';
 import * as z from 'zod';
 
 /**
- * What a careful developer would write by hand for one Lambda, without this service's chain: a session, a schema, the
- * same calls of table and provider, an answer. The measure that a warm request's processor time is held against.
+ * A handler written by hand for one Lambda, without this service's chain: a session, a schema, the
+ * same calls of table and provider, an answer. The processor time of a warm request is compared with it.
  */
 type Fields = Readonly<Record<string, string>>;
 

@@ -53,9 +53,13 @@ export interface MatrixRoute {
   ) => Promise<Asked>;
 }
 
+type Grant = Pick<MatrixRoute, 'table' | 'success' | 'changes'>;
+const reading = (table: MatrixTable): Grant => ({ table, success: 200, changes: false });
+const writing = (table: MatrixTable, success = 200): Grant => ({ table, success, changes: true });
+
 type Kind = 'payment' | 'method' | 'customer' | 'address';
 
-/** Makes a record of a kind, by whoever may. */
+/** Makes a record of a kind with the rights of `maker`. */
 const make = async (service: TestHost, kind: Kind, { options, fields }: Maker): Promise<Record<string, string>> => {
   const bodies = {
     payment: ['/payments/intents', { total_cents: 500, currency: 'USD', payment_method_id: 'pm_card_visa' }],
@@ -131,17 +135,12 @@ const recordFor = (
 
 const onRecord = (
   kind: Kind,
-  table: MatrixTable,
-  success: number,
-  changes: boolean,
-  pathOf: (record: Record<string, string>) => string,
-  body?: unknown,
+  grant: Grant,
+  { path, body }: { readonly path: (record: Record<string, string>) => string; readonly body?: unknown },
 ): MatrixRoute => ({
-  table,
-  success,
-  changes,
+  ...grant,
   ask: async (service, world, cell) => ({
-    path: pathOf(await recordFor(service, world, { ...cell, kind })),
+    path: path(await recordFor(service, world, { ...cell, kind })),
     ...(body !== undefined && { body }),
   }),
 });
@@ -176,16 +175,18 @@ const subscribe = async (service: TestHost, maker: Maker, body: Record<string, u
 
 const sharedSubscriptions = new Map<string, Promise<Record<string, string>>>();
 
-/** One to be read by all, or one of its own for a request that may change it; brought to where the request finds it. */
-const onSubscription = (
-  table: MatrixTable,
-  success: number,
-  [path, body]: readonly [(id: string) => string, unknown?],
-  { product, before = [] }: { readonly product?: string; readonly before?: readonly string[] } = {},
-): MatrixRoute => ({
-  table,
-  success,
-  changes: body !== undefined,
+interface OnSubscription {
+  readonly path: (id: string) => string;
+  /** Makes the request a change. */
+  readonly body?: unknown;
+  readonly product?: string;
+  /** Commands that bring a subscription of its own to the state that the request needs. */
+  readonly before?: readonly string[];
+}
+
+/** All reads share one subscription; a request that may change the subscription gets a new one. */
+const onSubscription = (table: MatrixTable, { path, body, product, before = [] }: OnSubscription): MatrixRoute => ({
+  ...(body === undefined ? reading(table) : writing(table)),
   ask: async (service, world, { caller, column, fresh }) => {
     const maker = world.makerOf(caller, column);
     const make = async () => {
@@ -263,12 +264,7 @@ const listing = (path: string, table: MatrixTable): MatrixRoute => ({
   ask: async (_, world, { column }) => ({ path, query: organizationIn(world, column) }),
 });
 
-const always = (table: MatrixTable, success: number, changes: boolean, asked: Asked): MatrixRoute => ({
-  table,
-  success,
-  changes,
-  ask: async () => asked,
-});
+const always = (grant: Grant, asked: Asked): MatrixRoute => ({ ...grant, ask: async () => asked });
 
 const tier = { name: 'Gold', slug: 'gold', entity_type: 'user' };
 let tiers = 0;
@@ -287,7 +283,7 @@ const deletingTier: MatrixRoute = {
   },
 };
 
-/** An erasure of nobody, requested by a platform admin. */
+/** An erasure of an unknown user, requested by a platform admin. */
 const readingErasure: MatrixRoute = {
   table: PLATFORM_ADMIN,
   success: 200,
@@ -306,7 +302,9 @@ interface Staff {
 
 const NOBODY = 'mem_000000000000000000000000';
 
-/** An organization to be changed, owned by whoever owns the one of that column, with members of every role. */
+/**
+ * An organization that the request may change, with the owner of the column's organization and members of every role.
+ */
 const staffFor = async (
   service: TestHost,
   world: World,
@@ -327,15 +325,11 @@ const staffFor = async (
 };
 
 const inOrganization = (
-  table: MatrixTable,
-  success: number,
-  changes: boolean,
+  grant: Grant,
   pathOf: (staff: Staff) => string,
   bodyOf?: (service: TestHost, fresh: boolean) => Promise<unknown>,
 ): MatrixRoute => ({
-  table,
-  success,
-  changes,
+  ...grant,
   ask: async (service, world, { column, fresh }) => ({
     path: pathOf(await staffFor(service, world, { column, fresh })),
     ...(bodyOf && { body: await bodyOf(service, fresh) }),
@@ -343,7 +337,7 @@ const inOrganization = (
 });
 
 let joiners = 0;
-/** Somebody who is no member yet. */
+/** A user who is not a member yet. */
 const joiner = async (service: TestHost, fresh: boolean): Promise<unknown> => {
   if (!fresh) return { email: 'joiner@example.com', role: 'member' };
   joiners += 1;
@@ -400,258 +394,153 @@ const storeLogEntry = async (
 const intent = { total_cents: 500, currency: 'USD' };
 const method = { provider_id: 'provider_a', provider_payment_method_token: 'pm_card_visa' };
 const address = { country: 'US', is_partial: true, type: 'billing' };
-const id = (path: (id: string) => string) => (record: Record<string, string>) => path(record['id'] ?? '');
 
 /** Every route of the catalogue by its id. */
 export const ROUTES: Readonly<Record<string, MatrixRoute>> = {
   'payments.create-intent': creating('/payments/intents', CREATE, intent),
   'payments.create': creating('/payments', CREATE, intent),
-  'payments.update-intent': onRecord(
-    'payment',
-    WRITE,
-    200,
-    true,
-    id((it) => `/payments/intents/${it}`),
-    { concept: 'x' },
-  ),
-  'payments.cancel-intent': onRecord(
-    'payment',
-    WRITE_OR_ADMIN,
-    200,
-    true,
-    id((it) => `/payments/intents/${it}/cancel`),
-    {},
-  ),
-  'payments.confirm': onRecord(
-    'payment',
-    WRITE_BY_TOKEN,
-    200,
-    true,
-    id((it) => `/payments/confirm/${it}`),
-    {},
-  ),
-  'payments.sync': onRecord(
-    'payment',
-    WRITE_OR_ADMIN,
-    200,
-    true,
-    (record) => `/payments/sync/${record['provider_payment_id']}`,
-    {},
-  ),
-  'payments.get': onRecord(
-    'payment',
-    READ_BY_TOKEN,
-    200,
-    false,
-    id((it) => `/payments/${it}`),
-  ),
-  'payments.timeline': onRecord(
-    'payment',
-    READ_BY_TOKEN,
-    200,
-    false,
-    id((it) => `/payments/${it}/timeline`),
-  ),
+  'payments.update-intent': onRecord('payment', writing(WRITE), {
+    path: ({ id }) => `/payments/intents/${id}`,
+    body: { concept: 'x' },
+  }),
+  'payments.cancel-intent': onRecord('payment', writing(WRITE_OR_ADMIN), {
+    path: ({ id }) => `/payments/intents/${id}/cancel`,
+    body: {},
+  }),
+  'payments.confirm': onRecord('payment', writing(WRITE_BY_TOKEN), {
+    path: ({ id }) => `/payments/confirm/${id}`,
+    body: {},
+  }),
+  'payments.sync': onRecord('payment', writing(WRITE_OR_ADMIN), {
+    path: (record) => `/payments/sync/${record['provider_payment_id']}`,
+    body: {},
+  }),
+  'payments.get': onRecord('payment', reading(READ_BY_TOKEN), { path: ({ id }) => `/payments/${id}` }),
+  'payments.timeline': onRecord('payment', reading(READ_BY_TOKEN), { path: ({ id }) => `/payments/${id}/timeline` }),
   'refunds.create': refunding,
-  'refunds.list-of-payment': onRecord(
-    'payment',
-    READ_BY_TOKEN,
-    200,
-    false,
-    id((it) => `/payments/${it}/refunds`),
-  ),
+  'refunds.list-of-payment': onRecord('payment', reading(READ_BY_TOKEN), {
+    path: ({ id }) => `/payments/${id}/refunds`,
+  }),
   'refunds.get': readingRefund,
-  'refunds.list': always(PLATFORM_ADMIN, 200, false, { path: '/refunds' }),
-  'disputes.list-of-payment': onRecord(
-    'payment',
-    READ_BY_TOKEN,
-    200,
-    false,
-    id((it) => `/payments/${it}/disputes`),
-  ),
-  'disputes.list': always(PLATFORM_ADMIN, 200, false, { path: '/disputes' }),
+  'refunds.list': always(reading(PLATFORM_ADMIN), { path: '/refunds' }),
+  'disputes.list-of-payment': onRecord('payment', reading(READ_BY_TOKEN), {
+    path: ({ id }) => `/payments/${id}/disputes`,
+  }),
+  'disputes.list': always(reading(PLATFORM_ADMIN), { path: '/disputes' }),
   'payments.list': listing('/payments', LIST_BY_TOKEN),
   'payments.summary': listing('/payments/summary', LIST),
-  'payments.list-guest': always(PUBLIC, 200, false, { path: '/payments/guest/gina@example.com' }),
+  'payments.list-guest': always(reading(PUBLIC), { path: '/payments/guest/gina@example.com' }),
   'payment-methods.create': creating('/payment-methods', CREATE, method),
-  'payment-methods.get': onRecord(
-    'method',
-    READ_BY_TOKEN,
-    200,
-    false,
-    id((it) => `/payment-methods/${it}`),
-  ),
+  'payment-methods.get': onRecord('method', reading(READ_BY_TOKEN), { path: ({ id }) => `/payment-methods/${id}` }),
   'payment-methods.list': listing('/payment-methods', LIST_BY_TOKEN),
-  'payment-methods.update': onRecord(
-    'method',
-    WRITE,
-    200,
-    true,
-    id((it) => `/payment-methods/${it}`),
-    { alias: 'x' },
-  ),
-  'payment-methods.link-address': onRecord(
-    'method',
-    WRITE,
-    200,
-    true,
-    id((it) => `/payment-methods/${it}/billing-address`),
-    {
+  'payment-methods.update': onRecord('method', writing(WRITE), {
+    path: ({ id }) => `/payment-methods/${id}`,
+    body: { alias: 'x' },
+  }),
+  'payment-methods.link-address': onRecord('method', writing(WRITE), {
+    path: ({ id }) => `/payment-methods/${id}/billing-address`,
+    body: {
       billing_address_id: null,
     },
-  ),
-  'payment-methods.set-default': onRecord(
-    'method',
-    WRITE,
-    200,
-    true,
-    id((it) => `/payment-methods/${it}/set-default`),
-    {},
-  ),
-  'payment-methods.remove': onRecord(
-    'method',
-    WRITE,
-    204,
-    true,
-    id((it) => `/payment-methods/${it}`),
-  ),
+  }),
+  'payment-methods.set-default': onRecord('method', writing(WRITE), {
+    path: ({ id }) => `/payment-methods/${id}/set-default`,
+    body: {},
+  }),
+  'payment-methods.remove': onRecord('method', writing(WRITE, 204), { path: ({ id }) => `/payment-methods/${id}` }),
   'customers.create': creating('/customers', CREATE_ALONE, { provider_id: 'provider_a', email: 'payer@example.com' }),
-  'customers.get': onRecord(
-    'customer',
-    READ,
-    200,
-    false,
-    id((it) => `/customers/${it}`),
-  ),
+  'customers.get': onRecord('customer', reading(READ), { path: ({ id }) => `/customers/${id}` }),
   'customers.list': listing('/customers', LIST),
-  'customers.update': onRecord(
-    'customer',
-    WRITE,
-    200,
-    true,
-    id((it) => `/customers/${it}`),
-    { phone: '1' },
-  ),
-  'customers.remove': onRecord(
-    'customer',
-    WRITE,
-    204,
-    true,
-    id((it) => `/customers/${it}`),
-  ),
+  'customers.update': onRecord('customer', writing(WRITE), {
+    path: ({ id }) => `/customers/${id}`,
+    body: { phone: '1' },
+  }),
+  'customers.remove': onRecord('customer', writing(WRITE, 204), { path: ({ id }) => `/customers/${id}` }),
   'addresses.create': creating('/addresses', CREATE_ALONE, address),
-  'addresses.get': onRecord(
-    'address',
-    READ,
-    200,
-    false,
-    id((it) => `/addresses/${it}`),
-  ),
+  'addresses.get': onRecord('address', reading(READ), { path: ({ id }) => `/addresses/${id}` }),
   'addresses.list': listing('/addresses', LIST),
-  'addresses.update': onRecord(
-    'address',
-    WRITE,
-    200,
-    true,
-    id((it) => `/addresses/${it}`),
-    { alias: 'x' },
-  ),
-  'addresses.remove': onRecord(
-    'address',
-    WRITE,
-    204,
-    true,
-    id((it) => `/addresses/${it}`),
-  ),
-  'addresses.set-default': onRecord(
-    'address',
-    WRITE,
-    200,
-    true,
-    id((it) => `/addresses/${it}/set-default`),
-    {},
-  ),
+  'addresses.update': onRecord('address', writing(WRITE), {
+    path: ({ id }) => `/addresses/${id}`,
+    body: { alias: 'x' },
+  }),
+  'addresses.remove': onRecord('address', writing(WRITE, 204), { path: ({ id }) => `/addresses/${id}` }),
+  'addresses.set-default': onRecord('address', writing(WRITE), {
+    path: ({ id }) => `/addresses/${id}/set-default`,
+    body: {},
+  }),
   'subscriptions.create': subscribing,
-  'subscriptions.get': onSubscription(READ, 200, [(it) => `/subscriptions/${it}`]),
+  'subscriptions.get': onSubscription(READ, { path: (id) => `/subscriptions/${id}` }),
+  'subscriptions.timeline': onSubscription(READ, { path: (id) => `/subscriptions/${id}/timeline` }),
   'subscriptions.list': listing('/subscriptions', LIST),
-  'subscriptions.list-guest': always(PUBLIC, 200, false, { path: '/subscriptions/guest/gina@example.com' }),
-  'subscriptions.update': onSubscription(WRITE, 200, [(it) => `/subscriptions/${it}`, { metadata: { a: 'b' } }]),
-  'subscriptions.link-address': onSubscription(WRITE, 200, [
-    (it) => `/subscriptions/${it}/billing-address`,
-    { billing_address_id: null },
-  ]),
-  'subscriptions.cancel': onSubscription(WRITE_OR_ADMIN, 200, [(it) => `/subscriptions/${it}/cancel`, {}]),
-  'subscriptions.reactivate': onSubscription(WRITE, 200, [(it) => `/subscriptions/${it}/reactivate`, {}], {
+  'subscriptions.list-guest': always(reading(PUBLIC), { path: '/subscriptions/guest/gina@example.com' }),
+  'subscriptions.update': onSubscription(WRITE, {
+    path: (id) => `/subscriptions/${id}`,
+    body: { metadata: { a: 'b' } },
+  }),
+  'subscriptions.link-address': onSubscription(WRITE, {
+    path: (id) => `/subscriptions/${id}/billing-address`,
+    body: { billing_address_id: null },
+  }),
+  'subscriptions.cancel': onSubscription(WRITE_OR_ADMIN, { path: (id) => `/subscriptions/${id}/cancel`, body: {} }),
+  'subscriptions.reactivate': onSubscription(WRITE, {
+    path: (id) => `/subscriptions/${id}/reactivate`,
+    body: {},
     before: ['cancel'],
   }),
-  'subscriptions.pause': onSubscription(WRITE, 200, [(it) => `/subscriptions/${it}/pause`, {}]),
-  'subscriptions.resume': onSubscription(WRITE, 200, [(it) => `/subscriptions/${it}/resume`, {}], {
+  'subscriptions.pause': onSubscription(WRITE, { path: (id) => `/subscriptions/${id}/pause`, body: {} }),
+  'subscriptions.resume': onSubscription(WRITE, {
+    path: (id) => `/subscriptions/${id}/resume`,
+    body: {},
     before: ['pause'],
   }),
-  'organizations.create': always(SIGNED_IN, 201, true, { path: '/organizations', body: { name: 'New' } }),
-  'organizations.list': always(SIGNED_IN, 200, false, { path: '/organizations' }),
-  'organizations.get': inOrganization(
-    ORGANIZATION_READ,
-    200,
-    false,
-    (staff) => `/organizations/${staff.organizationId}`,
-  ),
+  'organizations.create': always(writing(SIGNED_IN, 201), { path: '/organizations', body: { name: 'New' } }),
+  'organizations.list': always(reading(SIGNED_IN), { path: '/organizations' }),
+  'organizations.get': inOrganization(reading(ORGANIZATION_READ), (staff) => `/organizations/${staff.organizationId}`),
   'organizations.update': inOrganization(
-    OWNER_ONLY,
-    200,
-    true,
+    writing(OWNER_ONLY),
     (staff) => `/organizations/${staff.organizationId}`,
     async () => ({
       name: 'Renamed',
     }),
   ),
-  'organizations.remove': inOrganization(OWNER_ONLY, 200, true, (staff) => `/organizations/${staff.organizationId}`),
+  'organizations.remove': inOrganization(writing(OWNER_ONLY), (staff) => `/organizations/${staff.organizationId}`),
   'organizations.list-members': inOrganization(
-    ORGANIZATION_READ,
-    200,
-    false,
+    reading(ORGANIZATION_READ),
     (staff) => `/organizations/${staff.organizationId}/members`,
   ),
   'organizations.add-member': inOrganization(
-    OWNER_ONLY,
-    201,
-    true,
+    writing(OWNER_ONLY, 201),
     (staff) => `/organizations/${staff.organizationId}/members`,
     joiner,
   ),
   'organizations.change-role': inOrganization(
-    OWNER_ONLY,
-    200,
-    true,
+    writing(OWNER_ONLY),
     (staff) => `/organizations/${staff.organizationId}/members/${staff.memberId}`,
     async () => ({ role: 'billing' }),
   ),
   'organizations.remove-member': inOrganization(
-    OWNER_ONLY,
-    200,
-    true,
+    writing(OWNER_ONLY),
     (staff) => `/organizations/${staff.organizationId}/members/${staff.memberId}`,
   ),
   'organizations.leave': inOrganization(
-    LEAVE,
-    200,
-    true,
+    writing(LEAVE),
     (staff) => `/organizations/${staff.organizationId}/leave`,
     async () => ({}),
   ),
-  'admin.request-erasure': always(PLATFORM_ADMIN, 202, true, {
+  'admin.request-erasure': always(writing(PLATFORM_ADMIN, 202), {
     path: '/admin/erasures',
     body: { user_id: 'user_nobody' },
   }),
   'admin.get-erasure': readingErasure,
-  'admin.clear-cache': always(PLATFORM_ADMIN, 200, true, { path: '/admin/cache/clear', body: { cache_type: 'all' } }),
-  'admin.list-payments': always(PLATFORM_ADMIN, 200, false, { path: '/admin/payments' }),
-  'admin.summary': always(PLATFORM_ADMIN, 200, false, { path: '/admin/summary' }),
-  'admin.put-record': always(PLATFORM_ADMIN, 200, true, { path: '/admin/tiers/gold', body: tier }),
-  'admin.get-record': always(PLATFORM_ADMIN, 200, false, { path: '/admin/tiers/gold' }),
-  'admin.list-records': always(PLATFORM_ADMIN, 200, false, { path: '/admin/tiers' }),
+  'admin.clear-cache': always(writing(PLATFORM_ADMIN), { path: '/admin/cache/clear', body: { cache_type: 'all' } }),
+  'admin.list-payments': always(reading(PLATFORM_ADMIN), { path: '/admin/payments' }),
+  'admin.summary': always(reading(PLATFORM_ADMIN), { path: '/admin/summary' }),
+  'admin.put-record': always(writing(PLATFORM_ADMIN), { path: '/admin/tiers/gold', body: tier }),
+  'admin.get-record': always(reading(PLATFORM_ADMIN), { path: '/admin/tiers/gold' }),
+  'admin.list-records': always(reading(PLATFORM_ADMIN), { path: '/admin/tiers' }),
   'admin.delete-record': deletingTier,
-  'memberships.get': onSubscription(READ, 200, [(it) => `/memberships/${derivedId('membership', it, 'gold')}`], {
+  'memberships.get': onSubscription(READ, {
+    path: (id) => `/memberships/${derivedId('membership', id, 'gold')}`,
     product: GOLD_PLAN,
   }),
   'memberships.list': {
@@ -660,22 +549,22 @@ export const ROUTES: Readonly<Record<string, MatrixRoute>> = {
     changes: false,
     ask: async (_, world, { column }) => ({ path: '/memberships', query: entityIn(world, column) }),
   },
-  'memberships.list-tiers': always(PUBLIC, 200, false, { path: '/memberships/tiers' }),
-  'api.health': always(PUBLIC, 200, false, { path: '/health' }),
-  'api.config': always(PUBLIC, 200, false, { path: '/config' }),
-  'api.openapi': always(PUBLIC, 200, false, { path: '/openapi.json' }),
-  'projects.preview-invite': always(PUBLIC, 200, false, { path: '/projects/invites/invite-1' }),
-  'webhooks.list-logs': always(SIGNED_IN, 200, false, { path: '/webhooks/logs' }),
+  'memberships.list-tiers': always(reading(PUBLIC), { path: '/memberships/tiers' }),
+  'api.health': always(reading(PUBLIC), { path: '/health' }),
+  'api.config': always(reading(PUBLIC), { path: '/config' }),
+  'api.openapi': always(reading(PUBLIC), { path: '/openapi.json' }),
+  'projects.preview-invite': always(reading(PUBLIC), { path: '/projects/invites/invite-1' }),
+  'webhooks.list-logs': always(reading(SIGNED_IN), { path: '/webhooks/logs' }),
   'webhooks.get-log': ofLogEntry(LOG_READ, false, (entry) => ({ path: `/webhooks/logs/${entry}` })),
   'webhooks.replay-log': ofLogEntry(LOG_REPLAY, true, (entry) => ({
     path: `/webhooks/logs/${entry}/replay`,
     body: {},
   })),
-  'webhooks.send-test': always(PLATFORM_ADMIN, 200, true, {
+  'webhooks.send-test': always(writing(PLATFORM_ADMIN), {
     path: '/webhooks/test',
     body: { event: 'payment.succeeded' },
   }),
-  'webhooks.provider-a': always(SIGNATURE, 200, true, { path: '/webhooks/provider_a', body: {} }),
-  'webhooks.provider-b': always(SIGNATURE, 200, true, { path: '/webhooks/provider_b', body: {} }),
-  'webhooks.provider-c': always(SIGNATURE, 200, true, { path: '/webhooks/provider_c', body: {} }),
+  'webhooks.provider-a': always(writing(SIGNATURE), { path: '/webhooks/provider_a', body: {} }),
+  'webhooks.provider-b': always(writing(SIGNATURE), { path: '/webhooks/provider_b', body: {} }),
+  'webhooks.provider-c': always(writing(SIGNATURE), { path: '/webhooks/provider_c', body: {} }),
 };

@@ -296,7 +296,7 @@ owner of another organization | 403 | - | - | - | -
 platform admin                | ok  | - | - | - | -
 `);
 
-/** What platform admins alone may do, on anybody's record. */
+/** Only platform admins may do this, on any record. */
 export const PLATFORM_ADMIN_ON_RECORD = tableOf(`
 anonymous                     | 401 | 401 | 401 | 401 | 401
 bad session                   | 401 | 401 | 401 | 401 | 401

@@ -7,7 +7,7 @@ export interface World {
   readonly organizationId: string;
   readonly anotherOrganizationId: string;
   readonly callers: Readonly<Record<CallerName, Caller>>;
-  /** Whoever may make a record in that column for that caller. */
+  /** The user who may make a record in that column for that caller. */
   readonly makerOf: (caller: CallerName, column: Column) => Maker;
   readonly userIdOf: (name: CallerName) => string;
 }

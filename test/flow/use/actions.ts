@@ -72,7 +72,7 @@ interface Payment {
   readonly amount: number;
 }
 
-/** A payment of the cell's payer, with its method where that is stored; by whoever could. */
+/** A payment of the cell's payer, with its method where that is stored; by a user with the permission. */
 const newPayment = async ({ service, world, fromBefore }: Stage, cell: Cell): Promise<Payment> => {
   const amount = nextAmount();
   const isStored = cell.naming === 'stored';

@@ -21,8 +21,9 @@ export const CALLERS = [...SESSION_CALLERS, 'guest', 'guest without token'] as c
 export type CallerName = (typeof CALLERS)[number];
 
 /**
- * `user`: the caller's own. `another user`: a billing member of the organization. `former member`: whoever was removed
- * from the organization. `deleted`: the payer's, deleted since. `guest` is the guest who calls with and without a token.
+ * `user`: the caller's own. `another user`: a billing member of the organization. `former member`: a user who was
+ * removed from the organization. `deleted`: the payer's, deleted since. `guest` is the guest who calls with and
+ * without a token.
  */
 export const HOLDERS = [
   'user',
@@ -36,7 +37,7 @@ export const HOLDERS = [
 ] as const;
 export type Holder = (typeof HOLDERS)[number];
 
-/** `stored`: on the payment or subscription since before, by somebody who could. */
+/** `stored`: on the payment or subscription already, by a user with the permission. */
 export const NAMINGS = ['our id', "provider's id", 'stored'] as const;
 export type Naming = (typeof NAMINGS)[number];
 

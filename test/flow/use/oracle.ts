@@ -24,7 +24,10 @@ const INVALID = '400 VALIDATION_ERROR';
 export const expectedOf = (use: Cell): Expected =>
   doorOf(use) ?? (use.naming === 'stored' ? ofStored(use) : ofNamed(use));
 
-/** Who may not act on the payment or subscription at all, or not for that organization, is told so first. */
+/**
+ * A caller without the right to act on the payment or subscription, or for that organization, gets that refusal
+ * first.
+ */
 const doorOf = ({ action, caller, payer }: Cell): Expected | undefined => {
   if (isGuest(caller)) {
     if (!['create and confirm', 'save', 'subscribe', 'confirm with'].includes(action)) {
@@ -84,7 +87,7 @@ const ofOwn = ({ action, payer }: Cell): Expected => {
 };
 
 const ofOrganization = ({ action, caller, holder }: Cell, mayUse: boolean, pays: boolean): Expected => {
-  // A guest without a token may be told first that the customer is not theirs.
+  // A guest without a token may get the refusal of the customer first.
   if (isGuest(caller)) return action === 'subscribe' ? refused(NO_MEMBER, NOT_FOUND) : refused(NO_MEMBER);
   if (!mayUse) return refused(holder === 'organization' ? standing(caller) : NO_MEMBER);
   // The interface: a change of method takes the caller's own only, for an organization's subscription too.
@@ -94,8 +97,8 @@ const ofOrganization = ({ action, caller, holder }: Cell, mayUse: boolean, pays:
 };
 
 /**
- * By our id there is no such record. By the provider's it is an instrument that no record here has. Stripe's was detached:
- * its id looks like that of a new one, and Stripe itself refuses it.
+ * By our id there is no such record. By the provider's it is an instrument that no record here has. Stripe's was
+ * detached: its id looks like that of a new one, and Stripe itself refuses it.
  */
 const ofDeleted = ({ action, naming, provider }: Cell): Expected => {
   if (naming === 'our id') return refused(NOT_FOUND);

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { json, type LocalRequest, type LocalResponse } from '../machine/answer.ts';
+import { json, type LocalRequest, type LocalResponse } from './answer.ts';
 
 /** The AWS JSON protocol: x-amz-target names the operation; request and response are JSON. */
 export type Operation = (input: unknown) => unknown;
@@ -7,16 +7,24 @@ export type Operations = Readonly<Record<string, Operation>>;
 
 const CONTENT_TYPE = 'application/x-amz-json-1.0';
 
+interface AwsErrorFields {
+  readonly queryCode?: string;
+  readonly [field: string]: unknown;
+}
+
 /** An error as the SDK of that service understands it. */
 export class AwsError extends Error {
   readonly type: string;
   /** The code of the older query protocol, by which SQS's SDKs still name some errors. */
   readonly queryCode: string | undefined;
-  constructor(type: string, message: string, queryCode?: string) {
+  /** Further fields of the answer. */
+  readonly details: object;
+  constructor(type: string, message: string, { queryCode, ...details }: AwsErrorFields = {}) {
     super(message);
-    this.name = 'AwsError';
+    this.name = type;
     this.type = type;
     this.queryCode = queryCode;
+    this.details = details;
   }
 }
 
@@ -36,7 +44,7 @@ export const answerAws = async (operations: Operations, ask: LocalRequest): Prom
     return json(200, (await run(inputOf(ask.body))) ?? {}, CONTENT_TYPE);
   } catch (error) {
     if (!(error instanceof AwsError)) throw error;
-    const answer = json(400, { __type: error.type, message: error.message }, CONTENT_TYPE);
+    const answer = json(400, { __type: error.type, message: error.message, ...error.details }, CONTENT_TYPE);
     const query = error.queryCode && { 'x-amzn-query-error': `${error.queryCode};Sender` };
     return { ...answer, headers: { ...answer.headers, ...query } };
   }

@@ -1,7 +1,7 @@
 import * as z from 'zod';
-import { ACTOR_TYPES, type Actor, type ActorType } from '../../core/actor.ts';
+import { ACTOR_TYPES, type Actor, type ActorType, currentWork } from './actor.ts';
 
-/** The actor of a payment's version. Stored in few bytes, so that a payment stays within one write unit. */
+/** The actor of a record's version. Stored in few bytes, so that a record does not grow by a write unit. */
 export const actorSchema = z
   .object({
     type: z
@@ -15,21 +15,21 @@ const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const SHORT_UUID = /^~[\w-]{22}$/;
 
 /** A request id; a UUID takes 23 characters in place of 36. */
-export const storedRequestId = (id: string): string =>
+const storedRequestId = (id: string): string =>
   UUID.test(id) ? `~${Buffer.from(id.replaceAll('-', ''), 'hex').toString('base64url')}` : id;
 
 /** The request id as it was stored. */
-export const requestIdOf = (stored: string | undefined): string | undefined => {
+const requestIdOf = (stored: string | undefined): string | undefined => {
   if (stored === undefined || !SHORT_UUID.test(stored)) return stored;
   const hex = Buffer.from(stored.slice(1), 'base64url').toString('hex');
   return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
 };
 
-/** The ids of the payment that an actor's id may repeat. */
+/** The ids of the record that an actor's id may repeat. */
 interface Known {
   readonly userId?: string | undefined;
   readonly guestId?: string | undefined;
-  readonly providerId: string;
+  readonly providerId?: string | undefined;
 }
 
 const LETTERS = { user: 'u', guest: 'g', admin: 'a', provider: 'p', system: 's' } as const satisfies Record<
@@ -42,8 +42,8 @@ const knownId = (type: ActorType, { userId, guestId, providerId }: Known): strin
   return ids[type];
 };
 
-/** One letter for the type, and the id if it differs from the payment's own user, guest or provider. */
-export const storedActor = ({ type, id }: Actor, known: Known): string =>
+/** One letter for the type, and the id if it differs from the record's own user, guest or provider. */
+const storedActor = ({ type, id }: Actor, known: Known): string =>
   id === knownId(type, known) ? LETTERS[type] : `${LETTERS[type]}${id}`;
 
 /** @returns undefined for a version without an actor. */
@@ -53,3 +53,28 @@ export const actorOf = (stored: string | undefined, known: Known): Actor | undef
     ? undefined
     : { type, id: stored.slice(1) || (knownId(type, known) ?? '') };
 };
+
+/** Who made a version, and the id of the request, event or message that made it. */
+export interface Maker {
+  readonly actor?: Actor | undefined;
+  readonly requestId?: string | undefined;
+}
+
+/** The maker of a version that is committed now. */
+export const currentMaker = (): Maker => {
+  const work = currentWork();
+  return { actor: work?.actor, requestId: work?.requestId };
+};
+
+/** The attributes of an item that name the maker of its version. */
+export const makerAttributes = ({ actor, requestId }: Maker, known: Known) => ({
+  ...(actor && { by: storedActor(actor, known) }),
+  ...(requestId !== undefined && { rq: storedRequestId(requestId) }),
+});
+
+export const makerSchema = z.object({ by: z.string().optional(), rq: z.string().optional() });
+
+export const makerOf = ({ by, rq }: z.infer<typeof makerSchema>, known: Known): Maker => ({
+  actor: actorOf(by, known),
+  requestId: requestIdOf(rq),
+});

@@ -1,0 +1,6 @@
+import { lambda } from '../../shared/http/lambda.ts';
+import { subscriptionTimeline } from '../../shared/queries/subscription-timeline.ts';
+import { webDeps } from '../../shared/runtime.ts';
+import { getSubscriptionTimelineEndpoint } from './endpoints.ts';
+
+export const handler = lambda(getSubscriptionTimelineEndpoint, webDeps, subscriptionTimeline);

@@ -1,0 +1,56 @@
+import * as z from 'zod';
+import { DECLINE_CODES } from '../../shared/core/outcome.ts';
+
+export type JsonObject = { readonly [name: string]: unknown };
+
+/**
+ * One type per error code, so that a program which has compared `code` knows the form of `details`. The document has one
+ * schema for all errors.
+ */
+export const schemaOfCode = (code: string): JsonObject => ({
+  type: 'object',
+  required: ['success', 'error', 'code', 'request_id'],
+  properties: {
+    success: { const: false },
+    error: { type: 'string', description: 'For a developer, in English. It may change; do not compare it.' },
+    code: { const: code },
+    details: Object.hasOwn(DETAILS, code) ? DETAILS[code] : ANY_DETAILS,
+    request_id: { type: 'string', description: 'Quote it to support.' },
+  },
+});
+
+/** PAYMENT_DECLINED becomes PaymentDeclinedError; INTERNAL_ERROR becomes InternalError. */
+export const errorTypeName = (code: string): string => {
+  const words = code
+    .toLowerCase()
+    .split('_')
+    .filter((word) => word !== 'error');
+  return `${words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('')}Error`;
+};
+
+const ANY_DETAILS: JsonObject = { type: 'object', additionalProperties: true };
+
+const jsonSchema = (schema: z.ZodType): JsonObject => {
+  const { $schema: _, ...described } = z.toJSONSchema(schema, { io: 'input' });
+  return described;
+};
+
+const problems = jsonSchema(z.array(z.object({ path: z.string(), rule: z.string(), message: z.string() })));
+
+/** The codes whose details a program acts on; those of the other codes are for people. */
+const DETAILS: Readonly<Record<string, JsonObject>> = {
+  VALIDATION_ERROR: problems,
+  UNSUPPORTED_CURRENCY: problems,
+  PAYMENT_DECLINED: {
+    type: 'object',
+    required: ['decline_code'],
+    properties: {
+      decline_code: { type: 'string', enum: DECLINE_CODES },
+      payment: { $ref: '#/components/schemas/Payment' },
+    },
+  },
+  AMOUNT_TOO_SMALL: jsonSchema(z.object({ minimum_cents: z.int().optional(), currency: z.string().optional() })),
+  REFUND_EXCEEDS_PAYMENT: jsonSchema(z.object({ payment_id: z.string(), refundable_cents: z.int() })),
+  PROVIDER_TIMEOUT: jsonSchema(z.object({ payment_id: z.string().optional() })),
+  RESOURCE_NOT_FOUND: jsonSchema(z.object({ resource: z.string() })),
+};

@@ -1,0 +1,72 @@
+import { cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join, resolve } from 'node:path';
+import openapiTypescript, { astToString } from 'openapi-typescript';
+import * as z from 'zod';
+import { apiDocumentAt } from '../../functions/api/document.ts';
+import { typedDocument } from './typed-document.ts';
+
+/**
+ * Writes the typed client of the API as a package that is fit to publish: the document's types, and openapi-fetch bound to
+ * them. The types are generated, so that they cannot differ from what is served. The old content of the folder is removed.
+ */
+export const writeClient = async (folder: string): Promise<void> => {
+  const plain = JSON.stringify(apiDocumentAt(''));
+  const { document, names, events } = typedDocument(z.record(z.string(), z.unknown()).parse(JSON.parse(plain)));
+  const { info } = documentSchema.parse(document);
+  const files = {
+    'package.json': manifest(info.version),
+    'schema.d.ts': astToString(await openapiTypescript(JSON.stringify(document))),
+    'index.js': CODE,
+    'index.d.ts': typesOf(names, events),
+  };
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
+  cpSync(join(import.meta.dirname, 'README.md'), join(folder, 'README.md'));
+  cpSync(resolve(import.meta.dirname, '../../LICENSE'), join(folder, 'LICENSE'));
+};
+
+const documentSchema = z.object({ info: z.object({ version: z.string() }) });
+const packageSchema = z.object({ version: z.string() });
+
+/** The API's date as a version: 2026-11-01 is 2026.11.1. */
+const manifest = (date: string): string => {
+  const require = createRequire(import.meta.url);
+  const fetcher = packageSchema.parse(require('openapi-fetch/package.json'));
+  const described = {
+    name: 'payments-client',
+    version: date.split('-').map(Number).join('.'),
+    description: 'The typed client of the payments API.',
+    license: 'MIT',
+    type: 'module',
+    sideEffects: false,
+    engines: { node: '>=20' },
+    exports: { '.': { types: './index.d.ts', default: './index.js' } },
+    files: ['index.js', 'index.d.ts', 'schema.d.ts'],
+    dependencies: { 'openapi-fetch': fetcher.version },
+  };
+  return `${JSON.stringify(described, null, 2)}\n`;
+};
+
+const CODE = `import createClient from 'openapi-fetch';
+
+export const createPaymentsClient = (options) => createClient(options);
+`;
+
+const typesOf = (names: readonly string[], events: readonly string[]): string => `\
+import type { Client, ClientOptions } from 'openapi-fetch';
+import type { components, paths } from './schema.d.ts';
+
+export type { components, operations, paths } from './schema.d.ts';
+
+/** A function per method, as client.POST('/payments/confirm/{id}', { params, body }): its parameters and answers are typed. */
+export type PaymentsClient = Client<paths, 'application/json'>;
+
+export declare const createPaymentsClient: (options: ClientOptions & { baseUrl: string }) => PaymentsClient;
+
+/** The body of an outbound webhook: compare \`event\` to narrow \`data\`. */
+export type WebhookEvent = ${events.join(' | ')};
+
+${names.map((name) => `export type ${name} = components['schemas']['${name}'];`).join('\n')}
+`;

@@ -1,0 +1,95 @@
+import * as z from 'zod';
+import { errorTypeName, type JsonObject, schemaOfCode } from './error-types.ts';
+
+/** The API document, prepared for the generator of types: what a program decides by gets a narrower type. */
+
+const SCHEMAS = '#/components/schemas/';
+const ANY_ERROR = 'Error';
+/** The union of all errors; a type named Error would hide JavaScript's own. */
+const ALL_ERRORS = 'ApiError';
+
+const documentSchema = z.looseObject({
+  components: z.looseObject({
+    schemas: z.record(z.string(), z.looseObject({})),
+    examples: z.record(z.string(), z.unknown()),
+  }),
+  webhooks: z.record(
+    z.string(),
+    z.object({
+      post: z.object({
+        requestBody: z.object({ content: z.record(z.string(), z.object({ schema: z.object({ $ref: z.string() }) })) }),
+      }),
+    }),
+  ),
+});
+
+interface TypedDocument {
+  readonly document: JsonObject;
+  /** The schemas that the package exports under their own names. */
+  readonly names: readonly string[];
+  /** Of those, the bodies of outbound webhooks. */
+  readonly events: readonly string[];
+}
+
+/** @param document the finished API document, without undefined values. */
+export const typedDocument = (document: JsonObject): TypedDocument => {
+  const { components, webhooks } = documentSchema.parse(document);
+  const { [ANY_ERROR]: _, ...schemas } = components.schemas;
+  const codes = Object.keys(components.examples);
+  const typed = rewrite({ ...document, components: { ...components, schemas } }, [withErrorTypes, withBooleans]);
+  const own = { ...errorTypes(codes), [ALL_ERRORS]: unionOf(codes) };
+  const events = Object.values(webhooks).flatMap(({ post }) =>
+    Object.values(post.requestBody.content).map(({ schema }) => schema.$ref.slice(SCHEMAS.length)),
+  );
+  return {
+    document: withSchemas(typed, own),
+    names: [...Object.keys(schemas), ...Object.keys(own)].sort(),
+    events: [...new Set(events)].sort(),
+  };
+};
+
+const errorTypes = (codes: readonly string[]): JsonObject =>
+  Object.fromEntries(codes.map((code) => [errorTypeName(code), schemaOfCode(code)]));
+
+const unionOf = (codes: readonly string[]): JsonObject => ({
+  oneOf: codes.map((code) => ({ $ref: `${SCHEMAS}${errorTypeName(code)}` })),
+});
+
+const objectSchema = z.looseObject({});
+const componentsSchema = z.looseObject({ schemas: objectSchema });
+
+const withSchemas = (document: unknown, own: JsonObject): JsonObject => {
+  const parsed = objectSchema.parse(document);
+  const components = componentsSchema.parse(parsed['components']);
+  return { ...parsed, components: { ...components, schemas: { ...components.schemas, ...own } } };
+};
+
+type Change = (node: JsonObject) => JsonObject;
+
+/** Applies the changes to every object of the document. */
+const rewrite = (node: unknown, changes: readonly Change[]): unknown => {
+  if (Array.isArray(node)) return node.map((item) => rewrite(item, changes));
+  if (typeof node !== 'object' || node === null) return node;
+  const inner = Object.entries(node).map(([name, value]) => [name, rewrite(value, changes)]);
+  return changes.reduce<JsonObject>((changed, change) => change(changed), Object.fromEntries(inner));
+};
+
+const errorContent = z.object({
+  schema: z.object({ $ref: z.literal(`${SCHEMAS}${ANY_ERROR}`) }),
+  examples: z.record(z.string(), z.unknown()),
+});
+
+/** An error response lists its codes by its examples. */
+const withErrorTypes: Change = (node) => {
+  const { success, data } = errorContent.safeParse(node);
+  return success ? { ...node, schema: unionOf(Object.keys(data.examples)) } : node;
+};
+
+const flagParameter = z.object({ in: z.literal('query'), schema: z.object({ enum: z.array(z.string()) }) });
+
+/** The query takes `true` and `1`; a program takes a boolean. */
+const withBooleans: Change = (node) => {
+  const { success, data } = flagParameter.safeParse(node);
+  const isFlag = success && data.schema.enum.includes('true') && data.schema.enum.includes('false');
+  return isFlag ? { ...node, schema: { type: 'boolean' } } : node;
+};

@@ -1,0 +1,56 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { epochSeconds, HOUR } from '../../../shared/core/time.ts';
+import type { StreamTrigger } from '../../../shared/messaging/trigger.ts';
+import { dueShards } from '../../../shared/table/keys.ts';
+import type { DataFolder } from '../machine/data-folder.ts';
+import { ACCOUNT, REGION } from '../machine/environment.ts';
+import { StartError } from '../machine/start-error.ts';
+import { openEmbeddedTable } from '../table/embedded-table.ts';
+import { wireOperations } from '../table-wire/wire.ts';
+import { type Database, DUE_INDEX, earliest } from './database.ts';
+import { createEmbeddedStream } from './embedded-stream.ts';
+import { ENGINE_FILE } from './engine.ts';
+
+const TABLE_FILE = 'table.db';
+/** DynamoDB deletes an expired item within two days. */
+const EXPIRED_SECONDS = 2 * 86_400;
+const CLEAN_EVERY_MS = HOUR;
+
+export interface EmbeddedDatabaseOptions {
+  readonly place: DataFolder;
+  readonly tableName: string;
+  readonly triggers: readonly StreamTrigger[];
+  /** Where other processes reach the host's AWS operations. */
+  readonly endpoint: string;
+}
+
+/** @throws StartError where the folder has the data of another engine or version. */
+export const openEmbeddedDatabase = ({ place, tableName, triggers, endpoint }: EmbeddedDatabaseOptions): Database => {
+  refuseOtherEngine(place);
+  const recorded = new Set(triggers.flatMap(({ sortKeys }) => sortKeys));
+  const table = openEmbeddedTable({ file: place.file(TABLE_FILE), isRecorded: (sortKey) => recorded.has(sortKey) });
+  const clean = (): void => table.deleteExpired(epochSeconds(Date.now()) - EXPIRED_SECONDS);
+  clean();
+  const timer = setInterval(clean, CLEAN_EVERY_MS).unref();
+  const arn = `arn:aws:dynamodb:${REGION}:${ACCOUNT}:table/${tableName}/stream/embedded`;
+  return {
+    endpoint,
+    operations: wireOperations(table, { tableName, streamArn: arn }),
+    stream: createEmbeddedStream(table, arn),
+    earliestDue: async () => earliest(table.firstSortKeys(DUE_INDEX, dueShards)),
+    connect: table.connect,
+    close: () => {
+      clearInterval(timer);
+      table.close();
+    },
+  };
+};
+
+/** The engine's file stays as it is: nothing in it is lost. */
+const refuseOtherEngine = ({ folder, temporary }: DataFolder): void => {
+  if (temporary || existsSync(join(folder, TABLE_FILE)) || !existsSync(join(folder, ENGINE_FILE))) return;
+  throw new StartError(
+    `DATA_DIR ${folder} has the data of the engine dynoxide: set DYNAMODB_ENGINE=dynoxide to keep it, or another DATA_DIR`,
+  );
+};

@@ -1,0 +1,61 @@
+import * as z from 'zod';
+import type { ItemChanged } from '../table/change-log.ts';
+import type { EmbeddedTable } from '../table/embedded-table.ts';
+import { wireItem } from '../table-wire/wire-values.ts';
+import type { StreamSource } from './stream-source.ts';
+import type { StreamRecord } from './streams-api.ts';
+
+/** The stream of the embedded table: its change log, read in this process. */
+const READ_LIMIT = 200;
+const SEQUENCE_DIGITS = 21;
+/** The position before the oldest change. */
+const START = 0;
+
+export const createEmbeddedStream = ({ log, run }: Pick<EmbeddedTable, 'log' | 'run'>, arn: string): StreamSource => {
+  /** Consumers often read the same changes: they are converted once. */
+  let last:
+    | { readonly position: number; readonly writes: number; readonly records: readonly StreamRecord[] }
+    | undefined;
+  const recordsAfter = (position: number): readonly StreamRecord[] => {
+    if (last?.position === position && last.writes === log.writes()) return last.records;
+    last = { position, writes: log.writes(), records: log.after(position, READ_LIMIT).map(recordOf) };
+    return last.records;
+  };
+  return {
+    arn,
+    writeMark: log.writes,
+    watch: (onWrite) => {
+      log.watch(onWrite);
+      return () => undefined;
+    },
+    openReader: (state, name) => {
+      let position = state.get(name, z.int()) ?? START;
+      const go = (to: number): void => {
+        position = to;
+        state.set(name, to);
+      };
+      return {
+        // Together with the writes of its turn: no consumer sees a change that is not on disk.
+        read: () => run(() => recordsAfter(position)),
+        advance: (sequence) => go(Number(sequence)),
+        rewind: () => go(START),
+      };
+    },
+    close: () => undefined,
+  };
+};
+
+const recordOf = ({ sequence, key, before, after }: ItemChanged): StreamRecord => {
+  const number = String(sequence).padStart(SEQUENCE_DIGITS, '0');
+  return {
+    eventID: number,
+    eventName: before === undefined ? 'INSERT' : after === undefined ? 'REMOVE' : 'MODIFY',
+    eventVersion: '1.1',
+    dynamodb: {
+      Keys: wireItem({ ...key }),
+      ...(after && { NewImage: wireItem(after) }),
+      ...(before && { OldImage: wireItem(before) }),
+      SequenceNumber: number,
+    },
+  };
+};

@@ -1,0 +1,73 @@
+import type { DatabaseSync } from 'node:sqlite';
+import { isDeepStrictEqual } from 'node:util';
+import type { Item } from '../../../shared/table/connection.ts';
+import type { Key } from '../../../shared/table/keys.ts';
+import { itemOfText } from './item-text.ts';
+
+/** The table's stream: every change of an item that a consumer may want, in order, with the item before and after. */
+export interface ChangeLog {
+  append(key: Key, before: string | undefined, after: string | undefined): void;
+  /** @returns the changes after that number, oldest first; all from 0 */
+  after(sequence: number, limit: number): readonly ItemChanged[];
+  /** Forgets the changes up to that number. */
+  forget(sequence: number): void;
+  /** Counts the writes of items, recorded or not. */
+  writes(): number;
+  /** Calls `listener` after each write. */
+  watch(listener: () => void): void;
+}
+
+export interface ItemChanged {
+  readonly sequence: number;
+  readonly key: Key;
+  readonly before: Item | undefined;
+  readonly after: Item | undefined;
+}
+
+/** @param isWanted whether changes of items with this sort key are recorded */
+export const openChangeLog = (database: DatabaseSync, isWanted: (sortKey: string) => boolean): ChangeLog => {
+  const insert = database.prepare('INSERT INTO change (sequence, pk, sk, before, after) VALUES (?, ?, ?, ?, ?)');
+  const select = database.prepare(
+    'SELECT sequence, pk, sk, before, after FROM change WHERE sequence > ? ORDER BY sequence LIMIT ?',
+  );
+  // The newest change stays, so that no number is given twice.
+  const forget = database.prepare(
+    'DELETE FROM change WHERE sequence <= ? AND sequence < (SELECT max(sequence) FROM change)',
+  );
+  const listeners: (() => void)[] = [];
+  let sequence = Number(database.prepare('SELECT max(sequence) AS newest FROM change').get()?.['newest'] ?? 0);
+  let writes = 0;
+  return {
+    append: (key, before, after) => {
+      writes += 1;
+      if (isWanted(key.sk) && !isSame(before, after)) {
+        sequence += 1;
+        insert.run(sequence, key.pk, key.sk, before ?? null, after ?? null);
+      }
+      for (const listener of listeners) listener();
+    },
+    after: (position, limit) =>
+      select.all(position, limit).map((row) => ({
+        sequence: Number(row['sequence']),
+        key: { pk: String(row['pk']), sk: String(row['sk']) },
+        before: imageOf(row['before']),
+        after: imageOf(row['after']),
+      })),
+    forget: (position) => {
+      forget.run(position);
+    },
+    writes: () => writes,
+    watch: (listener) => {
+      listeners.push(listener);
+    },
+  };
+};
+
+/** As DynamoDB does, a write that changes nothing is no change. */
+const isSame = (before: string | undefined, after: string | undefined): boolean => {
+  if (before === after) return true;
+  if (before === undefined || after === undefined || before.length !== after.length) return false;
+  return isDeepStrictEqual(itemOfText(before), itemOfText(after));
+};
+
+const imageOf = (text: unknown): Item | undefined => (typeof text === 'string' ? itemOfText(text) : undefined);

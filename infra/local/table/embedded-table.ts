@@ -1,0 +1,162 @@
+import { DatabaseSync } from 'node:sqlite';
+import { epochSeconds, type Now } from '../../../shared/core/time.ts';
+import type {
+  Connection,
+  Item,
+  Page,
+  PartitionPage,
+  TransactionStep,
+  Written,
+} from '../../../shared/table/connection.ts';
+import type { Changes, Clause } from '../../../shared/table/expression.ts';
+import type { Key } from '../../../shared/table/keys.ts';
+import { StartError } from '../machine/start-error.ts';
+import { type ChangeLog, openChangeLog } from './change-log.ts';
+import { namesIn, testOf } from './conditions.ts';
+import { itemOfText } from './item-text.ts';
+import {
+  checkFilter,
+  createOperations,
+  type Evaluated,
+  type TableOperations,
+  type Version,
+  type WriteStep,
+} from './operations.ts';
+import { invalidRequest } from './refusals.ts';
+import { indexCalled, openRows } from './rows.ts';
+import { DEFINITION, SHAPE } from './schema.ts';
+import { createTurns, type Turns } from './turns.ts';
+import { applyChanges, checkPaths, type PathChange } from './updates.ts';
+
+/**
+ * The table in the process of the local host, with the semantics of DynamoDB as this service uses them, in one SQLite file.
+ * A write that was answered survives the end of the process and of the machine.
+ */
+export interface EmbeddedTable {
+  /** @param now decides which items have expired */
+  connect(now: Now): Connection;
+  /** Runs operations of the wire protocol together with those of connections. */
+  run<T>(work: (operations: TableOperations) => T): Promise<T>;
+  readonly log: ChangeLog;
+  /** The first sort key of each of these partitions of an index. */
+  firstSortKeys(index: string, partitions: readonly string[]): readonly string[];
+  /** Deletes items that expired before that second. The stream does not report it. */
+  deleteExpired(untilSeconds: number): void;
+  close(): void;
+}
+
+export interface EmbeddedTableOptions {
+  /** Of SQLite; `:memory:` keeps no data. */
+  readonly file: string;
+  /** Whether the stream records changes of items with this sort key. */
+  readonly isRecorded: (sortKey: string) => boolean;
+}
+
+/** @throws StartError where the file is not of this version */
+export const openEmbeddedTable = ({ file, isRecorded }: EmbeddedTableOptions): EmbeddedTable => {
+  const database = openFile(file);
+  const turns = createTurns(database);
+  const rows = openRows(database);
+  const log = openChangeLog(database, isRecorded);
+  const operations = createOperations({ rows, log, together: turns.write });
+  return {
+    connect: (now) => connection(operations, turns, now),
+    run: (work) => turns.run(() => work(operations)),
+    log,
+    firstSortKeys: (index, partitions) => {
+      const within = indexCalled(index);
+      return partitions.flatMap((partition) => rows.firstSortKey(within, partition) ?? []);
+    },
+    deleteExpired: rows.deleteExpired,
+    close: () => {
+      turns.flush();
+      database.close();
+    },
+  };
+};
+
+const openFile = (file: string): DatabaseSync => {
+  const database = new DatabaseSync(file);
+  database.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL');
+  const isNew = database.prepare('SELECT count(*) AS tables FROM sqlite_schema').get()?.['tables'] === 0;
+  if (isNew) {
+    database.exec(`BEGIN; ${DEFINITION}`);
+    database.prepare('INSERT INTO shape (text) VALUES (?)').run(SHAPE);
+    database.exec('COMMIT');
+  }
+  if (database.prepare('SELECT text FROM shape').get()?.['text'] === SHAPE) return database;
+  database.close();
+  throw new StartError(`the table in ${file} was made by another version of the service: set another DATA_DIR`);
+};
+
+const connection = (operations: TableOperations, turns: Turns, now: Now): Connection => {
+  const tested = (clauses: readonly Clause[] = []) => testOf(clauses, epochSeconds(now()));
+  const filterOf = (query: PartitionPage, clauses: readonly Clause[] = []) => {
+    checkFilter(query.index, namesIn(clauses));
+    return tested(clauses);
+  };
+  const write = (step: () => WriteStep, answer: (after: Version | undefined) => Item): Promise<Written> =>
+    turns.run(() => {
+      const result = operations.write([step()]);
+      return result.ok ? { ok: true, item: answer(result.replaced[0]?.after) } : { ok: false, found: result.found[0] };
+    });
+  const stepOf = (step: TransactionStep): WriteStep => {
+    const test = tested(step.if);
+    if ('put' in step) return { key: keyOf(step.put), test, next: () => step.put };
+    if ('update' in step) return updateStep(step.update, step.changes, test);
+    if ('delete' in step) return { key: keyOf(step.delete), test, next: () => undefined };
+    return { key: keyOf(step.check), test };
+  };
+  return {
+    getItem: (key) => turns.run(() => operations.find(keyOf(key))?.item),
+    getBatch: (keys) =>
+      turns.run(() => keys.map((key) => operations.find(keyOf(key))?.item).filter((item) => item !== undefined)),
+    putItem: (item, clauses) =>
+      write(
+        () => ({ key: keyOf(item), test: tested(clauses), next: () => item }),
+        () => item,
+      ),
+    // The item after an update may share values with the changes of the caller: the answer does not.
+    updateItem: ({ key, changes, clauses }) =>
+      write(
+        () => updateStep(keyOf(key), changes, tested(clauses)),
+        (after) => itemOfText(after?.text ?? '{}'),
+      ),
+    deleteItem: (key, clauses) =>
+      write(
+        () => ({ key: keyOf(key), test: tested(clauses), next: () => undefined }),
+        () => ({}),
+      ),
+    transact: (steps) =>
+      turns.run(() => {
+        const result = operations.write(steps.map(stepOf));
+        return result.ok ? { ok: true } : result;
+      }),
+    query: ({ filter, ...query }) => turns.run(() => pageOf(operations.query(query, filterOf(query, filter)))),
+    scan: (slice) => turns.run(() => pageOf(operations.scan(slice, undefined))),
+  };
+};
+
+const pageOf = ({ items, next }: Evaluated): Page => ({ items, next });
+
+/** The key alone, of a key or an item. */
+const keyOf = ({ pk, sk }: { readonly pk?: unknown; readonly sk?: unknown }): Key => {
+  if (typeof pk === 'string' && typeof sk === 'string') return { pk, sk };
+  throw invalidRequest('One or more parameter values were invalid: the key has two texts');
+};
+
+const updateStep = (key: Key, changes: Changes, test: WriteStep['test']): WriteStep => {
+  const list = changesOf(changes);
+  checkPaths(list);
+  return { key, test, next: (old) => applyChanges(old ?? { ...key }, list) };
+};
+
+/** A `set` value of undefined removes the attribute. */
+const changesOf = ({ set = {}, remove = [], add = {} }: Changes): readonly PathChange[] => [
+  ...Object.entries(set).map(([path, value]): PathChange => {
+    const names = path.split('.');
+    return value === undefined ? { path: names, remove: true } : { path: names, set: value };
+  }),
+  ...remove.map((path): PathChange => ({ path: path.split('.'), remove: true })),
+  ...Object.entries(add).map(([path, added]): PathChange => ({ path: path.split('.'), add: added })),
+];

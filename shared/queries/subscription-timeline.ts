@@ -1,0 +1,83 @@
+import * as z from 'zod';
+import type { Standings } from '../access/standing.ts';
+import { DECLINE_CODES } from '../core/outcome.ts';
+import { timestamp } from '../http/fields.ts';
+import type { Reply } from '../http/reply.ts';
+import type { ApiRequest } from '../http/request.ts';
+import { REASONS, SUBSCRIPTION_STATUSES, type VisibleSubscription } from '../subscriptions/record/subscription.ts';
+import type { Item, Table } from '../table/table.ts';
+import {
+  changeEntry,
+  changeFields,
+  LOG_ENTRIES,
+  type LoggedEntry,
+  readTimeline,
+  shownEntries,
+  type Timeline,
+  versionFields,
+} from './timeline.ts';
+
+/** The history of a subscription: see `timeline.ts`. */
+const change = z
+  .object({
+    ...changeFields,
+    status: z.enum(SUBSCRIPTION_STATUSES).describe('The status of the subscription in this version.'),
+    previous_status: z
+      .enum(SUBSCRIPTION_STATUSES)
+      .nullable()
+      .describe('The status before this version; null for the first version.'),
+    cause: z.enum(REASONS).nullable().describe("What led to the version, as in `reason` of the version's event."),
+    cancel_at_period_end: z.boolean().describe('Whether the subscription ends with its period, as of this version.'),
+    current_period_end: timestamp.describe('When the current period ends, as of this version.'),
+    payment_id: z
+      .string()
+      .optional()
+      .describe('The payment of the period that was charged, or whose charge failed; absent if none was charged.'),
+    failure_code: z.enum(DECLINE_CODES).optional().describe('Why the charge was declined; absent if it was not.'),
+  })
+  .meta({
+    id: 'SubscriptionTimelineChange',
+    description: 'A version of the subscription. Versions are kept as long as the subscription.',
+  });
+type SubscriptionChange = z.infer<typeof change>;
+export type SubscriptionTimelineEntry = SubscriptionChange | LoggedEntry;
+export const subscriptionTimelineSchema = z.array(z.discriminatedUnion('kind', [change, ...LOG_ENTRIES]));
+
+export const subscriptionTimeline = async (
+  { table, standings }: { readonly table: Table; readonly standings: Standings },
+  { record, caller }: Pick<ApiRequest<unknown, unknown, unknown, VisibleSubscription>, 'record' | 'caller'>,
+): Promise<Reply> => {
+  const shown = await shownEntries(standings, { caller, owner: record }, subscriptionTimelineOf(table, record.id));
+  return {
+    data: shown.entries,
+    meta: { subscription_id: record.id, status: record.status, is_complete: shown.isComplete },
+  };
+};
+
+export const subscriptionTimelineOf = (table: Table, id: string): Promise<Timeline<SubscriptionChange>> =>
+  readTimeline(table, { kind: 'SUB', id }, entryOfVersion);
+
+const versionItem = z.object({
+  ...versionFields,
+  status: z.enum(SUBSCRIPTION_STATUSES),
+  was: z.enum(SUBSCRIPTION_STATUSES).optional(),
+  cause: z.enum(REASONS).optional(),
+  cancelAtPeriodEnd: z.boolean(),
+  periodEnd: z.string(),
+  paymentId: z.string().optional(),
+  failureCode: z.enum(DECLINE_CODES).optional(),
+});
+
+const entryOfVersion = (item: Item): SubscriptionChange => {
+  const version = versionItem.parse(item);
+  const { status, was, cause, cancelAtPeriodEnd, periodEnd, paymentId, failureCode, actor, requestId } = version;
+  return {
+    ...changeEntry(version),
+    ...{ status, previous_status: was ?? null, cause: cause ?? null },
+    ...{ cancel_at_period_end: cancelAtPeriodEnd, current_period_end: periodEnd },
+    ...(paymentId && { payment_id: paymentId }),
+    ...(failureCode && { failure_code: failureCode }),
+    actor: actor ?? null,
+    request_id: requestId ?? null,
+  };
+};

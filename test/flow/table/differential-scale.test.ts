@@ -1,0 +1,27 @@
+import fc from 'fast-check';
+import { describe, expect, inject, test } from 'vitest';
+import { withTable } from './engines.ts';
+import { answerOf, clear, everything, operation, type TableOperation } from './operations.ts';
+
+const embedded = withTable('embedded');
+const dynoxide = withTable('dynoxide');
+
+/** A thousand operations with `npm test`, a hundred thousand with `npm run test:long`. */
+const RUNS = 20 * inject('scale') ** 2;
+const OPERATIONS = 50;
+
+describe('the embedded table', () => {
+  test('answers and refuses any operations as the other engine does, and stores the same', async () => {
+    const run = async (operations: readonly TableOperation[]): Promise<void> => {
+      const [ours, theirs] = [embedded().connection, dynoxide().connection];
+      await Promise.all([clear(ours), clear(theirs)]);
+      for (const asked of operations) {
+        const [our, their] = await Promise.all([answerOf(ours, asked), answerOf(theirs, asked)]);
+        expect(our, JSON.stringify(asked)).toEqual(their);
+      }
+      expect(await everything(ours)).toEqual(await everything(theirs));
+    };
+    const operations = fc.array(operation, { minLength: OPERATIONS, maxLength: OPERATIONS });
+    await fc.assert(fc.asyncProperty(operations, run), { numRuns: RUNS, endOnFailure: true });
+  });
+});

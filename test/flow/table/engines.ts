@@ -1,0 +1,74 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll } from 'vitest';
+import { type Database, openEngineDatabase } from '../../../infra/local/dynamodb/database.ts';
+import { openEmbeddedDatabase } from '../../../infra/local/dynamodb/embedded-database.ts';
+import { startEngine } from '../../../infra/local/dynamodb/engine.ts';
+import { openDataFolder } from '../../../infra/local/machine/data-folder.ts';
+import type { StreamTrigger } from '../../../shared/messaging/trigger.ts';
+import type { Connection } from '../../../shared/table/connection.ts';
+import { NOON } from '../../builders/payment.ts';
+import { STREAMED } from './sort-keys.ts';
+
+/** The table on each of its engines, without a host. Its clock stands at noon. */
+export const ENGINES = ['embedded', 'dynoxide'] as const;
+export type EngineName = (typeof ENGINES)[number];
+
+export const NOW_SECONDS = NOON / 1_000;
+
+export interface TestTable {
+  readonly database: Database;
+  readonly connection: Connection;
+}
+
+const TRIGGER: StreamTrigger = {
+  kind: 'stream',
+  id: 'test.stream',
+  summary: '',
+  sortKeys: [STREAMED],
+  batchSize: 100,
+  uses: [],
+  timeoutSeconds: 1,
+  memoryMb: 256,
+  impact: '',
+};
+
+/** Starts an engine with an empty table for the tests of a `describe` or a file. */
+export const withTable = (engine: EngineName): (() => TestTable) => {
+  const closing: (() => unknown)[] = [];
+  let opened: TestTable | undefined;
+  beforeAll(async () => {
+    const database = await open(engine, (step) => closing.push(step));
+    opened = { database, connection: database.connect(() => NOON) };
+  });
+  afterAll(async () => {
+    for (const step of closing.splice(0).reverse()) await step();
+  });
+  return () => {
+    if (!opened) throw new Error('the table is open within tests only');
+    return opened;
+  };
+};
+
+const open = async (engine: EngineName, onClose: (step: () => unknown) => void): Promise<Database> => {
+  const database = engine === 'embedded' ? openEmbedded(onClose) : await openDynoxide(onClose);
+  onClose(database.close);
+  return database;
+};
+
+const openEmbedded = (onClose: (step: () => unknown) => void): Database =>
+  openEmbeddedDatabase({
+    place: openDataFolder(':memory:', onClose),
+    tableName: 'payments',
+    triggers: [TRIGGER],
+    endpoint: '',
+  });
+
+const openDynoxide = async (onClose: (step: () => unknown) => void): Promise<Database> => {
+  const folder = await mkdtemp(join(tmpdir(), 'table-test-'));
+  onClose(() => rm(folder, { recursive: true, force: true, maxRetries: 3 }));
+  const engine = await startEngine({ folder, temporary: false, onLoss: () => undefined });
+  onClose(engine.stop);
+  return openEngineDatabase(engine.endpoint, 'payments', engine);
+};

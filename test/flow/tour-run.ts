@@ -1,0 +1,55 @@
+import { spawn, spawnSync } from 'node:child_process';
+import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
+import { expect } from 'vitest';
+import { isShown, type Step } from './tour.ts';
+
+/** Where every page says that the host listens, and the guides their own program. */
+const LOCAL = 'http://127.0.0.1:3000';
+const OWN_PORT = '4001';
+const BREAK = '=== the next step';
+const PATH = '/usr/local/bin:/usr/bin:/bin';
+
+export const canRunTours =
+  spawnSync('bash', ['-c', 'command -v curl && command -v grep'], { env: { PATH } }).status === 0;
+
+/** Types the commands in a folder, and compares what each prints with what the page shows. */
+export const runTour = async (steps: readonly Step[], baseUrl: string, folder: string): Promise<void> => {
+  const port = await freePort();
+  const script = steps.map(({ commands }) => {
+    const own = commands.replaceAll(LOCAL, baseUrl).replaceAll(OWN_PORT, port);
+    return `${own}\necho '${BREAK}'\n`;
+  });
+  const printed = (await inBash(script.join(''), folder)).split(BREAK);
+  for (const [index, { commands, shown }] of steps.entries()) {
+    const answer = printed[index] ?? '';
+    expect(isShown(shown ?? '', answer), `${commands}printed\n${answer}`).toBe(true);
+  }
+};
+
+const freePort = (): Promise<string> =>
+  new Promise((resolve) => {
+    const server = createServer().listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as AddressInfo;
+      server.close(() => resolve(String(port)));
+    });
+  });
+
+/** Programs that the script started end with it. */
+const END = `trap 'kill $(jobs -p) 2> /dev/null || true' EXIT\n`;
+
+const inBash = (script: string, folder: string): Promise<string> =>
+  new Promise((resolve, reject) => {
+    const bash = spawn('bash', ['-eu'], {
+      cwd: folder,
+      env: { PATH, TMPDIR: folder },
+      stdio: ['pipe', 'pipe', 'inherit'],
+    });
+    let out = '';
+    bash.stdout.setEncoding('utf8').on('data', (text: string) => {
+      out += text;
+    });
+    bash.on('error', reject);
+    bash.on('close', (code) => (code === 0 ? resolve(out) : reject(new Error(`bash ended with ${code}: ${out}`))));
+    bash.stdin.end(END + script);
+  });
