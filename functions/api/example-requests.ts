@@ -20,6 +20,8 @@ const REFUNDED = { id: 'pay_f161540dd24ac7eab210bce1' };
 const REFUND = { id: 'ref_7c300118ec6d19d4060e36e9' };
 const DISPUTED = { id: 'pay_fe91ba26b4150252f75d3ad1' };
 const SUBSCRIPTION = { id: 'subs_c7bb313deae20b6e1e25aa5a' };
+/** Billed by the service: the events of a provider that bills arrive in any order. */
+const PAUSED_SUBSCRIPTION = { id: 'subs_47963b034ae025c56e2a06da' };
 const MEMBERSHIP = { id: 'mbr_ecad34b2b9eee13615d10a73' };
 const ORGANIZATION = { id: 'org_demo' };
 const MEMBER = { ...ORGANIZATION, memberId: 'mem_a213ad8bd0283d2e8ff665d7' };
@@ -126,6 +128,7 @@ export const exampleRequests: Readonly<Record<string, ExampleRequest>> = {
   'subscriptions.list': { query: { status: 'active', include_pm: 'true', limit: '2' } },
   'subscriptions.get': { params: SUBSCRIPTION },
   'subscriptions.update': { params: SUBSCRIPTION, body: { metadata: { seats: '3' } } },
+  'subscriptions.timeline': { params: PAUSED_SUBSCRIPTION },
   'subscriptions.link-address': { params: SUBSCRIPTION, body: { billing_address_id: HOME.id } },
   'subscriptions.cancel': { params: SUBSCRIPTION, body: { cancel_at_period_end: true } },
   'subscriptions.reactivate': { params: SUBSCRIPTION, body: {} },

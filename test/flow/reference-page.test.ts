@@ -11,7 +11,7 @@ import { withHost } from './host.ts';
 /** The reference page in a browser. */
 const STEP_MS = 10_000;
 const MADE_MS = 240_000;
-const TRIED_MS = 60_000;
+const TRIED_MS = 120_000;
 
 describe('the reference page', () => {
   const service = withHost({ daysAgo: DEMO_DAYS, env: PATIENT });
