@@ -43,6 +43,7 @@ export default defineConfig({
       project('unit', 60 * SECOND_MS, { provide: { scale: 1 } }),
       project('flow', 120 * SECOND_MS, { provide: { scale: 1 } }),
       project('long', 1_800 * SECOND_MS, { include: SCALED, provide: { scale: 10 } }),
+      project('shots', 300 * SECOND_MS),
       project('contract', 60 * SECOND_MS),
       project('infra', 120 * SECOND_MS, { globalSetup: 'test/infra/temporary.ts' }),
     ],

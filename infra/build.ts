@@ -4,8 +4,9 @@ import { argv, stdout } from 'node:process';
 import { build as esbuild, type Metafile } from 'esbuild';
 import { endpoints, triggers } from '../functions/api/catalogue.ts';
 import { ADAPTERS } from '../shared/core/settings.ts';
-import { writeClient } from './client/package.ts';
+import { CLIENT_FOLDER, writeClient } from './client/package.ts';
 import { ADAPTER_FOLDER, adaptersApart } from './stage/adapters-apart.ts';
+import { consoleMade } from './stage/console-made.ts';
 import { descriptionsOut } from './stage/descriptions-out.ts';
 import { documentMade } from './stage/document-made.ts';
 import { leftOut } from './stage/left-out.ts';
@@ -19,7 +20,6 @@ const ROOT = resolve(import.meta.dirname, '..');
 
 /** Separate folders, so that each can be rewritten without touching the other. */
 export const FUNCTIONS_FOLDER = join(ROOT, 'dist', 'functions');
-export const CLIENT_FOLDER = join(ROOT, 'dist', 'client');
 
 export interface Bundle {
   readonly id: string;
@@ -57,7 +57,7 @@ export const build = async (outDir: string): Promise<readonly Bundle[]> => {
     mainFields: ['module', 'main'],
     conditions: ['module'],
     sourcemap: 'external',
-    plugins: [adaptersApart, documentMade, leftOut, descriptionsOut],
+    plugins: [adaptersApart, consoleMade, documentMade, leftOut, descriptionsOut],
     // CommonJS packages in an ES module still call require for Node's own modules.
     banner: { js: "import{createRequire as _cr}from'node:module';const require=_cr(import.meta.url);" },
     logLevel: 'warning',

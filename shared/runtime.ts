@@ -235,8 +235,16 @@ export const configDeps = perHost(() => ({ ...webDeps(), slots: settings().slots
 /** The base URL that the API document names. */
 export const documentDeps = perHost(() => ({ ...webDeps(), publicBaseUrl: settings().PUBLIC_BASE_URL }));
 
-/** The prefix of every route, which API Gateway leaves in the path. */
-export const routingDeps = perHost(() => ({ basePath: settings().BASE_PATH }));
+/** The prefix of every route, which API Gateway leaves in the path, and whether the console has routes. */
+export const routingDeps = perHost(() => ({ basePath: settings().BASE_PATH, CONSOLE: settings().CONSOLE }));
+
+/** What the console's page needs to know of the installation. */
+export const consoleDeps = perHost(() => ({
+  ...webDeps(),
+  basePath: settings().BASE_PATH,
+  signInUrl: settings().CONSOLE_SIGN_IN_URL,
+  stage: settings().STAGE,
+}));
 
 export const publishDeps = perHost(() => ({ bus: bus(), log: log() }));
 export const projectDeps = perHost(() => ({ table: table(), log: log() }));

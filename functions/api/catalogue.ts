@@ -4,6 +4,7 @@ import { addressEndpoints } from '../addresses/endpoints.ts';
 import { adminEndpoints } from '../admin/endpoints.ts';
 import { erasureEndpoints } from '../admin/erasure-endpoints.ts';
 import { referenceEndpoints } from '../admin/reference-endpoints.ts';
+import { consoleEndpoints } from '../console/endpoints.ts';
 import { customerEndpoints } from '../customers/endpoints.ts';
 import { disputeEndpoints } from '../disputes/endpoints.ts';
 import { membershipEndpoints } from '../memberships/endpoints.ts';
@@ -34,6 +35,10 @@ export const endpoints: readonly Endpoint[] = [
   ...erasureEndpoints,
   ...referenceEndpoints,
   ...docsEndpoints,
+  ...consoleEndpoints,
 ];
+
+/** The endpoints of the API document; the console's files are for browsers only. */
+export const documentedEndpoints: readonly Endpoint[] = endpoints.filter(({ serves }) => serves === 'data');
 
 export const triggers: readonly Trigger[] = workerTriggers;

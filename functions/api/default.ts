@@ -1,5 +1,6 @@
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
 import { DomainError } from '../../shared/core/errors.ts';
+import { installedEndpoints } from '../../shared/http/endpoint.ts';
 import { type HttpResponse, renderError } from '../../shared/http/reply.ts';
 import { routingDeps } from '../../shared/runtime.ts';
 import { endpoints } from './catalogue.ts';
@@ -23,16 +24,23 @@ export const handler = async (event: APIGatewayProxyEventV2): Promise<HttpRespon
 };
 
 /** Only this entry reads the catalogue: its answer depends on every route. */
-const routes = endpoints.map(({ method, path }) => ({
+const routes = endpoints.map(({ method, path, serves }) => ({
   method,
-  pattern: new RegExp(`^${path.replaceAll('.', '\\.').replaceAll(/\{[^}]+\}/g, '[^/]+')}$`),
+  serves,
+  pattern: new RegExp(
+    `^${path
+      .replaceAll('.', '\\.')
+      .replaceAll(/\{\w+\}/g, '[^/]+')
+      .replaceAll(/\{\w+\+\}/g, '.+')}$`,
+  ),
 }));
 
 /** The other methods of the path's route. Empty if no route has the path, or if an encoded path hides the real route. */
 const allowedMethods = (asked: string, path: string): readonly string[] => {
-  const { basePath } = routingDeps();
+  const { basePath, ...settings } = routingDeps();
   if (!path.startsWith(`${basePath}/`)) return [];
   const route = path.slice(basePath.length);
-  const methods = new Set<string>(routes.filter(({ pattern }) => pattern.test(route)).map(({ method }) => method));
+  const installed = installedEndpoints(routes, settings);
+  const methods = new Set<string>(installed.filter(({ pattern }) => pattern.test(route)).map(({ method }) => method));
   return methods.has(asked) ? [] : [...methods];
 };

@@ -1,11 +1,11 @@
 import { apiDocument } from '../../shared/openapi/document.ts';
-import { endpoints } from './catalogue.ts';
+import { documentedEndpoints } from './catalogue.ts';
 import { examples } from './examples.ts';
 
 /** The API document of all endpoints. The build replaces this file and the schemas by the finished document. */
 let made: ReturnType<typeof apiDocument> | undefined;
 
 export const apiDocumentAt = (baseUrl: string) => {
-  made ??= apiDocument(endpoints, baseUrl, examples);
+  made ??= apiDocument(documentedEndpoints, baseUrl, examples);
   return { ...made, servers: [{ url: baseUrl }] };
 };

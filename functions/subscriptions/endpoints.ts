@@ -7,11 +7,10 @@ import { productRecord, projectRecord } from '../../shared/catalog/records.ts';
 import { PAYMENT_SECRETS } from '../../shared/core/rights.ts';
 import { customerRecord } from '../../shared/customers/customer.ts';
 import { CREATE_TIMEOUT_SECONDS, endpoint } from '../../shared/http/endpoint.ts';
-import { idSchema, jsonValue, nextActionSchema, timestamp } from '../../shared/http/fields.ts';
+import { idSchema } from '../../shared/http/fields.ts';
 import { emailParams, guestCreateLimits, guestListLimits } from '../../shared/http/guests.ts';
 import { methodsUsedBy } from '../../shared/payments/commands/requests.ts';
-import { PAYMENT_STATUSES } from '../../shared/payments/record/payment.ts';
-import { guestSubscriptionsQuery, listSubscriptionsQuery } from '../../shared/queries/subscription-parameters.ts';
+import { guestSubscriptionsQuery, listSubscriptionsQuery } from '../../shared/queries/parameters.ts';
 import { subscriptionTimelineSchema } from '../../shared/queries/subscription-timeline.ts';
 import {
   type CreateSubscriptionBody,
@@ -19,149 +18,17 @@ import {
   createSubscriptionBody,
   updateSubscriptionBody,
 } from '../../shared/subscriptions/commands/requests.ts';
+import { SUBSCRIPTION_STATUSES, subscriptionRecord } from '../../shared/subscriptions/record/subscription.ts';
 import {
-  BILLING_STATUSES,
-  SUBSCRIPTION_STATUSES,
-  subscriptionRecord,
-} from '../../shared/subscriptions/record/subscription.ts';
-import { SUBSCRIPTION_COLUMNS } from '../../shared/subscriptions/record/view.ts';
+  createdSubscriptionSchema,
+  guestSubscriptionSchema,
+  SUBSCRIPTION_COLUMNS,
+  shownSubscriptionSchema,
+  subscriptionViewSchema,
+} from '../../shared/subscriptions/record/view.ts';
 
 const none = z.object({});
 const byId = z.object({ id: idSchema.describe('Names the subscription, `subs_…`.') });
-
-const textOrNull = z.string().nullable();
-const cents = z.int().nonnegative();
-const status = z.enum(SUBSCRIPTION_STATUSES).meta({
-  id: 'SubscriptionStatus',
-  description: `How far the subscription is:
-    - \`trialing\`: in its trial; the first charge follows at \`trial_end\`
-    - \`active\`: the current period is paid for
-    - \`past_due\`: a charge is open or was declined; \`billing_status\` says which
-    - \`paused\`: nothing is charged until it is resumed
-    - \`canceled\`: ended; it can be reactivated`,
-});
-
-const guestSubscriptionSchema = z
-  .looseObject({
-    id: z.string().meta({
-      description: 'Names the subscription: `subs_` and 24 characters.',
-      examples: ['subs_1f2e3d4c5b6a79880796a5b4'],
-    }),
-    status,
-    currency: z.string().meta({ description: 'The ISO 4217 code in upper case.', examples: ['EUR'] }),
-    total_cents: cents.meta({
-      description: 'What each period costs, in minor units: subtotal + tax − discount.',
-      examples: [990],
-    }),
-    billing_interval: z
-      .string()
-      .describe('The unit of a period: `daily`, `weekly`, `monthly`, `quarterly` or `yearly`.'),
-    current_period_end: timestamp.describe('When the current period, or the trial, ends.'),
-    cancel_at_period_end: z
-      .boolean()
-      .describe('True if the subscription ends with its current period and is not charged again.'),
-    is_guest_subscription: z.boolean().describe('True if a guest without a session made the subscription.'),
-    created_at: timestamp.describe('When the subscription was created.'),
-  })
-  .meta({
-    id: 'GuestSubscription',
-    description:
-      'The fields of a guest subscription that need no credential. With the guest token, the list has all fields.',
-  });
-
-const subscriptionSchema = guestSubscriptionSchema
-  .extend({
-    customer_id: z.string().describe('The customer that pays, `cust_…`.'),
-    product_id: textOrNull.describe('The product that was subscribed to; null for a price of its own.'),
-    payment_method_id: textOrNull.describe(
-      'The saved payment method that is charged, `pmt_…`; null once it was removed.',
-    ),
-    provider_id: z
-      .string()
-      .meta({ description: 'The provider slot that collects the money.', examples: ['provider_a'] }),
-    provider_subscription_id: textOrNull.describe(
-      'The id of the subscription at the provider; null where the service bills by itself.',
-    ),
-    billing_status: z.enum(BILLING_STATUSES).meta({
-      id: 'BillingStatus',
-      description: `How the charges stand:
-        - \`active\`: paid for
-        - \`trialing\`: nothing is charged yet
-        - \`pending\`: the first charge waits for the payer or the provider
-        - \`retrying\`: a renewal is under way, or was declined and is retried at \`next_billing_date\`
-        - \`unpaid\`: a renewal was declined and is not retried until the payment method changes
-        - \`paused\`: paused
-        - \`ended\`: canceled`,
-    }),
-    current_period_start: timestamp.describe('When the current period, or the trial, began.'),
-    next_billing_date: timestamp
-      .nullable()
-      .describe('When the next charge or retry is due; null if none is planned, for example while paused.'),
-    trial_end: timestamp.nullable().describe('When the trial ends or ended; null without a trial.'),
-    subtotal_cents: cents.describe('The price of a period before tax and discount, in minor units.'),
-    tax_cents: cents.describe('The tax of a period in minor units; 0 if the request named none.'),
-    discount_cents: cents.describe('The discount of a period in minor units; 0 if the request named none.'),
-    interval_multiplier: z
-      .int()
-      .positive()
-      .describe('Units of `billing_interval` per period: 3 with `monthly` is a charge every three months.'),
-    project_id: textOrNull.describe('The project that gets the membership; null without one.'),
-    organization_id: textOrNull.describe('The organization that pays; null for a personal subscription.'),
-    user_id: textOrNull.describe('The user who made the subscription; null for a guest.'),
-    billing_address_id: textOrNull.describe('The billing address for tax and audit, `addr_…`; null without one.'),
-    billing_owner: z
-      .enum(['provider', 'service'])
-      .describe("Who charges each period: `service`, or the provider's own billing (`provider`)."),
-    canceled_at: timestamp.nullable().describe('When the subscription ended; null while it has not.'),
-    concept: textOrNull.describe('A short title, such as a line of an invoice; yours to use.'),
-    description: textOrNull.describe('What the subscription is for; null if the request named nothing.'),
-    reference_code: textOrNull.describe('Your own reference, such as a contract number.'),
-    category: textOrNull.describe('A category of your choice.'),
-    tags: textOrNull.describe('Tags of your choice, separated by commas.'),
-    latest_payment_id: textOrNull.describe('The payment of the latest charge, `pay_…`; null before the first.'),
-    metadata: z
-      .record(z.string(), jsonValue)
-      .describe('Your own data, as the requests set it. Empty if there is none.'),
-    updated_at: timestamp.describe('When the subscription last changed.'),
-  })
-  .meta({
-    id: 'Subscription',
-    description: 'A price that is charged every period, and how its charges stand.',
-  });
-
-const createdSubscriptionSchema = subscriptionSchema
-  .extend({
-    next_action: nextActionSchema
-      .optional()
-      .describe('Present if the first charge waits for the payer, for example to authenticate a card.'),
-    client_secret: z
-      .string()
-      .optional()
-      .describe(
-        "For the provider's library in the browser, while the first charge waits for the payer; present for 23 hours.",
-      ),
-  })
-  .meta({
-    id: 'CreatedSubscription',
-    description: 'A new subscription, with what the payer needs if the first charge waits for the payer.',
-  });
-
-const shownSubscriptionSchema = subscriptionSchema
-  .extend({
-    open_payment: z
-      .object({
-        id: z.string().describe('Names the payment, `pay_…`; confirm it to end the dunning.'),
-        status: z.enum(PAYMENT_STATUSES).describe('The status of that payment, as in `Payment`.'),
-        next_action: nextActionSchema.nullable().describe('What the payer must do; null if nothing.'),
-        client_secret: textOrNull.describe(
-          "For the provider's library in the browser; null once it has expired, and for readers who may not pay.",
-        ),
-      })
-      .meta({ id: 'OpenPayment', description: 'The payment that a past-due subscription waits for.' })
-      .optional()
-      .describe('The payment that the subscription waits for. Shown while there is one, to callers who may pay.'),
-  })
-  .meta({ id: 'ShownSubscription', description: 'A subscription, with the payment that it waits for.' });
 
 const addressNamed = ({
   billing_address_id: id,
@@ -288,7 +155,7 @@ export const listSubscriptionsEndpoint = endpoint({
   params: none,
   query: listSubscriptionsQuery,
   body: null,
-  response: z.array(subscriptionSchema),
+  response: z.array(subscriptionViewSchema),
   status: 200,
   form: 'bare',
   csv: { name: 'subscriptions', columns: SUBSCRIPTION_COLUMNS },
@@ -300,7 +167,7 @@ const change = {
   auth: 'session',
   params: byId,
   query: none,
-  response: subscriptionSchema,
+  response: subscriptionViewSchema,
   status: 200,
   form: 'bare',
   uses: ['table:read', 'table:put', 'table:delete', ...PAYMENT_SECRETS],

@@ -6,6 +6,8 @@ import * as z from 'zod';
 import { apiDocumentAt } from '../../functions/api/document.ts';
 import { typedDocument } from './typed-document.ts';
 
+export const CLIENT_FOLDER = resolve(import.meta.dirname, '../../dist/client');
+
 /**
  * Writes the typed client of the API as a package that is fit to publish: the document's types, and openapi-fetch bound to
  * them. The types are generated, so that they cannot differ from what is served. The old content of the folder is removed.

@@ -1,4 +1,4 @@
-import { endpoints } from '../../functions/api/catalogue.ts';
+import { documentedEndpoints, endpoints } from '../../functions/api/catalogue.ts';
 import { ERRORS } from '../../shared/core/errors.ts';
 import type { Endpoint } from '../../shared/http/endpoint.ts';
 import { ERROR_CODES, meaningOfCode } from '../../shared/openapi/errors.ts';
@@ -6,12 +6,26 @@ import { groupOf, groups } from '../../shared/openapi/groups.ts';
 import { prose } from '../../shared/openapi/prose.ts';
 
 /** The parts of docs/routes.md: the same groups and texts as in the API document. */
-export const routeParts = () => ({ routes: groups.map(sectionOf).join('\n\n'), errors: errorTable() });
+export const routeParts = () => ({
+  routes: [...groups.map(sectionOf), consoleSection()].join('\n\n'),
+  errors: errorTable(),
+});
 
-const sectionOf = ({ name, description }: (typeof groups)[number]): string => {
-  const own = endpoints.filter((endpoint) => groupOf(endpoint) === name);
-  return [`## ${name}`, prose(description), tableOf(own), ...own.flatMap(textOf)].join('\n\n');
-};
+const sectionOf = ({ name, description }: (typeof groups)[number]): string =>
+  section(
+    { name, description },
+    documentedEndpoints.filter((endpoint) => groupOf(endpoint) === name),
+  );
+
+/** For browsers only, so the API document has no group of it. */
+const consoleSection = (): string =>
+  section(
+    { name: 'Console', description: 'The [console](console.md): a page for browsers. The API document leaves it out.' },
+    endpoints.filter(({ serves }) => serves === 'console'),
+  );
+
+const section = ({ name, description }: (typeof groups)[number], own: readonly Endpoint[]): string =>
+  [`## ${name}`, prose(description), tableOf(own), ...own.flatMap(textOf)].join('\n\n');
 
 const tableOf = (own: readonly Endpoint[]): string =>
   [

@@ -1,6 +1,6 @@
 import { type App, Validations } from 'aws-cdk-lib';
 import { AwsSolutionsChecks, PCIDSS321Checks, ServerlessChecks } from 'cdk-nag';
-import type { Endpoint } from '../../shared/http/endpoint.ts';
+import { type Endpoint, installedEndpoints } from '../../shared/http/endpoint.ts';
 import { type Trigger, withOperatorSettings } from '../../shared/messaging/trigger.ts';
 import type { DeploymentSettings } from '../stage/settings.ts';
 import { ApiStack, byGroup, RoutesStack } from './api.ts';
@@ -20,8 +20,9 @@ export interface ServiceProps {
 }
 
 /** The whole service as stacks, in the order of their deployment: data, api, events, the groups of routes, operations, front. */
-export const addService = (app: App, { settings, codeDir, endpoints, triggers, defaultId }: ServiceProps): void => {
+export const addService = (app: App, { settings, codeDir, triggers, defaultId, ...declared }: ServiceProps): void => {
   const { stage } = settings;
+  const endpoints = installedEndpoints(declared.endpoints, { CONSOLE: settings.console });
   const { kept } = new DataStack(app, settings);
   const apiStack = new ApiStack(app, settings, kept);
   const { api } = apiStack;

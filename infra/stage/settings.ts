@@ -39,6 +39,8 @@ export interface DeploymentSettings {
   readonly canary: boolean;
   /** undefined: no concurrency is reserved. */
   readonly bulkheads: Bulkheads | undefined;
+  /** The stage has the routes of the console. */
+  readonly console: boolean;
   /** The settings that triggers use. */
   readonly operated: OperatedSettings;
   /** Targets of outbound webhooks: stored in one secret, never in a template or a function's environment. */
@@ -56,6 +58,8 @@ export const PLAIN_SETTINGS: readonly string[] = [
   'STAGE',
   'PUBLIC_BASE_URL',
   'BASE_PATH',
+  'CONSOLE',
+  'CONSOLE_SIGN_IN_URL',
   'ALLOWED_ORIGINS',
   'IDENTITY_URL',
   'IDENTITY_JWKS_URI',
@@ -195,6 +199,7 @@ export const readDeploymentSettings = (given: Environment = operatorEnvironment(
     functionUrls: deployment.data.FUNCTION_URLS === 'on',
     canary: deployment.data.DEPLOY === 'canary',
     bulkheads: bulkheadsOf(deployment.data),
+    console: service.CONSOLE,
     operated: service,
     environment: valuesOf({ ...env, BASE_PATH: basePath }, PLAIN_SETTINGS),
     webhookVariables,

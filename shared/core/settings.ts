@@ -113,6 +113,13 @@ export const serviceSettings = z.object({
     "the service's public root URL, with its prefix; empty when deployed: the URL of the custom domain or of the API",
   ),
   BASE_PATH: prefix.describe('prefix of every route, such as /pay; deployed, it applies under the custom domain only'),
+  CONSOLE: z
+    .enum(['on', 'off', ''])
+    .default('')
+    .describe('the console at /console: on or off; empty: on, except in prod'),
+  CONSOLE_SIGN_IN_URL: link.describe(
+    'where the console sends users to sign in, with `return_to` in the query; that page sends them back to `return_to` with `#session_id=`; empty: users enter a session ID or token',
+  ),
   ALLOWED_ORIGINS: listSetting.describe('origins from which browsers may call'),
   IDENTITY_URL: link.describe('the identity service: GET /sessions/{id}, GET /users?email=, POST /users/lookup'),
   IDENTITY_JWKS_URI: link.describe('keys of bearer tokens (JWT); empty: no bearer token is accepted'),
@@ -181,7 +188,8 @@ export const serviceSettings = z.object({
   EVENT_BUS_NAME: z.string().default('payments'),
 });
 
-export type Settings = z.infer<typeof serviceSettings> & {
+export type Settings = Omit<z.infer<typeof serviceSettings>, 'CONSOLE'> & {
+  readonly CONSOLE: boolean;
   readonly slots: Readonly<Record<ProviderSlot, SlotSettings>>;
   /** Queue URLs by queue name (QUEUE_URL_APPLY_PROVIDER_EVENT …). */
   readonly queueUrls: Readonly<Record<string, string>>;
@@ -236,6 +244,7 @@ export const parseSettings = (env: Environment): Settings => {
   });
   return {
     ...base.data,
+    CONSOLE: isConsoleOn(base.data),
     slots: {
       provider_a: withDescriptor(a),
       provider_b: withDescriptor(b),
@@ -245,6 +254,9 @@ export const parseSettings = (env: Environment): Settings => {
     queueUrls,
   };
 };
+
+const isConsoleOn = ({ CONSOLE, STAGE }: z.infer<typeof serviceSettings>): boolean =>
+  CONSOLE === '' ? STAGE !== 'prod' : CONSOLE === 'on';
 
 const SHARED_DESCRIPTOR = 'STATEMENT_DESCRIPTOR';
 
@@ -269,6 +281,7 @@ const PRODUCTION_LINKS: readonly string[] = [
   'PUBLIC_BASE_URL',
   'IDENTITY_URL',
   'IDENTITY_JWKS_URI',
+  'CONSOLE_SIGN_IN_URL',
   ...LETTERS.map((letter) => `PROVIDER_${letter}_BASE_URL`),
 ];
 

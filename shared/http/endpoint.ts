@@ -104,6 +104,11 @@ export interface Endpoint<
   /** What a 202 of this endpoint means, where it answers 202 always or beside `status`; the body has the same form. */
   readonly accepted: string | undefined;
   readonly form: 'bare' | 'envelope';
+  /**
+   * `console`: files of the console, for browsers. Such a route is not in the API document, and the setting CONSOLE
+   * decides whether an installation has it.
+   */
+  readonly serves: 'data' | 'console';
   /** What `meta` of the envelope holds; only the API document reads it. */
   readonly meta: z.ZodType | undefined;
   /** Further members of the envelope; only the API document reads them. */
@@ -126,6 +131,7 @@ export interface Endpoint<
 type Optional =
   | 'alsoPlatformAdmins'
   | 'accepted'
+  | 'serves'
   | 'meta'
   | 'beside'
   | 'csv'
@@ -153,6 +159,7 @@ export const endpoint = <P extends z.ZodType, Q extends z.ZodType, B extends z.Z
   alsoPlatformAdmins: false,
   access: undefined,
   accepted: undefined,
+  serves: 'data',
   meta: undefined,
   beside: undefined,
   csv: undefined,
@@ -165,3 +172,9 @@ export const endpoint = <P extends z.ZodType, Q extends z.ZodType, B extends z.Z
   errors: [],
   ...spec,
 });
+
+/** The endpoints of an installation with these settings. */
+export const installedEndpoints = <E extends Partial<Pick<Endpoint, 'serves'>>>(
+  endpoints: readonly E[],
+  { CONSOLE: hasConsole }: { readonly CONSOLE: boolean },
+): readonly E[] => endpoints.filter(({ serves }) => serves !== 'console' || hasConsole);

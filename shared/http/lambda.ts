@@ -14,7 +14,15 @@ import type { Endpoint, RateLimit } from './endpoint.ts';
 import { type Exchange, openExchange, type WebDeps } from './exchange.ts';
 import { apiVersion, checkAll, jsonBodyOf, queryOf, rawBodyOf } from './parse.ts';
 import { countDecline, enforceLimits } from './rate-limit.ts';
-import { type HttpResponse, type Reply, render, renderError, renderText, withoutPayerSecrets } from './reply.ts';
+import {
+  type HttpResponse,
+  type Reply,
+  render,
+  renderError,
+  renderFile,
+  renderText,
+  withoutPayerSecrets,
+} from './reply.ts';
 import { type ApiRequest, clientAddress, networkOf } from './request.ts';
 
 type Step = MiddlewareObj<Exchange, HttpResponse>;
@@ -47,6 +55,7 @@ export const lambda = <P extends z.ZodType, Q extends z.ZodType, B extends z.Zod
       exchange.reply = exchange.kept
         ? { data: exchange.kept.body, status: exchange.kept.status, headers: { 'idempotent-replayed': 'true' } }
         : withoutSecrets(exchange, await runUseCase(exchange));
+      if (exchange.reply.file) return renderFile(exchange.reply.file);
       const { csvPage } = exchange.request ?? {};
       if (csvPage) return renderCsv(exchange, exchange.reply, csvPage);
       const failed = (exchange.kept?.status ?? spec.status) >= 400;

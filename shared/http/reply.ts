@@ -12,14 +12,22 @@ export interface Reply {
   readonly headers?: Readonly<Record<string, string>>;
   /** Query parameters of the next page: becomes a Link header. */
   readonly next?: Readonly<Record<string, string>>;
+  /** Sent as it is, with its own headers, in place of `data`. */
+  readonly file?: FileContent;
   /** Set if rows follow the page: becomes the Link header of a CSV page. */
   readonly more?: More;
+}
+
+export interface FileContent {
+  readonly body: Buffer;
+  readonly headers: Readonly<Record<string, string>>;
 }
 
 export interface HttpResponse {
   readonly statusCode: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
+  readonly isBase64Encoded?: true;
 }
 
 export type ResponseForm = 'bare' | 'envelope';
@@ -36,6 +44,13 @@ export const renderText = (text: string, headers: Readonly<Record<string, string
   statusCode: 200,
   headers: { ...SECURITY_HEADERS, ...headers },
   body: text,
+});
+
+export const renderFile = ({ body, headers }: FileContent): HttpResponse => ({
+  statusCode: 200,
+  headers: { ...SECURITY_HEADERS, ...headers },
+  body: body.toString('base64'),
+  isBase64Encoded: true,
 });
 
 /** The one serializer: `bare` sends the data alone, `envelope` wraps it. */

@@ -12,9 +12,8 @@ import { encodeCursor } from '../table/cursor.ts';
 import { guestPartition } from '../table/keys.ts';
 import { type Listed, listRows } from '../table/listing.ts';
 import type { Table } from '../table/table.ts';
-import type { GuestPaymentsQuery } from './parameters.ts';
+import type { GuestPaymentsQuery, GuestSubscriptionsQuery } from './parameters.ts';
 import { type PageFound, pageByCreation, paymentsReply, positionOf } from './payment-page.ts';
-import type { GuestSubscriptionsQuery } from './subscription-parameters.ts';
 
 export interface GuestListDeps extends ReadDeps {
   readonly guestEmailList: 'minimal' | 'full' | 'token';

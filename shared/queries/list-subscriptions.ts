@@ -12,7 +12,7 @@ import type { Clause } from '../table/expression.ts';
 import { type Owner, ownerPartition, projectPartition } from '../table/keys.ts';
 import { type ListQuery, listRows } from '../table/listing.ts';
 import type { Table } from '../table/table.ts';
-import type { ListSubscriptionsQuery } from './subscription-parameters.ts';
+import type { ListSubscriptionsQuery } from './parameters.ts';
 
 interface ReadDeps {
   readonly table: Table;

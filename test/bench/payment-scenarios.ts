@@ -1,3 +1,4 @@
+import { consoleEntry } from '../../functions/console/bundle.ts';
 import { PUBLISHABLE_KEY } from '../../infra/local/machine/environment.ts';
 import { providerEventKey } from '../../shared/table/keys.ts';
 import { guestIntentBody, THREE_D_SECURE, VISA } from '../builders/intent.ts';
@@ -24,6 +25,7 @@ import {
 } from './people.ts';
 import type { Ask, Json, Service } from './service.ts';
 
+const CONSOLE_SCRIPT: `/${string}` = `/console/assets/${consoleEntry.script}`;
 const DECLINED = 'pm_card_visa_chargeDeclined';
 
 const createIntent =
@@ -285,6 +287,8 @@ export const PAYMENT_SCENARIOS: Readonly<Record<PaymentRow, Scenario>> = {
   'summary of all payments': async (service) =>
     summary(await person(service, { is_admin: true }), '/admin/summary', service),
   'config of browsers': async (service) => warmed(await person(service), { method: 'GET', path: '/config' }),
+  'page of the console': async (service) => warmed(await person(service), { method: 'GET', path: '/console' }),
+  'file of the console': async (service) => warmed(await person(service), { method: 'GET', path: CONSOLE_SCRIPT }),
   'list by a guest e-mail': async (service) => {
     const { email } = await guest(service);
     return { ask: read(`/payments/guest/${email}`, { headers: {} }), status: 200 };

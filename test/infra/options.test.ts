@@ -22,7 +22,37 @@ describe('the memory of a function', () => {
 
   it('is 256 MB if no caller waits, else 512 MB', () => {
     const small = endpoints.map(({ id }) => id).filter((id) => memoryOf(id) === 256);
-    expect(small.toSorted()).toEqual(['api.config', 'api.health', 'api.openapi', ...RECEIVERS]);
+    expect(small.toSorted()).toEqual([
+      'api.config',
+      'api.health',
+      'api.openapi',
+      'console.file',
+      'console.page',
+      ...RECEIVERS,
+    ]);
+  });
+});
+
+describe('the console', () => {
+  const routesOf = ({ ofType }: Synthesized): readonly string[] =>
+    ofType('AWS::ApiGatewayV2::Route')
+      .map(({ Properties }) => String(Properties.RouteKey))
+      .filter((key) => key.includes('/console'));
+  const PROD = { STAGE: 'prod', IDENTITY_URL: 'https://id.example.com' };
+
+  it('is deployed where nothing else is said', () => {
+    expect(routesOf(plain).toSorted()).toEqual(['GET /console', 'GET /console/{path+}']);
+  });
+
+  it.each([
+    ['production', PROD],
+    ['an installation that turns it off', { CONSOLE: 'off' }],
+  ])('is no part of %s', (_, env) => {
+    expect(routesOf(synthesize({ env }))).toEqual([]);
+  });
+
+  it('is a part of production that turns it on', () => {
+    expect(routesOf(synthesize({ env: { ...PROD, CONSOLE: 'on' } }))).toHaveLength(2);
   });
 });
 

@@ -13,7 +13,7 @@ import { apiEvent } from '../builders/api-event.ts';
 const FUNCTIONS = new URL('../../functions/', import.meta.url);
 /** Declarations, and what is about all of them: no entries of their own. */
 const NO_ENTRIES =
-  /(^|\/)([a-z-]*endpoints|triggers)\.ts$|^api\/(catalogue|default|document|example-requests|examples)\.ts$/;
+  /(^|\/)([a-z-]*endpoints|triggers)\.ts$|^api\/(catalogue|default|document|example-requests|examples)\.ts$|^console\/(bundle\.ts$|web\/)/;
 
 const files = readdirSync(FUNCTIONS, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'));
 const entries = files.filter((name) => !NO_ENTRIES.test(name));
@@ -79,7 +79,7 @@ const isParameter = (segment: string | undefined): boolean => segment?.startsWit
 const parameters = (path: string): readonly string[] =>
   segments(path)
     .filter(isParameter)
-    .map((segment) => segment.slice(1, -1));
+    .map((segment) => segment.slice(1, -1).replace(/\+$/, ''));
 
 /** Could one request match both? */
 const overlap = (one: Endpoint, other: Endpoint): boolean => {
@@ -140,7 +140,7 @@ describe('the routes', () => {
   test.each(endpoints.map((spec) => [spec.id, spec] as const))(
     '%s has a well-formed path, whose parameters it checks',
     (_, spec) => {
-      expect(spec.path).toMatch(/^(\/([a-z0-9_.-]+|\{[a-zA-Z0-9_]+\}))+$/);
+      expect(spec.path).toMatch(/^(\/([a-z0-9_.-]+|\{[a-zA-Z0-9_]+\+?\}))+$/);
       const declared = spec.params instanceof z.ZodObject ? Object.keys(spec.params.shape) : [];
       expect(declared.toSorted()).toEqual(parameters(spec.path).toSorted());
     },

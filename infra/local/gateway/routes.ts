@@ -1,6 +1,9 @@
 import type { HttpMethod } from '../../../shared/http/endpoint.ts';
 
-/** Finds the declared route of a method and a path, as an HTTP API does: literal segments win over parameters. */
+/**
+ * Finds the declared route of a method and a path, as an HTTP API does: literal segments win over parameters, and a last
+ * parameter like `{path+}`, which takes the rest of the path, comes after every other route.
+ */
 export interface Route {
   readonly id: string;
   readonly method: HttpMethod;
@@ -22,29 +25,44 @@ interface Compiled {
 }
 
 const parameterOf = (segment: string): string | undefined => /^\{(\w+)\}$/.exec(segment)?.[1];
+const greedyOf = (segment: string): string | undefined => /^\{(\w+)\+\}$/.exec(segment)?.[1];
 /** Sorts literals first, segment by segment. */
 const rank = ({ segments }: Compiled): string => segments.map((segment) => (parameterOf(segment) ? '1' : '0')).join('');
 const segmentsOf = (path: string): readonly string[] => path.split('/').slice(1);
 
 export const compileRoutes = (routes: readonly Route[]): FindRoute => {
   const groups = new Map<string, Compiled[]>();
+  const greedy: Compiled[] = [];
   for (const route of routes) {
     const segments = segmentsOf(route.path);
+    if (greedyOf(segments.at(-1) ?? '') !== undefined) {
+      greedy.push({ route, segments });
+      continue;
+    }
     const group = `${route.method} ${segments.length}`;
     groups.set(group, [...(groups.get(group) ?? []), { route, segments }]);
   }
   for (const group of groups.values()) group.sort((a, b) => (rank(a) < rank(b) ? -1 : 1));
   return (method, path) => {
     const asked = segmentsOf(path);
-    const found = groups.get(`${method} ${asked.length}`)?.find(({ segments }) => fits(segments, asked));
-    if (!found) return undefined;
-    const parameters = found.segments.flatMap((segment, index) => {
-      const name = parameterOf(segment);
-      return name === undefined ? [] : [[name, asked[index] ?? ''] as const];
-    });
-    return { route: found.route, parameters };
+    const found =
+      groups.get(`${method} ${asked.length}`)?.find(({ segments }) => fits(segments, asked)) ??
+      greedy.find(({ route, segments }) => route.method === method && startsAs(segments, asked));
+    return found && { route: found.route, parameters: parametersOf(found.segments, asked) };
   };
 };
 
 const fits = (segments: readonly string[], asked: readonly string[]): boolean =>
   segments.every((segment, index) => (parameterOf(segment) ? asked[index] !== '' : segment === asked[index]));
+
+/** The rest that a greedy parameter takes is not empty. */
+const startsAs = (segments: readonly string[], asked: readonly string[]): boolean =>
+  fits(segments.slice(0, -1), asked) && asked.slice(segments.length - 1).join('/') !== '';
+
+const parametersOf = (segments: readonly string[], asked: readonly string[]): RouteMatch['parameters'] =>
+  segments.flatMap((segment, index) => {
+    const rest = greedyOf(segment);
+    if (rest !== undefined) return [[rest, asked.slice(index).join('/')] as const];
+    const name = parameterOf(segment);
+    return name === undefined ? [] : [[name, asked[index] ?? ''] as const];
+  });

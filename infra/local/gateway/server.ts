@@ -16,6 +16,8 @@ export interface Sites {
   /** The reference page. */
   readonly reference: Reference;
   readonly basePath: string;
+  /** Where `/` leads; undefined: it has no page. */
+  readonly home: string | undefined;
   readonly log: (line: string) => void;
 }
 
@@ -120,6 +122,10 @@ const dispatch = async (sites: Sites, exchange: Exchange): Promise<GatewayAnswer
   const path = url.split('?')[0];
   // /health works without the base path.
   if (path === HEALTH) message.url = `${sites.basePath}${HEALTH}`;
+  const isHome = path === '/' || path === `${sites.basePath}/` || path === `${sites.home}/`;
+  if (message.method === 'GET' && sites.home !== undefined && isHome) {
+    return { status: 302, headers: { location: sites.home }, body: Buffer.alloc(0) };
+  }
   const reference = message.method === 'GET' ? await sites.reference(path ?? '/') : undefined;
   return reference ?? sites.gateway(message, body);
 };

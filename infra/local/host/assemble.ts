@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import * as z from 'zod';
 import { PROVIDER_SLOTS, type ProviderSlot, type Settings, type SlotSettings } from '../../../shared/core/settings.ts';
+import type { Endpoint } from '../../../shared/http/endpoint.ts';
 import type { Trigger } from '../../../shared/messaging/trigger.ts';
 import { setHost } from '../../../shared/runtime.ts';
 import type { Connection } from '../../../shared/table/connection.ts';
@@ -32,7 +33,7 @@ import { createSimulator } from './simulator.ts';
 
 /** The functions that a host runs. */
 export interface Catalogue {
-  readonly endpoints: readonly (Route & DeclaredFunction)[];
+  readonly endpoints: readonly (Route & DeclaredFunction & Partial<Pick<Endpoint, 'serves'>>)[];
   readonly triggers: readonly Trigger[];
   readonly load: LoadHandler;
 }

@@ -1,5 +1,6 @@
 import { parseSettings } from '../../../shared/core/settings.ts';
 import { DAY } from '../../../shared/core/time.ts';
+import { installedEndpoints } from '../../../shared/http/endpoint.ts';
 import { type StreamTrigger, withOperatorSettings } from '../../../shared/messaging/trigger.ts';
 import type { Connection } from '../../../shared/table/connection.ts';
 import { type Database, openEngineDatabase } from '../dynamodb/database.ts';
@@ -105,7 +106,11 @@ const start = async (options: HostOptions, onClose: (step: () => unknown) => voi
   const checked = checkSettings(operator, basePath);
   const log = options.log ?? (() => undefined);
   const declared = options.catalogue ?? (await serviceCatalogue());
-  const catalogue = { ...declared, triggers: withOperatorSettings(declared.triggers, checked) };
+  const catalogue = {
+    ...declared,
+    endpoints: installedEndpoints(declared.endpoints, checked),
+    triggers: withOperatorSettings(declared.triggers, checked),
+  };
   const place = openDataFolder(options.dataDir, onClose);
   const door = options.daysAgo === undefined ? undefined : createClosedDoor();
   const listener = await listen(options.port ?? 0, door);
@@ -138,6 +143,7 @@ const start = async (options: HostOptions, onClose: (step: () => unknown) => voi
     local: parts.local,
     reference: createReference(basePath, operator['IDENTITY_URL'] ? {} : DEMO_CREDENTIALS),
     basePath,
+    home: hasConsole(catalogue) ? `${basePath}/console` : undefined,
     log,
   });
   onClose(listener.refuse);
@@ -181,3 +187,5 @@ const serviceCatalogue = async (): Promise<Catalogue> => ({
   ...(await import('../../../functions/api/catalogue.ts')),
   load: loadEntry,
 });
+
+const hasConsole = ({ endpoints }: Catalogue): boolean => endpoints.some(({ serves }) => serves === 'console');

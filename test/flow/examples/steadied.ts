@@ -61,16 +61,12 @@ export const steadying = (fixed: ReadonlySet<string>): Steady => {
   };
 };
 
-const steadyValue = (answer: unknown, text: (value: string) => string): unknown => {
+type Text = (value: string) => string;
+
+const steadyValue = (answer: unknown, text: Text): unknown => {
   const walk = (value: unknown, name: string, kept: boolean): unknown => {
-    if (name === 'guest_token') return 'signed-by-the-service';
-    if (name === 'duration_ms') return 12;
-    if (name === 'next_cursor' && typeof value === 'string') return steadyCursor(value, text);
-    if (name === 'created') return Date.parse(aCenturyBefore(new Date(Number(value) * 1_000).toISOString())) / 1_000;
-    if (/exp.*_year$/.test(name)) return aCenturyBefore(String(value));
-    if (typeof value === 'string') return text(value);
+    if (typeof value !== 'object' || value === null) return steadyLeaf(name, value, text);
     if (Array.isArray(value)) return value.map((one) => walk(one, '', kept));
-    if (typeof value !== 'object' || value === null) return value;
     const entries: [string, unknown][] = Object.entries(value);
     const isKept = kept || name === 'payload' || entries.some(([key]) => key === 'duration_ms');
     if (isKept) entries.sort(([one], [other]) => (one < other ? -1 : 1));
@@ -79,8 +75,17 @@ const steadyValue = (answer: unknown, text: (value: string) => string): unknown 
   return walk(answer, '', false);
 };
 
+const steadyLeaf = (name: string, value: unknown, text: Text): unknown => {
+  if (name === 'guest_token') return 'signed-by-the-service';
+  if (name === 'duration_ms') return 12;
+  if (name === 'created') return Date.parse(aCenturyBefore(new Date(Number(value) * 1_000).toISOString())) / 1_000;
+  if (/exp.*_year$/.test(name)) return aCenturyBefore(String(value));
+  if (typeof value !== 'string') return value;
+  return name === 'next_cursor' ? steadyCursor(value, text) : text(value);
+};
+
 /** A cursor that is a position in a list holds a time and an id. */
-const steadyCursor = (cursor: string, text: (value: string) => string): string => {
+const steadyCursor = (cursor: string, text: Text): string => {
   const [time = '', ...rest] = Buffer.from(cursor, 'base64url').toString('utf8').split('#');
   if (!TIME.test(time)) return cursor;
   return Buffer.from([aCenturyBefore(time), ...rest.map(text)].join('#')).toString('base64url');

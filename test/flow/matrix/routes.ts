@@ -553,6 +553,8 @@ export const ROUTES: Readonly<Record<string, MatrixRoute>> = {
   'api.health': always(reading(PUBLIC), { path: '/health' }),
   'api.config': always(reading(PUBLIC), { path: '/config' }),
   'api.openapi': always(reading(PUBLIC), { path: '/openapi.json' }),
+  'console.page': always(reading(PUBLIC), { path: '/console' }),
+  'console.file': always(reading(PUBLIC), { path: '/console/payments' }),
   'projects.preview-invite': always(reading(PUBLIC), { path: '/projects/invites/invite-1' }),
   'webhooks.list-logs': always(reading(SIGNED_IN), { path: '/webhooks/logs' }),
   'webhooks.get-log': ofLogEntry(LOG_READ, false, (entry) => ({ path: `/webhooks/logs/${entry}` })),

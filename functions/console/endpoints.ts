@@ -1,0 +1,41 @@
+import * as z from 'zod';
+import { MEMORY_MB } from '../../shared/core/memory.ts';
+import { endpoint } from '../../shared/http/endpoint.ts';
+
+const none = z.object({});
+const files = {
+  method: 'GET',
+  auth: 'public',
+  serves: 'console',
+  query: none,
+  body: null,
+  response: z.string(),
+  status: 200,
+  form: 'bare',
+  uses: [],
+  timeoutSeconds: 5,
+  memoryMb: MEMORY_MB.background,
+} as const;
+
+export const consolePageEndpoint = endpoint({
+  ...files,
+  id: 'console.page',
+  path: '/console',
+  summary: 'Show the console',
+  description:
+    'The page for browsers, which calls the other routes with the rights of its user. An installation with `CONSOLE=off` has no console, and neither has production unless it sets `CONSOLE=on`.',
+  params: none,
+});
+
+export const consoleFileEndpoint = endpoint({
+  ...files,
+  id: 'console.file',
+  path: '/console/{path+}',
+  summary: 'Show a page of the console, or send one of its files',
+  description:
+    'Every path below `/console` is the same page, whose script reads the path. Files lie below `/console/assets`; their names change with their content, so browsers keep them.',
+  params: z.object({ path: z.string().max(1_000) }),
+  errors: ['ROUTE_NOT_FOUND'],
+});
+
+export const consoleEndpoints = [consolePageEndpoint, consoleFileEndpoint];

@@ -1,0 +1,37 @@
+/** A request that failed: what the API says, or that it could not be reached. */
+export class Problem extends Error {
+  /** 0: there was no answer. */
+  readonly status: number;
+  readonly code: string;
+  /** Empty where there was no answer. */
+  readonly requestId: string;
+  readonly details: unknown;
+
+  constructor(message: string, known: { status: number; code?: string; requestId?: string; details?: unknown }) {
+    super(message);
+    this.name = 'Problem';
+    this.status = known.status;
+    this.code = known.code ?? '';
+    this.requestId = known.requestId ?? '';
+    this.details = known.details;
+  }
+}
+
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null;
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
+
+export const problemOf = (response: Response, body: unknown): Problem => {
+  const fields = isRecord(body) ? body : {};
+  const message = textOf(fields['error']) || textOf(fields['message']) || `The service answered ${response.status}`;
+  return new Problem(message, {
+    status: response.status,
+    code: textOf(fields['code']),
+    requestId: textOf(fields['request_id']) || (response.headers.get('x-request-id') ?? ''),
+    details: fields['details'],
+  });
+};
+
+export const unreachable = (): Problem =>
+  new Problem('The service cannot be reached. Check your connection.', { status: 0 });

@@ -1,0 +1,27 @@
+/**
+ * The types of the API that the console uses, all from the generated client: `npm run check` writes it first. Import types
+ * keep Biome from reading the generated file, which is larger than it takes.
+ */
+type operations = import('../../../../dist/client/schema.d.ts').operations;
+export type paths = import('../../../../dist/client/schema.d.ts').paths;
+
+type Json<Response> = Response extends { content: { 'application/json': infer Body } } ? Body : never;
+type Answer<Id extends keyof operations> = operations[Id]['responses'] extends { 200: infer Response }
+  ? Json<Response>
+  : never;
+type Data<Id extends keyof operations> = Answer<Id> extends { data?: infer Body } ? NonNullable<Body> : never;
+type Row<List> = List extends readonly (infer One)[] ? One : never;
+
+export type Payment = Row<Data<'admin.list-payments'>>;
+export type PaymentStatus = Payment['status'];
+export type TimelineEntry = Row<Data<'payments.timeline'>>;
+export type Refund = Row<Answer<'refunds.list-of-payment'>>;
+export type Dispute = Row<Answer<'disputes.list-of-payment'>>;
+export type PaymentMethod = Answer<'payment-methods.get'>;
+export type WebhookLog = Answer<'webhooks.get-log'>;
+export type Organization = Row<Data<'organizations.list'>>;
+export type ProviderConfig = Data<'api.config'>['providers'][number];
+export type Subscription = Row<Answer<'subscriptions.list'>>;
+export type SubscriptionStatus = Subscription['status'];
+export type SummaryRow = Row<Data<'payments.summary'>>;
+export type TestResult = Data<'webhooks.send-test'>;

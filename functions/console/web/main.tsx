@@ -1,0 +1,85 @@
+import { render } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import { readClock } from './api/local.ts';
+import { readOrganizations } from './api/organizations.ts';
+import { readProviders } from './api/providers.ts';
+import { isAdmin, session } from './api/session.ts';
+import { site } from './api/site.ts';
+import { DeliveryPage } from './operations/delivery.tsx';
+import { DevelopersPage } from './operations/developers.tsx';
+import { HealthPage } from './operations/health.tsx';
+import { WebhooksPage } from './operations/webhooks.tsx';
+import { OverviewPage } from './overview/overview.tsx';
+import { NotFoundPage } from './pages/not-found.tsx';
+import { PaymentPage } from './pages/payment.tsx';
+import { PaymentsPage } from './pages/payments.tsx';
+import { SignInPage } from './pages/sign-in.tsx';
+import { SubscriptionPage } from './subscriptions/subscription.tsx';
+import { SubscriptionsPage } from './subscriptions/subscriptions.tsx';
+import { Layout, type NavigationItem } from './view/layout.tsx';
+import { go, matchPath, place } from './view/route.tsx';
+import './styles.css';
+
+/** The pages, by their path below /console. A page with a `name` stands in the navigation, in this order. */
+interface Page extends Partial<NavigationItem> {
+  readonly path: string;
+  /** Only platform admins may read what the page shows. */
+  readonly isForAdmins?: true;
+  readonly show: (parameters: Readonly<Record<string, string>>) => ReturnType<typeof PaymentsPage>;
+}
+
+const PAGES: readonly Page[] = [
+  { path: '/overview', name: 'Overview', show: () => <OverviewPage /> },
+  { path: '/payments', name: 'Payments', show: () => <PaymentsPage /> },
+  { path: '/payments/:id', show: ({ id = '' }) => <PaymentPage id={id} /> },
+  { path: '/subscriptions', name: 'Subscriptions', show: () => <SubscriptionsPage /> },
+  { path: '/subscriptions/:id', show: ({ id = '' }) => <SubscriptionPage id={id} /> },
+  { path: '/webhooks', name: 'Webhooks', show: () => <WebhooksPage /> },
+  { path: '/webhooks/:id', show: ({ id = '' }) => <DeliveryPage id={id} /> },
+  { path: '/health', name: 'Health', isForAdmins: true, show: () => <HealthPage /> },
+  { path: '/developers', name: 'Developers', show: () => <DevelopersPage /> },
+];
+
+const navigation = (): readonly NavigationItem[] =>
+  PAGES.flatMap(({ path, name, isForAdmins }) =>
+    name === undefined || (isForAdmins && !isAdmin.value) ? [] : [{ path, name }],
+  );
+
+const pageShown = () => {
+  for (const page of PAGES) {
+    if (page.isForAdmins && !isAdmin.value) continue;
+    const parameters = matchPath(page.path, place.value.path);
+    if (parameters) return page.show(parameters);
+  }
+  return <NotFoundPage />;
+};
+
+const App = () => {
+  const isSignedIn = session.value !== undefined;
+  const isAtRoot = place.value.path === '/';
+  // Pages compare times with the clock: on the local host it is read first.
+  const [isClockRead, setClockRead] = useState(!site.isLocal);
+  useEffect(() => {
+    void readClock()
+      .catch(() => undefined)
+      .finally(() => setClockRead(true));
+    void readProviders().catch(() => undefined);
+  }, []);
+  useEffect(() => {
+    if (isSignedIn) void readOrganizations().catch(() => undefined);
+  }, [isSignedIn]);
+  useEffect(() => {
+    if (isSignedIn && isAtRoot) go(navigation()[0]?.path ?? '/', 'replace');
+  }, [isSignedIn, isAtRoot]);
+  if (!isSignedIn) {
+    return (
+      <main id="main">
+        <SignInPage />
+      </main>
+    );
+  }
+  return <Layout items={navigation()}>{isAtRoot || !isClockRead ? null : pageShown()}</Layout>;
+};
+
+const root = document.getElementById('app');
+if (root) render(<App />, root);

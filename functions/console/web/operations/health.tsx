@@ -1,0 +1,263 @@
+import type { ComponentChildren } from 'preact';
+import { answerOf, api, nextCursor, nextOffset } from '../api/client.ts';
+import { serviceNow } from '../api/local.ts';
+import { providerName } from '../api/providers.ts';
+import type { Dispute, Payment, Refund, WebhookLog } from '../api/types.ts';
+import { count, duration } from '../view/format.ts';
+import { type Loaded, type PageOf, useLoaded, usePages } from '../view/load.ts';
+import { Loading, Money, PageHead, ProblemNote, Status, Time } from '../view/parts.tsx';
+import { Link } from '../view/route.tsx';
+import { type Column, Table } from '../view/table.tsx';
+
+/** What waits for an operator, as far as the API tells; `payctl` tells the rest. For platform admins. */
+const MINUTE_MS = 60_000;
+/** As long as `payctl doctor` waits before it names a record. */
+const UNCLEAR_AFTER_MS = 10 * MINUTE_MS;
+const DAY_MS = 86_400_000;
+/** Evidence that is due earlier is urgent: the operator is reminded of it. */
+const URGENT_MS = 3 * DAY_MS;
+
+export const HealthPage = () => (
+  <>
+    <PageHead title="Health" tab="Health" />
+    <Service />
+    <Part
+      title="Payments unclear"
+      about="In processing for over 10 minutes: the provider has not answered, or has not settled the payment yet. The service looks the outcome up by itself; Sync on the payment does so at once."
+      command="npm run payctl -- reconcile <payment>"
+    >
+      <UnclearPayments />
+    </Part>
+    <Part
+      title="Refunds unclear"
+      about="Pending for over 10 minutes, and the provider has not confirmed that it knows the refund. Do not refund again."
+      command="npm run payctl -- reconcile <payment>"
+    >
+      <UnclearRefunds />
+    </Part>
+    <Part
+      title="Disputes due"
+      about="Evidence is given at the provider, before the date. The most urgent dispute comes first."
+    >
+      <DueDisputes />
+    </Part>
+    <Part
+      title="Failed deliveries"
+      about="Attempts of the last 24 hours. After its last retry an event becomes a dead letter; the API does not list dead letters."
+      command="npm run payctl -- dlq list"
+    >
+      <FailedDeliveries />
+    </Part>
+    <Elsewhere />
+  </>
+);
+
+const Service = () => {
+  const health = useLoaded('health', async () => (await answerOf(api.GET('/health'))).data);
+  return (
+    <section class="card" aria-label="Service">
+      <h2>Service</h2>
+      {health.problem && <ProblemNote problem={health.problem} onRetry={health.reload} />}
+      {!health.data && health.isLoading && <Loading what="the service’s state" />}
+      {health.data && (
+        <p>
+          <span class="status status-good">Answers requests</span>
+        </p>
+      )}
+    </section>
+  );
+};
+
+interface PartProps {
+  readonly title: string;
+  readonly about: string;
+  /** What to run where the API does not do it. */
+  readonly command?: string;
+  readonly children: ComponentChildren;
+}
+
+const Part = ({ title, about, command, children }: PartProps) => (
+  <section class="part" aria-label={title}>
+    <h2>{title}</h2>
+    <p class="quiet">{about}</p>
+    {children}
+    {command !== undefined && <Command>{command}</Command>}
+  </section>
+);
+
+const Command = ({ children }: { readonly children: string }) => (
+  <p class="command">
+    <span class="quiet">Run</span> <code>{children}</code>
+  </p>
+);
+
+const Nothing = ({ children }: { readonly children: ComponentChildren }) => <strong>{children}</strong>;
+
+const isOlder = (at: string): boolean => serviceNow() - Date.parse(at) > UNCLEAR_AFTER_MS;
+
+const readUnclear = async (cursor: string | undefined): Promise<PageOf<Payment>> => {
+  const query = { status: 'processing', limit: 100, cursor };
+  const { data } = await answerOf(api.GET('/admin/payments', { params: { query } }));
+  return { rows: data.data.filter(({ updated_at }) => isOlder(updated_at)), next: nextCursor(data.meta) };
+};
+
+const since = (at: string): string => duration(serviceNow() - Date.parse(at));
+
+const PAYMENT_COLUMNS: readonly Column<Payment>[] = [
+  { title: 'Payment', cell: ({ id }) => <span class="clip">{id}</span> },
+  {
+    title: 'Amount',
+    align: 'end',
+    cell: ({ amount_cents, currency }) => <Money cents={amount_cents} currency={currency} />,
+  },
+  { title: 'For', cell: ({ updated_at }) => since(updated_at) },
+  { title: 'Provider', isExtra: true, cell: ({ provider_id }) => providerName(provider_id) },
+  { title: 'Created (UTC)', isExtra: true, cell: ({ created_at }) => <Time at={created_at} /> },
+];
+
+const UnclearPayments = () => (
+  <Table
+    name="Payments unclear"
+    columns={PAYMENT_COLUMNS}
+    pages={usePages('unclear payments', readUnclear)}
+    keyOf={({ id }) => id}
+    pageOf={({ id }) => `/payments/${id}`}
+    empty={<Nothing>No payment is unclear</Nothing>}
+  />
+);
+
+const readUnclearRefunds = async (cursor: string | undefined): Promise<PageOf<Refund>> => {
+  const query = { status: 'pending' as const, limit: 100, cursor };
+  const { data } = await answerOf(api.GET('/refunds', { params: { query } }));
+  const isUnclear = ({ provider_refund_id: known, created_at: at }: Refund): boolean => known === null && isOlder(at);
+  return { rows: data.data.filter(isUnclear), next: nextCursor(data.meta) };
+};
+
+const REFUND_COLUMNS: readonly Column<Refund>[] = [
+  { title: 'Refund', cell: ({ id }) => <span class="clip">{id}</span> },
+  {
+    title: 'Amount',
+    align: 'end',
+    cell: ({ amount_cents, currency }) => <Money cents={amount_cents} currency={currency} />,
+  },
+  { title: 'For', cell: ({ created_at }) => since(created_at) },
+  { title: 'Payment', isExtra: true, cell: ({ payment_id }) => <span class="clip">{payment_id}</span> },
+];
+
+const UnclearRefunds = () => (
+  <Table
+    name="Refunds unclear"
+    columns={REFUND_COLUMNS}
+    pages={usePages('unclear refunds', readUnclearRefunds)}
+    keyOf={({ id }) => id}
+    pageOf={({ payment_id }) => `/payments/${payment_id}`}
+    empty={<Nothing>No refund is unclear</Nothing>}
+  />
+);
+
+const readDue = async (cursor: string | undefined): Promise<PageOf<Dispute>> => {
+  const query = { status: 'needs_response' as const, limit: 100, cursor };
+  const { data } = await answerOf(api.GET('/disputes', { params: { query } }));
+  return { rows: data.data.toSorted(byDueDate), next: nextCursor(data.meta) };
+};
+
+const byDueDate = (one: Dispute, other: Dispute): number =>
+  (one.evidence_due_by ?? '9') < (other.evidence_due_by ?? '9') ? -1 : 1;
+
+const isUrgent = ({ evidence_due_by: by }: Dispute): boolean =>
+  by !== null && Date.parse(by) - serviceNow() < URGENT_MS;
+
+const DISPUTE_COLUMNS: readonly Column<Dispute>[] = [
+  {
+    title: 'Evidence due (UTC)',
+    cell: (dispute) => (
+      <>
+        {dispute.evidence_due_by === null ? 'No date' : <Time at={dispute.evidence_due_by} />}
+        {isUrgent(dispute) && <span class="status status-bad">Within 3 days</span>}
+      </>
+    ),
+  },
+  {
+    title: 'Amount',
+    align: 'end',
+    cell: ({ amount_cents, currency }) => <Money cents={amount_cents} currency={currency} />,
+  },
+  { title: 'Reason', cell: ({ reason }) => reason ?? '–' },
+  { title: 'Provider', isExtra: true, cell: ({ provider_id }) => providerName(provider_id) },
+  { title: 'Payment', isExtra: true, cell: ({ payment_id }) => <span class="clip">{payment_id}</span> },
+];
+
+const DueDisputes = () => (
+  <Table
+    name="Disputes due"
+    columns={DISPUTE_COLUMNS}
+    pages={usePages('due disputes', readDue)}
+    keyOf={({ id }) => id}
+    pageOf={({ payment_id }) => `/payments/${payment_id}`}
+    empty={<Nothing>No dispute needs evidence</Nothing>}
+  />
+);
+
+interface Failures {
+  readonly rows: readonly WebhookLog[];
+  readonly isPartial: boolean;
+}
+
+const readFailures = async (): Promise<Failures> => {
+  const query = { status: 'failed' as const, limit: 100 };
+  const { data, response } = await answerOf(api.GET('/webhooks/logs', { params: { query } }));
+  const earliest = new Date(serviceNow() - DAY_MS).toISOString();
+  const recent = data.filter(({ created_at }) => created_at >= earliest);
+  const isPartial = recent.length === data.length && nextOffset(response) !== undefined;
+  return { rows: recent.filter(({ direction }) => direction === 'outbound'), isPartial };
+};
+
+const FailedDeliveries = () => {
+  const failures: Loaded<Failures> = useLoaded('failures', readFailures);
+  return (
+    <>
+      {failures.problem && <ProblemNote problem={failures.problem} onRetry={failures.reload} />}
+      {!failures.data && failures.isLoading && <Loading what="failed deliveries" />}
+      {failures.data && <FailureCount failures={failures.data} />}
+    </>
+  );
+};
+
+const FailureCount = ({ failures: { rows, isPartial } }: { readonly failures: Failures }) => {
+  if (rows.length === 0)
+    return (
+      <div class="empty">
+        <Nothing>No delivery failed in the last 24 hours</Nothing>
+      </div>
+    );
+  return (
+    <p class="note">
+      <span>
+        <Status of="failed" /> {count(rows.length)}
+        {isPartial && ' or more'} {rows.length === 1 ? 'attempt' : 'attempts'}
+      </span>
+      <Link to="/webhooks?status=failed">Show failed deliveries</Link>
+    </p>
+  );
+};
+
+const ELSEWHERE = [
+  ['Creations unfinished, settings, queues, providers’ keys, clock', 'npm run payctl -- doctor'],
+  ['Payments whose provider says otherwise (anomalies)', 'npm run payctl -- drift'],
+  ['Dead letters: list them, and send them to their queue again', 'npm run payctl -- dlq redrive <queue>'],
+  ['Changes that a reader of the table’s stream gave up', 'npm run payctl -- failures list'],
+] as const;
+
+const Elsewhere = () => (
+  <section class="card" aria-label="What the API does not tell">
+    <h2>What the API does not tell</h2>
+    <ul class="plain-list">
+      {ELSEWHERE.map(([what, command]) => (
+        <li key={command}>
+          {what}
+          <Command>{command}</Command>
+        </li>
+      ))}
+    </ul>
+  </section>
+);

@@ -1,0 +1,90 @@
+import type { SummaryRow } from '../api/types.ts';
+
+/** Sums of one currency, from the rows of the summary routes. Amounts are in minor units. */
+export interface Sum {
+  readonly count: number;
+  readonly cents: number;
+}
+
+export interface Figures {
+  readonly succeeded: Sum;
+  readonly failed: Sum;
+  readonly refunded: Sum;
+}
+
+/** The figures of one day or week. */
+export interface PeriodFigures extends Figures {
+  /** The first day, as YYYY-MM-DD. */
+  readonly period: string;
+}
+
+/** `bySuccess` is grouped by currency, `byStatus` by status: only the second counts failed payments. */
+export interface Summary {
+  readonly bySuccess: readonly SummaryRow[];
+  readonly byStatus: readonly SummaryRow[];
+}
+
+const NOTHING: Sum = { count: 0, cents: 0 };
+const NO_FIGURES: Figures = { succeeded: NOTHING, failed: NOTHING, refunded: NOTHING };
+
+const plus = (one: Sum, count: number, cents: number): Sum => ({ count: one.count + count, cents: one.cents + cents });
+
+const withSuccess = (before: Figures, row: SummaryRow): Figures => ({
+  ...before,
+  succeeded: plus(before.succeeded, row.count, row.amount_cents),
+  refunded: plus(before.refunded, row.refunded_count, row.refunded_cents),
+});
+
+const withFailure = (before: Figures, row: SummaryRow): Figures => ({
+  ...before,
+  failed: plus(before.failed, row.count, row.amount_cents),
+});
+
+interface Rows {
+  readonly successes: readonly SummaryRow[];
+  readonly failures: readonly SummaryRow[];
+}
+
+const rowsOf = ({ bySuccess, byStatus }: Summary, currency: string): Rows => ({
+  successes: bySuccess.filter((row) => row.currency === currency),
+  failures: byStatus.filter((row) => row.currency === currency && row.status === 'failed'),
+});
+
+export const totalsOf = (summary: Summary, currency: string): Figures => {
+  const { successes, failures } = rowsOf(summary, currency);
+  return failures.reduce(withFailure, successes.reduce(withSuccess, NO_FIGURES));
+};
+
+/** One entry per period, also for those without a payment. */
+export const figuresByPeriod = (
+  summary: Summary,
+  currency: string,
+  periods: readonly string[],
+): readonly PeriodFigures[] => {
+  const byPeriod = new Map<string, Figures>(periods.map((period) => [period, NO_FIGURES]));
+  const { successes, failures } = rowsOf(summary, currency);
+  for (const row of successes) byPeriod.set(row.period, withSuccess(byPeriod.get(row.period) ?? NO_FIGURES, row));
+  for (const row of failures) byPeriod.set(row.period, withFailure(byPeriod.get(row.period) ?? NO_FIGURES, row));
+  return [...byPeriod]
+    .sort(([one], [other]) => (one < other ? -1 : 1))
+    .map(([period, figures]) => ({ period, ...figures }));
+};
+
+/** Payments that succeeded, of those created in the range that came to an end; undefined where there are none. */
+export const successRateOf = ({ byStatus }: Summary, currency: string): number | undefined => {
+  const countOf = (status: SummaryRow['status']): number =>
+    byStatus
+      .filter((row) => row.currency === currency && row.status === status)
+      .reduce((sum, row) => sum + row.count, 0);
+  const [succeeded, failed] = [countOf('succeeded'), countOf('failed')];
+  return succeeded + failed === 0 ? undefined : succeeded / (succeeded + failed);
+};
+
+/** The currencies of a summary, the most frequent first. */
+export const currenciesOf = ({ byStatus, bySuccess }: Summary): readonly string[] => {
+  const counts = new Map<string, number>();
+  for (const row of [...byStatus, ...bySuccess]) {
+    counts.set(row.currency, (counts.get(row.currency) ?? 0) + row.count + row.refunded_count);
+  }
+  return [...counts].sort(([, one], [, other]) => other - one).map(([currency]) => currency);
+};

@@ -1,0 +1,80 @@
+import { useState } from 'preact/hooks';
+import { answerOf, api } from '../api/client.ts';
+import { isAdmin } from '../api/session.ts';
+import { newKey, useAction } from '../view/action.ts';
+import { useLoaded } from '../view/load.ts';
+import { Json, Loading, ProblemNote } from '../view/parts.tsx';
+
+/** Parts of an entry of the webhook log, which the timeline of a payment and the page Webhooks show alike. */
+interface PayloadProps {
+  readonly logId: string;
+  /** What the payload is of. */
+  readonly name: string;
+}
+
+/** The payload on demand, as the service stored it: redacted. */
+export const PayloadOfLog = ({ logId, name }: PayloadProps) => {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <>
+      <button type="button" class="small" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+        {isOpen ? 'Hide payload' : 'Show payload'}
+      </button>
+      {isOpen && <Payload logId={logId} name={name} />}
+    </>
+  );
+};
+
+const Payload = ({ logId, name }: PayloadProps) => {
+  const { data, problem, reload } = useLoaded(logId, async () => {
+    const call = api.GET('/webhooks/logs/{id}', { params: { path: { id: logId } } });
+    return (await answerOf(call)).data;
+  });
+  return (
+    <div class="payload">
+      {problem && <ProblemNote problem={problem} onRetry={reload} />}
+      {!data && !problem && <Loading what="the payload" />}
+      {data && (
+        <>
+          <h3>Payload</h3>
+          <Json value={data.payload} name={`Payload of ${name}`} />
+          <h3>Answer</h3>
+          <Json value={data.response} name={`Answer to ${name}`} />
+        </>
+      )}
+    </div>
+  );
+};
+
+interface SendAgainProps {
+  readonly logId: string;
+  /** The event and its target, for the message. */
+  readonly what: string;
+  readonly onSent?: () => void;
+}
+
+/** Sends the event of a delivery to its target again. */
+export const SendAgain = ({ logId, what, onSent }: SendAgainProps) => {
+  const [isSent, setSent] = useState(false);
+  const sending = useAction(async () => {
+    setSent(false);
+    const params = { path: { id: logId }, header: { 'Idempotency-Key': newKey() } };
+    await answerOf(api.POST('/webhooks/logs/{id}/replay', { params, body: {} }));
+    setSent(true);
+    onSent?.();
+  });
+  if (!isAdmin.value) return null;
+  return (
+    <>
+      <button type="button" class="small" disabled={sending.isBusy} onClick={sending.run}>
+        {sending.isBusy ? 'Sending…' : 'Send again'}
+      </button>
+      {isSent && (
+        <span class="sent" role="status">
+          Queued: {what}
+        </span>
+      )}
+      {sending.problem && <ProblemNote problem={sending.problem} />}
+    </>
+  );
+};

@@ -1,0 +1,96 @@
+import { useState } from 'preact/hooks';
+import { answerOf, api } from '../api/client.ts';
+import { isAdmin } from '../api/session.ts';
+import type { Payment, PaymentStatus } from '../api/types.ts';
+import { newKey, useAction } from '../view/action.ts';
+import { Dialog } from '../view/dialog.tsx';
+import { ProblemNote } from '../view/parts.tsx';
+import { RefundDialog } from './refund-dialog.tsx';
+
+/** What platform admins do to a payment. */
+const CANCELABLE: readonly PaymentStatus[] = ['created', 'requires_payment_method', 'pending'];
+
+interface ActionsProps {
+  readonly payment: Payment;
+  readonly onChanged: () => void;
+}
+
+type Open = 'refund' | 'cancel' | undefined;
+
+export const PaymentActions = ({ payment, onChanged }: ActionsProps) => {
+  const [open, setOpen] = useState<Open>();
+  const providerId = payment.provider_payment_id ?? payment.provider_intent_id;
+  const close = (): void => setOpen(undefined);
+  if (!isAdmin.value) return null;
+  return (
+    <>
+      {providerId !== null && <SyncButton providerPaymentId={providerId} onSynced={onChanged} />}
+      {CANCELABLE.includes(payment.status) && (
+        <button type="button" onClick={() => setOpen('cancel')}>
+          Cancel
+        </button>
+      )}
+      {payment.status === 'succeeded' && payment.refundable_cents > 0 && (
+        <button type="button" class="primary" onClick={() => setOpen('refund')}>
+          Refund
+        </button>
+      )}
+      {open === 'refund' && <RefundDialog payment={payment} onRefunded={onChanged} onClose={close} />}
+      {open === 'cancel' && <CancelDialog payment={payment} onCanceled={onChanged} onClose={close} />}
+    </>
+  );
+};
+
+interface SyncButtonProps {
+  readonly providerPaymentId: string;
+  readonly onSynced: () => void;
+}
+
+const SyncButton = ({ providerPaymentId, onSynced }: SyncButtonProps) => {
+  const sync = useAction(async () => {
+    const path = { provider_payment_id: providerPaymentId };
+    const header = { 'Idempotency-Key': newKey() };
+    await answerOf(api.POST('/payments/sync/{provider_payment_id}', { params: { path, header }, body: {} }));
+    onSynced();
+  });
+  return (
+    <>
+      <button type="button" disabled={sync.isBusy} onClick={sync.run} title="Read the payment at its provider">
+        {sync.isBusy ? 'Syncing…' : 'Sync'}
+      </button>
+      {sync.problem && <ProblemNote problem={sync.problem} />}
+    </>
+  );
+};
+
+interface CancelDialogProps {
+  readonly payment: Payment;
+  readonly onCanceled: () => void;
+  readonly onClose: () => void;
+}
+
+const CancelDialog = ({ payment, onCanceled, onClose }: CancelDialogProps) => {
+  const [key] = useState(newKey);
+  const cancel = useAction(async () => {
+    const path = { id: payment.id };
+    await answerOf(
+      api.POST('/payments/intents/{id}/cancel', { params: { path, header: { 'Idempotency-Key': key } }, body: {} }),
+    );
+    onCanceled();
+    onClose();
+  });
+  return (
+    <Dialog title="Cancel this payment?" onClose={onClose}>
+      <p>The payer can no longer pay it. A canceled payment cannot be continued.</p>
+      {cancel.problem && <ProblemNote problem={cancel.problem} />}
+      <div class="dialog-actions">
+        <button type="button" onClick={onClose}>
+          Keep payment
+        </button>
+        <button type="button" class="danger" disabled={cancel.isBusy} onClick={cancel.run}>
+          {cancel.isBusy ? 'Canceling…' : 'Cancel payment'}
+        </button>
+      </div>
+    </Dialog>
+  );
+};

@@ -1,0 +1,203 @@
+import { useState } from 'preact/hooks';
+import { answerOf, api } from '../api/client.ts';
+import type { Payment, Refund } from '../api/types.ts';
+import { newKey, useAction } from '../view/action.ts';
+import { Dialog } from '../view/dialog.tsx';
+import { inWords, majorUnits, minorUnits, money } from '../view/format.ts';
+import { Fact, Money, ProblemNote } from '../view/parts.tsx';
+
+/** Refunds a payment, in whole or in part: what to refund, then the question once more, then what came of it. */
+type Reason = NonNullable<Refund['reason']>;
+const REASONS: readonly Reason[] = ['requested_by_customer', 'duplicate', 'fraudulent', 'other'];
+
+interface RefundDialogProps {
+  readonly payment: Payment;
+  readonly onRefunded: () => void;
+  readonly onClose: () => void;
+}
+
+interface Draft {
+  readonly amount: string;
+  readonly reason: Reason | '';
+}
+
+export const RefundDialog = ({ payment, onRefunded, onClose }: RefundDialogProps) => {
+  const { currency, refundable_cents: refundable } = payment;
+  const [draft, setDraft] = useState<Draft>({ amount: majorUnits(refundable, currency), reason: '' });
+  const [isAsking, setAsking] = useState(false);
+  const [key, setKey] = useState(newKey);
+  const [refund, setRefund] = useState<Refund>();
+  const cents = minorUnits(draft.amount, currency) ?? 0;
+  const sending = useAction(async () => {
+    const made = await createRefund(payment.id, key, {
+      amount_cents: cents,
+      ...(draft.reason !== '' && { reason: draft.reason }),
+    });
+    setRefund(made);
+    onRefunded();
+  });
+  const goBack = (): void => {
+    // A refusal is final for its key. After a failure whose outcome is unknown, the key stays: no second refund is made.
+    if (sending.problem && sending.problem.status >= 400 && sending.problem.status < 500) setKey(newKey());
+    setAsking(false);
+  };
+  if (refund) return <Outcome refund={refund} onClose={onClose} />;
+  return (
+    <Dialog title="Refund" onClose={onClose}>
+      {isAsking ? (
+        <Question payment={payment} cents={cents} sending={sending} onBack={goBack} />
+      ) : (
+        <DraftForm
+          payment={payment}
+          draft={draft}
+          onChange={setDraft}
+          onContinue={() => setAsking(true)}
+          onClose={onClose}
+        />
+      )}
+    </Dialog>
+  );
+};
+
+const createRefund = async (
+  id: string,
+  key: string,
+  body: { readonly amount_cents: number; readonly reason?: Reason },
+): Promise<Refund> => {
+  const call = api.POST('/payments/{id}/refunds', {
+    params: { path: { id }, header: { 'Idempotency-Key': key } },
+    body,
+  });
+  return (await answerOf(call)).data;
+};
+
+interface DraftFormProps {
+  readonly payment: Payment;
+  readonly draft: Draft;
+  readonly onChange: (draft: Draft) => void;
+  readonly onContinue: () => void;
+  readonly onClose: () => void;
+}
+
+const DraftForm = ({ payment, draft, onChange, onContinue, onClose }: DraftFormProps) => {
+  const { currency, refundable_cents: refundable } = payment;
+  const [isWrong, setWrong] = useState(false);
+  const submit = (event: Event): void => {
+    event.preventDefault();
+    const cents = minorUnits(draft.amount, currency);
+    const isRight = cents !== undefined && cents > 0 && cents <= refundable;
+    setWrong(!isRight);
+    if (isRight) onContinue();
+  };
+  return (
+    <form class="form" onSubmit={submit}>
+      <p class="quiet">
+        <Money cents={refundable} currency={currency} /> of this payment can be refunded.
+      </p>
+      <label class="field">
+        <span>Amount</span>
+        <input
+          type="text"
+          inputMode="decimal"
+          autocomplete="off"
+          value={draft.amount}
+          aria-invalid={isWrong}
+          aria-describedby="amount-hint"
+          onInput={(event) => onChange({ ...draft, amount: event.currentTarget.value })}
+        />
+        <small id="amount-hint" class="quiet">
+          In {currency}, at most {majorUnits(refundable, currency)}
+        </small>
+      </label>
+      {isWrong && (
+        <p class="wrong" role="alert">
+          Enter an amount between {majorUnits(1, currency)} and {majorUnits(refundable, currency)}.
+        </p>
+      )}
+      <label class="field">
+        <span>Reason</span>
+        <select
+          value={draft.reason}
+          onChange={(event) => {
+            const reason = REASONS.find((one) => one === event.currentTarget.value);
+            onChange({ ...draft, reason: reason ?? '' });
+          }}
+        >
+          <option value="">None</option>
+          {REASONS.map((reason) => (
+            <option key={reason} value={reason}>
+              {inWords(reason)}
+            </option>
+          ))}
+        </select>
+      </label>
+      <div class="dialog-actions">
+        <button type="button" onClick={onClose}>
+          Close
+        </button>
+        <button type="submit" class="primary">
+          Continue
+        </button>
+      </div>
+    </form>
+  );
+};
+
+interface QuestionProps {
+  readonly payment: Payment;
+  readonly cents: number;
+  readonly sending: ReturnType<typeof useAction>;
+  readonly onBack: () => void;
+}
+
+const Question = ({ payment, cents, sending, onBack }: QuestionProps) => {
+  const { currency, refundable_cents: refundable } = payment;
+  return (
+    <div class="form">
+      <p>The payer gets the money back. A refund cannot be taken back.</p>
+      <dl class="facts">
+        <Fact name="Refund">
+          <strong>
+            <Money cents={cents} currency={currency} />
+          </strong>
+        </Fact>
+        <Fact name="Left to refund after it">
+          <Money cents={refundable - cents} currency={currency} />
+        </Fact>
+        <Fact name="Payment">
+          <code>{payment.id}</code>
+        </Fact>
+      </dl>
+      {sending.problem && <ProblemNote problem={sending.problem} />}
+      <div class="dialog-actions">
+        <button type="button" disabled={sending.isBusy} onClick={onBack}>
+          Back
+        </button>
+        <button type="button" class="primary" disabled={sending.isBusy} onClick={sending.run}>
+          {sending.isBusy ? 'Refunding…' : `Refund ${money(cents, currency)}`}
+        </button>
+      </div>
+    </div>
+  );
+};
+
+const OUTCOMES: Readonly<Record<Refund['status'], string>> = {
+  succeeded: 'The refund succeeded.',
+  pending: 'The refund is pending. The provider has not confirmed it yet; the service looks it up until it has.',
+  failed: 'The refund failed at the provider. No money was moved.',
+  canceled: 'The refund was canceled at the provider. No money was moved.',
+};
+
+const Outcome = ({ refund, onClose }: { readonly refund: Refund; readonly onClose: () => void }) => (
+  <Dialog title={`Refund of ${money(refund.amount_cents, refund.currency)}`} onClose={onClose}>
+    <p role="status">{OUTCOMES[refund.status]}</p>
+    <p class="quiet">
+      <code>{refund.id}</code>
+    </p>
+    <div class="dialog-actions">
+      <button type="button" class="primary" onClick={onClose}>
+        Done
+      </button>
+    </div>
+  </Dialog>
+);

@@ -1,0 +1,148 @@
+import type { ComponentChildren } from 'preact';
+import { useState } from 'preact/hooks';
+import { answerOf, api } from '../api/client.ts';
+import type { Subscription } from '../api/types.ts';
+import { newKey, useAction } from '../view/action.ts';
+import { Dialog } from '../view/dialog.tsx';
+import { dateInUtc } from '../view/format.ts';
+import { ProblemNote } from '../view/parts.tsx';
+import { type Command, commandsFor } from './subscription-rights.ts';
+
+/** The commands of a subscription that its caller may give. Each is confirmed in a dialog. */
+interface ActionsProps {
+  readonly subscription: Subscription;
+  readonly onChanged: () => void;
+}
+
+const NAMES: Readonly<Record<Command, string>> = {
+  cancel: 'Cancel',
+  reactivate: 'Reactivate',
+  pause: 'Pause',
+  resume: 'Resume',
+};
+
+export const SubscriptionActions = ({ subscription, onChanged }: ActionsProps) => {
+  const [open, setOpen] = useState<Command>();
+  const close = (): void => setOpen(undefined);
+  const props = { subscription, onChanged, onClose: close };
+  return (
+    <>
+      {commandsFor(subscription).map((command) => (
+        <button key={command} type="button" onClick={() => setOpen(command)}>
+          {NAMES[command]}
+        </button>
+      ))}
+      {open === 'cancel' && <CancelDialog {...props} />}
+      {open !== undefined && open !== 'cancel' && <CommandDialog {...props} command={open} />}
+    </>
+  );
+};
+
+interface DialogProps extends ActionsProps {
+  readonly onClose: () => void;
+}
+
+type PlainCommand = Exclude<Command, 'cancel'>;
+
+const give = (command: PlainCommand, id: string, key: string) => {
+  const params = { path: { id }, header: { 'Idempotency-Key': key } };
+  switch (command) {
+    case 'reactivate':
+      return answerOf(api.POST('/subscriptions/{id}/reactivate', { params, body: {} }));
+    case 'pause':
+      return answerOf(api.POST('/subscriptions/{id}/pause', { params, body: {} }));
+    case 'resume':
+      return answerOf(api.POST('/subscriptions/{id}/resume', { params, body: {} }));
+  }
+};
+
+const CONSEQUENCES: Readonly<Record<PlainCommand, (subscription: Subscription) => string>> = {
+  reactivate: ({ status }) =>
+    status === 'canceled'
+      ? 'The subscription begins again. If its paid period is over, its payment method is charged now.'
+      : 'The subscription continues after its period, and the next charge is made as before.',
+  pause: () => 'Nothing is charged until the subscription is resumed.',
+  resume: () => 'The subscription continues. If its paid period is over, its payment method is charged now.',
+};
+
+const CommandDialog = ({
+  subscription,
+  command,
+  onChanged,
+  onClose,
+}: DialogProps & { readonly command: PlainCommand }) => {
+  const [key] = useState(newKey);
+  const action = useAction(async () => {
+    await give(command, subscription.id, key);
+    onChanged();
+    onClose();
+  });
+  return (
+    <Dialog title={`${NAMES[command]} this subscription?`} onClose={onClose}>
+      <p>{CONSEQUENCES[command](subscription)}</p>
+      {action.problem && <ProblemNote problem={action.problem} />}
+      <div class="dialog-actions">
+        <button type="button" onClick={onClose}>
+          Back
+        </button>
+        <button type="button" class="primary" disabled={action.isBusy} onClick={action.run}>
+          {action.isBusy ? 'Sending…' : `${NAMES[command]} subscription`}
+        </button>
+      </div>
+    </Dialog>
+  );
+};
+
+const CancelDialog = ({ subscription, onChanged, onClose }: DialogProps) => {
+  const { id, current_period_end: end, cancel_at_period_end: isEnding } = subscription;
+  const canWait = !isEnding && (subscription.status === 'active' || subscription.status === 'trialing');
+  const [isNow, setNow] = useState(!canWait);
+  // To cancel now and at the end are two requests: each has its own key.
+  const [keys] = useState(() => ({ now: newKey(), atEnd: newKey() }));
+  const cancel = useAction(async () => {
+    const header = { 'Idempotency-Key': isNow ? keys.now : keys.atEnd };
+    const body = { cancel_at_period_end: !isNow };
+    await answerOf(api.POST('/subscriptions/{id}/cancel', { params: { path: { id }, header }, body }));
+    onChanged();
+    onClose();
+  });
+  return (
+    <Dialog title="Cancel this subscription?" onClose={onClose}>
+      {canWait ? (
+        <fieldset class="choices">
+          <legend class="unseen">When</legend>
+          <When isChosen={!isNow} onChoose={() => setNow(false)}>
+            At the end of its period, on {dateInUtc(end)} (UTC). Nothing more is charged.
+          </When>
+          <When isChosen={isNow} onChoose={() => setNow(true)}>
+            Now. A linked membership ends at once; nothing is refunded.
+          </When>
+        </fieldset>
+      ) : (
+        <p>The subscription ends now, and nothing more is charged. A linked membership ends at once.</p>
+      )}
+      {cancel.problem && <ProblemNote problem={cancel.problem} />}
+      <div class="dialog-actions">
+        <button type="button" onClick={onClose}>
+          Keep subscription
+        </button>
+        <button type="button" class="danger" disabled={cancel.isBusy} onClick={cancel.run}>
+          {cancel.isBusy ? 'Canceling…' : 'Cancel subscription'}
+        </button>
+      </div>
+    </Dialog>
+  );
+};
+
+interface WhenProps {
+  readonly isChosen: boolean;
+  readonly onChoose: () => void;
+  readonly children: ComponentChildren;
+}
+
+const When = ({ isChosen, onChoose, children }: WhenProps) => (
+  <label class="choice">
+    <input type="radio" name="when" checked={isChosen} onChange={onChoose} />
+    <span>{children}</span>
+  </label>
+);

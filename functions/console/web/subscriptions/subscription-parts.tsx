@@ -1,0 +1,46 @@
+import type { Subscription } from '../api/types.ts';
+import { inWords, money } from '../view/format.ts';
+import { Status, Time } from '../view/parts.tsx';
+
+/** Parts of a subscription that the list and its own page show alike. */
+const PERIODS: Readonly<Record<string, readonly [one: string, many: string]>> = {
+  daily: ['day', 'days'],
+  weekly: ['week', 'weeks'],
+  monthly: ['month', 'months'],
+  quarterly: ['quarter', 'quarters'],
+  yearly: ['year', 'years'],
+};
+
+type Plan = Pick<Subscription, 'total_cents' | 'currency' | 'billing_interval' | 'interval_multiplier'>;
+
+/** `EUR 19.00 per month`, `EUR 19.00 per 2 months`. */
+export const planOf = ({ total_cents, currency, billing_interval, interval_multiplier }: Plan): string => {
+  const [one, many] = PERIODS[billing_interval] ?? [billing_interval, billing_interval];
+  const period = interval_multiplier === 1 ? one : `${interval_multiplier} ${many}`;
+  return `${money(total_cents, currency)} per ${period}`;
+};
+
+/** The API's looser fields: text where it is set. */
+const textOf = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined);
+
+export const nameOf = (subscription: Subscription): string =>
+  textOf(subscription['concept']) ??
+  textOf(subscription['description']) ??
+  subscription.product_id ??
+  inWords(subscription.billing_interval);
+
+export const SubscriptionStatus = ({ subscription }: { readonly subscription: Subscription }) => (
+  <>
+    <Status of={subscription.status} />
+    {subscription.cancel_at_period_end && subscription.status !== 'canceled' && (
+      <span class="status">Ends with its period</span>
+    )}
+  </>
+);
+
+/** The next charge, or the next retry of a past-due subscription. */
+export const NextCharge = ({ subscription }: { readonly subscription: Subscription }) => {
+  const { next_billing_date: next, cancel_at_period_end: isEnding, status } = subscription;
+  if (next === null || (isEnding && status !== 'past_due')) return <span class="quiet">–</span>;
+  return <Time at={next} />;
+};

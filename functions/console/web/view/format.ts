@@ -1,0 +1,75 @@
+/** Money and dates in the browser's language. Amounts are integers in the minor unit of ISO 4217, times are UTC. */
+const TEN = 10;
+
+const digitsOf = (currency: string): number =>
+  new Intl.NumberFormat('en', { style: 'currency', currency }).resolvedOptions().maximumFractionDigits ?? 2;
+
+export const money = (cents: number, currency: string): string =>
+  new Intl.NumberFormat(undefined, { style: 'currency', currency, currencyDisplay: 'code' })
+    .format(cents / TEN ** digitsOf(currency))
+    .replaceAll('\u00a0', ' ');
+
+/** An amount in major units as a form shows it: `7.00`. */
+export const majorUnits = (cents: number, currency: string): string =>
+  (cents / TEN ** digitsOf(currency)).toFixed(digitsOf(currency));
+
+/** `7`, `7.5` and `7,50` in minor units; undefined for a text that is no amount of the currency. */
+export const minorUnits = (text: string, currency: string): number | undefined => {
+  const [all, whole = '', fraction = ''] = /^(\d{1,12})(?:[.,](\d*))?$/.exec(text.trim()) ?? [];
+  const digits = digitsOf(currency);
+  if (all === undefined || fraction.length > digits) return undefined;
+  return Number(whole + fraction.padEnd(digits, '0'));
+};
+
+const DATE_AND_TIME = new Intl.DateTimeFormat(undefined, {
+  dateStyle: 'medium',
+  timeStyle: 'short',
+  timeZone: 'UTC',
+});
+const WITH_SECONDS = new Intl.DateTimeFormat(undefined, {
+  dateStyle: 'medium',
+  timeStyle: 'medium',
+  timeZone: 'UTC',
+});
+const DATE = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeZone: 'UTC' });
+const DAY = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short', timeZone: 'UTC' });
+
+/** Without the zone, for columns that name it. */
+export const timeInUtc = (iso: string): string => DATE_AND_TIME.format(new Date(iso));
+export const exactTimeInUtc = (iso: string): string => `${WITH_SECONDS.format(new Date(iso))} UTC`;
+export const dateInUtc = (iso: string): string => DATE.format(new Date(iso));
+export const shortDay = (iso: string): string => DAY.format(new Date(iso));
+
+export const count = (value: number): string => new Intl.NumberFormat().format(value);
+
+/** `requires_payment_method` as words. */
+export const inWords = (name: string): string => {
+  const words = name.replaceAll('_', ' ').trim();
+  return words.charAt(0).toUpperCase() + words.slice(1);
+};
+
+const UNITS = [
+  ['day', 86_400_000],
+  ['hour', 3_600_000],
+  ['minute', 60_000],
+] as const;
+
+/** A duration in its two largest units: `32 days 4 hours`. */
+export const duration = (ms: number): string => {
+  const parts: string[] = [];
+  let left = Math.abs(ms);
+  for (const [unit, size] of UNITS) {
+    const whole = Math.floor(left / size);
+    left -= whole * size;
+    if (whole > 0 && parts.length < 2) parts.push(`${count(whole)} ${unit}${whole === 1 ? '' : 's'}`);
+  }
+  return parts.join(' ') || 'under a minute';
+};
+
+/** An amount without its currency, short enough for an axis: `1.2K`. */
+export const wholeMoney = (cents: number, currency: string): string =>
+  new Intl.NumberFormat(undefined, { notation: 'compact' }).format(cents / TEN ** digitsOf(currency));
+
+/** A part of a whole as a percentage: `97.5%`. */
+export const percent = (part: number): string =>
+  new Intl.NumberFormat(undefined, { style: 'percent', maximumFractionDigits: 1 }).format(part);

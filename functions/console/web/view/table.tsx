@@ -1,0 +1,127 @@
+import type { ComponentChildren } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
+import type { LoadedPages } from './load.ts';
+import { ProblemNote } from './parts.tsx';
+import { go, Link } from './route.tsx';
+
+/** A table of records with its states: loading, empty, failed, and pages by cursor. */
+export interface Column<Row> {
+  readonly title: string;
+  readonly cell: (row: Row) => ComponentChildren;
+  /** `end` for amounts and numbers. */
+  readonly align?: 'end';
+  /** Hidden on narrow screens; the record's own page shows it. */
+  readonly isExtra?: boolean;
+}
+
+export interface TableProps<Row> {
+  /** The name of the table for screen readers. */
+  readonly name: string;
+  readonly columns: readonly Column<Row>[];
+  readonly pages: LoadedPages<Row>;
+  readonly keyOf: (row: Row) => string;
+  /** The page of a row, below /console; its first cell is the link. */
+  readonly pageOf?: ((row: Row) => string | undefined) | undefined;
+  /** What an empty table says, with what to do. */
+  readonly empty: ComponentChildren;
+}
+
+const classOf = ({ align, isExtra }: Pick<Column<never>, 'align' | 'isExtra'>): string =>
+  [align === 'end' ? 'end' : '', isExtra ? 'extra' : ''].filter(Boolean).join(' ');
+
+export const Table = <Row,>(props: TableProps<Row>) => {
+  const { name, columns, pages, empty } = props;
+  const body = useRef<HTMLTableSectionElement>(null);
+  useArrowKeys(body);
+  const { rows, isLoading, problem, more, retry } = pages;
+  const isEmpty = rows.length === 0 && !isLoading && !problem;
+  return (
+    <div class="table-part" aria-busy={isLoading}>
+      {rows.length > 0 && (
+        <div class="table-scroll">
+          <table aria-label={name}>
+            <thead>
+              <tr>
+                {columns.map((column) => (
+                  <th key={column.title} scope="col" class={classOf(column)}>
+                    {column.title}
+                  </th>
+                ))}
+              </tr>
+            </thead>
+            <tbody ref={body}>
+              {rows.map((row) => (
+                <TableRow key={props.keyOf(row)} row={row} columns={columns} pageOf={props.pageOf} />
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+      {isEmpty && <div class="empty">{empty}</div>}
+      {problem && <ProblemNote problem={problem} onRetry={retry} />}
+      {isLoading && (
+        <p class="loading" role="status">
+          Loading {name.toLowerCase()}…
+        </p>
+      )}
+      {more && !isLoading && !problem && (
+        <button type="button" class="more" onClick={more}>
+          Load more
+        </button>
+      )}
+    </div>
+  );
+};
+
+interface RowProps<Row> extends Pick<TableProps<Row>, 'columns' | 'pageOf'> {
+  readonly row: Row;
+}
+
+const TableRow = <Row,>({ row, columns, pageOf }: RowProps<Row>) => {
+  const page = pageOf?.(row);
+  const open = (event: MouseEvent): void => {
+    const isOnControl = event.target instanceof Element && event.target.closest('a, button') !== null;
+    if (page !== undefined && !isOnControl && getSelection()?.toString() === '') go(page);
+  };
+  return (
+    // The link in the first cell takes the keys.
+    <tr class={page === undefined ? '' : 'opens'} onClick={open}>
+      {columns.map((column, index) => (
+        <td key={column.title} class={classOf(column)}>
+          {index === 0 && page !== undefined ? (
+            <Link to={page} class="row-link">
+              {column.cell(row)}
+            </Link>
+          ) : (
+            column.cell(row)
+          )}
+        </td>
+      ))}
+    </tr>
+  );
+};
+
+/** Arrow keys move between the links of the rows; from the search box, Arrow Down goes to the first row. */
+const useArrowKeys = (body: { readonly current: HTMLTableSectionElement | null }): void => {
+  useEffect(() => {
+    const move = (event: KeyboardEvent): void => {
+      if (event.key !== 'ArrowDown' && event.key !== 'ArrowUp') return;
+      if (!takesArrows(document.activeElement)) return;
+      const links = [...(body.current?.querySelectorAll<HTMLElement>('a.row-link') ?? [])];
+      const at = links.findIndex((link) => link.matches(':focus'));
+      const next = event.key === 'ArrowDown' ? links[at + 1] : links[at - 1];
+      if (!next) return;
+      event.preventDefault();
+      next.focus();
+    };
+    document.addEventListener('keydown', move);
+    return () => document.removeEventListener('keydown', move);
+  }, [body]);
+};
+
+/** Selects, text areas and dates have their own use for the arrow keys. */
+const takesArrows = (focused: Element | null): boolean => {
+  if (document.querySelector('dialog[open]')) return false;
+  if (focused === null || focused === document.body || focused.matches('a.row-link')) return true;
+  return focused.matches('input[type=search]');
+};

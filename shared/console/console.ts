@@ -1,0 +1,113 @@
+import { extname } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import { DomainError } from '../core/errors.ts';
+import type { FileContent, Reply } from '../http/reply.ts';
+import type { ApiRequest } from '../http/request.ts';
+
+/**
+ * The console: a page for browsers that calls the public API. It is served as files; all of its pages are one document,
+ * whose script reads the path.
+ */
+export interface ConsoleEntry {
+  /** Names of the script and the style sheet; each contains a hash of its content. */
+  readonly script: string;
+  readonly style: string;
+}
+
+/** Files by name: compressed with gzip, as base64. */
+export type ConsoleFiles = Readonly<Record<string, string>>;
+
+export interface ConsoleDeps {
+  readonly basePath: string;
+  /** Empty: users enter a session ID or token. */
+  readonly signInUrl: string;
+  readonly stage: string;
+}
+
+/** The page calls this host only, runs its own script only, and stands in no frame. */
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "connect-src 'self'",
+  "img-src 'self' data:",
+  "frame-ancestors 'none'",
+  "base-uri 'none'",
+  "form-action 'none'",
+].join('; ');
+
+const TYPES: Readonly<Record<string, string>> = {
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+};
+
+export const showConsole =
+  (entry: ConsoleEntry) =>
+  async (deps: ConsoleDeps): Promise<Reply> =>
+    documentReply(deps, entry);
+
+const FILES = 'assets/';
+
+/** Every path outside of the files is a page. @throws DomainError ROUTE_NOT_FOUND for a file that does not exist. */
+export const showConsoleFile =
+  (entry: ConsoleEntry, files: ConsoleFiles) =>
+  async (deps: ConsoleDeps, { params, headers }: ApiRequest<{ path: string }>): Promise<Reply> => {
+    const { path } = params;
+    if (!path.startsWith(FILES)) return documentReply(deps, entry);
+    const name = path.slice(FILES.length);
+    const content = Object.hasOwn(files, name) ? files[name] : undefined;
+    if (content === undefined) throw new DomainError('ROUTE_NOT_FOUND');
+    return fileReply(name, Buffer.from(content, 'base64'), /\bgzip\b/.test(headers['accept-encoding'] ?? ''));
+  };
+
+const fileReply = (name: string, compressed: Buffer, takesGzip: boolean): Reply =>
+  replyOf({
+    body: takesGzip ? compressed : gunzipSync(compressed),
+    headers: {
+      'content-type': TYPES[extname(name)] ?? 'application/octet-stream',
+      // The name changes with the content.
+      'cache-control': 'public, max-age=31536000, immutable',
+      vary: 'Accept-Encoding',
+      ...(takesGzip && { 'content-encoding': 'gzip' }),
+    },
+  });
+
+const documentReply = (deps: ConsoleDeps, entry: ConsoleEntry): Reply =>
+  replyOf({
+    body: Buffer.from(documentOf(deps, entry)),
+    headers: {
+      'content-type': 'text/html; charset=utf-8',
+      'cache-control': 'no-cache',
+      'content-security-policy': POLICY,
+    },
+  });
+
+const replyOf = (file: FileContent): Reply => ({ data: undefined, file });
+
+const ICON =
+  "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 32 32'%3E%3Crect width='32' height='32' rx='7' fill='%23245bdb'/%3E%3Cpath d='M9 11h14v10H9zM9 14.5h14' fill='none' stroke='white' stroke-width='2.4'/%3E%3C/svg%3E";
+
+const documentOf = (
+  { basePath, signInUrl, stage }: ConsoleDeps,
+  { script, style }: ConsoleEntry,
+): string => `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="robots" content="noindex">
+<title>Payments console</title>
+<link rel="icon" href="${ICON}">
+<link rel="stylesheet" href="${basePath}/console/assets/${style}">
+<script type="module" src="${basePath}/console/assets/${script}"></script>
+</head>
+<body data-base="${attribute(basePath)}" data-sign-in-url="${attribute(signInUrl)}" data-stage="${attribute(stage)}">
+<div id="app"></div>
+<noscript>The console needs JavaScript.</noscript>
+</body>
+</html>
+`;
+
+const attribute = (text: string): string =>
+  text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;');

@@ -1,0 +1,213 @@
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { CANONICAL_EVENTS } from '../../shared/events/bus-event.ts';
+import { startBrowser } from './browser.ts';
+import {
+  type ConsoleVisit,
+  enterSession,
+  expectAccessible,
+  expectNoSidewaysScroll,
+  expectQuiet,
+  soon,
+  visitConsole,
+  WIDTHS,
+} from './console-steps.ts';
+import { confirm, createIntent, DAY, HOUR, MINUTE, signIn, type User, YEAR } from './flow.ts';
+import { type ParsedJson, withHost } from './host.ts';
+import { paidPayment, signInAdmin } from './refunders.ts';
+import { deliveredTo } from './targets.ts';
+
+describe('the pages for operators and developers', () => {
+  const service = withHost({ env: { EXTERNAL_WEBHOOKS_ENABLED: 'true', EXTERNAL_WEBHOOK_MAX_RETRIES: '0' } });
+  let browser: Browser;
+  let admin: User;
+  let user: User;
+
+  beforeAll(async () => {
+    browser = await startBrowser();
+    admin = await signInAdmin(service);
+    user = await signIn(service, { expires_in: YEAR });
+  });
+  afterAll(() => browser?.close());
+
+  describe.each(WIDTHS)('at %i pixels', (width) => {
+    let visit: ConsoleVisit;
+    let payment: ParsedJson;
+
+    beforeAll(async () => {
+      visit = await visitConsole(browser, service, width);
+      payment = await paidPayment(service, user);
+      await service.settle();
+      await enterSession(visit, admin.session);
+    });
+
+    const rows = (name: string) => visit.page.getByRole('table', { name }).locator('tbody tr');
+
+    test('Webhooks lists deliveries, and finds them by event, status and target', async () => {
+      const { page, open } = visit;
+      await open('/webhooks');
+      await page.getByRole('heading', { level: 1, name: 'Webhooks' }).waitFor();
+      await rows('Deliveries').first().waitFor();
+      await page.getByLabel('Event').fill('payment.succeeded');
+      await page.keyboard.press('Enter');
+      await soon(() => rows('Deliveries').first().innerText()).toMatch(/payment.succeeded[\s\S]+Success\s+200/);
+      await page.getByLabel('Target').selectOption('WEBHOOK_1');
+      expect(new URL(page.url()).search).toBe('?event=payment.succeeded&target=WEBHOOK_1');
+      await expectAccessible(page);
+      await expectNoSidewaysScroll(page);
+      await page.getByLabel('Status').selectOption('failed');
+      await page.getByText('No delivery matches').waitFor();
+      await page.getByRole('button', { name: 'Clear filters' }).click();
+      await rows('Deliveries').first().waitFor();
+    });
+
+    test('Webhooks computes the success of a target from the log, and says how many attempts it covers', async () => {
+      const { page, open } = visit;
+      await service.control('POST', '/sink/default/behaviour', { status: 500, times: 1 });
+      await createIntent(service, user);
+      await service.settle();
+      const since = new Date(service.now() - DAY * 1_000).toISOString();
+      const { body } = await service.get('/webhooks/logs?limit=100', admin.options);
+      const sent = body.filter(
+        ({ direction, created_at }: ParsedJson) => direction === 'outbound' && created_at >= since,
+      );
+      const delivered = sent.filter(({ status }: ParsedJson) => status === 'success').length;
+      expect(delivered).toBe(sent.length - 1);
+      await open('/webhooks');
+      await soon(() => page.getByLabel('Success rate, last 24 hours').innerText()).toContain(
+        `${delivered} of ${sent.length} attempts`,
+      );
+    });
+
+    test('a delivery shows its payload and answer; sent again, it arrives at the target under its own id', async () => {
+      const { page, open } = visit;
+      const { body: logs } = await service.get('/webhooks/logs?event_type=payment.succeeded', admin.options);
+      const log = logs.find(({ payload }: ParsedJson) => payload.data.payment_id === payment.id);
+      const received = async (): Promise<string[]> =>
+        (await deliveredTo(service, 'default', 'payment.succeeded'))
+          .map(({ headers }) => headers['webhook-id'] ?? '')
+          .filter((id) => id === log.event_id);
+      expect(await received()).toHaveLength(1);
+      await open(`/webhooks/${log.id}`);
+      await soon(() => page.getByLabel('Payload', { exact: true }).innerText()).toContain(payment.id);
+      expect(await page.getByLabel('Answer', { exact: true }).innerText()).toContain('"http_status": 200');
+      await expectAccessible(page);
+      await expectNoSidewaysScroll(page);
+      await page.getByRole('button', { name: 'Send again' }).click();
+      await page.getByText('Queued: payment.succeeded to WEBHOOK_1').waitFor();
+      await service.settle();
+      expect(await received()).toHaveLength(2);
+      await page.getByRole('link', { name: payment.id }).click();
+      await page.getByRole('heading', { name: `Payment ${payment.id}` }).waitFor();
+    });
+
+    test('a test event of every kind is offered; a sent one arrives, and the page shows what the target answered', async () => {
+      const { page, open } = visit;
+      await open('/webhooks');
+      await page.getByRole('button', { name: 'Send test event' }).click();
+      const dialog = page.getByRole('dialog');
+      expect((await dialog.getByRole('option').allInnerTexts()).toSorted()).toEqual([...CANONICAL_EVENTS].toSorted());
+      await dialog.getByLabel('Event').selectOption('subscription.cancelled');
+      await dialog.getByRole('button', { name: 'Send', exact: true }).click();
+      await soon(() => dialog.getByRole('status').innerText()).toMatch(
+        /WEBHOOK_1 at 127.0.0.1:\d+\s+Success\s+HTTP 200/,
+      );
+      await expectAccessible(page);
+      await expectNoSidewaysScroll(page);
+      const received = await deliveredTo(service, 'default', 'subscription.cancelled');
+      expect(received.at(-1)).toMatchObject({ headers: { 'webhook-test': 'true' }, body: { test: true } });
+      await dialog.getByRole('button', { name: 'Close' }).click();
+      await soon(() => rows('Deliveries').first().innerText()).toContain('subscription.cancelled');
+    });
+
+    test('Health lists a payment whose outcome is unknown, and leads to it', async () => {
+      const { page, open } = visit;
+      await service.webhookMode('drop');
+      await open('/health');
+      await page.getByText('No payment is unclear').waitFor();
+      const unclear = await createIntent(service, user, { payment_method_id: 'pm_card_visa' });
+      await service.fault({ path: '/confirm', action: 'reset', times: 1 });
+      await service.fault({ provider: 'provider_a', path: '/v1/payment_intents', action: 'rate_limit' });
+      expect(await confirm(service, unclear.id, user.options)).toMatchObject({ status: 202 });
+      await service.advance(20 * MINUTE);
+      await page.reload();
+      await soon(() => rows('Payments unclear').allInnerTexts()).toEqual([
+        expect.stringMatching(new RegExp(`${unclear.id}\\s+USD`)),
+      ]);
+      await expectAccessible(page);
+      await expectNoSidewaysScroll(page);
+      await rows('Payments unclear').click();
+      await page.getByRole('heading', { name: `Payment ${unclear.id}` }).waitFor();
+      await service.clearFaults();
+      await service.webhookMode('normal');
+      await service.advance(2 * HOUR);
+      await open('/health');
+      await page.getByText('No payment is unclear').waitFor();
+    });
+
+    test('Health lists disputes whose evidence is due, and failed deliveries', async () => {
+      const { page, open } = visit;
+      const disputed = await createIntent(service, user, { payment_method_id: 'pm_card_createDispute' });
+      await service.control('POST', '/sink/default/behaviour', { status: 500, times: 1 });
+      await confirm(service, disputed.id, user.options);
+      await service.settle();
+      await open('/health');
+      await soon(() => page.getByLabel('Failed deliveries').innerText()).toMatch(/Failed\s+[1-9]\d* attempt/);
+      await soon(() => page.getByRole('table', { name: 'Disputes due' }).innerText()).toContain('fraudulent');
+      await expectAccessible(page);
+      await page.getByRole('link', { name: 'Show failed deliveries' }).click();
+      await soon(() => page.url()).toContain('/webhooks?status=failed');
+      await soon(() => rows('Deliveries').first().innerText()).toMatch(/Failed\s+500/);
+    });
+
+    test('Developers shows the publishable keys and the test methods, and no secret', async () => {
+      const { page, open } = visit;
+      await open('/developers');
+      const { body } = await service.get('/config');
+      await soon(() => page.getByLabel('Publishable keys').innerText()).toContain(
+        body.data.providers[0].publishable_key,
+      );
+      expect(await page.getByLabel('Table of test methods').innerText()).toContain('pm_card_visa');
+      expect(await page.locator('main').innerText()).not.toMatch(/\bsk_|whsec_/);
+      await expectAccessible(page);
+      await expectNoSidewaysScroll(page);
+      expect(await page.getByRole('link', { name: 'API reference' }).getAttribute('href')).toBe('/docs');
+    });
+
+    test('Developers advances the clock, whose offset stands in the banner from then on, and settles', async () => {
+      const { page } = visit;
+      const before = service.now();
+      await page.getByLabel('Advance by').selectOption({ label: '7 days' });
+      await page.getByRole('button', { name: 'Advance clock' }).click();
+      await soon(async () => service.now() - before).toBeGreaterThanOrEqual(7 * DAY * 1_000);
+      await soon(() => page.getByRole('banner').innerText()).toMatch(/Clock \+\d+ days/);
+      await page.getByRole('button', { name: 'Settle' }).click();
+      await page.getByText('All events, queues and deliveries are quiet.').waitFor();
+      await expectAccessible(page);
+      await visit.open('/overview');
+      await soon(() => page.getByRole('banner').innerText()).toMatch(/Clock \+\d+ days/);
+    });
+
+    test('users have no Health, and send no events', async () => {
+      const other = await visitConsole(browser, service, width);
+      await enterSession(other, user.session);
+      await other.open('/webhooks');
+      await other.page.getByRole('table', { name: 'Deliveries' }).waitFor();
+      for (const name of ['Send again', 'Send test event']) {
+        expect(await other.page.getByRole('button', { name }).count()).toBe(0);
+      }
+      expect(await other.page.getByRole('navigation').getByRole('link').allInnerTexts()).toEqual([
+        'Overview',
+        'Payments',
+        'Subscriptions',
+        'Webhooks',
+        'Developers',
+      ]);
+      expectQuiet(other, service);
+    });
+
+    test('ask no other host for anything, and break no policy', () => {
+      expectQuiet(visit, service);
+    });
+  });
+});

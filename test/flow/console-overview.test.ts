@@ -1,0 +1,151 @@
+import { readFile } from 'node:fs/promises';
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startBrowser } from './browser.ts';
+import {
+  type ConsoleVisit,
+  enterSession,
+  expectAccessible,
+  expectNoSidewaysScroll,
+  expectQuiet,
+  soon,
+  visitConsole,
+  WIDTHS,
+} from './console-steps.ts';
+import { confirm, createIntent, signIn, type User, YEAR } from './flow.ts';
+import { type ParsedJson, withHost } from './host.ts';
+import { paidPayment, refund, signInAdmin } from './refunders.ts';
+import { payer as payerOf, subscribe } from './subscribers.ts';
+
+/** Amounts of USD and EUR as the page writes them. */
+const shown = (cents: number, currency = 'USD'): string =>
+  `${currency} ${(cents / 100).toLocaleString('en-GB', { minimumFractionDigits: 2 })}`;
+
+describe('the overview', () => {
+  const service = withHost();
+  let browser: Browser;
+  let admin: User;
+  let user: User;
+
+  beforeAll(async () => {
+    browser = await startBrowser();
+    admin = await signInAdmin(service);
+    user = await signIn(service, { expires_in: YEAR });
+    const first = await paidPayment(service, user, { total_cents: 2_500 });
+    await paidPayment(service, user, { total_cents: 112_345 });
+    await paidPayment(service, user, { total_cents: 900, currency: 'EUR' });
+    await refund(service, first.id, { ...admin.options, body: { amount_cents: 700 } });
+    const declined = { total_cents: 3_300, payment_method_id: 'pm_card_visa_chargeDeclined' };
+    await confirm(service, (await createIntent(service, user, declined)).id, user.options);
+    const disputed = { total_cents: 1_100, payment_method_id: 'pm_card_createDispute' };
+    await confirm(service, (await createIntent(service, user, disputed)).id, user.options);
+    await subscribe(service, await payerOf(service, user.options), { billing_interval: 'daily' });
+    await service.settle();
+  });
+  afterAll(() => browser?.close());
+
+  const sumsOf = async (path: string, options: User['options']) => {
+    const rowsOf = async (group: string): Promise<ParsedJson[]> =>
+      (await service.get(`${path}?group_by=${group}`, options)).body.data.filter(
+        ({ currency }: ParsedJson) => currency === 'USD',
+      );
+    const sum = (rows: ParsedJson[], field: string): number => rows.reduce((all, row) => all + row[field], 0);
+    const [successes, states] = [await rowsOf('currency'), await rowsOf('status')];
+    const failures = states.filter(({ status }) => status === 'failed');
+    const ended = states.filter(({ status }) => status === 'failed' || status === 'succeeded');
+    return {
+      succeeded: `${shown(sum(successes, 'amount_cents'))} ${sum(successes, 'count')} payments`,
+      failed: `${shown(sum(failures, 'amount_cents'))} ${sum(failures, 'count')} payment`,
+      refunded: `${shown(sum(successes, 'refunded_cents'))} ${sum(successes, 'refunded_count')} refund`,
+      rate: 1 - sum(failures, 'count') / sum(ended, 'count'),
+    };
+  };
+
+  describe.each(WIDTHS)('at %i pixels', (width) => {
+    let visit: ConsoleVisit;
+
+    beforeAll(async () => {
+      visit = await visitConsole(browser, service, width);
+    });
+
+    const figure = async (name: string): Promise<string> => {
+      const tile = visit.page.locator('.tile').filter({ has: visit.page.getByText(name, { exact: true }) });
+      return (await tile.locator('dd').innerText()).replaceAll(/\s+/g, ' ');
+    };
+
+    test('is the first page of a platform admin, with the sums of all payments', async () => {
+      const { page } = visit;
+      await enterSession(visit, admin.session);
+      await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
+      const sums = await sumsOf('/admin/summary', admin.options);
+      await soon(() => figure('Succeeded')).toBe(sums.succeeded);
+      expect(await figure('Failed')).toBe(sums.failed);
+      expect(await figure('Refunded')).toBe(sums.refunded);
+      expect(await figure('Success rate')).toContain(`${Math.round(sums.rate * 1_000) / 10}%`);
+      await soon(() => figure('Open disputes')).toMatch(/^1\b/);
+      expect(await figure('Need evidence')).toMatch(/^1\b/);
+      await expectAccessible(page);
+      await expectNoSidewaysScroll(page);
+    });
+
+    test('draws the days as a chart, and shows their figures as text too', async () => {
+      const { page } = visit;
+      const chart = page.getByRole('figure', { name: /Payments in USD by day/ });
+      expect(await chart.locator('canvas').count()).toBe(1);
+      await page.getByText('Figures by day').click();
+      const rows = page.getByRole('table').locator('tbody tr');
+      await soon(() => rows.count()).toBe(1);
+      expect(await rows.innerText()).toContain('USD 7.00 (1)');
+      await page.getByLabel('Show').selectOption('count');
+      await soon(() => page.url()).toContain('measure=count');
+      await expectAccessible(page);
+    });
+
+    test('shows one currency and the chosen days; both stand in the address bar', async () => {
+      const { page } = visit;
+      await page.getByLabel('Currency').selectOption('EUR');
+      await soon(() => figure('Succeeded')).toBe('EUR 9.00 1 payment');
+      expect(await figure('Failed')).toBe('EUR 0.00 0 payments');
+      await page.getByLabel('To', { exact: true }).fill('2020-01-31');
+      await page.getByText('No payments in this range').waitFor();
+      expect(new URL(page.url()).searchParams.get('to')).toBe('2020-01-31');
+      await expectAccessible(page);
+      await page.getByRole('button', { name: '7 days' }).click();
+      await soon(() => figure('Succeeded')).toBe('EUR 9.00 1 payment');
+    });
+
+    test('downloads the sums of the range as CSV', async () => {
+      const { page } = visit;
+      const download = page.waitForEvent('download');
+      await page.getByRole('button', { name: 'Download CSV' }).click();
+      const file = await readFile(await (await download).path(), 'utf8');
+      expect(file).toMatch(/^period,currency,status,provider_id,count,amount_cents,refunded_count,refunded_cents\r\n/);
+      expect(file).toContain(',EUR,,,1,900,0,0\r\n');
+    });
+
+    test('shows an error of the summary with its request id, and tries again', async () => {
+      const { page } = visit;
+      const summary = /\/admin\/summary/;
+      const body = { success: false, error: 'Slow down', code: 'RATE_LIMITED', request_id: 'req-78' };
+      await page.route(summary, (route) => route.fulfill({ status: 429, json: body }));
+      await visit.open('/overview');
+      await soon(() => page.getByRole('alert').innerText()).toMatch(/Slow down\s+Request req-78/);
+      await page.unroute(summary);
+      await page.getByRole('button', { name: 'Try again' }).click();
+      await soon(() => figure('Refunded')).toContain('USD 7.00');
+    });
+
+    test('sums up the payments of a user alone, with the subscriptions due', async () => {
+      const other = await visitConsole(browser, service, width);
+      visit = other;
+      await enterSession(other, user.session);
+      const sums = await sumsOf('/payments/summary', user.options);
+      await soon(() => figure('Succeeded')).toBe(sums.succeeded);
+      await soon(() => figure('Due')).toMatch(/^1\b/);
+      expect(await figure('Past due')).toMatch(/^0\b/);
+      expect(await other.page.getByText('Open disputes').count()).toBe(0);
+      expectQuiet(other, service);
+      await expectAccessible(other.page);
+    });
+  });
+});

@@ -1,0 +1,95 @@
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import type { Browser, Page } from 'playwright-core';
+import { expect } from 'vitest';
+import * as z from 'zod';
+import type { TestHost } from './host.ts';
+
+/** A person at the console: a browser page that notes what it asks for, and what it complains of. */
+export interface ConsoleVisit {
+  readonly page: Page;
+  /** Addresses of all requests. */
+  readonly asked: readonly string[];
+  /** Errors of scripts, and violations of the page's policy. */
+  readonly complaints: readonly string[];
+  /** Opens a page of the console. */
+  readonly open: (path: string) => Promise<void>;
+}
+
+const STEP_MS = 20_000;
+/** The breadths of a desk and of a telephone. */
+export const WIDTHS = [1_280, 390] as const;
+const HEIGHT = 900;
+
+const VIOLATIONS = `addEventListener('securitypolicyviolation', (event) => {
+  console.error('policy: ' + event.violatedDirective + ' ' + event.blockedURI);
+});`;
+
+/**
+ * The browser's own word for every request that fails. Some fail here on purpose; and the console learns from a refusal
+ * that a user is no admin.
+ */
+const FAILED_REQUEST = /^Failed to load resource/;
+
+export const visitConsole = async (browser: Browser, service: TestHost, width: number): Promise<ConsoleVisit> => {
+  const context = await browser.newContext({
+    viewport: { width, height: HEIGHT },
+    locale: 'en-GB',
+    acceptDownloads: true,
+  });
+  await context.addInitScript(VIOLATIONS);
+  const page = await context.newPage();
+  page.setDefaultTimeout(STEP_MS);
+  const asked: string[] = [];
+  const complaints: string[] = [];
+  page.on('request', (request) => asked.push(request.url()));
+  page.on('pageerror', (error) => complaints.push(error.message));
+  page.on('console', (message) => {
+    if (message.type() === 'error' && !FAILED_REQUEST.test(message.text())) complaints.push(message.text());
+  });
+  const open = async (path: string): Promise<void> => {
+    await page.goto(`${service.host().baseUrl}/console${path}`);
+  };
+  return { page, asked, complaints, open };
+};
+
+/** Signs in with a session ID, as somebody does who has one. */
+export const enterSession = async ({ page, open }: ConsoleVisit, session: string): Promise<void> => {
+  await open('');
+  await page.getByLabel('Session ID or token').fill(session);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('button', { name: 'Sign out' }).waitFor();
+};
+
+const findings = z.array(
+  z.object({ id: z.string(), impact: z.string().nullish(), nodes: z.array(z.object({ html: z.string() })) }),
+);
+
+/** Expects that axe-core finds nothing serious on the page as it is now. */
+export const expectAccessible = async (page: Page): Promise<void> => {
+  const source = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+  await page.evaluate(`if (!window.axe) { ${source} }`);
+  const found = findings.parse(await page.evaluate('axe.run(document).then(({ violations }) => violations)'));
+  const serious = found
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
+  expect(serious).toEqual([]);
+};
+
+/** Expects that nothing stands beside the screen: the page scrolls down only. */
+export const expectNoSidewaysScroll = async (page: Page): Promise<void> => {
+  const [width, shown] = z
+    .tuple([z.number(), z.number()])
+    .parse(await page.evaluate('[document.documentElement.scrollWidth, document.documentElement.clientWidth]'));
+  expect(width).toBeLessThanOrEqual(shown);
+};
+
+export const expectQuiet = ({ asked, complaints }: ConsoleVisit, service: TestHost): void => {
+  const own = service.host().baseUrl;
+  const outside = asked.filter((url) => !url.startsWith(`${own}/`) && !/^(data|blob):/.test(url));
+  expect({ outside, complaints }).toEqual({ outside: [], complaints: [] });
+  expect(asked.length).toBeGreaterThan(2);
+};
+
+/** What the page shows within a moment, on a busy machine too. */
+export const soon = <Shown>(read: () => Shown) => expect.poll(read, { timeout: STEP_MS });

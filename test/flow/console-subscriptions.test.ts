@@ -1,0 +1,150 @@
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { startBrowser } from './browser.ts';
+import {
+  type ConsoleVisit,
+  enterSession,
+  expectAccessible,
+  expectNoSidewaysScroll,
+  expectQuiet,
+  soon,
+  visitConsole,
+  WIDTHS,
+} from './console-steps.ts';
+import { DAY, type User } from './flow.ts';
+import { type ParsedJson, withHost } from './host.ts';
+import { signInAdmin } from './refunders.ts';
+import { OWN_BILLING, readSubscription, type Subscriber, subscribe, subscriber } from './subscribers.ts';
+
+describe('the pages of subscriptions', () => {
+  const service = withHost({ env: OWN_BILLING });
+  let browser: Browser;
+  let admin: User;
+
+  beforeAll(async () => {
+    browser = await startBrowser();
+    admin = await signInAdmin(service);
+  });
+  afterAll(() => browser?.close());
+
+  describe.each(WIDTHS)('at %i pixels', (width) => {
+    let visit: ConsoleVisit;
+    let owner: Subscriber & { readonly user: User };
+    let subscription: ParsedJson;
+    let failing: ParsedJson;
+
+    beforeAll(async () => {
+      visit = await visitConsole(browser, service, width);
+      owner = await subscriber(service);
+      subscription = await subscribe(service, owner, { concept: 'Magazine', billing_interval: 'monthly' });
+      await service.settle();
+      await enterSession(visit, owner.user.session);
+    });
+
+    const open = async (id: string): Promise<void> => {
+      await visit.open(`/subscriptions/${id}`);
+      await visit.page.getByRole('heading', { name: `Subscription ${id}` }).waitFor();
+    };
+    const actions = (): Promise<string[]> => visit.page.locator('.page-head').getByRole('button').allInnerTexts();
+    const readStatus = async () => readSubscription(service, owner, subscription.id);
+
+    test('list those of the caller, and say what to do where none matches', async () => {
+      const { page } = visit;
+      await page.getByRole('link', { name: 'Subscriptions' }).click();
+      const rows = page.getByRole('table', { name: 'Subscriptions' }).locator('tbody tr');
+      await soon(() => rows.count()).toBe(1);
+      expect(await rows.innerText()).toMatch(/Magazine\s+USD\s19.00 per month\s+Active/);
+      await expectAccessible(page);
+      await expectNoSidewaysScroll(page);
+      await page.getByLabel('Status').selectOption('canceled');
+      await page.getByText('No subscription matches').waitFor();
+      expect(new URL(page.url()).search).toBe('?status=canceled');
+      await page.getByRole('button', { name: 'Clear filters' }).click();
+      await rows.click();
+      await page.getByRole('heading', { name: `Subscription ${subscription.id}` }).waitFor();
+    });
+
+    test('show the plan, the next charge and the payments of its periods', async () => {
+      const { page } = visit;
+      await open(subscription.id);
+      expect(await page.getByLabel('Plan').innerText()).toMatch(/Name\s+Magazine[\s\S]+Next charge/);
+      const payments = page.getByRole('table', { name: 'Payments of its periods' }).locator('tbody tr');
+      await soon(() => payments.count()).toBe(1);
+      expect(await payments.innerText()).toMatch(/USD\s19.00\s+Succeeded/);
+      await expectAccessible(page);
+      await expectNoSidewaysScroll(page);
+    });
+
+    test('pause and resume it', async () => {
+      const { page } = visit;
+      expect(await actions()).toEqual(['Pause', 'Cancel']);
+      await page.getByRole('button', { name: 'Pause' }).click();
+      await expectAccessible(page);
+      await page.getByRole('button', { name: 'Pause subscription' }).click();
+      await soon(actions).toEqual(['Resume', 'Cancel']);
+      expect(await readStatus()).toMatchObject({ status: 'paused' });
+      await page.getByRole('button', { name: 'Resume' }).click();
+      await page.getByRole('button', { name: 'Resume subscription' }).click();
+      await soon(actions).toEqual(['Pause', 'Cancel']);
+    });
+
+    test('cancel it at the end of its period, take that back, and cancel it now', async () => {
+      const { page } = visit;
+      await page.getByRole('button', { name: 'Cancel' }).click();
+      await expectAccessible(page);
+      await page.getByRole('button', { name: 'Cancel subscription' }).dblclick();
+      await soon(actions).toEqual(['Reactivate', 'Cancel']);
+      expect(await readStatus()).toMatchObject({ status: 'active', cancel_at_period_end: true });
+      await page.getByText('Ends with its period').waitFor();
+      await page.getByRole('button', { name: 'Reactivate' }).click();
+      await page.getByRole('button', { name: 'Reactivate subscription' }).click();
+      await soon(actions).toEqual(['Pause', 'Cancel']);
+      await page.getByRole('button', { name: 'Cancel' }).click();
+      await page.getByLabel('Now.').check();
+      await page.getByRole('button', { name: 'Cancel subscription' }).click();
+      await soon(actions).toEqual(['Reactivate']);
+      expect(await readStatus()).toMatchObject({ status: 'canceled' });
+    });
+
+    test('show the step of the dunning of a past-due one', async () => {
+      const { page } = visit;
+      const poor = await subscriber(service, 'pm_sim_ok_1_then_nsf');
+      failing = await subscribe(service, poor, { billing_interval: 'weekly' });
+      await service.advance(7 * DAY + 600);
+      await service.settle();
+      const reader = await visitConsole(browser, service, width);
+      await enterSession(reader, poor.user.session);
+      await reader.open(`/subscriptions/${failing.id}`);
+      await soon(() => reader.page.getByLabel('Dunning').innerText()).toMatch(
+        /Dunning: retrying\s+1 attempt made. Declined: insufficient_funds. Next attempt:/,
+      );
+      const payments = reader.page.getByRole('table', { name: 'Payments of its periods' }).locator('tbody tr');
+      await soon(() => payments.count()).toBe(2);
+      await expectAccessible(reader.page);
+      await expectNoSidewaysScroll(reader.page);
+      expectQuiet(reader, service);
+      await page.reload();
+    });
+
+    test('let a platform admin open any, and cancel it only', async () => {
+      const other = await visitConsole(browser, service, width);
+      await enterSession(other, admin.session);
+      await other.open('/subscriptions');
+      await other.page.getByText('No subscriptions').waitFor();
+      await other.page.getByLabel('Subscription ID').fill(failing.id);
+      await other.page.keyboard.press('Enter');
+      await other.page.getByRole('heading', { name: `Subscription ${failing.id}` }).waitFor();
+      const offered = other.page.locator('.page-head').getByRole('button');
+      await soon(() => offered.allInnerTexts()).toEqual(['Cancel']);
+      const payments = other.page.getByRole('table', { name: 'Payments of its periods' }).locator('tbody tr');
+      await soon(() => payments.count()).toBe(2);
+      await other.open('/subscriptions/subs_000000000000000000000000');
+      await soon(() => other.page.getByRole('alert').innerText()).toMatch(/Request [\w-]{36}/);
+      expectQuiet(other, service);
+    });
+
+    test('ask no other host for anything, and break no policy', () => {
+      expectQuiet(visit, service);
+    });
+  });
+});

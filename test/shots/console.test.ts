@@ -1,0 +1,99 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { execPath } from 'node:process';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import * as z from 'zod';
+import { operatorEnvironment } from '../../infra/local/machine/environment.ts';
+import { freePort } from '../builders/free-port.ts';
+import { startBrowser } from '../flow/browser.ts';
+
+/** `npm run console:shots`: a picture of every page of the console, with the demo data of the local host. */
+const ROOT = resolve(import.meta.dirname, '../..');
+const SHOTS = join(ROOT, 'dist', 'console-shots');
+const VIEWS = [
+  { width: 1_280, colorScheme: 'light' },
+  { width: 1_280, colorScheme: 'dark' },
+  { width: 390, colorScheme: 'light' },
+  { width: 390, colorScheme: 'dark' },
+] as const;
+const HEIGHT = 800;
+const STEP_MS = 30_000;
+
+const data = mkdtempSync(join(tmpdir(), 'console-shots-'));
+let host: ChildProcess;
+let base: string;
+let browser: Browser;
+
+/** The host, once its demo data are made. */
+const startLocalHost = async (): Promise<void> => {
+  const port = await freePort();
+  base = `http://127.0.0.1:${port}`;
+  const env = operatorEnvironment({ PORT: String(port), DATA_DIR: data, DEMO_DATA: 'demo', LOG_LEVEL: 'silent' });
+  host = spawn(execPath, ['infra/local/start.ts'], { cwd: ROOT, env, stdio: ['ignore', 'pipe', 'inherit'] });
+  let printed = '';
+  await new Promise<void>((ready, fail) => {
+    host.once('exit', (code) => fail(new Error(`the local host ended with ${code}`)));
+    host.stdout?.on('data', (text) => {
+      printed += text;
+      if (/^Demo data {2}/m.test(printed)) ready();
+    });
+  });
+};
+
+beforeAll(async () => {
+  mkdirSync(SHOTS, { recursive: true });
+  await startLocalHost();
+  await fetch(`${base}/_local/settle`, { method: 'POST' });
+  browser = await startBrowser();
+});
+afterAll(async () => {
+  await browser?.close();
+  host?.removeAllListeners('exit').kill();
+  rmSync(data, { recursive: true, force: true });
+});
+
+const found = z.object({ data: z.array(z.object({ id: z.string() })).min(1) });
+const firstPayment = async (query: string): Promise<string> => {
+  const answer = await fetch(`${base}/admin/payments?${query}`, { headers: { 'x-session-id': 'demo-admin' } });
+  return found.parse(await answer.json()).data[0]?.id ?? '';
+};
+
+/** The pages of the navigation, without a person's own records. */
+const pagesIn = (page: Page): Promise<string[]> =>
+  page
+    .getByRole('navigation')
+    .getByRole('link')
+    .evaluateAll((links) => links.map((link) => link.getAttribute('href') ?? ''));
+
+test.each(VIEWS)('at $width pixels, $colorScheme', async ({ width, colorScheme }) => {
+  const page = await browser.newPage({ viewport: { width, height: HEIGHT }, colorScheme, locale: 'en-GB' });
+  page.setDefaultTimeout(STEP_MS);
+  const shoot = async (name: string, fullPage = true): Promise<void> => {
+    await page.waitForLoadState('networkidle');
+    await page.screenshot({ path: join(SHOTS, `${name}-${width}-${colorScheme}.png`), fullPage });
+  };
+  await page.goto(`${base}/console`);
+  await page.getByLabel('Session ID or token').waitFor();
+  await shoot('sign-in');
+  await page.getByRole('button', { name: 'demo-admin' }).click();
+  await page.getByRole('button', { name: 'Sign out' }).waitFor();
+  const paths = await pagesIn(page);
+  expect(paths).toContain('/console/payments');
+  for (const path of paths) {
+    await page.goto(`${base}${path}`);
+    await page.getByRole('heading', { level: 1 }).waitFor();
+    await shoot(path.split('/').at(-1) ?? '');
+  }
+  const refunded = await firstPayment('refund_status=partial');
+  await page.goto(`${base}/console/payments/${refunded}`);
+  await page.getByRole('heading', { name: 'Timeline' }).waitFor();
+  await shoot('payment');
+  await shoot('payment-top', false);
+  await page.getByRole('button', { name: 'Refund' }).click();
+  await page.getByLabel('Amount').waitFor();
+  await shoot('refund', false);
+  await page.close();
+});
