@@ -74,4 +74,4 @@ export const adminSummaryEndpoint = endpoint({
   uses: ['table:read'],
 });
 
-export const adminEndpoints = [clearCacheEndpoint, listEveryPaymentEndpoint, adminSummaryEndpoint];
+export const adminEndpoints = [listEveryPaymentEndpoint, adminSummaryEndpoint, clearCacheEndpoint];

@@ -1,6 +1,6 @@
 import { apiDocument } from '../../shared/openapi/document.ts';
 import { documentedEndpoints } from './catalogue.ts';
-import examples from './examples.json' with { type: 'json' };
+import { examples } from './examples.ts';
 
 /** The API document of all endpoints. The build replaces this file and the schemas by the finished document. */
 let made: ReturnType<typeof apiDocument> | undefined;

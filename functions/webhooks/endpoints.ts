@@ -125,6 +125,7 @@ export const sendWebhookTestEndpoint = endpoint({
 
     Owners and admins of the session's organization and platform admins may send. 400 \`UNKNOWN_EVENT\` lists the events there are.`,
   auth: 'session',
+  alsoPlatformAdmins: true,
   params: none,
   query: none,
   body: z
@@ -185,6 +186,7 @@ export const replayWebhookLogEndpoint = endpoint({
 
     Only deliveries can be sent again, for 30 days: anything else answers 409 \`INVALID_STATE\`.`,
   auth: 'session',
+  alsoPlatformAdmins: true,
   params: logId,
   query: none,
   body: none,
@@ -203,11 +205,11 @@ export const replayWebhookLogEndpoint = endpoint({
 });
 
 export const webhookEndpoints = [
-  providerAWebhookEndpoint,
-  providerBWebhookEndpoint,
-  providerCWebhookEndpoint,
   listWebhookLogsEndpoint,
   getWebhookLogEndpoint,
   sendWebhookTestEndpoint,
   replayWebhookLogEndpoint,
+  providerAWebhookEndpoint,
+  providerBWebhookEndpoint,
+  providerCWebhookEndpoint,
 ];

@@ -92,6 +92,8 @@ export interface Endpoint<
   /** Markdown: what happens, when to use it, what can go wrong. The form of the answer and the callers are added. */
   readonly description: string;
   readonly auth: Auth;
+  /** Platform admins may call without a role in an organization, too; only the API document reads it. */
+  readonly alsoPlatformAdmins: boolean;
   readonly access: AccessRule<Body, R> | undefined;
   readonly params: Params;
   readonly query: Query;
@@ -127,6 +129,7 @@ export interface Endpoint<
 }
 
 type Optional =
+  | 'alsoPlatformAdmins'
   | 'accepted'
   | 'serves'
   | 'meta'
@@ -153,6 +156,7 @@ export const CREATE_TIMEOUT_SECONDS = {
 export const endpoint = <P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType, R = undefined>(
   spec: Omit<Endpoint<P, Q, B, R>, Optional> & Partial<Pick<Endpoint<P, Q, B, R>, Optional>>,
 ): Endpoint<P, Q, B, R> => ({
+  alsoPlatformAdmins: false,
   access: undefined,
   accepted: undefined,
   serves: 'data',

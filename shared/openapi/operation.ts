@@ -5,7 +5,7 @@ import type { Endpoint, RateLimit } from '../http/endpoint.ts';
 import { codesByStatus, errorSchema, meaningOfCode } from './errors.ts';
 import { groupOf } from './groups.ts';
 import { errorHeaders, requestHeaders, successHeaders } from './headers.ts';
-import { SECURITY, WHO_MAY_CALL } from './security.ts';
+import { securityOf, WHO_MAY_CALL } from './security.ts';
 
 /** One success of a route: the request and the whole answer. */
 export interface Example {
@@ -21,7 +21,7 @@ export const operationOf = (endpoint: Endpoint, example: Example): ZodOpenApiOpe
   summary: endpoint.summary,
   ...descriptionOf(endpoint),
   tags: [groupOf(endpoint)],
-  security: [...SECURITY[endpoint.auth]],
+  security: securityOf(endpoint),
   requestParams: {
     ...(endpoint.params instanceof z.ZodObject && { path: withExamples(endpoint.params, example.params) }),
     ...(endpoint.query instanceof z.ZodObject && { query: withExamples(endpoint.query, example.query) }),

@@ -1,12 +1,17 @@
-import type { Auth } from '../http/endpoint.ts';
+import type { Auth, Endpoint } from '../http/endpoint.ts';
 
-/** How callers prove who they are. */
-export const SECURITY: Readonly<Record<Auth, readonly Record<string, string[]>[]>> = {
+/** How callers of the endpoint prove who they are. */
+export const securityOf = ({ auth, alsoPlatformAdmins }: Endpoint): Record<string, string[]>[] => [
+  ...SECURITY[auth],
+  ...(alsoPlatformAdmins ? [{ platformAdmin: [] }] : []),
+];
+
+const SECURITY: Readonly<Record<Auth, readonly Record<string, string[]>[]>> = {
   session: [{ session: [] }, { bearer: [] }],
   'session-or-guest': [{ session: [] }, { bearer: [] }, { guestToken: [] }, {}],
   'session-or-token': [{ session: [] }, { bearer: [] }, { guestToken: [] }],
   public: [],
-  'platform-admin': [{ session: [] }, { bearer: [] }],
+  'platform-admin': [{ platformAdmin: [] }, { bearer: [] }],
   'provider-signature': [],
 };
 
@@ -19,6 +24,12 @@ export const securitySchemes = {
       organization and whether the user is a platform admin; roles come from the membership in the organization. For tests, the
       query parameter \`session_id\` does the same unless the operator has switched it off. Where a request has several credentials, the
       first counts: \`X-Session-ID\`, \`Authorization\`, \`session_id\`, guest token.`,
+  },
+  platformAdmin: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'X-Session-ID',
+    description: `The id of a platform admin's session at the identity service, sent in the same way as any session.`,
   },
   bearer: {
     type: 'http',

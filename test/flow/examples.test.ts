@@ -1,24 +1,41 @@
-import { describe, expect, test } from 'vitest';
-import { documentedEndpoints as endpoints } from '../../functions/api/catalogue.ts';
-import { recorder } from './examples/recorder.ts';
-import { MORNING, steadied } from './examples/steadied.ts';
-import { story } from './examples/story.ts';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { documentedEndpoints } from '../../functions/api/catalogue.ts';
+import { exampleRequests } from '../../functions/api/example-requests.ts';
+import { DEMO_DAYS, makeDemoData } from '../../infra/local/demo/demo-data.ts';
+import { PRESENT, steadying } from './examples/steadied.ts';
+import { walkDocument } from './examples/walk.ts';
+import { PATIENT } from './flow.ts';
 import { withHost } from './host.ts';
 
-/** The examples of the API document equal the answers of the service. `npm run examples` records them again. */
-const service = withHost({ frozen: true, env: { EXTERNAL_WEBHOOKS_ENABLED: 'true' } });
+const MADE_MS = 240_000;
 
-/** Its answer is the document itself. */
-const WITHOUT = 'api.openapi';
+/** `npm run examples` records the answers anew. */
+describe('the examples of the API document, sent in its order to a new host with demo data', () => {
+  const service = withHost({
+    daysAgo: DEMO_DAYS,
+    present: PRESENT,
+    env: { ...PATIENT, EXTERNAL_WEBHOOKS_ENABLED: 'true' },
+  });
+  let walk: Awaited<ReturnType<typeof walkDocument>>;
 
-describe('the examples of the API document', () => {
-  test('equal the requests and answers of the service, for every route', { timeout: 60_000 }, async () => {
-    const { tell, told } = recorder(service);
-    await service.moveTo(MORNING);
-    await story(service, tell);
-    const examples = told();
-    expect(Object.keys(examples)).toEqual(endpoints.map(({ id }) => id).filter((id) => id !== WITHOUT));
-    const steady = `${JSON.stringify(steadied(examples), null, 2)}\n`;
-    await expect(steady).toMatchFileSnapshot('../../functions/api/examples.json');
+  beforeAll(async () => {
+    const { baseUrl, door, clock } = service.host();
+    const ids = await makeDemoData({
+      ...{ baseUrl, serviceUrl: baseUrl, pass: door?.pass ?? {}, now: clock.now },
+      present: PRESENT,
+    });
+    door?.open();
+    const named = JSON.stringify(exampleRequests).match(/[0-9A-Za-z_]+/g) ?? [];
+    walk = await walkDocument(service, steadying(new Set([...ids.values(), ...named])));
+  }, MADE_MS);
+
+  test('give their documented status, every one', () => {
+    expect(walk.failures).toEqual([]);
+    expect(walk.count).toBe(documentedEndpoints.length);
+  });
+
+  test('show the answers of the service', async () => {
+    const recorded = `${JSON.stringify(walk.answers, null, 2)}\n`;
+    await expect(recorded).toMatchFileSnapshot('../../functions/api/example-answers.json');
   });
 });

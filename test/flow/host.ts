@@ -19,6 +19,8 @@ export interface TestHostOptions {
   readonly dataDir?: string;
   /** The host begins in the past for demo data, and requests from outside wait. */
   readonly daysAgo?: number;
+  /** The time that `daysAgo` counts from, epoch ms; real time by default. */
+  readonly present?: number;
   /** Any free one by default; one that is known before the start can stand in the settings. */
   readonly port?: number;
   readonly catalogue?: Catalogue;
@@ -111,6 +113,7 @@ const startQuietly = async ({
   frozen = false,
   dataDir = ':memory:',
   daysAgo,
+  present,
   port = 0,
   catalogue,
   between,
@@ -120,6 +123,7 @@ const startQuietly = async ({
     dataDir,
     port,
     ...(daysAgo !== undefined && { daysAgo }),
+    ...(present !== undefined && { present }),
     env: { ...QUIET, ...env },
     ...(catalogue && { catalogue }),
     ...(between && { between }),

@@ -1,15 +1,20 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { documentedEndpoints as endpoints } from '../../functions/api/catalogue.ts';
+import { documentedEndpoints } from '../../functions/api/catalogue.ts';
+import { DEMO_DAYS, makeDemoData } from '../../infra/local/demo/demo-data.ts';
 import { CANONICAL_EVENTS } from '../../shared/events/bus-event.ts';
 import { startBrowser } from './browser.ts';
+import { type Documented, documentedIn } from './examples/documented.ts';
+import { PATIENT } from './flow.ts';
 import { withHost } from './host.ts';
 
 /** The reference page in a browser. */
 const STEP_MS = 10_000;
+const MADE_MS = 240_000;
+const TRIED_MS = 120_000;
 
 describe('the reference page', () => {
-  const service = withHost();
+  const service = withHost({ daysAgo: DEMO_DAYS, env: PATIENT });
   let browser: Browser;
   let page: Page;
   const asked: string[] = [];
@@ -24,9 +29,12 @@ describe('the reference page', () => {
       if (message.type() === 'error') complaints.push(message.text());
     });
     page.setDefaultTimeout(STEP_MS);
+    const { baseUrl, door, clock } = service.host();
+    await makeDemoData({ baseUrl, serviceUrl: baseUrl, pass: door?.pass ?? {}, now: clock.now });
+    door?.open();
     await page.goto(`${service.host().baseUrl}/docs`);
     await page.waitForSelector('.opblock');
-  });
+  }, MADE_MS);
   afterAll(() => browser?.close());
 
   test('opens, and lists every route and every event', async () => {
@@ -37,26 +45,23 @@ describe('the reference page', () => {
         return `${textOf('.opblock-summary-method')} ${textOf('.opblock-summary-path')}`;
       }),
     );
-    const routes = endpoints.map(({ method, path }) => `${method} ${path}`);
+    const routes = documentedEndpoints.map(({ method, path }) => `${method} ${path}`);
     const events = CANONICAL_EVENTS.map((event) => `POST ${event}`);
     expect(shown.toSorted()).toEqual([...routes, ...events].toSorted());
   });
 
-  test('makes a payment: signed in, with the example of the document', async () => {
-    await page.click('button.authorize');
-    const session = page.locator('.auth-container', { hasText: 'X-Session-ID' });
-    await session.locator('input').fill('demo-owner');
-    await session.locator('button[type=submit]').click();
-    await session.locator('.btn-done').click();
-    const row = page.locator('.opblock-post', { has: page.locator('[data-path="/payments"]') });
-    await row.locator('.opblock-summary').click();
-    await row.locator('.try-out__btn').click();
-    await row.locator('.execute').click();
-    const answer = row.locator('.live-responses-table .response').first();
-    await answer.waitFor();
-    expect(await answer.locator('.response-col_status').first().innerText()).toContain('201');
-    expect(await answer.locator('.response-col_description').first().innerText()).toContain('requires_payment_method');
-  });
+  test(
+    'sends the first operation of each group unedited, and shows its documented status',
+    async () => {
+      const operations = documentedIn((await service.get('/openapi.json')).body);
+      const firsts = [...Map.groupBy(operations, ({ group }) => group).values()].flatMap(([first]) => first ?? []);
+      const shown: { id: string; status: number }[] = [];
+      for (const first of firsts) shown.push(await tryFirstOf(page, first));
+      expect(shown).toEqual(firsts.map(({ id, status }) => ({ id, status })));
+      expect(shown).toHaveLength(await page.locator('.opblock-tag-section').count());
+    },
+    TRIED_MS,
+  );
 
   test('makes no request to another host and logs no error', () => {
     const outside = asked.filter((url) => !url.startsWith(service.host().baseUrl) && !url.startsWith('data:'));
@@ -64,3 +69,27 @@ describe('the reference page', () => {
     expect(asked.length).toBeGreaterThan(4);
   });
 });
+
+describe('the reference page of a host with an identity service of its own', () => {
+  const service = withHost({ env: { IDENTITY_URL: 'http://127.0.0.1:9/identity' } });
+
+  test('sends no demo session', async () => {
+    const { status, body } = await service.get('/docs/start.js');
+    expect(status).toBe(200);
+    expect(body).toContain('/openapi.json');
+    expect(body).not.toContain('demo-');
+  });
+});
+
+/** Presses "Try it out" and "Execute" of the first operation. @returns its id, and the status of the answer */
+const tryFirstOf = async (page: Page, { group }: Documented): Promise<{ id: string; status: number }> => {
+  const section = page.locator('.opblock-tag-section', { has: page.locator(`h3[data-tag="${group}"]`) });
+  const row = section.locator('.opblock').first();
+  await row.locator('.opblock-summary').click();
+  await row.locator('.try-out__btn').click();
+  await row.locator('.execute').click();
+  const answer = row.locator('.live-responses-table .response .response-col_status').first();
+  await answer.waitFor();
+  const id = await row.locator('.opblock-summary-operation-id').innerText();
+  return { id: id.replaceAll('\u200b', ''), status: Number.parseInt(await answer.innerText(), 10) };
+};

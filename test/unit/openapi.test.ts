@@ -3,8 +3,7 @@ import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
 import { documentedEndpoints as endpoints } from '../../functions/api/catalogue.ts';
 import { apiDocumentAt } from '../../functions/api/document.ts';
-import examples from '../../functions/api/examples.json' with { type: 'json' };
-import type { Examples } from '../../shared/openapi/document.ts';
+import { examples } from '../../functions/api/examples.ts';
 
 /** The document as a client reads it: JSON. */
 const operationSchema = z.looseObject({
@@ -119,10 +118,8 @@ describe('the API document', () => {
 });
 
 describe('the examples', () => {
-  const recorded: Examples = examples;
-
   test.each(endpoints)('of $id are what it takes and answers', ({ id, body, params, query, response, form }) => {
-    const example = recorded[id];
+    const example = examples[id];
     if (id === 'api.openapi') return expect(example).toBeUndefined();
     expect(params.safeParse(example?.params ?? {}).error).toBeUndefined();
     expect(query.safeParse(example?.query ?? {}).error).toBeUndefined();
@@ -139,7 +136,7 @@ describe('the examples', () => {
       const body = contentSchema.parse(requestBody ?? {}).content?.['application/json'].example;
       return [operationId, { body, response }];
     });
-    const asked = endpoints.map(({ id }) => [id, { body: recorded[id]?.body, response: recorded[id]?.response }]);
+    const asked = endpoints.map(({ id }) => [id, { body: examples[id]?.body, response: examples[id]?.response }]);
     expect(Object.fromEntries(shown)).toEqual(Object.fromEntries(asked));
   });
 });

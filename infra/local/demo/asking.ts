@@ -9,6 +9,8 @@ export interface DemoSite {
   /** Header of requests that the host serves while others wait. */
   readonly pass: Readonly<Record<string, string>>;
   readonly now: () => number;
+  /** Epoch ms, where the clock then stands still; real time by default, which the clock then joins. */
+  readonly present?: number;
 }
 
 export const OWNER = 'demo-owner';
@@ -101,6 +103,8 @@ interface Request {
 
 /** The answer to a charge that is declined: an expected result here. */
 const DECLINED = 402;
+/** The answer to a write whose first try reached the table without an answer: a repeat finds it done. */
+const CONFLICT = 409;
 /** On a busy machine a provider may answer too late. A repeated creation has the same key. */
 const TRIES = 3;
 
@@ -114,6 +118,7 @@ const request = async (url: string, { method, headers, body }: Request): Promise
     });
     const text = await response.text();
     if (response.ok || response.status === DECLINED) return text === '' ? undefined : JSON.parse(text);
-    if (response.status < 500 || tries === TRIES) throw new Error(`${method} ${url}: ${response.status} ${text}`);
+    if ((response.status < 500 && response.status !== CONFLICT) || tries === TRIES)
+      throw new Error(`${method} ${url}: ${response.status} ${text}`);
   }
 };

@@ -189,6 +189,14 @@ const STORIES: readonly Story[] = [
     text: 'Course, waits for the payer',
     payer: 'leaves',
   },
+  paid('payment-basket', 0.12, {
+    ...{ ...owner, place: 'stripe', price: [3_570, 'EUR'], text: 'Two sketchbooks, not confirmed' },
+    method: 'card-owner-visa',
+    payer: 'leaves',
+  }),
+  paid('payment-doubtful', 0.11, {
+    ...{ ...owner, place: 'stripe', price: [4_800, 'EUR'], text: 'Day of printing, not confirmed', payer: 'leaves' },
+  }),
   paid('payment-new', 0.1, {
     ...member,
     place: 'stripe',

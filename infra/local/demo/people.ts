@@ -18,6 +18,11 @@ const address = creating('/addresses');
 const customer = creating('/customers');
 const method = creating('/payment-methods');
 
+const organization = (name: string, title: string): DemoStep => ({
+  daysAgo: 30.9,
+  run: (demo) => demo.create(name, { path: '/organizations', by: OWNER, body: { name: title } }),
+});
+
 const record = (kind: string, id: string, body: object): DemoStep => ({
   daysAgo: 31,
   run: (demo) => demo.put({ path: `/admin/${kind}/${id}`, by: ADMIN, body }),
@@ -91,6 +96,17 @@ export const peopleSteps: readonly DemoStep[] = [
         body: { name: 'Demo studio', business_email: 'studio@example.com' },
       }),
   },
+  organization('organization-shop', 'Demo shop'),
+  organization('organization-closing', 'Demo shop, closing'),
+  {
+    daysAgo: 30.8,
+    run: (demo) =>
+      demo.post({
+        path: `/organizations/${demo.made('organization-studio').id}/members`,
+        by: MEMBER,
+        body: { email: OLIVIA.email, role: 'member' },
+      }),
+  },
   address(30.9, 'address-home', { by: OWNER, ...BERLIN, name: OLIVIA.name, alias: 'Home', is_default: true }),
   address(30.9, 'address-shipping', {
     by: OWNER,
@@ -159,6 +175,15 @@ export const peopleSteps: readonly DemoStep[] = [
         path: `/addresses/${demo.made('address-home').id}/set-default`,
         by: OWNER,
         body: {},
+      }),
+  },
+  {
+    daysAgo: 20.5,
+    run: (demo) =>
+      demo.create('erasure-guest', {
+        path: '/admin/erasures',
+        by: ADMIN,
+        body: { email: 'former.guest@example.com' },
       }),
   },
 ];

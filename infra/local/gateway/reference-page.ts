@@ -25,16 +25,29 @@ const page = (base: string): string => `<!doctype html>
 </body>
 </html>`;
 
-/** No validator: it would send the document's address to another server. */
-const start = (base: string): string =>
-  `SwaggerUIBundle(${JSON.stringify({
+/** The value of a security scheme of the document, by its name. */
+type Credentials = Readonly<Record<string, string>>;
+
+/**
+ * No validator: it would send the document's address to another server. The credentials hold until the reader enters
+ * others or logs out, which the page remembers.
+ */
+const start = (base: string, credentials: Credentials): string => `const reference = SwaggerUIBundle({
+  ...${JSON.stringify({
     url: `${base}/openapi.json`,
     dom_id: '#reference',
     deepLinking: true,
     persistAuthorization: true,
     displayOperationId: true,
     validatorUrl: null,
-  })});`;
+  })},
+  onComplete: () => {
+    if (localStorage.getItem('authorized') !== null) return;
+    for (const [scheme, value] of ${JSON.stringify(Object.entries(credentials))}) {
+      reference.preauthorizeApiKey(scheme, value);
+    }
+  },
+});`;
 
 /** The page's scripts set inline styles; its style sheet holds its pictures. */
 const POLICY = "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'";
@@ -47,12 +60,13 @@ const answer = (contentType: string, body: string | Buffer): GatewayAnswer => ({
 
 export type Reference = (path: string) => Promise<GatewayAnswer | undefined>;
 
-export const createReference = (basePath: string): Reference => {
+/** @param credentials those that "Try it out" sends before the reader enters any */
+export const createReference = (basePath: string, credentials: Credentials): Reference => {
   const folder = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
   return async (path) => {
     const local = path.startsWith(basePath) ? path.slice(basePath.length) : path;
     if (local === '/docs' || local === '/docs/') return answer('text/html; charset=utf-8', page(basePath));
-    if (local === '/docs/start.js') return answer('text/javascript; charset=utf-8', start(basePath));
+    if (local === '/docs/start.js') return answer('text/javascript; charset=utf-8', start(basePath, credentials));
     const asset = local.startsWith('/docs/') ? local.slice('/docs/'.length) : '';
     const contentType = Object.hasOwn(ASSETS, asset) ? ASSETS[asset] : undefined;
     return contentType ? answer(contentType, await readFile(join(folder, asset))) : undefined;

@@ -61,6 +61,8 @@ export interface HostOptions {
    * door is opened.
    */
   readonly daysAgo?: number;
+  /** The time that `daysAgo` counts from, epoch ms; real time by default. */
+  readonly present?: number;
   /** Overrides the environment of the process. */
   readonly env?: Env;
   readonly log?: (line: string) => void;
@@ -71,6 +73,9 @@ export interface HostOptions {
   /** Stands between the functions and the table, for tests. */
   readonly between?: (connection: Connection) => Connection;
 }
+
+/** Sessions of the host's own identity service, by the document's security schemes. */
+const DEMO_CREDENTIALS = { session: 'demo-owner', platformAdmin: 'demo-admin' } as const;
 
 /** The providers' ids of the demo data are the same at each start. */
 const DEMO_TAG = 'demo0000';
@@ -126,14 +131,17 @@ const start = async (options: HostOptions, onClose: (step: () => unknown) => voi
   const site = {
     ...{ place, baseUrl, basePath, catalogue, database, env, settings, log, onClose },
     between: options.between ?? ((connection: Connection) => connection),
-    ...(options.daysAgo !== undefined && { beginsAt: Date.now() - options.daysAgo * DAY, ledgerTag: DEMO_TAG }),
+    ...(options.daysAgo !== undefined && {
+      beginsAt: (options.present ?? Date.now()) - options.daysAgo * DAY,
+      ledgerTag: DEMO_TAG,
+    }),
   };
   const parts = assemble(site);
   await seedOrganization(database, parts.clock.now);
   listener.open({
     gateway: parts.gateway,
     local: parts.local,
-    reference: createReference(basePath),
+    reference: createReference(basePath, operator['IDENTITY_URL'] ? {} : DEMO_CREDENTIALS),
     basePath,
     home: hasConsole(catalogue) ? `${basePath}/console` : undefined,
     log,

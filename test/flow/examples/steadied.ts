@@ -1,78 +1,102 @@
 import { createHash } from 'node:crypto';
 
 /**
- * Makes the examples of two runs equal: ids and secrets follow from the order in which they appear, and what was
- * kept as a map has its names in alphabetical order.
+ * Makes the answers of any two runs the same: ids and secrets follow from the operation that first answered them, and
+ * stored maps have their names in alphabetical order. Ids of the demo data stay.
  */
+export interface Steady {
+  /** The answer of the operation as the document shows it. */
+  shown(operationId: string, answer: unknown): unknown;
+  /** The text with the ids that the host answered in place of those that the document shows. */
+  sent(text: string): string;
+}
 
-/** The clock moves forward only, so the story runs a century later than the recorded times. */
-export const MORNING = '2126-11-02T09:30:00.000Z';
+/** The clock moves forward only, so that the recording happens a century after the times that the document shows. */
+export const PRESENT = Date.parse('2126-11-02T09:30:00.000Z');
 const ID =
   /\b(pay|pmt|addr|cust|subs|ref|dsp|org|mem|mbr|ord|gst|log|ers|msg|msg_test|evt)_(?:[0-9a-f]{24}|1[0-9a-z]{16})\b/g;
 /** Of requests and of messages of a queue. */
 const UUID = /\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g;
-const SECRET = /(?<=_)(secret)_[0-9a-f]{24}\b/g;
+const SECRET = /(?<=_secret_)[0-9a-f]{24}\b/g;
+/** Of a record at a simulated provider. */
+const PROVIDER_ID = /\b(?:[A-Za-z]+_\d?|[A-Z]+)(?:demo|DEMO)[0-9A-Za-z]{12,}/g;
+const PROVIDER_COUNT = /(?<=demo)[0-9a-z]+$/i;
 const TIME = /^\d{4}-\d\d-\d\d(T\d\d:\d\d:\d\d\.\d{3}Z)?$/;
-/** Every id of a simulated provider holds the tag of its host. */
-const TAGGED = /\bpi_3([0-9a-z]{8})[0-9a-f]{8}\b/;
-const TAG = 'mvq2e4k8';
 const HOST = /\b127\.0\.0\.1:\d+/g;
 
-export const steadied = (examples: unknown): unknown => {
-  const [, tag = ''] = TAGGED.exec(JSON.stringify(examples)) ?? [];
-  const seen = new Map<string, string>();
-  const steadyId = (id: string, prefix: string): string => {
-    const known = seen.get(id) ?? `${prefix}_${digest(`${prefix} ${seen.size}`).slice(0, 24)}`;
-    seen.set(id, known);
-    return known;
+/** @param fixed the ids that are the same on every host */
+export const steadying = (fixed: ReadonlySet<string>): Steady => {
+  const shownBy = new Map<string, string>();
+  const sentBy = new Map<string, string>();
+  const counts = new Map<string, number>();
+  const shown = (operationId: string, answer: unknown): unknown => {
+    const replace = (make: (id: string, hash: string) => string) => (id: string) => {
+      const known = fixed.has(id) ? id : shownBy.get(id);
+      if (known !== undefined) return known;
+      const count = counts.get(operationId) ?? 0;
+      counts.set(operationId, count + 1);
+      const made = make(id, createHash('sha256').update(`${operationId} ${count}`).digest('hex'));
+      shownBy.set(id, made);
+      sentBy.set(made, id);
+      return made;
+    };
+    const id = replace((from, hash) => from.replace(/[^_]+$/, hash.slice(0, 24)));
+    const uuid = replace((_from, hash) => uuidOf(hash));
+    const secret = replace((_from, hash) => hash.slice(0, 24));
+    const providerId = replace((from, hash) => from.replace(PROVIDER_COUNT, (count) => alike(count, hash)));
+    const text = (value: string): string =>
+      TIME.test(value)
+        ? aCenturyBefore(value)
+        : value
+            .replaceAll(PROVIDER_ID, providerId)
+            .replaceAll(ID, id)
+            .replaceAll(SECRET, secret)
+            .replaceAll(UUID, uuid)
+            .replaceAll(HOST, '127.0.0.1:3000');
+    return steadyValue(answer, text);
   };
-  const steadyUuid = (uuid: string): string => {
-    const known = seen.get(uuid) ?? uuidOf(digest(`uuid ${seen.size}`));
-    seen.set(uuid, known);
-    return known;
+  return {
+    shown,
+    sent: (text) => text.replaceAll(ID, (id) => sentBy.get(id) ?? id),
   };
-  const steadyText = (text: string): string =>
-    TIME.test(text)
-      ? aCenturyBefore(text)
-      : text
-          .replace(ID, steadyId)
-          .replace(SECRET, steadyId)
-          .replace(UUID, steadyUuid)
-          .replaceAll(tag, TAG)
-          .replaceAll(tag.toUpperCase(), TAG.toUpperCase())
-          .replace(HOST, '127.0.0.1:3000');
+};
+
+type Text = (value: string) => string;
+
+const steadyValue = (answer: unknown, text: Text): unknown => {
   const walk = (value: unknown, name: string, kept: boolean): unknown => {
-    if (name === 'next_cursor' && typeof value === 'string') return steadyCursor(value, steadyText);
-    const steady = STEADY_FIELDS.find(([pattern]) => pattern.test(name));
-    if (steady) return steady[1](value);
-    if (typeof value === 'string') return steadyText(value);
+    if (typeof value !== 'object' || value === null) return steadyLeaf(name, value, text);
     if (Array.isArray(value)) return value.map((one) => walk(one, '', kept));
-    if (typeof value !== 'object' || value === null) return value;
     const entries: [string, unknown][] = Object.entries(value);
     const isKept = kept || name === 'payload' || entries.some(([key]) => key === 'duration_ms');
     if (isKept) entries.sort(([one], [other]) => (one < other ? -1 : 1));
     return Object.fromEntries(entries.map(([key, inner]) => [key, walk(inner, key, isKept)]));
   };
-  return walk(examples, '', false);
+  return walk(answer, '', false);
 };
 
-const STEADY_FIELDS: readonly (readonly [name: RegExp, steady: (value: unknown) => unknown])[] = [
-  [/^guest_token$/, () => 'signed-by-the-service'],
-  [/^duration_ms$/, () => 12],
-  [/^created$/, (value) => Date.parse(aCenturyBefore(new Date(Number(value) * 1_000).toISOString())) / 1_000],
-  [/exp.*_year$/, (value) => aCenturyBefore(String(value))],
-];
+const steadyLeaf = (name: string, value: unknown, text: Text): unknown => {
+  if (name === 'guest_token') return 'signed-by-the-service';
+  if (name === 'duration_ms') return 12;
+  if (name === 'created') return Date.parse(aCenturyBefore(new Date(Number(value) * 1_000).toISOString())) / 1_000;
+  if (/exp.*_year$/.test(name)) return aCenturyBefore(String(value));
+  if (typeof value !== 'string') return value;
+  return name === 'next_cursor' ? steadyCursor(value, text) : text(value);
+};
 
 /** A cursor that is a position in a list holds a time and an id. */
-const steadyCursor = (cursor: string, steadyText: (text: string) => string): string => {
+const steadyCursor = (cursor: string, text: Text): string => {
   const [time = '', ...rest] = Buffer.from(cursor, 'base64url').toString('utf8').split('#');
   if (!TIME.test(time)) return cursor;
-  return Buffer.from([aCenturyBefore(time), ...rest.map(steadyText)].join('#')).toString('base64url');
+  return Buffer.from([aCenturyBefore(time), ...rest.map(text)].join('#')).toString('base64url');
+};
+
+const alike = (count: string, hash: string): string => {
+  const made = hash.slice(0, count.length);
+  return /[A-Z]/.test(count) ? made.toUpperCase() : made;
 };
 
 const uuidOf = (hex: string): string =>
   [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20, 32)].join('-');
-
-const digest = (text: string): string => createHash('sha256').update(text).digest('hex');
 
 const aCenturyBefore = (year: string): string => year.replace(/^21/, '20');
