@@ -238,8 +238,11 @@ describe('npm start', () => {
     for (const dataDir of [file, join(file, 'below'), '/proc/payments', '/proc', await damaged('host.db')]) {
       expect(await refusalOf(start({ DATA_DIR: dataDir }))).toMatch(/^DATA_DIR: [^\n]+\n$/);
     }
-    expect(await refusalOf(start({ DATA_DIR: await damaged('simulator.db') }))).toMatch(/^DATA_DIR: [^\n]+\n$/);
-    expect(await refusalOf(start({ DATA_DIR: await damaged('dynamodb.db') }))).toMatch(
+    for (const damagedFile of ['simulator.db', 'table.db']) {
+      expect(await refusalOf(start({ DATA_DIR: await damaged(damagedFile) }))).toMatch(/^DATA_DIR: [^\n]+\n$/);
+    }
+    const dynoxide = { DYNAMODB_ENGINE: 'dynoxide', DATA_DIR: await damaged('dynamodb.db') };
+    expect(await refusalOf(start(dynoxide))).toMatch(
       /^the DynamoDB engine does not start with [^\n]+dynamodb\.db: [^\n]+\n$/,
     );
   });

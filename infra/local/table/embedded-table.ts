@@ -10,6 +10,7 @@ import type {
 } from '../../../shared/table/connection.ts';
 import type { Changes, Clause } from '../../../shared/table/expression.ts';
 import type { Key } from '../../../shared/table/keys.ts';
+import { unreadable } from '../machine/sqlite.ts';
 import { StartError } from '../machine/start-error.ts';
 import { type ChangeLog, openChangeLog } from './change-log.ts';
 import { namesIn, testOf } from './conditions.ts';
@@ -52,7 +53,7 @@ export interface EmbeddedTableOptions {
   readonly isRecorded: (sortKey: string) => boolean;
 }
 
-/** @throws StartError where the file is not of this version */
+/** @throws StartError where the file cannot be opened, or is not of this version */
 export const openEmbeddedTable = ({ file, isRecorded }: EmbeddedTableOptions): EmbeddedTable => {
   const database = openFile(file);
   const turns = createTurns(database);
@@ -77,6 +78,20 @@ export const openEmbeddedTable = ({ file, isRecorded }: EmbeddedTableOptions): E
 
 const openFile = (file: string): DatabaseSync => {
   const database = new DatabaseSync(file);
+  let isOfThisVersion: boolean;
+  try {
+    isOfThisVersion = hasShape(database);
+  } catch (error) {
+    database.close();
+    throw unreadable(file, error);
+  }
+  if (isOfThisVersion) return database;
+  database.close();
+  throw new StartError(`the table in ${file} was made by another version of the service: set another DATA_DIR`);
+};
+
+/** Makes the tables of a new file. @returns false where another version made them */
+const hasShape = (database: DatabaseSync): boolean => {
   database.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL');
   const isNew = database.prepare('SELECT count(*) AS tables FROM sqlite_schema').get()?.['tables'] === 0;
   if (isNew) {
@@ -84,9 +99,7 @@ const openFile = (file: string): DatabaseSync => {
     database.prepare('INSERT INTO shape (text) VALUES (?)').run(SHAPE);
     database.exec('COMMIT');
   }
-  if (database.prepare('SELECT text FROM shape').get()?.['text'] === SHAPE) return database;
-  database.close();
-  throw new StartError(`the table in ${file} was made by another version of the service: set another DATA_DIR`);
+  return database.prepare('SELECT text FROM shape').get()?.['text'] === SHAPE;
 };
 
 const connection = (operations: TableOperations, turns: Turns, now: Now): Connection => {
