@@ -20,7 +20,7 @@ export const workerTriggers = [
   {
     id: 'workers.project-changes',
     kind: 'stream',
-    summary: 'Keeps the history of payments and subscriptions, the counters, and the list of all payments',
+    summary: 'Keeps histories, counters and the list of all payments',
     sortKeys: ['PAY', 'SUB'],
     removalsOf: ['SUB'],
     batchSize: 100,
