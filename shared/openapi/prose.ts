@@ -9,7 +9,8 @@ export const prose = (text: string): string =>
     .map((paragraph) =>
       paragraph
         .trim()
-        .replaceAll(/\s*\n\s*(?![-|\s])/g, ' ')
-        .replaceAll(/\n\s+(?=[-|])/g, '\n'),
+        .split('\n')
+        .map((line) => line.trim())
+        .reduce((before, line) => `${before}${/^[-|]/.test(line) ? '\n' : ' '}${line}`),
     )
     .join('\n\n');

@@ -58,14 +58,18 @@ const originOf = ({ headers }: IncomingMessage, allowed: readonly string[]): str
 
 const OF_THIS_MACHINE = /^https?:\/\/(?:127\.0\.0\.1|localhost|\[::1\])(?::\d{1,5})?$/;
 
-/** The providers let every page call them, with a publishable key. @returns undefined: the request is from no page. */
+/**
+ * The providers let pages call them with a publishable key; the simulated ones let pages of this machine only. @returns
+ * undefined where the request is from no such page
+ */
 export const providerCors = ({ method, headers }: IncomingMessage): ProviderCors | undefined => {
-  if (headers.origin === undefined) return undefined;
+  if (headers.origin === undefined || !OF_THIS_MACHINE.test(headers.origin)) return undefined;
   const isPreflight = method === 'OPTIONS' && headers['access-control-request-method'] !== undefined;
   return {
     isPreflight,
     headers: {
-      'access-control-allow-origin': '*',
+      'access-control-allow-origin': headers.origin,
+      vary: 'Origin',
       ...(isPreflight && {
         'access-control-allow-methods': METHODS,
         'access-control-allow-headers': headers['access-control-request-headers'] ?? '*',

@@ -33,7 +33,7 @@ export const parseUpdate = (text: string, placeholders: Placeholders): readonly 
   return changes;
 };
 
-const TOKEN = /\s*(#\w+|:\w+|\w+|<=|>=|<>|[=<>(),.])/y;
+const TOKEN = /#\w+|:\w+|\w+|<=|>=|<>|[=<>(),.]|\s+/y;
 
 type Reader = ReturnType<typeof openReader>;
 
@@ -82,9 +82,9 @@ const tokensOf = (text: string): readonly string[] => {
   const end = text.trimEnd().length;
   while (TOKEN.lastIndex < end) {
     const from = TOKEN.lastIndex;
-    const found = TOKEN.exec(text)?.[1];
+    const found = TOKEN.exec(text)?.[0];
     if (found === undefined) throw syntaxError(text.slice(from));
-    tokens.push(found);
+    if (found.trim() !== '') tokens.push(found);
   }
   return tokens;
 };
