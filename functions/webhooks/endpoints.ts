@@ -184,7 +184,8 @@ export const replayWebhookLogEndpoint = endpoint({
   description: `Queues the same event once more for the same target: the same id and body, a new signature, and the retries of a new event. A
     receiver that keeps the ids that it has processed does nothing twice.
 
-    Only deliveries can be sent again, for 30 days: anything else answers 409 \`INVALID_STATE\`.`,
+    Owners and admins of the session's organization, for its deliveries, and platform admins may send again. Only deliveries can be sent
+    again, for 30 days, and no test events: anything else answers 409 \`INVALID_STATE\`.`,
   auth: 'session',
   alsoPlatformAdmins: true,
   params: logId,

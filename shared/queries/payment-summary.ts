@@ -136,7 +136,7 @@ const rangeOf = (query: SummaryQuery, now: Instant): Range => {
   const days = (Date.parse(to) - Date.parse(from)) / DAY + 1;
   if (days < 1) throw invalid([{ path: 'to', rule: 'range', message: 'must not be before from' }]);
   if (days > MAX_DAYS) {
-    throw invalid([{ path: 'from', rule: 'range', message: `must be at most ${MAX_DAYS} days before to` }]);
+    throw invalid([{ path: 'from', rule: 'range', message: `must be at most ${MAX_DAYS - 1} days before to` }]);
   }
   return { from, to };
 };

@@ -99,7 +99,8 @@ describe('the webhook target of the local host', () => {
   const service = withHost({ env: { EXTERNAL_WEBHOOKS_ENABLED: 'true' } });
 
   test('forwards to programs of this machine only', async () => {
-    for (const forward_to of ['http://shop.example/', 'https://127.0.0.1/', 'file:///etc/passwd']) {
+    const ownSink = `${service.host().baseUrl}/_local/sink/default`;
+    for (const forward_to of [ownSink, 'http://shop.example/', 'https://127.0.0.1/', 'file:///etc/passwd']) {
       const answer = await service.post('/_local/sink/default/behaviour', { forward_to });
       expect(answer).toMatchObject({ status: 400, body: { error: expect.stringContaining('forward_to') } });
     }

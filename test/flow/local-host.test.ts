@@ -247,6 +247,8 @@ describe('the gateway', () => {
     ['POST', '/_local/clock', 400],
     ['POST', '/_local/sessions', 400],
     ['POST', '/_local/queues/apply-provider-event/redrive', 404],
+    ['POST', '/_local/queues/%E0/redrive', 400],
+    ['GET', '/_local/sink/%E0%A4%A', 400],
   ])('answers a wrong control request %s %s with %i and its error', async (method, path, status) => {
     const answer = await service.request(method, path);
     expect(answer.status).toBe(status);

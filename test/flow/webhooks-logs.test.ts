@@ -297,6 +297,10 @@ describe('a test webhook', () => {
       expect(verified(await lastAt('all'))).toMatchObject({ test: true, data: { test: true } });
       const [entry] = await list(person.options);
       expect(entry).toMatchObject({ event_id: body.data.event_id, payload: { test: true, data: { test: true } } });
+      expect(await service.post(`/webhooks/logs/${entry?.id}/replay`, {}, person.options)).toMatchObject({
+        status: 409,
+        body: { code: 'INVALID_STATE', error: expect.stringContaining('test event') },
+      });
     }
     await send(owner.options, { event: 'provider_a:payment_intent.succeeded', test_data });
     expect(await lastAt('all')).toMatchObject({

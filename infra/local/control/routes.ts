@@ -84,6 +84,7 @@ export const createControl = (controls: Controls): ((ask: LocalRequest) => Promi
 const refusalOf = (error: unknown): LocalResponse => {
   if (error instanceof ControlRequestError) return problem(error.status, error.message);
   if (error instanceof RangeError) return problem(400, error.message);
+  if (error instanceof URIError) return problem(400, 'the path is not valid percent-encoding');
   if (error instanceof NotQuietError) return problem(504, error.message);
   throw error;
 };

@@ -1,6 +1,13 @@
 import { Webhook } from 'standardwebhooks';
 import * as z from 'zod';
-import { bodyOf, json, type LocalRequest, type LocalResponse, problem } from '../machine/answer.ts';
+import {
+  bodyOf,
+  ControlRequestError,
+  json,
+  type LocalRequest,
+  type LocalResponse,
+  problem,
+} from '../machine/answer.ts';
 import type { Clock } from '../machine/clock.ts';
 import { LOCAL_SECRETS } from '../machine/environment.ts';
 import type { State } from '../machine/sqlite.ts';
@@ -70,10 +77,18 @@ export const createSink = (state: State, clock: Pick<Clock, 'now'>): Sink => {
     },
     behave: (name, ask) => {
       const behaviour = bodyOf(ask, behaviourSchema);
+      requireOtherHost(behaviour, ask);
       behaviours.set(name, behaviour);
       return json(200, behaviour);
     },
   };
+};
+
+/** @throws ControlRequestError where the target would forward to its own host, again and again. */
+const requireOtherHost = ({ forward_to }: Behaviour, { headers }: LocalRequest): void => {
+  const port = /:(\d+)$/.exec(headers['host'] ?? '')?.[1] ?? '80';
+  if (forward_to === undefined || (new URL(forward_to).port || '80') !== port) return;
+  throw new ControlRequestError(400, 'forward_to: must not be the local host itself');
 };
 
 /** Where no receiver answers. */

@@ -29,6 +29,11 @@ const storedDelivery = async ({ table }: ReplayDeps, { eventId, target }: LogRec
     throw new DomainError('INVALID_STATE', { message: 'Only an event that was sent can be sent again' });
   }
   const item = await table.get(deliveryKey(eventId, target));
+  if (!item && eventId.startsWith('msg_test_')) {
+    throw new DomainError('INVALID_STATE', {
+      message: 'A test event is not kept: send another by POST /webhooks/test',
+    });
+  }
   if (!item) throw new DomainError('INVALID_STATE', { message: 'The event is no longer kept: 30 days have passed' });
   return deliveryOf(item);
 };

@@ -82,6 +82,7 @@ export const answerControl = async (parts: ControlParts, request: Request): Prom
     return await route[2](parts, { url, id, body: await bodyOf(request, fromPage), fromPage });
   } catch (error) {
     if (error instanceof ControlError) return json(error.status, { error: error.message });
+    if (error instanceof URIError) return json(400, { error: 'the path is not valid percent-encoding' });
     throw error;
   }
 };
