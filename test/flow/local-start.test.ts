@@ -1,9 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 
 /** `npm start` as a process of its own, as an operator has it. */
@@ -212,6 +213,42 @@ describe('npm start', () => {
     await ends(first);
     await rm(join(dataDir, 'host.db'));
 
+    const fresh = start({ DATA_DIR: dataDir }, '--fresh');
+    const payments = await fetch(`${await ready(fresh)}/payments`, { headers: session });
+    expect(await payments.json()).toMatchObject({ data: [] });
+  });
+
+  test('deletes no file of another program by --fresh', async () => {
+    const dataDir = await folder();
+    const table = join(dataDir, 'table.db');
+    await writeFile(table, 'these are the notes of another program, in a file of the same name');
+    expect(await refusalOf(start({ DATA_DIR: dataDir }, '--fresh'))).toMatch(
+      /^DATA_DIR: [^\n]+ nothing was deleted[^\n]+\n$/,
+    );
+    expect(await readFile(table, 'utf8')).toContain('these are the notes');
+    await rm(table);
+    const database = new DatabaseSync(table);
+    database.exec('CREATE TABLE notes (text TEXT)');
+    database.close();
+    expect(await refusalOf(start({ DATA_DIR: dataDir }, '--fresh'))).toMatch(
+      /^DATA_DIR: [^\n]+ has no table [^\n]+\n$/,
+    );
+    expect(await readdir(dataDir)).toEqual(['table.db']);
+    await rm(table);
+    await mkdir(join(dataDir, 'failures'));
+    await writeFile(join(dataDir, 'failures', 'notes.txt'), 'kept');
+    await writeFile(join(dataDir, 'failures', 'ledger.jsonl'), '');
+    await ready(start({ DATA_DIR: dataDir }, '--fresh'));
+    expect(await readdir(join(dataDir, 'failures'))).toEqual(['notes.txt']);
+  });
+
+  test('empties by --fresh the folder of a host that was killed', async () => {
+    const dataDir = await folder();
+    const killed = start({ DATA_DIR: dataDir });
+    await ready(killed);
+    await createAsPrinted(killed.output());
+    killed.child.kill('SIGKILL');
+    await ends(killed);
     const fresh = start({ DATA_DIR: dataDir }, '--fresh');
     const payments = await fetch(`${await ready(fresh)}/payments`, { headers: session });
     expect(await payments.json()).toMatchObject({ data: [] });

@@ -1,9 +1,20 @@
 import { randomUUID } from 'node:crypto';
-import { accessSync, constants, existsSync, mkdirSync, rmSync, statfsSync, statSync, writeFileSync } from 'node:fs';
+import {
+  accessSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  rmdirSync,
+  rmSync,
+  statfsSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import { HELD, isHeld, openState, type State } from './sqlite.ts';
+import { checkOwn, HELD, isHeld, openState, type State } from './sqlite.ts';
 import { StartError } from './start-error.ts';
 
 /** Where a host keeps its data. */
@@ -23,10 +34,18 @@ const ROOM_BYTES = 2 ** 30;
 const STATE_FILE = 'host.db';
 /** The data of a host. The state file exists as soon as a host has held the folder, even without data. */
 const DATA_FILES = ['table.db', 'simulator.db', 'dynamodb.db'];
-/** SQLite's files beside a database, and the database. */
-const SUFFIXES = ['-wal', '-shm', '-journal', ''];
+/** A table that each database of a host has. A file without it is not deleted. */
+const OWN_TABLES = [
+  ['table.db', 'shape'],
+  ['simulator.db', 'idempotency'],
+  ['dynamodb.db', '_stream_records'],
+  [STATE_FILE, 'kept'],
+] as const;
+/** A database, and SQLite's files beside it. */
+const SUFFIXES = ['', '-wal', '-shm', '-journal'];
 /** The changes that a stream reader gave up. */
 const FAILURES = 'failures';
+const FAILURES_ENDING = '.jsonl';
 /** Exists while the first data of a folder are made, and while a folder is cleared. */
 const UNFINISHED = 'unfinished';
 
@@ -59,20 +78,31 @@ export const finish = (dataDir: string): void => {
 /**
  * Removes what a host has kept there, and nothing else. Where it is stopped halfway, the mark makes the next start
  * clear the rest.
- * @throws StartError where a host uses the folder.
+ * @throws StartError where a host uses the folder, or a file in it is not a host's: then nothing is removed.
  */
 export const clearDataFolder = (dataDir: string): void => {
   const folder = resolve(dataDir);
   const exists = (name: string): boolean => existsSync(join(folder, name));
   if (dataDir === MEMORY || ![...DATA_FILES, STATE_FILE, FAILURES, UNFINISHED].some(exists)) return;
+  for (const [file, table] of OWN_TABLES) {
+    if (exists(file)) checkOwn(join(folder, file), table);
+  }
   if (exists(STATE_FILE) && isHeld(join(folder, STATE_FILE))) throw new StartError(HELD);
   mark(folder);
-  rmSync(join(folder, FAILURES), { recursive: true, force: true });
+  clearFailures(join(folder, FAILURES));
   // The state file is the lock, so that it goes last.
   for (const file of [...DATA_FILES, STATE_FILE]) {
     for (const suffix of SUFFIXES) rmSync(join(folder, `${file}${suffix}`), { force: true });
   }
   finish(dataDir);
+};
+
+const clearFailures = (folder: string): void => {
+  if (!existsSync(folder)) return;
+  for (const name of readdirSync(folder)) {
+    if (name.endsWith(FAILURES_ENDING)) rmSync(join(folder, name));
+  }
+  if (readdirSync(folder).length === 0) rmdirSync(folder);
 };
 
 const mark = (folder: string): void => {
