@@ -6,7 +6,7 @@ import { disabledParts } from './control/disabled-parts.ts';
 import { DEMO_DAYS, makeDemoData } from './demo/demo-data.ts';
 import { type Host, startHost } from './host/host.ts';
 import { DEMO_SESSIONS } from './identity/identity.ts';
-import { begin, clearDataFolder, isNewFolder, isUnfinished } from './machine/data-folder.ts';
+import { begin, clearDataFolder, finish, isNewFolder, isUnfinished } from './machine/data-folder.ts';
 import { LOCAL_SECRETS, operatorEnvironment, PUBLISHABLE_KEY, readHostSettings } from './machine/environment.ts';
 import { StartError } from './machine/start-error.ts';
 
@@ -29,9 +29,9 @@ const given = new Command('npm start --')
 const main = async (): Promise<void> => {
   const operator = operatorEnvironment();
   const { port, dataDir, basePath, dynamoEndpoint, demoData, logLevel } = readHostSettings(operator);
-  if (given.fresh || isUnfinished(dataDir)) clearDataFolder(dataDir);
+  clear(dataDir);
   // Another engine keeps its table when the folder is empty: the demo data may be in it.
-  const first = demoData === 'demo' && dynamoEndpoint === '' && isNewFolder(dataDir) ? begin(dataDir) : undefined;
+  const first = demoData === 'demo' && dynamoEndpoint === '' && isNewFolder(dataDir);
   const onLoss = (line: string): never => {
     complain(line);
     process.exit(1);
@@ -39,7 +39,7 @@ const main = async (): Promise<void> => {
   const host = await startHost({
     ...{ port, dataDir, log: complain, onLoss },
     env: { LOG_LEVEL: given.logs && logLevel === 'silent' ? 'info' : logLevel },
-    ...(first && { daysAgo: DEMO_DAYS }),
+    ...(first && { daysAgo: DEMO_DAYS, onHeld: () => begin(dataDir) }),
   });
   stopOnSignal(host);
   const serviceUrl = `${host.baseUrl}${basePath}`;
@@ -47,13 +47,26 @@ const main = async (): Promise<void> => {
   for (const { reason } of await disabledParts(host.env)) print(reason);
   if (first) await showDemoData(host, serviceUrl);
   if (stopping) return;
-  first?.finish();
+  // The mark goes before the first request from outside: the next start deletes all data of a marked folder.
+  if (first) finish(dataDir);
+  host.door?.open();
   print(`\nConsole                ${serviceUrl}/console`);
   await host.warm();
 };
 
-/** The service runs without the demo data: a failure is only reported. */
-const showDemoData = async ({ baseUrl, clock, door }: Host, serviceUrl: string): Promise<void> => {
+/** Data of a start that was stopped while it made the demo data are incomplete, and no request from outside is in them. */
+const clear = (dataDir: string): void => {
+  if (!given.fresh && !isUnfinished(dataDir)) return;
+  clearDataFolder(dataDir);
+  if (!given.fresh) print('Unfinished demo data of an earlier start were cleared.');
+};
+
+/**
+ * Where it fails, the command ends, and the data stay marked as unfinished: the next start clears them.
+ * A service that went on would take payments that the next start deletes.
+ */
+const showDemoData = async (host: Host, serviceUrl: string): Promise<void> => {
+  const { baseUrl, clock, door } = host;
   const startedAt = performance.now();
   print('Making demo data of the last 30 days. Requests wait until they are made (DEMO_DATA=none starts without).');
   try {
@@ -61,11 +74,16 @@ const showDemoData = async ({ baseUrl, clock, door }: Host, serviceUrl: string):
     const seconds = (performance.now() - startedAt) / SECOND;
     print(`Demo data              made in ${seconds.toFixed(1)} s`);
   } catch (error) {
-    if (!stopping) complain(`demo data: ${reasonOf(error)}`);
-  } finally {
-    if (!stopping) door?.open();
+    if (stopping) return;
+    complain(`The demo data could not be made: ${firstLineOf(error)} (DEMO_DATA=none starts without them)`);
+    stopping = true;
+    await host.stop();
+    process.exit(1);
   }
 };
+
+const firstLineOf = (error: unknown): string =>
+  (error instanceof Error ? error.message : String(error)).split('\n', 1).join('');
 
 const introduce = (host: Host, serviceUrl: string): void => {
   print(`

@@ -1,9 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 
 /** `npm start` as a process of its own, as an operator has it. */
@@ -67,6 +68,15 @@ const folder = async (): Promise<string> => {
   const made = await mkdtemp(join(tmpdir(), 'local-start-test-'));
   onTestFinished(() => rm(made, { recursive: true, force: true, maxRetries: 3 }));
   return made;
+};
+
+/** A port that another program listens on. */
+const usedPort = async (): Promise<string> => {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => void server.close());
+  const address = server.address();
+  return String(typeof address === 'object' ? address?.port : '');
 };
 
 /** Processes that name this text in their command line. */
@@ -150,6 +160,98 @@ describe('npm start', () => {
     const payments = await fetch(`${await ready(again)}/payments`, { headers: session });
     expect(await payments.json()).toMatchObject({ data: [] });
     expect(again.output()).not.toContain('Clock');
+    expect(again.output()).toMatch(/^Unfinished demo data of an earlier start were cleared\.$/m);
+    const { body } = await createAsPrinted(again.output());
+    again.child.kill('SIGKILL');
+    await ends(again);
+
+    const last = start({ DATA_DIR: dataDir });
+    const kept = await fetch(`${await ready(last)}/payments`, { headers: session });
+    expect(await kept.json()).toMatchObject({ data: [{ id: body.id }] });
+    expect(last.output()).not.toContain('cleared');
+  });
+
+  test('keeps what is made after a start that failed on a new folder', async () => {
+    const dataDir = await folder();
+    const port = await usedPort();
+    expect(await refusalOf(start({ DATA_DIR: dataDir, DEMO_DATA: 'demo', PORT: port }))).toContain('in use');
+    const first = start({ DATA_DIR: dataDir });
+    await ready(first);
+    const { body } = await createAsPrinted(first.output());
+    first.child.kill('SIGINT');
+    await ends(first);
+
+    const again = start({ DATA_DIR: dataDir, DEMO_DATA: 'demo' });
+    const kept = await fetch(`${await ready(again)}/payments`, { headers: session });
+    expect(await kept.json()).toMatchObject({ data: [{ id: body.id }] });
+    expect(again.output()).not.toContain('cleared');
+  });
+
+  test('makes the demo data after a start that failed on a new folder', async () => {
+    const dataDir = await folder();
+    await refusalOf(start({ DATA_DIR: dataDir, DEMO_DATA: 'demo', PORT: await usedPort() }));
+    const again = start({ DATA_DIR: dataDir, DEMO_DATA: 'demo' });
+    await vi.waitFor(() => expect(again.output()).toContain('Making demo data'), { timeout: 20_000 });
+  });
+
+  test('ends with one line where the demo data cannot be made, and the next start clears them', async () => {
+    const dataDir = await folder();
+    const failed = start({ DATA_DIR: dataDir, DEMO_DATA: 'demo', IDENTITY_URL: 'http://127.0.0.1:9' });
+    expect(await ends(failed)).toBe(1);
+    expect(failed.errors()).toMatch(/^The demo data could not be made: [^\n]+\n$/);
+    const again = start({ DATA_DIR: dataDir });
+    await ready(again);
+    expect(again.output()).toMatch(/^Unfinished demo data of an earlier start were cleared\.$/m);
+  });
+
+  test('empties a folder without its state file by --fresh', async () => {
+    const dataDir = await folder();
+    const first = start({ DATA_DIR: dataDir });
+    await ready(first);
+    await createAsPrinted(first.output());
+    first.child.kill('SIGTERM');
+    await ends(first);
+    await rm(join(dataDir, 'host.db'));
+
+    const fresh = start({ DATA_DIR: dataDir }, '--fresh');
+    const payments = await fetch(`${await ready(fresh)}/payments`, { headers: session });
+    expect(await payments.json()).toMatchObject({ data: [] });
+  });
+
+  test('deletes no file of another program by --fresh', async () => {
+    const dataDir = await folder();
+    const table = join(dataDir, 'table.db');
+    await writeFile(table, 'these are the notes of another program, in a file of the same name');
+    expect(await refusalOf(start({ DATA_DIR: dataDir }, '--fresh'))).toMatch(
+      /^DATA_DIR: [^\n]+ nothing was deleted[^\n]+\n$/,
+    );
+    expect(await readFile(table, 'utf8')).toContain('these are the notes');
+    await rm(table);
+    const database = new DatabaseSync(table);
+    database.exec('CREATE TABLE notes (text TEXT)');
+    database.close();
+    expect(await refusalOf(start({ DATA_DIR: dataDir }, '--fresh'))).toMatch(
+      /^DATA_DIR: [^\n]+ has no table [^\n]+\n$/,
+    );
+    expect(await readdir(dataDir)).toEqual(['table.db']);
+    await rm(table);
+    await mkdir(join(dataDir, 'failures'));
+    await writeFile(join(dataDir, 'failures', 'notes.txt'), 'kept');
+    await writeFile(join(dataDir, 'failures', 'ledger.jsonl'), '');
+    await ready(start({ DATA_DIR: dataDir }, '--fresh'));
+    expect(await readdir(join(dataDir, 'failures'))).toEqual(['notes.txt']);
+  });
+
+  test('empties by --fresh the folder of a host that was killed', async () => {
+    const dataDir = await folder();
+    const killed = start({ DATA_DIR: dataDir });
+    await ready(killed);
+    await createAsPrinted(killed.output());
+    killed.child.kill('SIGKILL');
+    await ends(killed);
+    const fresh = start({ DATA_DIR: dataDir }, '--fresh');
+    const payments = await fetch(`${await ready(fresh)}/payments`, { headers: session });
+    expect(await payments.json()).toMatchObject({ data: [] });
   });
 
   test('prints how far its clock is from real time, and begins anew with --fresh', async () => {
@@ -248,11 +350,7 @@ describe('npm start', () => {
   });
 
   test('says in one line why it cannot start, and exits with 1', async () => {
-    const server = createServer().listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    onTestFinished(() => void server.close());
-    const address = server.address();
-    const port = String(typeof address === 'object' ? address?.port : '');
+    const port = await usedPort();
     const cases: [Record<string, string>, RegExp][] = [
       [{ PORT: port }, new RegExp(`^port ${port} is in use: [^\\n]+\\n$`)],
       [{ PORT: 'abc' }, /^PORT: [^\n]+\n$/],

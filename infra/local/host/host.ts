@@ -63,6 +63,8 @@ export interface HostOptions {
   readonly daysAgo?: number;
   /** The time that `daysAgo` counts from, epoch ms; real time by default. */
   readonly present?: number;
+  /** Called once the host holds its port and its data folder, before it makes data. */
+  readonly onHeld?: () => void;
   /** Overrides the environment of the process. */
   readonly env?: Env;
   readonly log?: (line: string) => void;
@@ -115,6 +117,7 @@ const start = async (options: HostOptions, onClose: (step: () => unknown) => voi
   const door = options.daysAgo === undefined ? undefined : createClosedDoor();
   const listener = await listen(options.port ?? 0, door);
   onClose(listener.close);
+  options.onHeld?.();
   const { baseUrl } = listener;
   const tableName = checked.TABLE_NAME;
   const triggers = triggersOf(catalogue, 'stream');

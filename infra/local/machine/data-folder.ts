@@ -1,9 +1,20 @@
 import { randomUUID } from 'node:crypto';
-import { accessSync, constants, existsSync, mkdirSync, rmSync, statfsSync, statSync, writeFileSync } from 'node:fs';
+import {
+  accessSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  rmdirSync,
+  rmSync,
+  statfsSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import { HELD, isHeld, openState, type State } from './sqlite.ts';
+import { checkOwn, HELD, isHeld, openState, type State } from './sqlite.ts';
 import { StartError } from './start-error.ts';
 
 /** Where a host keeps its data. */
@@ -21,41 +32,86 @@ const SHARED_MEMORY = '/dev/shm';
 const ROOM_BYTES = 2 ** 30;
 
 const STATE_FILE = 'host.db';
-/** What a host keeps: SQLite's files, with those beside them, and the changes that a stream reader gave up. */
-const KEPT = [STATE_FILE, 'table.db', 'simulator.db', 'dynamodb.db'].flatMap((file) =>
-  ['', '-wal', '-shm', '-journal'].map((suffix) => `${file}${suffix}`),
-);
+/** The data of a host. The state file exists as soon as a host has held the folder, even without data. */
+const DATA_FILES = ['table.db', 'simulator.db', 'dynamodb.db'];
+/** A table that each database of a host has. A file without it is not deleted. */
+const OWN_TABLES = [
+  ['table.db', 'shape'],
+  ['simulator.db', 'idempotency'],
+  ['dynamodb.db', '_stream_records'],
+  [STATE_FILE, 'kept'],
+] as const;
+/** A database, and SQLite's files beside it. */
+const SUFFIXES = ['', '-wal', '-shm', '-journal'];
+/** The changes that a stream reader gave up. */
 const FAILURES = 'failures';
-/** Exists while the first data of a folder are made. */
+const FAILURES_ENDING = '.jsonl';
+/** Exists while the first data of a folder are made, and while a folder is cleared. */
 const UNFINISHED = 'unfinished';
 
 /** True if no host has kept data there yet. */
 export const isNewFolder = (dataDir: string): boolean =>
-  dataDir === MEMORY || !existsSync(join(resolve(dataDir), STATE_FILE));
+  dataDir === MEMORY || DATA_FILES.every((file) => !existsSync(join(resolve(dataDir), file)));
 
 /** True if a host stopped while it made the first data: they are incomplete, and no request from outside was served. */
 export const isUnfinished = (dataDir: string): boolean =>
   dataDir !== MEMORY && existsSync(join(resolve(dataDir), UNFINISHED));
 
-/** Marks the data as incomplete until `finish`. @throws StartError where the folder cannot be created. */
-export const begin = (dataDir: string): { readonly finish: () => void } => {
-  if (dataDir === MEMORY) return { finish: () => undefined };
-  const mark = join(makeFolder(resolve(dataDir)), UNFINISHED);
-  try {
-    writeFileSync(mark, '');
-  } catch (error) {
-    throw unusable(mark, error);
+/**
+ * Marks the data as incomplete until `finish`. Only the host that holds the folder may call it, before it has data: the
+ * next start deletes the data of a marked folder.
+ * @throws StartError where the folder has data already, or the mark cannot be written.
+ */
+export const begin = (dataDir: string): void => {
+  if (dataDir === MEMORY) return;
+  if (!isNewFolder(dataDir)) {
+    throw new StartError('another local host has made data in this DATA_DIR just now: start again');
   }
-  return { finish: () => rmSync(mark, { force: true }) };
+  mark(resolve(dataDir));
 };
 
-/** Removes what a host has kept there, and nothing else. @throws StartError where a host uses the folder. */
+/** The data are complete: later starts keep them. */
+export const finish = (dataDir: string): void => {
+  if (dataDir !== MEMORY) rmSync(join(resolve(dataDir), UNFINISHED), { force: true });
+};
+
+/**
+ * Removes what a host has kept there, and nothing else. Where it is stopped halfway, the mark makes the next start
+ * clear the rest.
+ * @throws StartError where a host uses the folder, or a file in it is not a host's: then nothing is removed.
+ */
 export const clearDataFolder = (dataDir: string): void => {
-  if (isNewFolder(dataDir)) return;
   const folder = resolve(dataDir);
-  if (isHeld(join(folder, STATE_FILE))) throw new StartError(HELD);
-  for (const file of KEPT) rmSync(join(folder, file), { force: true });
-  rmSync(join(folder, FAILURES), { recursive: true, force: true });
+  const exists = (name: string): boolean => existsSync(join(folder, name));
+  if (dataDir === MEMORY || ![...DATA_FILES, STATE_FILE, FAILURES, UNFINISHED].some(exists)) return;
+  for (const [file, table] of OWN_TABLES) {
+    if (exists(file)) checkOwn(join(folder, file), table);
+  }
+  if (exists(STATE_FILE) && isHeld(join(folder, STATE_FILE))) throw new StartError(HELD);
+  mark(folder);
+  clearFailures(join(folder, FAILURES));
+  // The state file is the lock, so that it goes last.
+  for (const file of [...DATA_FILES, STATE_FILE]) {
+    for (const suffix of SUFFIXES) rmSync(join(folder, `${file}${suffix}`), { force: true });
+  }
+  finish(dataDir);
+};
+
+const clearFailures = (folder: string): void => {
+  if (!existsSync(folder)) return;
+  for (const name of readdirSync(folder)) {
+    if (name.endsWith(FAILURES_ENDING)) rmSync(join(folder, name));
+  }
+  if (readdirSync(folder).length === 0) rmdirSync(folder);
+};
+
+const mark = (folder: string): void => {
+  const path = join(folder, UNFINISHED);
+  try {
+    writeFileSync(path, '');
+  } catch (error) {
+    throw unusable(path, error);
+  }
 };
 
 /** @throws StartError where the folder cannot be created, or another host uses it. */

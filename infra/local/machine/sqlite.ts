@@ -80,6 +80,32 @@ export const isHeld = (file: string): boolean => {
   }
 };
 
+/** @throws StartError unless the file is an SQLite database that has this table, or has no table at all. */
+export const checkOwn = (file: string, table: string): void => {
+  const tables = tablesOf(file);
+  if (tables.length > 0 && !tables.includes(table)) throw foreign(file, `it has no table ${table}`);
+};
+
+const tablesOf = (file: string): readonly unknown[] => {
+  let database: DatabaseSync | undefined;
+  try {
+    database = new DatabaseSync(file, { readOnly: true });
+    return database
+      .prepare('SELECT name FROM sqlite_schema')
+      .all()
+      .map(({ name }) => name);
+  } catch (error) {
+    throw isLocked(error) ? new StartError(HELD, error) : foreign(file, reasonOf(error));
+  } finally {
+    database?.close();
+  }
+};
+
+const foreign = (file: string, reason: string): StartError =>
+  new StartError(
+    `DATA_DIR: ${file} is not a file of the local host (${reason}), so nothing was deleted: move it away, or set another DATA_DIR`,
+  );
+
 const lock = (file: string): DatabaseSync => {
   const database = new DatabaseSync(file);
   database.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL');
@@ -101,9 +127,10 @@ export const HELD = 'another local host uses this DATA_DIR: stop that host, or s
 
 /** Why a host cannot start with this file of its data folder. */
 export const unreadable = (file: string, error: unknown): StartError => {
-  const reason = error instanceof Error ? error.message : String(error);
   return new StartError(
-    `DATA_DIR: ${file} cannot be opened (${reason}): set another DATA_DIR, or empty it by npm start -- --fresh`,
+    `DATA_DIR: ${file} cannot be opened (${reasonOf(error)}): move it away, or set another DATA_DIR`,
     error,
   );
 };
+
+const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
