@@ -1,3 +1,4 @@
+import './view/language.ts';
 import { render } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { readClock } from './api/local.ts';

@@ -35,7 +35,7 @@ export const PaymentActions = ({ payment, onChanged }: ActionsProps) => {
           Refund
         </button>
       )}
-      {open === 'refund' && <RefundDialog payment={payment} onRefunded={onChanged} onClose={close} />}
+      {open === 'refund' && <RefundDialog payment={payment} onAnswered={onChanged} onClose={close} />}
       {open === 'cancel' && <CancelDialog payment={payment} onCanceled={onChanged} onClose={close} />}
     </>
   );

@@ -4,52 +4,77 @@ import type { Payment, Refund } from '../api/types.ts';
 import { newKey, useAction } from '../view/action.ts';
 import { Dialog } from '../view/dialog.tsx';
 import { inWords, majorUnits, minorUnits, money } from '../view/format.ts';
+import { asProblem } from '../view/load.ts';
 import { Fact, Money, ProblemNote } from '../view/parts.tsx';
+import {
+  dropSentRefund,
+  isOutcomeUnknown,
+  keepSentRefund,
+  REASONS,
+  type Reason,
+  type RefundDraft,
+  sentRefund,
+} from './refund-draft.ts';
 
 /** Refunds a payment, in whole or in part: what to refund, then the question once more, then what came of it. */
-type Reason = NonNullable<Refund['reason']>;
-const REASONS: readonly Reason[] = ['requested_by_customer', 'duplicate', 'fraudulent', 'other'];
-
 interface RefundDialogProps {
   readonly payment: Payment;
-  readonly onRefunded: () => void;
+  /** Called after each definite answer. */
+  readonly onAnswered: () => void;
   readonly onClose: () => void;
 }
 
-interface Draft {
-  readonly amount: string;
-  readonly reason: Reason | '';
-}
-
-export const RefundDialog = ({ payment, onRefunded, onClose }: RefundDialogProps) => {
+export const RefundDialog = ({ payment, onAnswered, onClose }: RefundDialogProps) => {
   const { currency, refundable_cents: refundable } = payment;
-  const [draft, setDraft] = useState<Draft>({ amount: majorUnits(refundable, currency), reason: '' });
+  /** The refund that was sent without a definite answer. */
+  const [unknown, setUnknown] = useState(() => sentRefund(payment.id));
+  const [draft, setDraft] = useState<RefundDraft>(unknown ?? { amount: majorUnits(refundable, currency), reason: '' });
   const [isAsking, setAsking] = useState(false);
-  const [key, setKey] = useState(newKey);
   const [refund, setRefund] = useState<Refund>();
   const cents = minorUnits(draft.amount, currency) ?? 0;
   const sending = useAction(async () => {
-    const made = await createRefund(payment.id, key, {
-      amount_cents: cents,
-      ...(draft.reason !== '' && { reason: draft.reason }),
-    });
-    setRefund(made);
-    onRefunded();
+    const sent = unknown ?? { ...draft, key: newKey() };
+    // It is kept before it is sent: the dialog may be closed before the answer.
+    keepSentRefund(payment.id, sent);
+    const end = (): void => {
+      dropSentRefund(payment.id, sent);
+      setUnknown(undefined);
+      onAnswered();
+    };
+    try {
+      const made = await createRefund(payment.id, sent.key, {
+        amount_cents: cents,
+        ...(sent.reason !== '' && { reason: sent.reason }),
+      });
+      setRefund(made);
+    } catch (reason) {
+      if (isOutcomeUnknown(asProblem(reason), unknown !== undefined)) setUnknown(sent);
+      else end();
+      throw reason;
+    }
+    end();
   });
-  const goBack = (): void => {
-    // A refusal is final for its key. After a failure whose outcome is unknown, the key stays: no second refund is made.
-    if (sending.problem && sending.problem.status >= 400 && sending.problem.status < 500) setKey(newKey());
-    setAsking(false);
-  };
   if (refund) return <Outcome refund={refund} onClose={onClose} />;
   return (
     <Dialog title="Refund" onClose={onClose}>
+      {unknown && (
+        <p class="wrong" role="status">
+          The outcome of this refund is unknown. Send it again to learn it: it is made once.
+        </p>
+      )}
       {isAsking ? (
-        <Question payment={payment} cents={cents} sending={sending} onBack={goBack} />
+        <Question
+          payment={payment}
+          cents={cents}
+          isSent={unknown !== undefined}
+          sending={sending}
+          onBack={() => setAsking(false)}
+        />
       ) : (
         <DraftForm
           payment={payment}
           draft={draft}
+          isLocked={unknown !== undefined}
           onChange={setDraft}
           onContinue={() => setAsking(true)}
           onClose={onClose}
@@ -73,19 +98,21 @@ const createRefund = async (
 
 interface DraftFormProps {
   readonly payment: Payment;
-  readonly draft: Draft;
-  readonly onChange: (draft: Draft) => void;
+  readonly draft: RefundDraft;
+  readonly isLocked: boolean;
+  readonly onChange: (draft: RefundDraft) => void;
   readonly onContinue: () => void;
   readonly onClose: () => void;
 }
 
-const DraftForm = ({ payment, draft, onChange, onContinue, onClose }: DraftFormProps) => {
+const DraftForm = ({ payment, draft, isLocked, onChange, onContinue, onClose }: DraftFormProps) => {
   const { currency, refundable_cents: refundable } = payment;
   const [isWrong, setWrong] = useState(false);
   const submit = (event: Event): void => {
     event.preventDefault();
     const cents = minorUnits(draft.amount, currency);
-    const isRight = cents !== undefined && cents > 0 && cents <= refundable;
+    // What is left may already be less by the refund that was sent.
+    const isRight = isLocked || (cents !== undefined && cents > 0 && cents <= refundable);
     setWrong(!isRight);
     if (isRight) onContinue();
   };
@@ -101,6 +128,7 @@ const DraftForm = ({ payment, draft, onChange, onContinue, onClose }: DraftFormP
           inputMode="decimal"
           autocomplete="off"
           value={draft.amount}
+          disabled={isLocked}
           aria-invalid={isWrong}
           aria-describedby="amount-hint"
           onInput={(event) => onChange({ ...draft, amount: event.currentTarget.value })}
@@ -118,6 +146,7 @@ const DraftForm = ({ payment, draft, onChange, onContinue, onClose }: DraftFormP
         <span>Reason</span>
         <select
           value={draft.reason}
+          disabled={isLocked}
           onChange={(event) => {
             const reason = REASONS.find((one) => one === event.currentTarget.value);
             onChange({ ...draft, reason: reason ?? '' });
@@ -146,11 +175,13 @@ const DraftForm = ({ payment, draft, onChange, onContinue, onClose }: DraftFormP
 interface QuestionProps {
   readonly payment: Payment;
   readonly cents: number;
+  /** What is left may already be less by this refund, so it is not shown. */
+  readonly isSent: boolean;
   readonly sending: ReturnType<typeof useAction>;
   readonly onBack: () => void;
 }
 
-const Question = ({ payment, cents, sending, onBack }: QuestionProps) => {
+const Question = ({ payment, cents, isSent, sending, onBack }: QuestionProps) => {
   const { currency, refundable_cents: refundable } = payment;
   return (
     <div class="form">
@@ -161,9 +192,11 @@ const Question = ({ payment, cents, sending, onBack }: QuestionProps) => {
             <Money cents={cents} currency={currency} />
           </strong>
         </Fact>
-        <Fact name="Left to refund after it">
-          <Money cents={refundable - cents} currency={currency} />
-        </Fact>
+        {!isSent && (
+          <Fact name="Left to refund after it">
+            <Money cents={refundable - cents} currency={currency} />
+          </Fact>
+        )}
         <Fact name="Payment">
           <code>{payment.id}</code>
         </Fact>

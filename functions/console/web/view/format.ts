@@ -1,22 +1,30 @@
 /** Money and dates in the browser's language. Amounts are integers in the minor unit of ISO 4217, times are UTC. */
+import { currencyDigits } from '../../../../shared/core/money.ts';
+
 const TEN = 10;
 
-const digitsOf = (currency: string): number =>
-  new Intl.NumberFormat('en', { style: 'currency', currency }).resolvedOptions().maximumFractionDigits ?? 2;
-
-export const money = (cents: number, currency: string): string =>
-  new Intl.NumberFormat(undefined, { style: 'currency', currency, currencyDisplay: 'code' })
-    .format(cents / TEN ** digitsOf(currency))
+/** Intl has other digits of its own for some currencies (HUF 0), so both limits are set. */
+export const money = (cents: number, currency: string): string => {
+  const digits = currencyDigits(currency);
+  return new Intl.NumberFormat(undefined, {
+    style: 'currency',
+    currency,
+    currencyDisplay: 'code',
+    minimumFractionDigits: digits,
+    maximumFractionDigits: digits,
+  })
+    .format(cents / TEN ** digits)
     .replaceAll('\u00a0', ' ');
+};
 
 /** An amount in major units as a form shows it: `7.00`. */
 export const majorUnits = (cents: number, currency: string): string =>
-  (cents / TEN ** digitsOf(currency)).toFixed(digitsOf(currency));
+  (cents / TEN ** currencyDigits(currency)).toFixed(currencyDigits(currency));
 
 /** `7`, `7.5` and `7,50` in minor units; undefined for a text that is no amount of the currency. */
 export const minorUnits = (text: string, currency: string): number | undefined => {
   const [all, whole = '', fraction = ''] = /^(\d{1,12})(?:[.,](\d*))?$/.exec(text.trim()) ?? [];
-  const digits = digitsOf(currency);
+  const digits = currencyDigits(currency);
   if (all === undefined || fraction.length > digits) return undefined;
   return Number(whole + fraction.padEnd(digits, '0'));
 };
@@ -66,9 +74,15 @@ export const duration = (ms: number): string => {
   return parts.join(' ') || 'under a minute';
 };
 
+/** Enough for `1.25K` of a currency without decimal digits. */
+const AXIS_DIGITS = 2;
+
 /** An amount without its currency, short enough for an axis: `1.2K`. */
 export const wholeMoney = (cents: number, currency: string): string =>
-  new Intl.NumberFormat(undefined, { notation: 'compact' }).format(cents / TEN ** digitsOf(currency));
+  new Intl.NumberFormat(undefined, {
+    notation: 'compact',
+    maximumFractionDigits: Math.max(AXIS_DIGITS, currencyDigits(currency)),
+  }).format(cents / TEN ** currencyDigits(currency));
 
 /** A part of a whole as a percentage: `97.5%`. */
 export const percent = (part: number): string =>

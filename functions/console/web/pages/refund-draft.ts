@@ -1,0 +1,52 @@
+import type { Problem } from '../api/problem.ts';
+import { session } from '../api/session.ts';
+import type { Refund } from '../api/types.ts';
+
+/**
+ * A refund that was sent, and whose outcome is not known yet. It is kept with its Idempotency-Key for as long as the tab
+ * is open, so that sending it again makes no second refund.
+ */
+export type Reason = NonNullable<Refund['reason']>;
+export const REASONS: readonly Reason[] = ['requested_by_customer', 'duplicate', 'fraudulent', 'other'];
+
+export interface RefundDraft {
+  readonly amount: string;
+  readonly reason: Reason | '';
+}
+
+export interface SentRefund extends RefundDraft {
+  readonly key: string;
+}
+
+/** A key counts for one user only, so each user has drafts of their own. */
+const placeOf = (paymentId: string): string => `payments-console-refund-${session.value?.userId ?? ''}-${paymentId}`;
+
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null;
+
+export const sentRefund = (paymentId: string): SentRefund | undefined => {
+  const text = sessionStorage.getItem(placeOf(paymentId));
+  const value: unknown = text === null ? undefined : JSON.parse(text);
+  if (!isRecord(value)) return undefined;
+  const reason = REASONS.find((one) => one === value['reason']) ?? '';
+  return { key: String(value['key']), amount: String(value['amount']), reason };
+};
+
+export const keepSentRefund = (paymentId: string, sent: SentRefund): void =>
+  sessionStorage.setItem(placeOf(paymentId), JSON.stringify(sent));
+
+/** A newer draft of the same payment stays. */
+export const dropSentRefund = (paymentId: string, { key }: SentRefund): void => {
+  if (sentRefund(paymentId)?.key === key) sessionStorage.removeItem(placeOf(paymentId));
+};
+
+const UNDECIDED: readonly string[] = ['IDEMPOTENCY_IN_PROGRESS', 'IDEMPOTENCY_KEY_REUSED'];
+/** The service refuses these requests before it looks up the key, so they do not tell what an earlier request did. */
+const BEFORE_THE_KEY: readonly number[] = [401, 403, 429];
+
+/** @param wasUnknown whether an earlier request of the same refund has had no definite answer */
+export const isOutcomeUnknown = ({ status, code }: Problem, wasUnknown: boolean): boolean => {
+  const isRefusal = status >= 400 && status < 500;
+  if (!isRefusal || UNDECIDED.includes(code)) return true;
+  return wasUnknown && BEFORE_THE_KEY.includes(status);
+};

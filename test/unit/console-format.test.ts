@@ -1,0 +1,48 @@
+import { describe, expect, test } from 'vitest';
+import { majorUnits, minorUnits, money, wholeMoney } from '../../functions/console/web/view/format.ts';
+
+/** The minor unit is that of ISO 4217, as the service counts it. Intl has other digits for HUF, RSD and IQD. */
+describe('amounts in the console', () => {
+  test.each([
+    ['HUF', 1_000_000, 'HUF 10,000.00', '10000.00'],
+    ['PKR', 1_000_000, 'PKR 10,000.00', '10000.00'],
+    ['RSD', 123_456, 'RSD 1,234.56', '1234.56'],
+    ['IQD', 1_234_567, 'IQD 1,234.567', '1234.567'],
+    ['JPY', 1_234, 'JPY 1,234', '1234'],
+    ['BHD', 1_234_567, 'BHD 1,234.567', '1234.567'],
+    ['USD', 1_230, 'USD 12.30', '12.30'],
+  ])('of %s are shown and read with the digits of its minor unit', (...row) => {
+    const [currency, cents, shown, typed] = row;
+    expect(money(cents, currency)).toBe(shown);
+    expect(majorUnits(cents, currency)).toBe(typed);
+    expect(minorUnits(typed, currency)).toBe(cents);
+  });
+
+  test.each([
+    ['HUF', '5000', 500_000],
+    ['RSD', '5000,5', 500_050],
+    ['IQD', '5', 5_000],
+    ['JPY', '5000', 5_000],
+    ['BHD', '0.005', 5],
+  ])('typed in %s as %s become %i minor units', (currency, typed, cents) => {
+    expect(minorUnits(typed, currency)).toBe(cents);
+  });
+
+  test.each([
+    ['HUF', '1.001'],
+    ['IQD', '1.0001'],
+    ['JPY', '1.5'],
+  ])('in %s take no more digits than its minor unit: %s', (currency, typed) => {
+    expect(minorUnits(typed, currency)).toBeUndefined();
+  });
+
+  test.each([
+    ['HUF', 1_250_000, '12.5K'],
+    ['RSD', 25_000, '250'],
+    ['IQD', 1_500_000, '1.5K'],
+    ['JPY', 1_500, '1.5K'],
+    ['BHD', 125, '0.125'],
+  ])('of %s stand at an axis in major units', (currency, cents, shown) => {
+    expect(wholeMoney(cents, currency)).toBe(shown);
+  });
+});
