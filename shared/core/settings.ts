@@ -118,7 +118,7 @@ export const serviceSettings = z.object({
     .default('')
     .describe('the console at /console: on or off; empty: on, except in prod'),
   CONSOLE_SIGN_IN_URL: link.describe(
-    'where the console sends users to sign in, with `return_to` in the query; that page sends them back to `return_to` with `#session_id=`; empty: users enter a session ID or token',
+    'where the console sends users to sign in, with `return_to` in the query; that page sends them back to the unchanged `return_to`, which holds a random `state`, with `#session_id=`; empty: users enter a session ID or token',
   ),
   ALLOWED_ORIGINS: listSetting.describe('origins from which browsers may call'),
   IDENTITY_URL: link.describe('the identity service: GET /sessions/{id}, GET /users?email=, POST /users/lookup'),

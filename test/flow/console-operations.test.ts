@@ -118,6 +118,10 @@ describe('the pages for operators and developers', () => {
       expect(received.at(-1)).toMatchObject({ headers: { 'webhook-test': 'true' }, body: { test: true } });
       await dialog.getByRole('button', { name: 'Close' }).click();
       await soon(() => rows('Deliveries').first().innerText()).toContain('subscription.cancelled');
+      expect(await rows('Deliveries').first().locator('button').count()).toBe(0);
+      await rows('Deliveries').first().click();
+      await soon(() => page.getByLabel('Payload', { exact: true }).innerText()).toContain('"test": true');
+      expect(await page.getByRole('button', { name: 'Send again' }).count()).toBe(0);
     });
 
     test('Health lists a payment whose outcome is unknown, and leads to it', async () => {

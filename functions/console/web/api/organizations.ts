@@ -1,10 +1,18 @@
-import { signal } from '@preact/signals';
+import { effect, signal } from '@preact/signals';
 import { answerOf, api } from './client.ts';
+import { session } from './session.ts';
 import type { Organization } from './types.ts';
 
 /** The organizations of the caller. */
 export const organizations = signal<readonly Organization[]>([]);
 
+effect(() => {
+  if (!session.value) organizations.value = [];
+});
+
+/** An answer for a session that has ended is dropped. */
 export const readOrganizations = async (): Promise<void> => {
-  organizations.value = (await answerOf(api.GET('/organizations'))).data.data;
+  const asking = session.value;
+  const { data } = await answerOf(api.GET('/organizations'));
+  if (session.value === asking) organizations.value = data.data;
 };

@@ -26,7 +26,7 @@ const stored = (): Session | undefined => {
 
 export const session = signal<Session | undefined>(stored());
 export const isAdmin = computed(() => session.value?.isAdmin === true);
-/** Why the user has to sign in again. */
+/** Why the user sees the sign-in page. */
 export const endedBecause = signal('');
 
 export const keepSession = (opened: Session): void => {

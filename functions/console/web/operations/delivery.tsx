@@ -20,7 +20,9 @@ export const DeliveryPage = ({ id }: { readonly id: string }) => {
         <Link to="/webhooks">Webhooks</Link>
       </p>
       <PageHead title={data ? data.event_type : `Delivery ${id}`} tab="Delivery">
-        {data?.direction === 'outbound' && <SendAgain logId={id} what={`${data.event_type} to ${data.target}`} />}
+        {data?.direction === 'outbound' && (
+          <SendAgain logId={id} eventId={data.event_id} what={`${data.event_type} to ${data.target}`} />
+        )}
       </PageHead>
       {problem && <ProblemNote problem={problem} onRetry={reload} />}
       {!data && isLoading && <Loading what="the delivery" />}

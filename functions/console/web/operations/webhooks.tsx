@@ -58,8 +58,8 @@ const columns = (): readonly Column<WebhookLog>[] => [
         {
           title: 'Action',
           isExtra: true,
-          cell: ({ id, event_type, target }: WebhookLog) => (
-            <SendAgain logId={id} what={`${event_type} to ${target}`} />
+          cell: ({ id, event_id, event_type, target }: WebhookLog) => (
+            <SendAgain logId={id} eventId={event_id} what={`${event_type} to ${target}`} />
           ),
         },
       ]

@@ -48,13 +48,16 @@ const Payload = ({ logId, name }: PayloadProps) => {
 
 interface SendAgainProps {
   readonly logId: string;
+  readonly eventId: string;
   /** The event and its target, for the message. */
   readonly what: string;
   readonly onSent?: () => void;
 }
 
-/** Sends the event of a delivery to its target again. */
-export const SendAgain = ({ logId, what, onSent }: SendAgainProps) => {
+const isTestEvent = (eventId: string): boolean => eventId.startsWith('msg_test_');
+
+/** Sends the event of a delivery to its target again. A test event is not stored, so it cannot be sent again. */
+export const SendAgain = ({ logId, eventId, what, onSent }: SendAgainProps) => {
   const [isSent, setSent] = useState(false);
   const sending = useAction(async () => {
     setSent(false);
@@ -63,7 +66,7 @@ export const SendAgain = ({ logId, what, onSent }: SendAgainProps) => {
     setSent(true);
     onSent?.();
   });
-  if (!isAdmin.value) return null;
+  if (!isAdmin.value || isTestEvent(eventId)) return null;
   return (
     <>
       <button type="button" class="small" disabled={sending.isBusy} onClick={sending.run}>

@@ -128,7 +128,7 @@ const DeliveryEntry = ({ entry, onSent }: { readonly entry: Delivery; readonly o
       controls={
         <>
           <PayloadOfLog logId={entry.log_id} name={type} />
-          <SendAgain logId={entry.log_id} what={`${type} to ${target}`} onSent={onSent} />
+          <SendAgain logId={entry.log_id} eventId={entry.event_id} what={`${type} to ${target}`} onSent={onSent} />
         </>
       }
     >

@@ -155,7 +155,7 @@ export const PaymentsPage = () => {
         placeholder={
           isAdmin.value
             ? 'ID, provider’s ID, e-mail, reference or last four digits'
-            : 'ID, reference, description or e-mail'
+            : 'ID, or part of an e-mail or description'
         }
       />
       <div class="filters">

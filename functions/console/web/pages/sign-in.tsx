@@ -3,6 +3,7 @@ import { signIn } from '../api/client.ts';
 import { DEMO_USERS } from '../api/local.ts';
 import type { Problem } from '../api/problem.ts';
 import { endedBecause } from '../api/session.ts';
+import { openSignInPage, takeReturnedSession } from '../api/sign-in-return.ts';
 import { site } from '../api/site.ts';
 import { asProblem } from '../view/load.ts';
 import { PageHead, ProblemNote } from '../view/parts.tsx';
@@ -23,7 +24,7 @@ export const SignInPage = () => {
     }
   };
   useEffect(() => {
-    const returned = credentialInHash();
+    const returned = takeReturnedSession();
     if (returned !== '') void enter(returned);
   }, []);
   return (
@@ -32,7 +33,7 @@ export const SignInPage = () => {
       {endedBecause.value !== '' && <p class="note">{endedBecause.value}</p>}
       {problem && <ProblemNote problem={problem} />}
       {site.signInUrl !== '' && (
-        <button type="button" class="primary wide" onClick={() => location.assign(signInAddress())}>
+        <button type="button" class="primary wide" onClick={openSignInPage}>
           Sign in with your account
         </button>
       )}
@@ -88,17 +89,3 @@ const DemoUsers = ({ isBusy, onChoose }: DemoUsersProps) => (
     ))}
   </section>
 );
-
-/** The sign-in page sends the user back here, with `#session_id=`. */
-const signInAddress = (): string => {
-  const address = new URL(site.signInUrl);
-  address.searchParams.set('return_to', `${location.origin}${location.pathname}${location.search}`);
-  return address.href;
-};
-
-/** Taken out of the address bar at once, so that no one copies it with the address. */
-const credentialInHash = (): string => {
-  const credential = new URLSearchParams(location.hash.slice(1)).get('session_id') ?? '';
-  if (credential !== '') history.replaceState(null, '', location.pathname + location.search);
-  return credential;
-};

@@ -1,5 +1,7 @@
 import { signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
+// Takes a session ID out of the address before this module reads the address.
+import '../api/sign-in-return.ts';
 import { site } from '../api/site.ts';
 
 /** The page that the address bar names: the path below /console, and the query, which holds a page's filters. */
@@ -40,6 +42,15 @@ export const setQuery = (values: Readonly<Record<string, string>>): void => {
 
 export const withQuery = (path: string, query: URLSearchParams): string => (query.size > 0 ? `${path}?${query}` : path);
 
+/** undefined: the percent signs of the text are not valid. */
+const decoded = (text: string): string | undefined => {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return undefined;
+  }
+};
+
 /** Parameters of a path like `/payments/:id`; undefined where the path is another. */
 export const matchPath = (pattern: string, path: string): Readonly<Record<string, string>> | undefined => {
   const wanted = pattern.split('/');
@@ -47,9 +58,10 @@ export const matchPath = (pattern: string, path: string): Readonly<Record<string
   if (wanted.length !== given.length) return undefined;
   const found: Record<string, string> = {};
   for (const [index, segment] of wanted.entries()) {
-    const value = given[index] ?? '';
-    if (segment.startsWith(':') && value !== '') found[segment.slice(1)] = decodeURIComponent(value);
-    else if (segment !== value) return undefined;
+    const value = decoded(given[index] ?? '');
+    if (value === undefined) return undefined;
+    if (segment.startsWith(':') && value !== '') found[segment.slice(1)] = value;
+    else if (segment !== given[index]) return undefined;
   }
   return found;
 };

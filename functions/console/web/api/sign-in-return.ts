@@ -1,0 +1,55 @@
+import { endedBecause, session } from './session.ts';
+import { site } from './site.ts';
+
+/** Names the random state in sessionStorage. It shows that this tab went to the page that CONSOLE_SIGN_IN_URL names. */
+const KEY = 'payments-console-sign-in';
+const NOT_ASKED = 'The console ignored the session in this link, because the sign-in did not start in this tab.';
+
+/** Opens the sign-in page. It sends the user back to `return_to`, with `#session_id=`. */
+export const openSignInPage = (): void => {
+  const state = crypto.randomUUID();
+  sessionStorage.setItem(KEY, state);
+  const back = new URL(location.href);
+  back.hash = '';
+  back.searchParams.set('state', state);
+  const address = new URL(site.signInUrl);
+  address.searchParams.set('return_to', back.href);
+  location.assign(address);
+};
+
+/** Takes the session ID and the state out of the address bar and the history. */
+const takeFromAddress = (): { readonly credential: string; readonly state: string } => {
+  const address = new URL(location.href);
+  const fragment = new URLSearchParams(address.hash.slice(1));
+  const state = address.searchParams.get('state') ?? '';
+  if (fragment.has('session_id')) address.hash = '';
+  if (address.searchParams.has('state')) address.searchParams.delete('state');
+  if (address.href !== location.href) history.replaceState(null, '', address);
+  return { credential: fragment.get('session_id') ?? '', state };
+};
+
+/** A link of another person must not sign the user in: the state in the address has to be the one that this tab keeps. */
+const readReturn = (): string => {
+  const { credential, state } = takeFromAddress();
+  if (credential === '') return '';
+  const asked = sessionStorage.getItem(KEY);
+  sessionStorage.removeItem(KEY);
+  if (session.value) return '';
+  if (asked !== null && state === asked) return credential;
+  endedBecause.value = NOT_ASKED;
+  return '';
+};
+
+let returned = readReturn();
+
+// A changed fragment loads no page. The sign-in page never returns this way, so the session is not used.
+addEventListener('hashchange', () => {
+  readReturn();
+});
+
+/** The session ID that the sign-in page sent back, once; empty if there is none. */
+export const takeReturnedSession = (): string => {
+  const credential = returned;
+  returned = '';
+  return credential;
+};
