@@ -47,7 +47,7 @@ addEventListener('hashchange', () => {
   readReturn();
 });
 
-/** The session ID that the sign-in page sent back, once; empty if there is none. */
+/** The session ID that the sign-in page returned; empty without a sign-in, and on the second read. */
 export const takeReturnedSession = (): string => {
   const credential = returned;
   returned = '';

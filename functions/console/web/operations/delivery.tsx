@@ -3,8 +3,8 @@ import { providerName } from '../api/providers.ts';
 import type { WebhookLog } from '../api/types.ts';
 import { SendAgain } from '../pages/log-parts.tsx';
 import { count } from '../view/format.ts';
-import { useLoaded } from '../view/load.ts';
-import { Fact, Id, Json, Loading, PageHead, ProblemNote, Status, Time } from '../view/parts.tsx';
+import { Fact, Id, Json, Status, Time } from '../view/parts.tsx';
+import { RecordPage } from '../view/record-page.tsx';
 import { Link, withQuery } from '../view/route.tsx';
 import { answerIn, codeText, durationText } from './log-response.ts';
 
@@ -12,24 +12,21 @@ import { answerIn, codeText, durationText } from './log-response.ts';
 const readEntry = async (id: string): Promise<WebhookLog> =>
   (await answerOf(api.GET('/webhooks/logs/{id}', { params: { path: { id } } }))).data;
 
-export const DeliveryPage = ({ id }: { readonly id: string }) => {
-  const { data, problem, isLoading, reload } = useLoaded(id, () => readEntry(id));
-  return (
-    <>
-      <p class="trail">
-        <Link to="/webhooks">Webhooks</Link>
-      </p>
-      <PageHead title={data ? data.event_type : `Delivery ${id}`} tab="Delivery">
-        {data?.direction === 'outbound' && (
-          <SendAgain logId={id} eventId={data.event_id} what={`${data.event_type} to ${data.target}`} />
-        )}
-      </PageHead>
-      {problem && <ProblemNote problem={problem} onRetry={reload} />}
-      {!data && isLoading && <Loading what="the delivery" />}
-      {data && <DeliveryView entry={data} />}
-    </>
-  );
-};
+export const DeliveryPage = ({ id }: { readonly id: string }) => (
+  <RecordPage
+    id={id}
+    list={['/webhooks', 'Webhooks']}
+    what="the delivery"
+    title={(entry) => entry?.event_type ?? `Delivery ${id}`}
+    tab="Delivery"
+    read={() => readEntry(id)}
+    actions={({ direction, event_id, event_type, target }) =>
+      direction === 'outbound' && <SendAgain logId={id} eventId={event_id} what={`${event_type} to ${target}`} />
+    }
+  >
+    {(entry) => <DeliveryView entry={entry} />}
+  </RecordPage>
+);
 
 const DeliveryView = ({ entry }: { readonly entry: WebhookLog }) => (
   <>

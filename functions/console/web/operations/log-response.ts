@@ -20,7 +20,7 @@ export const answerIn = (response: unknown): Answer => {
   };
 };
 
-/** The status code, or why there is none. */
+/** The status code of the answer, or the reason for a missing answer. */
 export const codeText = ({ httpStatus, error }: Answer): string => {
   if (httpStatus !== undefined) return String(httpStatus);
   return error === undefined ? '–' : inWords(error);

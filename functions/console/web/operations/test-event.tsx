@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import { answerOf, api } from '../api/client.ts';
 import type { TestResult } from '../api/types.ts';
 import { newKey, useAction } from '../view/action.ts';
-import { Dialog } from '../view/dialog.tsx';
+import { Dialog, DialogActions } from '../view/dialog.tsx';
 import { Done, ProblemNote, Status } from '../view/parts.tsx';
 
 /** Sends a sample of an event to every target that subscribes to it, and shows what each answered. */
@@ -55,14 +55,7 @@ export const TestEventDialog = ({ onClose }: { readonly onClose: () => void }) =
       </label>
       {sending.problem && <ProblemNote problem={sending.problem} />}
       {result && <Results result={result} />}
-      <div class="dialog-actions">
-        <button type="button" onClick={onClose}>
-          Close
-        </button>
-        <button type="button" class="primary" disabled={sending.isBusy} onClick={sending.run}>
-          {sending.isBusy ? 'Sending…' : 'Send'}
-        </button>
-      </div>
+      <DialogActions back="Close" onBack={onClose} act={['Send', 'Sending…']} action={sending} />
     </Dialog>
   );
 };

@@ -3,7 +3,7 @@ import { answerOf, api } from '../api/client.ts';
 import { isAdmin } from '../api/session.ts';
 import type { Payment, PaymentStatus } from '../api/types.ts';
 import { newKey, useAction } from '../view/action.ts';
-import { Dialog } from '../view/dialog.tsx';
+import { Dialog, DialogActions } from '../view/dialog.tsx';
 import { ProblemNote } from '../view/parts.tsx';
 import { RefundDialog } from './refund-dialog.tsx';
 
@@ -83,14 +83,13 @@ const CancelDialog = ({ payment, onCanceled, onClose }: CancelDialogProps) => {
     <Dialog title="Cancel this payment?" onClose={onClose}>
       <p>The payer can no longer pay it. A canceled payment cannot be continued.</p>
       {cancel.problem && <ProblemNote problem={cancel.problem} />}
-      <div class="dialog-actions">
-        <button type="button" onClick={onClose}>
-          Keep payment
-        </button>
-        <button type="button" class="danger" disabled={cancel.isBusy} onClick={cancel.run}>
-          {cancel.isBusy ? 'Canceling…' : 'Cancel payment'}
-        </button>
-      </div>
+      <DialogActions
+        back="Keep payment"
+        onBack={onClose}
+        act={['Cancel payment', 'Canceling…']}
+        action={cancel}
+        kind="danger"
+      />
     </Dialog>
   );
 };

@@ -2,10 +2,9 @@ import type { ComponentChildren } from 'preact';
 import { answerOf, api } from '../api/client.ts';
 import { dashboardLink, providerName } from '../api/providers.ts';
 import type { Dispute, Payment, Refund, TimelineEntry } from '../api/types.ts';
-import { useFollow } from '../view/action.ts';
 import { dateInUtc, inWords } from '../view/format.ts';
-import { useLoaded } from '../view/load.ts';
-import { Fact, Id, Json, Loading, Money, PageHead, ProblemNote, Status, Time } from '../view/parts.tsx';
+import { Fact, Id, Json, Money, Status, Time } from '../view/parts.tsx';
+import { RecordPage } from '../view/record-page.tsx';
 import { Link } from '../view/route.tsx';
 import { PaymentActions } from './payment-actions.tsx';
 import { Method, payerOf } from './payment-parts.tsx';
@@ -35,23 +34,18 @@ const readPayment = async (id: string): Promise<PaymentFile> => {
   };
 };
 
-export const PaymentPage = ({ id }: { readonly id: string }) => {
-  const { data, problem, isLoading, reload } = useLoaded(id, () => readPayment(id));
-  const follow = useFollow(reload);
-  return (
-    <>
-      <p class="trail">
-        <Link to="/payments">Payments</Link>
-      </p>
-      <PageHead title={`Payment ${id}`} tab={`Payment ${id}`}>
-        {data && <PaymentActions payment={data.payment} onChanged={follow} />}
-      </PageHead>
-      {problem && <ProblemNote problem={problem} onRetry={reload} />}
-      {!data && isLoading && <Loading what="the payment" />}
-      {data && <PaymentView file={data} onSent={follow} />}
-    </>
-  );
-};
+export const PaymentPage = ({ id }: { readonly id: string }) => (
+  <RecordPage
+    id={id}
+    list={['/payments', 'Payments']}
+    what="the payment"
+    title={() => `Payment ${id}`}
+    read={() => readPayment(id)}
+    actions={({ payment }, follow) => <PaymentActions payment={payment} onChanged={follow} />}
+  >
+    {(file, follow) => <PaymentView file={file} onSent={follow} />}
+  </RecordPage>
+);
 
 const PaymentView = ({ file, onSent }: { readonly file: PaymentFile; readonly onSent: () => void }) => {
   const { payment, refunds, disputes, timeline } = file;

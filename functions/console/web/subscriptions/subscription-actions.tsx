@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import { answerOf, api } from '../api/client.ts';
 import type { Subscription } from '../api/types.ts';
 import { newKey, useAction } from '../view/action.ts';
-import { Dialog } from '../view/dialog.tsx';
+import { Dialog, DialogActions } from '../view/dialog.tsx';
 import { dateInUtc } from '../view/format.ts';
 import { ProblemNote } from '../view/parts.tsx';
 import { type Command, commandsFor } from './subscription-rights.ts';
@@ -81,14 +81,12 @@ const CommandDialog = ({
     <Dialog title={`${NAMES[command]} this subscription?`} onClose={onClose}>
       <p>{CONSEQUENCES[command](subscription)}</p>
       {action.problem && <ProblemNote problem={action.problem} />}
-      <div class="dialog-actions">
-        <button type="button" onClick={onClose}>
-          Back
-        </button>
-        <button type="button" class="primary" disabled={action.isBusy} onClick={action.run}>
-          {action.isBusy ? 'Sending…' : `${NAMES[command]} subscription`}
-        </button>
-      </div>
+      <DialogActions
+        back="Back"
+        onBack={onClose}
+        act={[`${NAMES[command]} subscription`, 'Sending…']}
+        action={action}
+      />
     </Dialog>
   );
 };
@@ -122,14 +120,13 @@ const CancelDialog = ({ subscription, onChanged, onClose }: DialogProps) => {
         <p>The subscription ends now, and nothing more is charged. A linked membership ends at once.</p>
       )}
       {cancel.problem && <ProblemNote problem={cancel.problem} />}
-      <div class="dialog-actions">
-        <button type="button" onClick={onClose}>
-          Keep subscription
-        </button>
-        <button type="button" class="danger" disabled={cancel.isBusy} onClick={cancel.run}>
-          {cancel.isBusy ? 'Canceling…' : 'Cancel subscription'}
-        </button>
-      </div>
+      <DialogActions
+        back="Keep subscription"
+        onBack={onClose}
+        act={['Cancel subscription', 'Canceling…']}
+        action={cancel}
+        kind="danger"
+      />
     </Dialog>
   );
 };

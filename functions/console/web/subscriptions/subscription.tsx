@@ -4,10 +4,10 @@ import { providerName } from '../api/providers.ts';
 import { isAdmin, session } from '../api/session.ts';
 import type { Payment, Subscription } from '../api/types.ts';
 import { Method } from '../pages/payment-parts.tsx';
-import { useFollow } from '../view/action.ts';
 import { inWords } from '../view/format.ts';
-import { type PageOf, useLoaded, usePages } from '../view/load.ts';
-import { Fact, Id, Json, Loading, Money, PageHead, ProblemNote, Status, Time } from '../view/parts.tsx';
+import { type PageOf, usePages } from '../view/load.ts';
+import { Fact, Id, Json, Money, Status, Time } from '../view/parts.tsx';
+import { RecordPage } from '../view/record-page.tsx';
 import { Link } from '../view/route.tsx';
 import { type Column, Table } from '../view/table.tsx';
 import { SubscriptionActions } from './subscription-actions.tsx';
@@ -45,23 +45,18 @@ const readDunning = async (paymentId: string): Promise<Dunning> => {
   };
 };
 
-export const SubscriptionPage = ({ id }: { readonly id: string }) => {
-  const { data, problem, isLoading, reload } = useLoaded(id, () => readSubscription(id));
-  const follow = useFollow(reload);
-  return (
-    <>
-      <p class="trail">
-        <Link to="/subscriptions">Subscriptions</Link>
-      </p>
-      <PageHead title={`Subscription ${id}`} tab={`Subscription ${id}`}>
-        {data && <SubscriptionActions subscription={data.subscription} onChanged={follow} />}
-      </PageHead>
-      {problem && <ProblemNote problem={problem} onRetry={reload} />}
-      {!data && isLoading && <Loading what="the subscription" />}
-      {data && <SubscriptionView file={data} />}
-    </>
-  );
-};
+export const SubscriptionPage = ({ id }: { readonly id: string }) => (
+  <RecordPage
+    id={id}
+    list={['/subscriptions', 'Subscriptions']}
+    what="the subscription"
+    title={() => `Subscription ${id}`}
+    read={() => readSubscription(id)}
+    actions={({ subscription }, follow) => <SubscriptionActions subscription={subscription} onChanged={follow} />}
+  >
+    {(file) => <SubscriptionView file={file} />}
+  </RecordPage>
+);
 
 const SubscriptionView = ({ file: { subscription, dunning } }: { readonly file: SubscriptionFile }) => (
   <>

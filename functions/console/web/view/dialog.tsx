@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useRef } from 'preact/hooks';
+import type { Action } from './action.ts';
 
 interface DialogProps {
   readonly title: string;
@@ -21,3 +22,30 @@ export const Dialog = ({ title, onClose, children }: DialogProps) => {
     </dialog>
   );
 };
+
+interface DialogActionsProps {
+  /** The name of the button that closes the dialog and changes nothing. */
+  readonly back: string;
+  readonly onBack: () => void;
+  /** The name of the button that acts, and its name while it does. */
+  readonly act: readonly [name: string, whileBusy: string];
+  readonly action: Pick<Action, 'isBusy' | 'run'>;
+  readonly kind?: 'primary' | 'danger';
+}
+
+export const DialogActions = ({
+  back,
+  onBack,
+  act: [name, whileBusy],
+  action,
+  kind = 'primary',
+}: DialogActionsProps) => (
+  <div class="dialog-actions">
+    <button type="button" onClick={onBack}>
+      {back}
+    </button>
+    <button type="button" class={kind} disabled={action.isBusy} onClick={action.run}>
+      {action.isBusy ? whileBusy : name}
+    </button>
+  </div>
+);

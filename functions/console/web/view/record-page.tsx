@@ -1,0 +1,40 @@
+import type { ComponentChildren } from 'preact';
+import { useFollow } from './action.ts';
+import { useLoaded } from './load.ts';
+import { Loading, PageHead, ProblemNote } from './parts.tsx';
+import { Link } from './route.tsx';
+
+interface RecordPageProps<Data> {
+  readonly id: string;
+  /** The path and the name of the list that the record stands in. */
+  readonly list: readonly [path: string, name: string];
+  /** The record in words, for the message while it loads: "the payment". */
+  readonly what: string;
+  /** The heading; the name of the browser's tab is the same unless `tab` is set. */
+  readonly title: (data: Data | undefined) => string;
+  readonly tab?: string;
+  readonly read: () => Promise<Data>;
+  /** What the caller can do to the record; `follow` reads it again until it has followed. */
+  readonly actions: (data: Data, follow: () => void) => ComponentChildren;
+  readonly children: (data: Data, follow: () => void) => ComponentChildren;
+}
+
+/** A page about one record: the way back to its list, the heading with its actions, and the states of loading. */
+export const RecordPage = <Data,>({ id, list, what, title, tab, read, actions, children }: RecordPageProps<Data>) => {
+  const { data, problem, isLoading, reload } = useLoaded(id, read);
+  const follow = useFollow(reload);
+  const [path, name] = list;
+  return (
+    <>
+      <p class="trail">
+        <Link to={path}>{name}</Link>
+      </p>
+      <PageHead title={title(data)} tab={tab ?? title(data)}>
+        {data && actions(data, follow)}
+      </PageHead>
+      {problem && <ProblemNote problem={problem} onRetry={reload} />}
+      {!data && isLoading && <Loading what={what} />}
+      {data && children(data, follow)}
+    </>
+  );
+};
