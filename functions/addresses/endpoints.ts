@@ -35,7 +35,7 @@ const addressViewSchema = z
       .boolean()
       .nullable()
       .describe(
-        'Whether form and check digits of the tax id are right for its type and country; null if there is no rule.',
+        'Whether form and check digits of the tax id are right for its type and country; null for a type and country without a rule.',
       ),
     is_default: z.boolean().describe('True for the one default address of its owner and type.'),
     alias: text.describe('The name that the owner gave to the address; null without one.'),

@@ -36,7 +36,7 @@ const customerSchema = z
     metadata: z
       .record(z.string(), jsonValue)
       .optional()
-      .describe('Your own data, as the request set it. Empty if there is none.'),
+      .describe('Your own data, as the request set it; an empty object without metadata.'),
     created_at: timestamp.describe('When the customer was created.'),
     updated_at: timestamp.optional().describe('When the customer last changed.'),
   })

@@ -139,8 +139,8 @@ export const createMethodEndpoint = endpoint({
   method: 'POST',
   path: '/payment-methods',
   summary: 'Save a payment method',
-  description: `Attaches the token of a card or bank account to the owner's customer at the provider, which is made if there is none, and stores
-    the method. Save a method that later payments or a subscription shall charge; for a single payment send the token to the payment.
+  description: `Attaches the token of a card or bank account to the owner's customer at the provider, and stores the
+    method. The first method of an owner creates the customer. Save a method that later payments or a subscription shall charge; for a single payment send the token to the payment.
 
     If the bank asks the payer to authenticate, the method comes back with \`setup_status: requires_action\`, a \`next_action\` and a
     \`client_secret\`. It cannot be charged or become the default before that is done, and it is removed if it is not done within 24 hours.
@@ -272,8 +272,8 @@ export const deleteMethodEndpoint = endpoint({
   path: '/payment-methods/{id}',
   summary: 'Delete a payment method',
   description: `Detaches the method at the provider and removes it here. Live subscriptions that charge it change to the owner's default
-    method of the same provider; if there is none, the answer is 409 \`PAYMENT_METHOD_IN_USE\` and nothing changes. If the default is deleted,
-    the newest remaining method takes its place.`,
+    method of the same provider. Without such a default the answer is 409 \`PAYMENT_METHOD_IN_USE\`, and nothing changes. When the
+    default itself is deleted, the newest remaining method becomes the default.`,
   auth: 'session',
   access: { action: 'canManagePaymentMethods', record: paymentMethodRecord },
   params: byId,

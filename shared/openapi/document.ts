@@ -37,7 +37,7 @@ export const apiDocument = (endpoints: readonly Endpoint[], serverUrl: string, e
     ),
   );
 
-/** Shows the text of a whole number in the query as an integer, any JSON as any value, and no bounds that say nothing. */
+/** Documents whole numbers in the query as integers and JSON as any value, and drops the bounds of safe integers. */
 const correctSchema = ({ jsonSchema, zodSchema }: Parameters<ZodOpenApiOverride>[0]): void => {
   if (jsonSchema.pattern === WHOLE_NUMBER) {
     delete jsonSchema.pattern;

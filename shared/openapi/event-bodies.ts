@@ -46,7 +46,7 @@ const payment = {
       'The provider gave it; `POST /payments/sync/{provider_payment_id}` takes it. Null while the provider has given none.',
     ),
   organization_id: organizationId,
-  customer_id: id.nullable().describe('Names the customer that pays, `cust_…`; null if there is none.'),
+  customer_id: id.nullable().describe('Names the customer that pays, `cust_…`; null for a payment without a customer.'),
   subscription_id: id
     .nullable()
     .describe('The subscription that the payment is for, `subs_…`; null for a single payment.'),

@@ -13,7 +13,7 @@ export const paymentsMeta = z
         'Present if `total` is not exact: it may count payments outside the asked range, or only those found so far.',
       ),
     hasMore: z.boolean().describe('True if another page follows.'),
-    next_cursor: z.string().optional().describe('The `cursor` of the next page; absent where there is none.'),
+    next_cursor: z.string().optional().describe('The `cursor` of the next page; absent on the last page.'),
   })
   .describe('Where the page stands in the list.');
 

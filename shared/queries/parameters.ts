@@ -183,10 +183,12 @@ export const listSubscriptionsQuery = z.object({
   project_id: idSchema.optional().describe('Only subscriptions of this project. The caller needs to see it.'),
   include_projects: booleanParameter
     .optional()
-    .describe('True adds the project of each subscription as `project`; null where there is none.'),
+    .describe('True adds the project of each subscription as `project`; null for a subscription without a project.'),
   include_pm: booleanParameter
     .optional()
-    .describe('True adds the payment method of each subscription as `payment_method`; null where there is none.'),
+    .describe(
+      'True adds the payment method of each subscription as `payment_method`; null for a subscription without a method.',
+    ),
 });
 
 export type ListSubscriptionsQuery = z.output<typeof listSubscriptionsQuery>;

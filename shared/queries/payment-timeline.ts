@@ -18,8 +18,7 @@ import {
   versionFields,
 } from './timeline.ts';
 
-/** The history of a payment: see `timeline.ts`. */
-/** The refund or dispute that the version changed, as it was then. */
+/** The history of a payment: see `timeline.ts`. A version that a refund or dispute changed shows it as it was then. */
 const changedRefund = z.object({
   id: z.string().describe('Names the refund, `ref_…`.'),
   amount_cents: z.int().describe('What goes back, in minor units.'),

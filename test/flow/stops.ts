@@ -7,8 +7,8 @@ import { startTestHost, type TestHost } from './host.ts';
 
 /**
  * A host whose functions reach the provider through a proxy, and the table through a connection of the same kind. Both
- * stop a function at its n-th call: before the call is carried out or after it. From there on nothing that the function does has any effect, which is all
- * that a crash is. Streams, sweeps and projections go through untouched.
+ * stop a function at its n-th call: before the call is carried out or after it. Later calls of the function have no effect,
+ * as after a crash. Streams, sweeps and projections go through untouched.
  */
 export interface Stop {
   /** Counted from 1; or the first call of that name. */

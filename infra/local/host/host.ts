@@ -52,7 +52,7 @@ export interface Host {
 }
 
 export interface HostOptions {
-  /** 0: any free port. */
+  /** 0 listens on a free port. */
   readonly port?: number;
   /** A folder, or `:memory:`. */
   readonly dataDir: string;

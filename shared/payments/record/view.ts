@@ -173,7 +173,7 @@ export const paymentViewSchema = z
   .looseObject({
     id,
     user_id: text.describe('The user who made the payment; null for a guest.'),
-    customer_id: text.describe('The customer that pays, `cust_…`; null if there is none.'),
+    customer_id: text.describe('The customer that pays, `cust_…`; null for a payment without a customer.'),
     subtotal_cents: cents.meta({ description: 'The price before tax and discount, in minor units.', examples: [2500] }),
     tax_cents: cents.meta({ description: 'The tax in minor units; 0 if the request named none.', examples: [475] }),
     discount_cents: cents.meta({
@@ -229,7 +229,9 @@ export const paymentViewSchema = z
       .describe('Present if the method is saved for later payments once this one succeeds.'),
     return_url: z.string().optional().describe('Where the provider sends the payer back to; absent without one.'),
     billing_address_id: text.describe('The billing address for tax and audit, `addr_…`; null without one.'),
-    metadata: z.record(z.string(), jsonValue).describe('Your own data, as the request set it. Empty if there is none.'),
+    metadata: z
+      .record(z.string(), jsonValue)
+      .describe('Your own data, as the request set it; an empty object without metadata.'),
     failure_code: z.enum(DECLINE_CODES).optional().describe('Why the last attempt was declined; absent if none was.'),
     next_action: nextAction,
     created_at: createdAt,

@@ -143,7 +143,9 @@ export const refundViewSchema = z
     }),
     reason: z.enum(REFUND_REASONS).nullable().describe('Why the payment is refunded; null if no reason was given.'),
     description: text.describe('A note in your words; null without one.'),
-    metadata: z.record(z.string(), jsonValue).describe('Your own data, as the request set it. Empty if there is none.'),
+    metadata: z
+      .record(z.string(), jsonValue)
+      .describe('Your own data, as the request set it; an empty object without metadata.'),
     source: z
       .enum(REFUND_SOURCES)
       .describe("`api`: made with this API. `provider`: made in the provider's dashboard or by another system."),

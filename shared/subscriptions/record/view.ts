@@ -228,7 +228,7 @@ export const subscriptionViewSchema = guestSubscriptionSchema
     latest_payment_id: textOrNull.describe('The payment of the latest charge, `pay_…`; null before the first.'),
     metadata: z
       .record(z.string(), jsonValue)
-      .describe('Your own data, as the requests set it. Empty if there is none.'),
+      .describe('Your own data, as the requests set it; an empty object without metadata.'),
     updated_at: timestamp.describe('When the subscription last changed.'),
   })
   .meta({
