@@ -70,6 +70,7 @@ export const simulate = async (options: RunOptions): Promise<RunResult> => {
     useMachine({ ...machine, fetch: early, httpRequest: early });
     service = await openService(kernel);
     useMachine({ ...machine, fetch: simulatedFetch(service.send), httpRequest: simulatedHttpRequest(service.send) });
+    await useWebhookMode(kernel, service);
     const given = { operations: options.operations ?? OPERATIONS, actors: ACTORS, length: LENGTH, off };
     const world = await kernel.driveUntil(runWorld(kernel, service, given));
     operations = world.operations;
@@ -84,10 +85,17 @@ export const simulate = async (options: RunOptions): Promise<RunResult> => {
   }
 };
 
+const useWebhookMode = (kernel: Kernel, service: Service): Promise<unknown> => {
+  const mode = kernel.weather().providerWebhooks;
+  const seed = kernel.prng('provider webhooks').int(1, 1_000_000);
+  return kernel.driveUntil(service.control('POST', '/simulator/webhooks', { mode, seed }));
+};
+
 /** Faults end, all retries run, and an operator redrives what has ended in dead-letter queues. */
 const comeToRest = async (kernel: Kernel, service: Service): Promise<void> => {
   kernel.note('the weather is calm from now on');
   kernel.calmDown();
+  await useWebhookMode(kernel, service);
   await kernel.driveToRest(HORIZON_MS);
   const queues: FinishedRun['queues'] = await service.control('GET', '/queues');
   for (const [name, { visible }] of Object.entries(queues)) {

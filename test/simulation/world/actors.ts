@@ -1,5 +1,6 @@
 import { DEMO_SESSIONS } from '../../../infra/local/identity/identity.ts';
 import type { Kernel } from '../kernel/kernel.ts';
+import type { Prng } from '../kernel/prng.ts';
 import { BASE_URL, NetworkError } from '../places/network.ts';
 import type { ParsedJson, Service } from '../places/service.ts';
 import type { Actor, Exchange, Expectation, Operation, RequestOptions } from './operation.ts';
@@ -21,20 +22,19 @@ export interface WorldOptions {
   readonly off: ReadonlySet<string>;
 }
 
-const MOST_PAUSE_MS = 5_000;
-
 export const runWorld = async (kernel: Kernel, service: Service, options: WorldOptions): Promise<World> => {
   const world: World = { exchanges: [], expectations: [], operations: 0 };
   const each = Math.ceil(options.length / options.actors);
   const scripts = Array.from({ length: options.actors }, async (_, index) => {
     const actor = createActor(kernel, service, { world, index });
     for (let turn = 1; turn <= each; turn += 1) {
-      await actor.wait(actor.prng.int(1, MOST_PAUSE_MS));
+      await actor.wait(actor.prng.int(1, kernel.weather().longestPauseMs));
       const name = `operation ${index + 1}.${turn}`;
       // Drawn although it may be switched off, so that the rest of the script stays the same.
       const prng = kernel.prng(`${actor.name}/${turn}`);
       const possible = options.operations.filter((operation) => operation.possible?.(actor) ?? true);
       const operation = prng.weighted(possible);
+      if (prng.chance(kernel.weather().replays)) await replay(kernel, service, prng);
       if (options.off.has(name)) continue;
       kernel.note(`${actor.name}: ${operation.name} (${name})`);
       world.operations += 1;
@@ -43,6 +43,14 @@ export const runWorld = async (kernel: Kernel, service: Service, options: WorldO
   });
   await Promise.all(scripts);
   return world;
+};
+
+const STREAM_CONSUMERS = ['workers.publish-changes', 'workers.project-changes'] as const;
+
+const replay = async (kernel: Kernel, service: Service, prng: Prng): Promise<void> => {
+  const consumer = prng.pick(STREAM_CONSUMERS);
+  kernel.note(`the stream is given to ${consumer} again from its beginning`);
+  await service.parts.replayStream(consumer);
 };
 
 interface ActorParts {
