@@ -32,6 +32,8 @@ export interface RunResult {
   readonly digest: string;
   readonly trace: readonly string[];
   readonly operations: number;
+  /** Names of what happened, each of which can be switched off. */
+  readonly happened: { readonly operation: readonly string[]; readonly event: readonly string[] };
   readonly counts: Counts;
 }
 
@@ -46,16 +48,17 @@ export const simulate = async (options: RunOptions): Promise<RunResult> => {
   const off = options.off ?? new Set();
   const trace = createTrace(options.keepTrace ?? false);
   const kernel = createKernel({ seed: options.seed, trace, off, weather: options.weather });
-  const end = (problems: readonly string[], operations: number): RunResult => ({
+  let operations: readonly string[] = [];
+  const end = (problems: readonly string[]): RunResult => ({
     seed: options.seed,
     problems,
     digest: trace.digest(),
     trace: trace.lines(),
-    operations,
+    operations: operations.length,
+    happened: { operation: operations, event: kernel.events() },
     counts: kernel.counts(),
   });
   let service: Service | undefined;
-  let operations = 0;
   const random = kernel.prng('platform');
   try {
     const machine = {
@@ -74,11 +77,12 @@ export const simulate = async (options: RunOptions): Promise<RunResult> => {
     const given = { operations: options.operations ?? OPERATIONS, actors: ACTORS, length: LENGTH, off };
     const world = await kernel.driveUntil(runWorld(kernel, service, given));
     operations = world.operations;
+    await kernel.driveUntil(pause(kernel.weather().lastsMs));
     await comeToRest(kernel, service);
     const finished = await finish(kernel, service, { seed: options.seed, world });
-    return end(await judge(kernel, finished, options.oracles ?? ORACLES), operations);
+    return end(await judge(kernel, finished, options.oracles ?? ORACLES));
   } catch (error) {
-    return end([error instanceof Error ? (error.stack ?? error.message) : String(error)], operations);
+    return end([error instanceof Error ? (error.stack ?? error.message) : String(error)]);
   } finally {
     await service?.close();
     useMachine(undefined);
@@ -90,6 +94,8 @@ const useWebhookMode = (kernel: Kernel, service: Service): Promise<unknown> => {
   const seed = kernel.prng('provider webhooks').int(1, 1_000_000);
   return kernel.driveUntil(service.control('POST', '/simulator/webhooks', { mode, seed }));
 };
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => void setTimeout(resolve, ms));
 
 /** Faults end, all retries run, and an operator redrives what has ended in dead-letter queues. */
 const comeToRest = async (kernel: Kernel, service: Service): Promise<void> => {

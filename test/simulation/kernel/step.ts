@@ -47,7 +47,7 @@ export const lostWith = <T>(kind: string, error: () => unknown, weight = 1): Fau
 
 /** The caller's own time-out ends the wait. */
 export const silentBefore = <T>(weight = 1): Fault<T> => ({
-  kind: 'no answer, no effect',
+  kind: 'no answer and no effect',
   weight,
   carryOut: () => new Promise(() => undefined),
 });

@@ -64,7 +64,11 @@ const keyOf = (step: TransactionStep): { readonly pk?: unknown; readonly sk?: un
 };
 
 const nameOf = ({ pk, sk }: { readonly pk?: unknown; readonly sk?: unknown }): string => `${pk}/${sk}`;
-const kindOf = (sk: unknown): string => String(sk).split('#')[0] ?? '';
+/** Entries of lists have a time as their sort key. */
+const kindOf = (sk: unknown): string => {
+  const [first = ''] = String(sk).split('#');
+  return /^\d/.test(first) ? 'entry' : first;
+};
 const kindsOf = (sortKeys: readonly unknown[]): string => [...new Set(sortKeys.map(kindOf))].join('+');
 
 const metadata = { $metadata: {} };

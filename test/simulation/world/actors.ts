@@ -9,8 +9,8 @@ import type { Actor, Exchange, Expectation, Operation, RequestOptions } from './
 export interface World {
   readonly exchanges: Exchange[];
   readonly expectations: Expectation[];
-  /** How many operations ran. */
-  operations: number;
+  /** The names of those that ran. */
+  readonly operations: string[];
 }
 
 export interface WorldOptions {
@@ -23,7 +23,7 @@ export interface WorldOptions {
 }
 
 export const runWorld = async (kernel: Kernel, service: Service, options: WorldOptions): Promise<World> => {
-  const world: World = { exchanges: [], expectations: [], operations: 0 };
+  const world: World = { exchanges: [], expectations: [], operations: [] };
   const each = Math.ceil(options.length / options.actors);
   const scripts = Array.from({ length: options.actors }, async (_, index) => {
     const actor = createActor(kernel, service, { world, index });
@@ -37,7 +37,7 @@ export const runWorld = async (kernel: Kernel, service: Service, options: WorldO
       if (prng.chance(kernel.weather().replays)) await replay(kernel, service, prng);
       if (options.off.has(name)) continue;
       kernel.note(`${actor.name}: ${operation.name} (${name})`);
-      world.operations += 1;
+      world.operations.push(name);
       await operation.run({ ...actor, prng, request: actor.as(operation.name) });
     }
   });
