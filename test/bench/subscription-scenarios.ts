@@ -84,7 +84,7 @@ export const SUBSCRIPTION_SCENARIOS = {
   'timeline of a subscription': onSubscription((id, who) => read(`/subscriptions/${id}/timeline`, who)),
   'list subscriptions': onSubscription((_, who) => read('/subscriptions?limit=10', who)),
   'list subscriptions by a guest e-mail': async () => ({
-    ask: { method: 'GET', path: '/subscriptions/guest/nobody@example.com' },
+    ask: { method: 'GET', path: '/subscriptions/guest/unknown@example.com' },
     status: 200,
   }),
   'list subscriptions with methods': onSubscription((_, who) => read('/subscriptions?limit=10&include_pm=true', who)),

@@ -92,7 +92,7 @@ const READS: readonly string[] = ['GetItem', 'BatchGetItem', 'Query', 'Scan', 'T
 
 /** The cost of one request. @param body the engine's answer, with its consumed capacity. */
 export const unitsOf = (operation: string, status: number, body: unknown): Units => {
-  if (status === 200) return told(operation, body);
+  if (status === 200) return consumedUnits(operation, body);
   // A write whose condition fails costs the size of the existing item; the answer has no units.
   const { CancellationReasons, ...single } = refusedSchema.parse(body);
   const items = (CancellationReasons ?? [single]).map(({ Item }) => (Item ? writeUnitsOf(itemBytes(Item)) : 1));
@@ -100,7 +100,7 @@ export const unitsOf = (operation: string, status: number, body: unknown): Units
   return { read: 0, write, due: 0 };
 };
 
-const told = (operation: string, body: unknown): Units => {
+const consumedUnits = (operation: string, body: unknown): Units => {
   const { ConsumedCapacity } = answerSchema.parse(body);
   const all = ConsumedCapacity.reduce((sum, { CapacityUnits }) => sum + CapacityUnits, 0);
   if (READS.includes(operation)) return { read: all, write: 0, due: 0 };

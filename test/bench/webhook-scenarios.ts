@@ -14,14 +14,14 @@ import type { Ask, Json, Service } from './service.ts';
 import type { WebhookRow } from './webhook-budgets.ts';
 
 /** Logs of webhooks, test events, events sent again. */
-const PAYMENTS_TOLD_OF = 4;
+const PAYMENTS_PUBLISHED = 4;
 
 const logsOf = (who: Pick<Person, 'headers'>, query = ''): Ask =>
   read(`/webhooks/logs?limit=3&event_type=payment.created${query}`, who);
 
 /** Payments of a user, delivered to the only target, and the log entries of these deliveries. */
 const delivered = async (service: Service, who: Person, fields: Fields = {}): Promise<Json[]> => {
-  for (let made = 0; made < PAYMENTS_TOLD_OF; made += 1) await intent(service, who, fields);
+  for (let made = 0; made < PAYMENTS_PUBLISHED; made += 1) await intent(service, who, fields);
   await service.settle();
   return service.must(logsOf(who));
 };

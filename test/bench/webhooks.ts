@@ -32,7 +32,9 @@ export const benchWebhooks = async (): Promise<boolean> => {
   const bound = quantile(without, 0.99) + TOLERATED_MS;
   const holds = quantile(hanging, 0.99) <= bound;
   say(
-    holds ? '\nNobody waits for the target that hangs.' : `\nNOT SO: the 99th percentile must be at most ${bound} ms`,
+    holds
+      ? '\nNo delivery waits for the target that hangs.'
+      : `\nNOT SO: the 99th percentile must be at most ${bound} ms`,
   );
   return holds;
 };

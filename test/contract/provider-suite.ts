@@ -514,8 +514,8 @@ const testCustomers = ({ name, paths }: Subject): void => {
     );
 
     it('is made without a name, e-mail or phone too', async () => {
-      const nobody = { email: undefined, name: undefined, phone: undefined };
-      const made = await provider.createCustomer({ ...nobody, ourCustomerId: 'cust_2', idempotencyKey: 'k2' });
+      const unnamed = { email: undefined, name: undefined, phone: undefined };
+      const made = await provider.createCustomer({ ...unnamed, ourCustomerId: 'cust_2', idempotencyKey: 'k2' });
       expect(made).toMatchObject({ kind: 'done' });
     });
 

@@ -113,9 +113,9 @@ describe('a first charge', () => {
     const intent = await intentOf(subscription);
     expect(intent.status).toBe('requires_payment_method');
     const paid = await rig.stripe.paymentIntents.confirm(intent.id, { payment_method: 'pm_card_visa' });
-    const begun = await read(subscription);
-    expect(begun).toMatchObject({ status: 'active', default_payment_method: paid.payment_method });
-    expect(begun.payment_settings?.save_default_payment_method).toBe('on_subscription');
+    const active = await read(subscription);
+    expect(active).toMatchObject({ status: 'active', default_payment_method: paid.payment_method });
+    expect(active.payment_settings?.save_default_payment_method).toBe('on_subscription');
     const method = await rig.stripe.paymentMethods.retrieve(String(paid.payment_method));
     expect(method.customer).toBe(customer.id);
   });
@@ -249,7 +249,7 @@ describe('an incomplete subscription', () => {
     expect((await step((await intentOf(subscription)).id, 'success')).status).toBe(409);
   });
 
-  it('does not expire once it has begun', async () => {
+  it('does not expire once it has active', async () => {
     const subscription = await subscribe(ALWAYS);
     await step((await intentOf(subscription)).id, 'success');
     await rig.clock.advance(DAY_MS);

@@ -86,7 +86,7 @@ describe("the simulator's own events", () => {
     await rig.stripe.paymentMethods.update(method.id, { card: { exp_year: 2040 } });
     await rig.stripe.customers.del(customer.id);
     const events = await rig.events();
-    const told = Object.fromEntries(events.map((event) => [event.type, event.data]));
+    const dataByType = Object.fromEntries(events.map((event) => [event.type, event.data]));
     expect(new Set(events.map(({ type }) => type))).toEqual(
       new Set([
         'customer.created',
@@ -97,12 +97,12 @@ describe("the simulator's own events", () => {
         'customer.deleted',
       ]),
     );
-    expect(told['customer.updated']?.previous_attributes).toEqual({ name: null });
-    expect(told['payment_method.detached']).toMatchObject({
+    expect(dataByType['customer.updated']?.previous_attributes).toEqual({ name: null });
+    expect(dataByType['payment_method.detached']).toMatchObject({
       object: { id: method.id, customer: null },
       previous_attributes: { customer: customer.id },
     });
-    expect(told['customer.deleted']?.object).toMatchObject({ id: customer.id, email: 'a@example.com' });
+    expect(dataByType['customer.deleted']?.object).toMatchObject({ id: customer.id, email: 'a@example.com' });
   });
 
   it('are retried with growing delays and new signatures, then dropped', async () => {

@@ -99,10 +99,10 @@ describe.skipIf(folder === undefined)(
       const person = { email: 'ana@example.com', name: 'Ana Silva', phone: '+351 210 000 000' };
       const ourCustomerId = 'cust_000000000000000000000001';
       const { customerId } = await done(provider.createCustomer({ ...person, ourCustomerId, idempotencyKey: 'c' }));
-      const nobody = { email: undefined, name: undefined, phone: undefined };
-      await done(provider.createCustomer({ ...nobody, ourCustomerId: 'cust_2', idempotencyKey: 'c2' }));
+      const unnamed = { email: undefined, name: undefined, phone: undefined };
+      await done(provider.createCustomer({ ...unnamed, ourCustomerId: 'cust_2', idempotencyKey: 'c2' }));
       await done(
-        provider.updateCustomer({ ...nobody, name: 'Bea', cleared: ['phone'], customerId, idempotencyKey: 'u' }),
+        provider.updateCustomer({ ...unnamed, name: 'Bea', cleared: ['phone'], customerId, idempotencyKey: 'u' }),
       );
       const { methodId } = await done(
         provider.attachMethod({

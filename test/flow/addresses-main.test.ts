@@ -239,9 +239,9 @@ describe('a field of an address that a caller may not set', () => {
   const FORBIDDEN = {
     id: 'addr_000000000000000000000001',
     version: 99,
-    user_id: 'somebody',
-    userId: 'somebody',
-    owner: 'USER#somebody#ADDR',
+    user_id: 'user_other',
+    userId: 'user_other',
+    owner: 'USER#user_other#ADDR',
     guest_id: 'gst_1',
     guestId: 'gst_1',
     guest_email: 'guest@example.com',
@@ -323,8 +323,8 @@ describe('an Idempotency-Key', () => {
     const refused = await service.post('/addresses', fullAddress(), withKey('gone'));
     expect(refused).toMatchObject({ status: 409, body: { code: 'INVALID_STATE' } });
     await service.advance(DAY);
-    const anew = await service.post('/addresses', fullAddress(), withKey('gone'));
-    expect(anew).toMatchObject({ status: 201, body: { alias: null } });
+    const repeated = await service.post('/addresses', fullAddress(), withKey('gone'));
+    expect(repeated).toMatchObject({ status: 201, body: { alias: null } });
   });
 });
 

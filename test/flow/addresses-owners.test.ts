@@ -241,7 +241,7 @@ describe("an organization's addresses", () => {
   let stranger: User;
   const as = (role: string): User => {
     const person = people.get(role);
-    if (!person) throw new Error(`nobody is ${role}`);
+    if (!person) throw new Error(`no person has the role ${role}`);
     return person;
   };
 

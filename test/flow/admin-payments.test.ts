@@ -123,7 +123,7 @@ describe('GET /admin/payments', () => {
     expect(await idsOf(admin, { search: reference_code.toLowerCase(), from })).toEqual([payment.id]);
     expect(await idsOf(admin, { search: saved.card_last_four, from })).toEqual([payment.id]);
     expect(await idsOf(admin, { search: 'pay_000000000000000000000000' })).toEqual([]);
-    expect(await idsOf(admin, { search: 'nobody@example.com' })).toEqual([]);
+    expect(await idsOf(admin, { search: 'unknown@example.com' })).toEqual([]);
     expect(await idsOf(admin, { search: payment.id, status: 'failed' })).toEqual([]);
   });
 

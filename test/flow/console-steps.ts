@@ -53,7 +53,7 @@ export const visitConsole = async (browser: Browser, service: TestHost, width: n
   return { page, asked, complaints, open };
 };
 
-/** Signs in with a session ID, as somebody does who has one. */
+/** Signs in by typing a session ID into the form. */
 export const enterSession = async ({ page, open }: ConsoleVisit, session: string): Promise<void> => {
   await open('');
   await page.getByLabel('Session ID or token').fill(session);

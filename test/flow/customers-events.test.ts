@@ -138,10 +138,10 @@ describe('customer.updated', () => {
   });
 
   test('of an unknown customer is retried, then logged', async () => {
-    await tell('customer.updated', { id: 'cus_nobody', name: 'Nobody' });
-    expect(await outcomesOf(service, 'cus_nobody')).toEqual([]);
+    await tell('customer.updated', { id: 'cus_unknown', name: 'Unknown' });
+    expect(await outcomesOf(service, 'cus_unknown')).toEqual([]);
     await service.advance(HOUR);
-    expect(await outcomesOf(service, 'cus_nobody')).toMatchObject([
+    expect(await outcomesOf(service, 'cus_unknown')).toMatchObject([
       { status: 'failed', response: { outcome: 'unmatched' } },
     ]);
   });

@@ -147,7 +147,7 @@ describe('a guest', () => {
       [one, two].map(async ({ body }) => (await storedRecord(service, 'CUS', body.id)).guestId),
     );
     expect(ids[0]).not.toBe(ids[1]);
-    const keyed = { idempotencyKey: 'a-key-that-nobody-guesses' };
+    const keyed = { idempotencyKey: 'a-key-that-is-long-and-random' };
     const first = await create(keyed, { guest_data });
     const again = await create(keyed, { guest_data });
     expect(again.body.id).toBe(first.body.id);
@@ -186,8 +186,8 @@ describe('a guest', () => {
         method,
         answer: { status: 401, body: { code: 'GUEST_NOT_ALLOWED' } },
       });
-      const nobody = await service.request(method, path, method === 'PUT' ? { body: {} } : {});
-      expect(nobody).toMatchObject({ status: 401, body: { code: 'AUTHENTICATION_REQUIRED' } });
+      const anonymous = await service.request(method, path, method === 'PUT' ? { body: {} } : {});
+      expect(anonymous).toMatchObject({ status: 401, body: { code: 'AUTHENTICATION_REQUIRED' } });
     }
   });
 

@@ -87,14 +87,14 @@ describe('the erasure of a user', () => {
     expect(lists.body.meta.total).toBe(total);
     const { body: ended } = await service.get(`/subscriptions/${life.subscription.id}`, life.user.options);
     expect(ended).toMatchObject({ status: 'canceled', metadata: {} });
-    const told = await service.get(`/subscriptions/${life.subscription.id}/timeline`, admin.options);
-    const changes = told.body.data.filter(({ kind }: ParsedJson) => kind === 'change');
+    const timeline = await service.get(`/subscriptions/${life.subscription.id}/timeline`, admin.options);
+    const changes = timeline.body.data.filter(({ kind }: ParsedJson) => kind === 'change');
     expect(changes.map(({ cause, actor }: ParsedJson) => [cause, actor.type, actor.id])).toEqual([
       ['created', 'user', life.user.userId],
       ['canceled', 'system', 'run-due'],
       ['updated', 'system', 'run-due'],
     ]);
-    expect(plantedIn(JSON.stringify(told.body), plant.values)).toEqual([]);
+    expect(plantedIn(JSON.stringify(timeline.body), plant.values)).toEqual([]);
     const ledger = await service.ledger();
     const atProvider = (list: string, id: string) => ledger[list].find((one: ParsedJson) => one.id === id);
     expect(atProvider('customers', life.customer.provider_customer_id)).toMatchObject({ deleted: true });
@@ -206,7 +206,7 @@ describe('the erasure of the guests of an e-mail address', () => {
 describe('a request for an erasure', () => {
   test('names exactly one of user_id and email', async () => {
     const { options } = await platformAdmin(service);
-    for (const body of [{}, { user_id: 'user_1', email: 'a@example.com' }, { email: 'nobody' }]) {
+    for (const body of [{}, { user_id: 'user_1', email: 'a@example.com' }, { email: 'not-an-email' }]) {
       expect(await service.post('/admin/erasures', body, options)).toMatchObject({
         status: 400,
         body: { code: 'VALIDATION_ERROR' },

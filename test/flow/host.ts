@@ -222,13 +222,13 @@ interface Init {
 const fetchFrom = (localAddress: string, url: string, { method, headers, body }: Init): Promise<Response> =>
   new Promise((resolve, reject) => {
     const sent = httpRequest(url, { method, headers, localAddress, agent: false }, async (message) => {
-      const told = Object.entries(message.headers).map(([name, value]): [string, string] => [
+      const received = Object.entries(message.headers).map(([name, value]): [string, string] => [
         name,
         [value].flat().join(),
       ]);
       const text = Buffer.concat(await message.toArray());
       const status = message.statusCode ?? 0;
-      resolve(new Response(status === 204 ? null : text, { status, headers: told }));
+      resolve(new Response(status === 204 ? null : text, { status, headers: received }));
     });
     sent.on('error', reject);
     sent.end(body);

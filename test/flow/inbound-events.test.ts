@@ -65,9 +65,9 @@ describe('an inbound event', () => {
   ] as const)('%s in the %s vocabulary makes a payment %s', async (type, vocabulary, status) => {
     const { payment, tell } = await unconfirmed();
     const id = `evt_${vocabulary}_${status}`;
-    const told = await tell(type, { vocabulary, id });
-    expect(told).toMatchObject({ status, updated_at: new Date(service.now()).toISOString() });
-    expect(told.completed_at === null).toBe(status !== 'succeeded');
+    const updated = await tell(type, { vocabulary, id });
+    expect(updated).toMatchObject({ status, updated_at: new Date(service.now()).toISOString() });
+    expect(updated.completed_at === null).toBe(status !== 'succeeded');
     const settled = status === 'succeeded' || status === 'failed' ? [`payment.${status}`] : [];
     expect(eventsOf(service, payment.id)).toEqual(['payment.created', ...settled]);
     expect(await logEntriesOf(service, payment.id)).toMatchObject([
@@ -189,12 +189,12 @@ describe('an inbound event with odd content', () => {
   test.each([
     ['a name of a class', '"constructor":{"name":"Set"}'],
     ['numbers that no table keeps', '"a":1e300,"b":12345678901234567890,"c":1e-200'],
-    ['half a character', '"a":"\\ud800","\\ud800":1'],
+    ['a lone surrogate', '"a":"\\ud800","\\ud800":1'],
     ['deep nesting', `"a":${'['.repeat(3_000)}${']'.repeat(3_000)}`],
   ])('(%s) is applied and logged', async (_what, content) => {
     const { payment, user } = await unconfirmed();
-    const told = intentEvent(payment, 'payment_intent.succeeded');
-    const object = JSON.stringify(told.object).replace('{', `{"odd":{${content}},`);
+    const reported = intentEvent(payment, 'payment_intent.succeeded');
+    const object = JSON.stringify(reported.object).replace('{', `{"odd":{${content}},`);
     const payload = `{"id":"evt_odd_${payment.id}","type":"payment_intent.succeeded","created":${seconds()},"data":{"object":${object}}}`;
     const secret = LOCAL_SECRETS.PROVIDER_A_WEBHOOK_SECRET;
     const header = Stripe.webhooks.generateTestHeaderString({ payload, secret, timestamp: seconds() });
@@ -306,7 +306,7 @@ describe('an inbound event that does not match the record', () => {
   test('in its object at the provider changes nothing and is quarantined', async () => {
     const { payment, tell, user } = await unconfirmed();
     const before = await read(service, payment.id, user.options);
-    const object = { id: 'pi_of_somebody_else', metadata: { payment_id: payment.id } };
+    const object = { id: 'pi_of_another_payer', metadata: { payment_id: payment.id } };
     expect(await tell('payment_intent.succeeded', { vocabulary: 'native', object })).toEqual(before);
     await expectOutcomes(payment.id, [['failed', 'quarantined', 'provider object differs']]);
   });

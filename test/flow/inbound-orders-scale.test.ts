@@ -115,7 +115,7 @@ describe.each(SETS)('six events $name', (set) => {
 
   test('end in one state, whatever their order', () => {
     const [first] = ofSet();
-    if (!first) throw new Error('nothing was told');
+    if (!first) throw new Error('no event was sent');
     expect(stateOf(first)).toMatchObject({ status: set.end });
     for (const story of ofSet()) {
       expect({ order: story.order, state: stateOf(story) }).toEqual({ order: story.order, state: stateOf(first) });

@@ -254,9 +254,9 @@ describe('npm start', () => {
     expect(await payments.json()).toMatchObject({ data: [] });
   });
 
-  test('prints how far its clock is from real time, and begins anew with --fresh', async () => {
+  test('prints how far its clock is from real time, and begins with an empty folder with --fresh', async () => {
     const dataDir = await folder();
-    await writeFile(join(dataDir, 'of-somebody-else.txt'), 'kept');
+    await writeFile(join(dataDir, 'unrelated.txt'), 'kept');
     const first = start({ DATA_DIR: dataDir });
     const baseUrl = await ready(first);
     await createAsPrinted(first.output());
@@ -277,7 +277,7 @@ describe('npm start', () => {
     const payments = await fetch(`${await ready(fresh)}/payments`, { headers: session });
     expect(await payments.json()).toMatchObject({ data: [] });
     expect(fresh.output()).not.toContain('Clock');
-    expect(await readFile(join(dataDir, 'of-somebody-else.txt'), 'utf8')).toBe('kept');
+    expect(await readFile(join(dataDir, 'unrelated.txt'), 'utf8')).toBe('kept');
   });
 
   test('prints the logs of the functions with --logs or a LOG_LEVEL only', async () => {

@@ -153,7 +153,7 @@ const WRITES: Readonly<Record<string, () => Promise<Write>>> = {
   'subscriptions.pause': () => ofSubscription('POST /pause'),
   'subscriptions.resume': () => ofSubscription('POST /resume', {}, 'pause'),
   'admin.put-record': async () => as(await admin(), 'PUT /admin/products/assigned', productBody()),
-  'admin.request-erasure': async () => as(await admin(), 'POST /admin/erasures', { user_id: 'user_nobody' }),
+  'admin.request-erasure': async () => as(await admin(), 'POST /admin/erasures', { user_id: 'user_unknown' }),
   'admin.clear-cache': async () => as(await admin(), 'POST /admin/cache/clear', { cache_type: 'all' }),
 };
 

@@ -67,7 +67,7 @@ describe('creating an organization', () => {
     [{ name: 'x'.repeat(201) }, 'name'],
     [{ name: null }, 'name'],
     [{ name: 7 }, 'name'],
-    [{ name: 'A', business_email: 'nobody' }, 'business_email'],
+    [{ name: 'A', business_email: 'not-an-email' }, 'business_email'],
     [{ name: 'A', business_phone: 'x'.repeat(33) }, 'business_phone'],
     [{ name: 'A', tax_id: 'x'.repeat(51) }, 'tax_id'],
     [{ name: 'A', address: ['x'] }, 'address'],
@@ -295,7 +295,7 @@ describe('adding a member', () => {
     expect(await add({ email: user.email, role: 'boss' })).toMatchObject(validation('role'));
     expect(await add({ email: 'no e-mail', role: 'member' })).toMatchObject(validation('email'));
     expect(await add({ role: 'member' })).toMatchObject(validation('email'));
-    expect(await add({ email: 'nobody@example.com', role: 'member' })).toMatchObject(refused(404, 'USER_NOT_FOUND'));
+    expect(await add({ email: 'unknown@example.com', role: 'member' })).toMatchObject(refused(404, 'USER_NOT_FOUND'));
     expect(await add({ email: user.email, role: 'member' })).toMatchObject({ status: 201 });
     expect(await add({ email: user.email, role: 'admin' })).toMatchObject(refused(400, 'ALREADY_MEMBER'));
     expect(await add({ email: owner.email, role: 'admin' })).toMatchObject(refused(400, 'ALREADY_MEMBER'));

@@ -77,7 +77,7 @@ describe('payctl', () => {
   });
 
   test('doctor says every mistake of the settings', async () => {
-    const settings = { DUNNING_DAYS: 'never', PROVIDER_A: 'nobody' };
+    const settings = { DUNNING_DAYS: 'never', PROVIDER_A: 'unknown' };
     const host = await answering((url) => [200, url === '/_local/clock' ? CLOCK : { ...HOST, settings }]);
     const { exitCode, said } = await spawned(host.url, ['--json', 'doctor']);
     await host.stop();
@@ -115,8 +115,8 @@ describe('payctl', () => {
   });
 
   test('reports an unreachable host and an unknown command with exit code 2', async () => {
-    const nobody = await spawned('http://127.0.0.1:1', ['drift']);
-    expect(nobody).toMatchObject({ exitCode: 2, said: '', complained: expect.stringContaining('no local host') });
+    const unreachable = await spawned('http://127.0.0.1:1', ['drift']);
+    expect(unreachable).toMatchObject({ exitCode: 2, said: '', complained: expect.stringContaining('no local host') });
     expect(await spawned(service.host().baseUrl, ['dance'])).toMatchObject({ exitCode: 2, said: '' });
     expect(await spawned(service.host().baseUrl, ['timeline', 'pay_none'])).toMatchObject({ exitCode: 2, said: '' });
   });
@@ -216,7 +216,7 @@ describe('payctl', () => {
     await service.settle();
     expect(sent.json).toEqual({ ...counted.json, dry_run: false });
     expect((await arrived()) - before).toBe(counted.json.count);
-    expect((await payctl(['replay', ...range, '--target', 'nobody', '--dry-run'])).json.count).toBe(0);
+    expect((await payctl(['replay', ...range, '--target', 'unknown', '--dry-run'])).json.count).toBe(0);
   });
 
   test('creates sessions, and moves the clock', async () => {
@@ -261,9 +261,9 @@ describe('payctl, against a host with disabled parts,', () => {
 
 describe('payctl replay to a target that is no longer configured', () => {
   test('counts the deliveries that it will skip separately in a dry run', async () => {
-    const heard: string[] = [];
+    const received: string[] = [];
     const target = await answering((url) => {
-      heard.push(url);
+      received.push(url);
       return [200, {}];
     });
     const folder = await mkdtemp(join(tmpdir(), 'payctl-'));
@@ -276,7 +276,7 @@ describe('payctl replay to a target that is no longer configured', () => {
     await createIntent(before, await signIn(before));
     await before.settle();
     await before.stop();
-    expect(heard.splice(0).toSorted()).toEqual(['/one', '/two']);
+    expect(received.splice(0).toSorted()).toEqual(['/one', '/two']);
 
     const after = await startTestHost({ frozen: true, dataDir: folder, env: { ...both, WEBHOOK_2_URL: '' } });
     const range = ['--from', new Date(after.now() - 3_600_000).toISOString(), '--event', 'all'];
@@ -288,7 +288,7 @@ describe('payctl replay to a target that is no longer configured', () => {
     });
     expect((await payctlOf(after)(['replay', ...range])).json).toEqual({ ...counted.json, dry_run: false });
     await after.settle();
-    expect(heard).toEqual(['/one']);
+    expect(received).toEqual(['/one']);
     await after.stop();
     await target.stop();
     await rm(folder, { recursive: true });

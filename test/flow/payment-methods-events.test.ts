@@ -114,10 +114,10 @@ describe('payment_method.updated', () => {
   });
 
   test('of one that is not there is tried again, then logged', async () => {
-    await tell('payment_method.updated', { id: 'pm_nobodys', ...card({}) });
-    expect(await outcomesOf(service, 'pm_nobodys')).toEqual([]);
+    await tell('payment_method.updated', { id: 'pm_unknown', ...card({}) });
+    expect(await outcomesOf(service, 'pm_unknown')).toEqual([]);
     await service.advance(HOUR);
-    expect(await outcomesOf(service, 'pm_nobodys')).toMatchObject([
+    expect(await outcomesOf(service, 'pm_unknown')).toMatchObject([
       { status: 'failed', response: { outcome: 'unmatched' } },
     ]);
   });

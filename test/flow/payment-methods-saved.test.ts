@@ -129,11 +129,11 @@ describe('a payment that is to save its method', () => {
     const user = await signIn(service);
     const payment = await saving(user);
     await service.webhookMode('duplicate');
-    const told = intentEvent(payment, 'payment_intent.succeeded');
+    const reported = intentEvent(payment, 'payment_intent.succeeded');
     const sync = () => service.post(`/payments/sync/${payment.provider_payment_id}`, {}, user.options);
     await confirm(service, payment.id, user.options);
     await Promise.all([
-      ...Array.from({ length: 5 }, () => service.sendEvent(told)),
+      ...Array.from({ length: 5 }, () => service.sendEvent(reported)),
       ...Array.from({ length: 5 }, sync),
       ...Array.from({ length: 5 }, () => confirm(service, payment.id, user.options)),
     ]);

@@ -307,9 +307,9 @@ describe('a payment that is to save its method', () => {
     const due = await watch(() => service.advance(2 * MINUTE));
     const cases: Case<ParsedJson>[] = [];
     for (const way of waysToLose(due)) {
-      const begun = await begin();
+      const prepared = await begin();
       await losing(way, () => service.advance(2 * MINUTE));
-      cases.push({ way, ...begun });
+      cases.push({ way, ...prepared });
     }
     await service.advance(20 * MINUTE);
     await expectSavedOnce(cases);

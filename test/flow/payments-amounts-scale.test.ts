@@ -153,8 +153,8 @@ const expectTrue = async ({ payment, user, slot }: Subject): Promise<void> => {
   if (slot !== 'provider_b') expect({ slot, amount: intent.amount }).toEqual({ slot, amount: record.total_cents });
   const stored = await storedPayment(service, payment.id);
   expect([stored.draft, stored.draftBusyUntil]).toEqual([undefined, undefined]);
-  const told = eventsOf(service, payment.id).filter((name) => name === 'payment.succeeded');
-  expect(told).toHaveLength(taken.length);
+  const published = eventsOf(service, payment.id).filter((name) => name === 'payment.succeeded');
+  expect(published).toHaveLength(taken.length);
 };
 
 test('the ledger’s amount is the record’s, and there is one charge at most, whatever happened', async () => {

@@ -61,10 +61,10 @@ describe.each(PROVIDERS)('a call at $slot that the provider did not carry out', 
     await service.advance(10 * MINUTE);
     expect((await service.get('/payments', user.options)).body).toMatchObject({ data: [], meta: { total: 0 } });
     expect(await service.providerRequests()).toEqual([]);
-    const anew = await service.post('/payments/intents', bodyFor(provider), options);
-    expect(anew).toMatchObject({ status: 201, body: { status: 'created' } });
-    expect(anew.headers.get('idempotent-replayed')).toBeNull();
-    expect((await atProvider(service, anew.body.id)).intents).toHaveLength(1);
+    const repeated = await service.post('/payments/intents', bodyFor(provider), options);
+    expect(repeated).toMatchObject({ status: 201, body: { status: 'created' } });
+    expect(repeated.headers.get('idempotent-replayed')).toBeNull();
+    expect((await atProvider(service, repeated.body.id)).intents).toHaveLength(1);
   });
 
   test('releases the claim of a confirm: the payment is as before, and the next confirm charges once', async () => {

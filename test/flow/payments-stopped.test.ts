@@ -29,7 +29,7 @@ interface Way extends Stop {
   /** Some write was carried out. */
   readonly wrote: boolean;
   /** The provider received the call. */
-  readonly told: boolean;
+  readonly isSent: boolean;
   /** Everything was carried out; only the answer is missing. */
   readonly done: boolean;
 }
@@ -46,7 +46,7 @@ const wayOf = (calls: readonly string[], call: number, executed: boolean): Way =
     executed,
     name: `${executed ? 'after' : 'before'} ${call} ${calls[call - 1]} of ${calls.join(', ')}`,
     wrote: carriedOut.some((name) => WRITES.has(name)),
-    told: carriedOut.some((name) => name.startsWith('POST')),
+    isSent: carriedOut.some((name) => name.startsWith('POST')),
     done: carriedOut.length === calls.length,
   };
 };
@@ -311,7 +311,7 @@ describe('a cancel that is stopped', () => {
     await service.advance(2 * HOUR);
     for (const { way, user, payment } of cases) {
       const record = await expectAgreement({ user, payment }, way);
-      expect({ way, status: record.status }).toEqual({ way, status: way.told ? 'canceled' : 'created' });
+      expect({ way, status: record.status }).toEqual({ way, status: way.isSent ? 'canceled' : 'created' });
     }
   });
 

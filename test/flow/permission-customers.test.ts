@@ -21,7 +21,7 @@ describe.each(WAYS)('a subscription of an organization at %s, billed by %s', (..
   /** One amount for each subscription, so that the ledger tells them apart. */
   let amounts = 1_000;
 
-  interface Begun {
+  interface Prepared {
     readonly owner: Person;
     readonly member: Person;
     readonly asMember: Subscriber;
@@ -34,7 +34,7 @@ describe.each(WAYS)('a subscription of an organization at %s, billed by %s', (..
     readonly deleteCustomer: () => Promise<number>;
   }
 
-  const begin = async (paysWith: 'own card' | 'card of the organization'): Promise<Begun> => {
+  const prepare = async (paysWith: 'own card' | 'card of the organization'): Promise<Prepared> => {
     const owner = await newPerson(service);
     const member = await newPerson(service);
     const organizationId = await newOrganization(service, owner);
@@ -75,7 +75,7 @@ describe.each(WAYS)('a subscription of an organization at %s, billed by %s', (..
   const ownCardOf = (who: Person): Promise<ParsedJson> => saveMethod(service, who.options, { ...card, ...PERSONAL });
 
   test('takes the customer of the card that pays from now on, and stays when the former customer is deleted', async () => {
-    const { owner, asOwner, made, removeMember, deleteCustomer, charges } = await begin('own card');
+    const { owner, asOwner, made, removeMember, deleteCustomer, charges } = await prepare('own card');
     await removeMember();
     const own = await ownCardOf(owner);
     const changed = await patch(service, asOwner, { id: made.id, body: { payment_method_id: own.id } });
@@ -91,7 +91,7 @@ describe.each(WAYS)('a subscription of an organization at %s, billed by %s', (..
     'goes on with the organization’s card when a %s member deletes the customer that it names',
     async (how) => {
       const { asMember, asOwner, made, charges, removeMember, lowerMember, deleteCustomer } =
-        await begin('card of the organization');
+        await prepare('card of the organization');
       await (how === 'removed' ? removeMember() : lowerMember());
       const body = { cancel_at_period_end: false };
       expect((await command(service, asMember, { id: made.id, name: 'cancel', body })).status).toBe(403);
@@ -106,7 +106,7 @@ describe.each(WAYS)('a subscription of an organization at %s, billed by %s', (..
   );
 
   test('is started again by the owner after the customer that it names is gone', async () => {
-    const { owner, asOwner, made, charges, removeMember, deleteCustomer } = await begin('own card');
+    const { owner, asOwner, made, charges, removeMember, deleteCustomer } = await prepare('own card');
     await command(service, asOwner, { id: made.id, name: 'cancel', body: { cancel_at_period_end: false } });
     await removeMember();
     expect(await deleteCustomer()).toBe(204);
@@ -123,7 +123,7 @@ describe.each(WAYS)('a subscription of an organization at %s, billed by %s', (..
   });
 
   test('is canceled with the organization’s own customer', async () => {
-    const { owner, organizationId } = await begin('own card');
+    const { owner, organizationId } = await prepare('own card');
     const names = await payer(service, owner.options, {
       token,
       fields: { provider_id: slot, organization_id: organizationId },

@@ -10,12 +10,12 @@ import {
   ALL_USES,
   CALLERS,
   type Cell,
+  cellName,
   cellsOf,
   HOLDERS,
   LEFT_OUT,
   NAMINGS,
   PROVIDERS,
-  told,
   USES,
 } from './use/cells.ts';
 import { type Taken, takenSince } from './use/charges.ts';
@@ -85,7 +85,7 @@ const wrongRefusal = async ({ cell, send }: Prepared): Promise<string | undefine
   const answers = (await send()).map(shown);
   const wanted: readonly string[] = expected.kind === 'refused' ? expected.answers : [];
   if (answers.every((answer) => wanted.includes(answer))) return undefined;
-  return `${told(cell)}: ${answers.join(', then ')}; not ${wanted.join(' or ')}`;
+  return `${cellName(cell)}: ${answers.join(', then ')}; not ${wanted.join(' or ')}`;
 };
 
 const SUCCESS: Readonly<Record<ActionName, readonly string[]>> = {
@@ -104,7 +104,7 @@ const wrongSuccess = async ({ cell, method, send }: Prepared): Promise<string | 
   const wanted = SUCCESS[cell.action];
   const isRight = canonicalJson(answers.map(shown)) === canonicalJson(wanted);
   if (isRight && (cell.action !== 'save' || answers[0]?.body.id === (await method()).id)) return undefined;
-  return `${told(cell)}: ${answers.map(shown).join(', then ')}; not ${wanted.join(', then ')}`;
+  return `${cellName(cell)}: ${answers.map(shown).join(', then ')}; not ${wanted.join(', then ')}`;
 };
 
 const WITHOUT_MEANING = /^(RATE|LOG|DLV|IDEM|COUNT)#/;

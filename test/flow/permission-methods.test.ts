@@ -270,8 +270,8 @@ describe('a member’s personal card on a payment of the organization', () => {
       ...(names && { payment_method_id: named.id }),
     });
     // The intent names the member's customer, as an earlier attempt with the member's card leaves it.
-    const told = { customer: customer.provider_customer_id };
-    await atStripe(service, `POST payment_intents/${payment.provider_payment_id}`, told);
+    const fields = { customer: customer.provider_customer_id };
+    await atStripe(service, `POST payment_intents/${payment.provider_payment_id}`, fields);
     await service.webhookMode('drop');
     await confirmInBrowser(service, payment, tried.provider_payment_method_id);
     const synced = await service.post(`/payments/sync/${payment.provider_payment_id}`, {}, options);

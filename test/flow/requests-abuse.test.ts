@@ -252,7 +252,7 @@ describe('members', () => {
     const add = (user: User, organizationId: string, index: number) =>
       service.post(
         `/organizations/${organizationId}/members`,
-        { email: `nobody.${index}@example.com`, role: 'member' },
+        { email: `invited.${index}@example.com`, role: 'member' },
         user.options,
       );
     const answers = await times(30, (index) => add(owner, index % 2 ? acme : mine, index));
@@ -272,7 +272,7 @@ describe('payment methods', () => {
   const save = (options: RequestOptions, fields: object = {}) =>
     service.post('/payment-methods', methodBody({ provider_payment_method_token: DECLINED_TOKEN, ...fields }), options);
   /** A token that its provider has never seen: each try asks the provider. */
-  const DECLINED_TOKEN = 'pm_of_nobody';
+  const DECLINED_TOKEN = 'pm_unknown';
 
   test('are saved 20 times an hour by one user', async () => {
     const [user, other] = [await signIn(service), await signIn(service)];

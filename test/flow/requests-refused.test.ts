@@ -278,7 +278,7 @@ const REQUESTS: readonly Case[] = [
     }),
   },
   {
-    name: 'PUT /payment-methods/:id with the address of somebody else',
+    name: 'PUT /payment-methods/:id with another user’s address',
     code: 'RESOURCE_NOT_FOUND',
     make: async (host) => {
       const { options } = await signIn(host);
@@ -324,7 +324,7 @@ const REQUESTS: readonly Case[] = [
     code: 'INVALID_ROLE',
     make: async (host) => {
       const { id, owner } = await company(host);
-      const body = { email: 'somebody@example.com', role: 'owner' };
+      const body = { email: 'invited@example.com', role: 'owner' };
       return { method: 'POST', path: `/organizations/${id}/members`, options: owner.options, body };
     },
   },

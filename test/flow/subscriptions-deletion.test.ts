@@ -41,15 +41,15 @@ describe('a method that a live subscription uses', () => {
   it('hands over to another default, which pays from then on', async () => {
     const who = await subscriber(service);
     const made = await subscribe(service, who, { billing_interval: 'daily' });
-    const heir = await saveMethod(service, who.options, { is_default: true });
+    const replacement = await saveMethod(service, who.options, { is_default: true });
     expect((await remove(service, `/payment-methods/${who.names.payment_method_id}`, who.options)).status).toBe(204);
-    expect(await readSubscription(service, who, made.id)).toMatchObject({ payment_method_id: heir.id });
+    expect(await readSubscription(service, who, made.id)).toMatchObject({ payment_method_id: replacement.id });
     await service.advance(DAY + MINUTE);
     expect(await paymentsOf(service, who, made.id)).toMatchObject([
       { status: 'succeeded' },
-      { status: 'succeeded', payment_method_id: heir.id },
+      { status: 'succeeded', payment_method_id: replacement.id },
     ]);
-    expect((await remove(service, `/payment-methods/${heir.id}`, who.options)).status).toBe(409);
+    expect((await remove(service, `/payment-methods/${replacement.id}`, who.options)).status).toBe(409);
     await command(service, who, { id: made.id, name: 'cancel', body: { cancel_at_period_end: false } });
   });
 

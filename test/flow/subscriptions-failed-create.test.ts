@@ -5,8 +5,8 @@ import { type ParsedJson, type TestHost, withHost } from './host.ts';
 import { OWN_BILLING, type Subscriber, subscriber, trySubscribe } from './subscribers.ts';
 
 /**
- * The first payment of a subscription is shown, and told of, together with its subscription: a create that failed
- * leaves neither. Every charge, also one with an unknown outcome, is listed.
+ * The first payment of a subscription is listed and published only together with its subscription: a failed create
+ * leaves neither. Every charge is listed, also a charge with an unknown outcome.
  */
 type Payer = Subscriber & { readonly user: User };
 

@@ -370,7 +370,7 @@ describe('a guest', () => {
     ]);
     const full = await service.get(`/subscriptions/guest/${email}`, options);
     expect(full.body).toMatchObject([{ id: made.body.id, ...names }]);
-    expect((await service.get('/subscriptions/guest/nobody@example.com')).body).toEqual([]);
+    expect((await service.get('/subscriptions/guest/unknown@example.com')).body).toEqual([]);
     expect((await service.get(`/subscriptions/${made.body.id}`, options)).status).toBe(401);
   });
 });

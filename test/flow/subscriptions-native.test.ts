@@ -123,7 +123,7 @@ describe('a provider-billed subscription', () => {
       billing_status: 'retrying',
       next_billing_date: new Date(Date.parse(made.current_period_end) + DAY * 1_000).toISOString(),
     });
-    expect(storyOf(service, made.id).filter((told) => told.endsWith('payment_failed'))).toHaveLength(1);
+    expect(storyOf(service, made.id).filter((name) => name.endsWith('payment_failed'))).toHaveLength(1);
     expect(statuses(await paymentsOf(service, who, made.id))).toEqual(['succeeded', 'failed']);
     expect(await membershipOf(service, who, made.id)).toMatchObject({ ends_at: made.current_period_end });
     const good = await anotherMethod(service, who);
@@ -146,9 +146,9 @@ describe('a provider-billed subscription', () => {
     await service.advance(20 * DAY);
     const [, failed] = await paymentsOf(service, who, made.id);
     const [invoice] = (await there(service, made.id)).invoices.slice(-1);
-    const told = service.busEvents('payment.failed').map(({ detail }: ParsedJson) => detail.payload.data);
+    const failures = service.busEvents('payment.failed').map(({ detail }: ParsedJson) => detail.payload.data);
     expect(invoice.attempts).toBeGreaterThan(1);
-    expect(told.filter(({ payment_id }) => payment_id === failed?.id)).toHaveLength(invoice.attempts);
+    expect(failures.filter(({ payment_id }) => payment_id === failed?.id)).toHaveLength(invoice.attempts);
     expect(await readSubscription(service, who, made.id)).toMatchObject({
       status: 'canceled',
       billing_status: 'ended',
@@ -351,7 +351,7 @@ describe('the events of a provider-billed subscription', () => {
       await service.settle();
       return (await readSubscription(service, who, made.id)).status;
     };
-    const invoice = { id: 'in_told', subscription: made.provider_subscription_id, amount: 1_900, currency: 'usd' };
+    const invoice = { id: 'in_reported', subscription: made.provider_subscription_id, amount: 1_900, currency: 'usd' };
     expect(await tell('invoice.payment_failed', 10, { ...invoice, status: 'failed' })).toBe('past_due');
     expect(await tell('invoice.payment_succeeded', 20, { ...invoice, status: 'succeeded' })).toBe('active');
     expect(await tell('subscription.updated', 30, { status: 'paused' })).toBe('paused');

@@ -65,7 +65,7 @@ describe('a charge that begins a period, while it is pending', () => {
     expect(await membershipOf(service, who, made.id)).toMatchObject({ status: before, ends_at: ended.ends_at });
     await service.advance(DAY);
     expect(await readSubscription(service, who, made.id)).toMatchObject({ status: 'canceled' });
-    expect(storyOf(service, made.id).filter((told) => told === 'membership.activated active')).toHaveLength(1);
+    expect(storyOf(service, made.id).filter((name) => name === 'membership.activated active')).toHaveLength(1);
   });
 
   const anotherMethodOf = async (who: Awaited<ReturnType<typeof subscriber>>, token: string): Promise<string> => {

@@ -38,7 +38,7 @@ beforeAll(async () => {
 });
 
 /** What a canonical target got of one record, once all is quiet. */
-const told = async (event: string, of: string, sink = 'canonical'): Promise<Delivered[]> => {
+const deliveriesOf = async (event: string, of: string, sink = 'canonical'): Promise<Delivered[]> => {
   await service.settle();
   return (await deliveredTo(service, sink, event)).filter(({ raw }) => raw.includes(of));
 };
@@ -49,8 +49,8 @@ const only = <T>(found: readonly T[]): T => {
 };
 
 /** The body of the one delivery of that event, which verifies. */
-const bodyTold = async (event: string, of: string): Promise<ParsedJson> => {
-  const delivered = only(await told(event, of));
+const bodyOf = async (event: string, of: string): Promise<ParsedJson> => {
+  const delivered = only(await deliveriesOf(event, of));
   expect(verified(delivered)).toEqual(delivered.body);
   return delivered.body;
 };
@@ -79,7 +79,7 @@ describe('a canonical target receives', () => {
 
   test('payment.created when a payment is stored', async () => {
     const payment = await createPaidIntent(service, user, { project_id: 'proj_1' });
-    expect(await bodyTold('payment.created', payment.id)).toEqual(
+    expect(await bodyOf('payment.created', payment.id)).toEqual(
       event('payment.created', paymentData(payment, { status: 'created', project: { id: 'proj_1' } })),
     );
   });
@@ -88,7 +88,7 @@ describe('a canonical target receives', () => {
     const { owner } = acme;
     const payment = await createPaidIntent(service, owner, { organization_id: acme.id });
     await confirm(service, payment.id, owner.options);
-    const { body } = only(await told('payment.succeeded', payment.id));
+    const { body } = only(await deliveriesOf('payment.succeeded', payment.id));
     expect(body).toEqual(
       event(
         'payment.succeeded',
@@ -104,14 +104,14 @@ describe('a canonical target receives', () => {
   test('payment.failed when it is declined', async () => {
     const payment = await createIntent(service, user, { payment_method_id: DECLINED });
     expect((await confirm(service, payment.id, user.options)).status).toBe(402);
-    expect(await bodyTold('payment.failed', payment.id)).toEqual(
+    expect(await bodyOf('payment.failed', payment.id)).toEqual(
       event('payment.failed', paymentData(payment, { status: 'failed', failure_code: 'do_not_honor' })),
     );
   });
 
   test('guest payments marked as such', async () => {
     const { body } = await service.post('/payments/intents', guestIntentBody({}, { email: 'Gina@Example.com' }));
-    const { data } = await bodyTold('payment.created', body.id);
+    const { data } = await bodyOf('payment.created', body.id);
     expect(data.user).toEqual({ id: expect.stringMatching(/^gst_/), type: 'guest', email: 'gina@example.com' });
   });
 
@@ -127,10 +127,8 @@ describe('a canonical target receives', () => {
       project: null,
       organization_id: null,
     };
-    expect(await bodyTold('customer.created', customer.id)).toEqual(
-      event('customer.created', { ...data, name: 'Pia' }),
-    );
-    expect(await bodyTold('customer.updated', customer.id)).toEqual(
+    expect(await bodyOf('customer.created', customer.id)).toEqual(event('customer.created', { ...data, name: 'Pia' }));
+    expect(await bodyOf('customer.updated', customer.id)).toEqual(
       event('customer.updated', { ...data, name: 'Pia Payer' }),
     );
   });
@@ -150,9 +148,9 @@ describe('a canonical target receives', () => {
       ]),
     );
     for (const payment of payments) {
-      only(await told('payment.created', payment.id));
-      only(await told('payment.succeeded', payment.id));
-      only(await told('payment.succeeded', payment.id, 'chat'));
+      only(await deliveriesOf('payment.created', payment.id));
+      only(await deliveriesOf('payment.succeeded', payment.id));
+      only(await deliveriesOf('payment.succeeded', payment.id, 'chat'));
     }
   });
 });

@@ -10,7 +10,7 @@ const CALLERS: Readonly<Record<string, Caller>> = {
   'user 2': session({ userId: 'user_2' }),
   'an admin': session({ userId: 'user_9', isAdmin: true }),
   'guest 1': guest({ guestId: 'gst_1', email: 'ada@example.com' }),
-  nobody: { kind: 'anonymous' },
+  anonymous: { kind: 'anonymous' },
 };
 const OWNERS: Readonly<Record<string, Owned>> = {
   'user 1': { userId: 'user_1' },
@@ -19,7 +19,7 @@ const OWNERS: Readonly<Record<string, Owned>> = {
   'organization 2': { organizationId: 'org_2' },
   'guest 1': { guestId: 'gst_1', guestEmail: 'ada@example.com' },
   'guest 2': { guestId: 'gst_2', guestEmail: 'ada@example.com' },
-  nobody: {},
+  'no owner': {},
 };
 /** Payments name who made them beside the organization that pays. */
 const PAYERS: Readonly<Record<string, Owned>> = {

@@ -85,7 +85,7 @@ describe('a personal record', () => {
   test.each([
     ['another user', me],
     ['a guest by token', guest()],
-    ['nobody', { kind: 'anonymous' } as const],
+    ['an anonymous caller', { kind: 'anonymous' } as const],
   ])('of another user does not exist for %s', (_, caller) => {
     expect(verdict(caller, 'read', { record: theirs })).toBe('RESOURCE_NOT_FOUND');
     expect(verdict(caller, 'canManagePayments', { record: theirs })).toBe('RESOURCE_NOT_FOUND');
@@ -166,7 +166,7 @@ describe('a guest’s record', () => {
     ['another e-mail under the same guest_id', guest({ email: 'eve@example.com' })],
     ['who only names the e-mail', guest({ byToken: false })],
     ['a user', me],
-    ['nobody', { kind: 'anonymous' } as const],
+    ['an anonymous caller', { kind: 'anonymous' } as const],
   ])('does not exist for %s', (_, caller) => {
     expect(verdict(caller, 'read', { record: ofGuest })).toBe('RESOURCE_NOT_FOUND');
     expect(verdict(caller, 'canManagePayments', { record: ofGuest })).toBe('RESOURCE_NOT_FOUND');
@@ -179,7 +179,7 @@ describe('a platform admin', () => {
     ['a guest’s record', ofGuest, undefined],
     ['an organization’s record', ofOrg, standing(undefined)],
     ['a deleted organization’s record', ofOrg, GONE],
-    ['a record of nobody', {}, undefined],
+    ['a record without an owner', {}, undefined],
   ];
   const given = (known: Standing | undefined) => (known ? { standing: known } : {});
 
@@ -217,7 +217,7 @@ describe('a platform admin', () => {
   test.each([
     ['a user', me],
     ['a guest', guest()],
-    ['nobody', { kind: 'anonymous' } as const],
+    ['an anonymous caller', { kind: 'anonymous' } as const],
   ])('opens no action of another’s record to %s', (_, caller) => {
     expect(verdict(caller, 'canManagePayments', { record: theirs, adminsMayAct: true })).toBe('RESOURCE_NOT_FOUND');
   });

@@ -103,7 +103,7 @@ describe('every regular expression', () => {
       // At each place of the text, as replacing tries it: no use asks for more.
       const expression = new RegExp(source, [...new Set(`${flags.replace('y', '')}g`)].join(''));
       const growth = await growthOf((text) => text.replaceAll(expression, ''), TEXTS);
-      slow.push(...growth.map((told) => `${source} at ${told}`));
+      slow.push(...growth.map((input) => `${source} at ${input}`));
     }
     expect(slow).toEqual([]);
   });
@@ -293,7 +293,7 @@ test('redaction in linear time redacts what it did before', () => {
   fc.assert(
     fc.property(fc.array(pieces, { maxLength: 40 }), (parts) => {
       const text = parts.join('');
-      expect(redact(text)).toBe(FORMER.reduce((told, [found, put]) => told.replace(found, put), text));
+      expect(redact(text)).toBe(FORMER.reduce((redacted, [found, put]) => redacted.replace(found, put), text));
     }),
     { numRuns: 5_000 },
   );

@@ -45,8 +45,8 @@ describe('what a host says is closed', () => {
 describe('what a host tells of its settings', () => {
   test('is every setting that is no secret, and of secrets the empty ones', () => {
     const names = [...PLAIN_SETTINGS, ...SECRET_SETTINGS];
-    const told = reportedSettings(Object.fromEntries(names.map((name) => [name, 'x'])));
-    expect(Object.keys(told).toSorted()).toEqual(PLAIN_SETTINGS.toSorted());
+    const reported = reportedSettings(Object.fromEntries(names.map((name) => [name, 'x'])));
+    expect(Object.keys(reported).toSorted()).toEqual(PLAIN_SETTINGS.toSorted());
     expect(reportedSettings({ PROVIDER_A_API_KEY: '', PROVIDER_B_CLIENT_SECRET: 's' })).toEqual({
       PROVIDER_A_API_KEY: '',
     });

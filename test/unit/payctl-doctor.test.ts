@@ -78,7 +78,7 @@ describe('doctor, of a stage,', () => {
   test.each([
     [{ confirmed: 1, pending: 1 }, 'fail: 1 subscriptions are not confirmed'],
     [{ confirmed: 0, pending: 0 }, 'closed: alarms have no recipient: their topic has no subscription'],
-  ])('reports whether alarms have subscribers (%o)', async (heard, alarms) => {
-    expect(await checksOf({ alarmSubscriptions: async () => heard })).toMatchObject({ alarms });
+  ])('reports whether alarms have subscribers (%o)', async (hasSubscribers, alarms) => {
+    expect(await checksOf({ alarmSubscriptions: async () => hasSubscribers })).toMatchObject({ alarms });
   });
 });

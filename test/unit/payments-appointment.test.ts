@@ -123,7 +123,7 @@ describe('an attempt whose answer was lost', () => {
   test('is reported as stuck after half an hour of unknown outcome, and at each look-up from then on', async () => {
     const { clock, keep, lines } = service(claimed(), {});
     const stuck = () => lines.filter(({ message }) => message === 'payment stuck').length;
-    for (const [minutes, told] of [
+    for (const [minutes, expected] of [
       [1, 0],
       [5, 0],
       [30, 1],
@@ -131,7 +131,7 @@ describe('an attempt whose answer was lost', () => {
     ] as const) {
       clock.at = NOON + minutes * MINUTE;
       expect(await keep()).toBe('provider unclear');
-      expect([minutes, stuck()]).toEqual([minutes, told]);
+      expect([minutes, stuck()]).toEqual([minutes, expected]);
     }
   });
 
@@ -194,8 +194,8 @@ describe('an event that is not believed', () => {
     const { clock, tell, keep, load } = service(failed, { findPayment: async () => report('succeeded') });
     clock.at = NOON + 10 * SECOND;
     // A provider whose clock is behind ours: the success of this attempt looks older than its claim.
-    const told = await tell('payment_intent.succeeded', NOON / SECOND - 2);
-    expect(told).toMatchObject({ kind: 'ignored', reason: 'stale' });
+    const answer = await tell('payment_intent.succeeded', NOON / SECOND - 2);
+    expect(answer).toMatchObject({ kind: 'ignored', reason: 'stale' });
     expect((await load())?.['due_at']).toBe(iso(clock.at));
     await keep();
     expect((await load())?.['status']).toBe('succeeded');

@@ -94,7 +94,7 @@ describe('the payload', () => {
       { userId: undefined, guestId: 'gst_1', guestEmail: 'ada@example.com' },
       { id: 'gst_1', type: 'guest', email: 'ada@example.com' },
     ],
-    ['nobody known', { userId: undefined }, null],
+    ['an unknown user', { userId: undefined }, null],
   ])('names %s', (_, fields, user) => {
     expect(payloadOf(payment(fields))).toMatchObject({ payload: { data: { user, project: null } } });
   });

@@ -20,7 +20,7 @@ describe('the item of a payment', () => {
 
   test.each([
     ['its user', {}, 'USER#user_1#PAY'],
-    ['its organization, whoever made it', { organizationId: 'org_1' }, 'ORG#org_1#PAY'],
+    ['its organization, also when a member made it', { organizationId: 'org_1' }, 'ORG#org_1#PAY'],
   ])('is listed under %s', (_, fields, owner) => {
     const record = payment(fields);
     expect(paymentItem(record, NOON)).toMatchObject({ owner, sort: `${record.createdAt}#${record.id}` });

@@ -88,7 +88,7 @@ describe('counters of payments', () => {
           const after: Payment = silent
             ? { ...before, reconcileAt: iso(NOON) }
             : { ...before, status, projectId, version: before.version + 1 };
-          for (let told = 0; told <= repeats; told += 1) apply(counters, history, paymentProjection(before, after));
+          for (let time = 0; time <= repeats; time += 1) apply(counters, history, paymentProjection(before, after));
           records[of] = after;
         }
         expect(shown(ofLists(counters))).toEqual(counted(records));

@@ -96,7 +96,7 @@ describe('the body of an intent', () => {
       return_url: 'nowhere',
       description: letters(1_001),
       metadata: { note: letters(501) },
-      guest_data: { email: 'nobody', phone: letters(33) },
+      guest_data: { email: 'not-an-email', phone: letters(33) },
     };
     expect(problems(createIntentBody, body).toSorted()).toEqual([
       'currency',

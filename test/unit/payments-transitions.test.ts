@@ -30,7 +30,7 @@ const ORDER: Readonly<Record<PaymentStatus, number>> = {
   canceled: 4,
   succeeded: 5,
 };
-const TOLD = ['pending', 'processing', 'failed', 'canceled', 'succeeded'] as const;
+const REPORTED = ['pending', 'processing', 'failed', 'canceled', 'succeeded'] as const;
 const UNSETTLED = PAYMENT_STATUSES.filter((status) => !isSettled(status));
 const pairs = PAYMENT_STATUSES.flatMap((from) => PAYMENT_STATUSES.map((to) => [from, to] as const));
 
@@ -156,7 +156,7 @@ describe('an event of the provider', () => {
     return { kind: 'ignore', reason: 'backward', reconcile: false };
   };
 
-  test.each(PAYMENT_STATUSES.flatMap((from) => TOLD.map((to) => [from, to] as const)))(
+  test.each(PAYMENT_STATUSES.flatMap((from) => REPORTED.map((to) => [from, to] as const)))(
     'moves a payment on, is ignored or causes a read of the provider: %s, with %s reported',
     (from, to) => {
       expect(decideEvent(payment({ status: from }), said(to))).toEqual(expected(from, to));
@@ -167,13 +167,13 @@ describe('an event of the provider', () => {
     fc.assert(
       fc.property(
         fc.constantFrom<PaymentStatus>('succeeded', 'canceled'),
-        fc.constantFrom(...TOLD),
+        fc.constantFrom(...REPORTED),
         fc.integer({ min: -3 * DAY, max: 3 * DAY }),
         fc.option(fc.constantFrom('ch_1', 'ch_2'), { nil: undefined }),
         fc.option(fc.constantFrom('ch_1', 'ch_2'), { nil: undefined }),
-        (...[status, told, after, attemptRef, priorAttemptRef]) => {
+        (...[status, reported, after, attemptRef, priorAttemptRef]) => {
           const settled = payment({ status, claimedAt: iso(NOON), priorAttemptRef });
-          const decision = decideEvent(settled, said(told, epochSeconds(NOON + after), attemptRef));
+          const decision = decideEvent(settled, said(reported, epochSeconds(NOON + after), attemptRef));
           expect(decision.kind).not.toBe('apply');
         },
       ),
@@ -184,11 +184,11 @@ describe('an event of the provider', () => {
     fc.assert(
       fc.property(
         fc.constantFrom(...PAYMENT_STATUSES),
-        fc.constantFrom(...TOLD),
+        fc.constantFrom(...REPORTED),
         fc.option(fc.integer({ min: -10, max: 10 }), { nil: undefined }),
-        (status, told, claimedSeconds) => {
+        (status, reported, claimedSeconds) => {
           const claimedAt = claimedSeconds === undefined ? undefined : iso(NOON + claimedSeconds * SECOND);
-          const decision = decideEvent(payment({ status, claimedAt }), said(told));
+          const decision = decideEvent(payment({ status, claimedAt }), said(reported));
           if (decision.kind === 'apply') expect(isAhead(status, decision.status)).toBe(true);
         },
       ),
@@ -201,8 +201,8 @@ describe('an event is stale', () => {
     payment({ status: 'processing', claimedAt: iso(NOON + 900), attempt: 2, ...fields });
   const second = epochSeconds(NOON);
 
-  test.each(TOLD)('when it was created before the second of the claim, whatever it says: %s', (told) => {
-    expect(decideEvent(claimed(), said(told, second - 1))).toEqual({
+  test.each(REPORTED)('when it was created before the second of the claim, whatever it says: %s', (reported) => {
+    expect(decideEvent(claimed(), said(reported, second - 1))).toEqual({
       kind: 'ignore',
       reason: 'stale',
       reconcile: true,
@@ -241,8 +241,8 @@ describe('an event is stale', () => {
 /** The end of a payment: the read after an event finds the furthest status that the provider has reported. */
 const endOf = (start: PaymentStatus, events: readonly PaymentStatus[]): PaymentStatus => {
   const truth = events.reduce((one, other) => (isAhead(one, other) ? other : one), start);
-  return events.reduce((status, told) => {
-    const decision = decideEvent(payment({ status }), said(told));
+  return events.reduce((status, reported) => {
+    const decision = decideEvent(payment({ status }), said(reported));
     if (decision.kind === 'apply') return decision.status;
     return decision.kind === 'read' && isAhead(status, truth) ? truth : status;
   }, start);
@@ -250,12 +250,12 @@ const endOf = (start: PaymentStatus, events: readonly PaymentStatus[]): PaymentS
 
 describe('any order and any repetition of what a provider truly sent', () => {
   test('ends the same, with and without a final event', () => {
-    const events = fc.uniqueArray(fc.constantFrom(...TOLD), { minLength: 1 });
-    const told = events
+    const events = fc.uniqueArray(fc.constantFrom(...REPORTED), { minLength: 1 });
+    const reported = events
       .chain((once) => fc.array(fc.constantFrom(...once), { maxLength: 6 }).map((again) => [...once, ...again]))
       .chain((all) => fc.shuffledSubarray(all, { minLength: all.length }));
     fc.assert(
-      fc.property(fc.constantFrom(...UNSETTLED), told, (start, order) => {
+      fc.property(fc.constantFrom(...UNSETTLED), reported, (start, order) => {
         const furthest = [start, ...order].reduce((one, other) => (ORDER[other] > ORDER[one] ? other : one));
         expect(endOf(start, order)).toBe(furthest);
       }),

@@ -122,10 +122,10 @@ describe('what is kept of a payload', () => {
     ['4242 4242 4242 4242', /4242 4242/],
     ['ada.lovelace@example.com', /lovelace@/],
     ['pi_3Nabc_secret_CANARYCANARY', /CANARY/],
-  ])('does not tell %s by cutting a text short in its midst', (told, leak) => {
+  ])('does not leak %s where a text is cut short', (secret, leak) => {
     const leaks: string[] = [];
     for (let before = 960; before <= 1_001; before += 1) {
-      const text = textOf(`${'x'.repeat(before - 1)} ${told}`);
+      const text = textOf(`${'x'.repeat(before - 1)} ${secret}`);
       if (leak.test(text)) leaks.push(`at ${before}: ${text.slice(before)}`);
     }
     expect(leaks).toEqual([]);

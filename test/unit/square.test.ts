@@ -302,7 +302,7 @@ describe('what is true of an order', () => {
     ['a try was refused that left no trace', {}, [], { status: 'failed' }, ['failed', undefined]],
     ['the only try failed', {}, [failed], { attemptRef: 'P1' }, ['failed', 'P1']],
     [
-      'a later one succeeded, of which we have not heard',
+      'a later charge succeeded, and its event has not arrived',
       { tenders },
       [failed, { id: 'P2' }],
       { attemptRef: 'P1' },

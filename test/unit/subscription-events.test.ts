@@ -34,7 +34,7 @@ const period = { current_period_start: START, current_period_end: END };
 const newer = { ...subscription, items: { object: 'list', data: [{ id: 'si_1', ...period }] } };
 const older = { ...subscription, ...period, items: { object: 'list', data: [{ id: 'si_1' }] } };
 
-const told: EventSubscription = {
+const reported: EventSubscription = {
   subscriptionId: 'sub_s1',
   ourSubscriptionId: 'sub_1',
   status: 'active',
@@ -52,7 +52,7 @@ describe("a subscription's event", () => {
   ])('of Stripe’s %s shape is translated', (_, object) => {
     const event = readStripeEvent(own('customer.subscription.updated', object));
     expect(event?.type).toBe('subscription.updated');
-    expect(event?.object.subscription).toEqual(told);
+    expect(event?.object.subscription).toEqual(reported);
     expect(event?.object.invoice).toBeUndefined();
   });
 
@@ -125,7 +125,7 @@ const olderInvoice = {
   payment_intent: 'pi_1',
 };
 
-const toldInvoice: EventInvoice = {
+const reportedInvoice: EventInvoice = {
   invoiceId: 'in_1',
   intentId: 'pi_1',
   subscriptionId: 'sub_s1',
@@ -148,13 +148,13 @@ describe("an invoice's event", () => {
   ])('of Stripe’s %s shape is translated', (_, object) => {
     const event = readStripeEvent(own('invoice.payment_failed', object));
     expect(event?.type).toBe('invoice.payment_failed');
-    expect(event?.object.invoice).toEqual(toldInvoice);
+    expect(event?.object.invoice).toEqual(reportedInvoice);
     expect(event?.object.subscription).toBeUndefined();
   });
 
   test('as Stripe sends it does not name its intent', () => {
     const { payments: _, ...sent } = newerInvoice;
-    expect(readEventInvoice(sent)).toEqual({ ...toldInvoice, intentId: undefined });
+    expect(readEventInvoice(sent)).toEqual({ ...reportedInvoice, intentId: undefined });
   });
 
   test.each<[object, EventInvoice['status']]>([
@@ -186,7 +186,7 @@ describe("an invoice's event", () => {
     const type = 'invoice.payment_succeeded';
     const event = read({ id: 'evt_1', type, provider: 'provider_a', data: { object }, created: START });
     expect(event).toMatchObject({ type, object: { id: 'in_1', amountCents: 2_500 } });
-    const nothing = Object.fromEntries(Object.keys(toldInvoice).map((field) => [field, undefined]));
+    const nothing = Object.fromEntries(Object.keys(reportedInvoice).map((field) => [field, undefined]));
     expect(event?.object.invoice).toEqual({
       ...nothing,
       invoiceId: 'in_1',

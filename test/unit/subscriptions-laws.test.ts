@@ -124,8 +124,8 @@ const hear = (world: World, choice: number, policy: DunningPolicy): World => {
   const known = [...world.payments.values()];
   const payment = known[choice % Math.max(1, known.length)];
   if (!payment) return world;
-  const told = isOver(payment) ? payment : answered(payment, choice >> 4);
-  return changed(withPayment(world, told), settleCharge(world.subscription, told, { now: world.now, policy }));
+  const reported = isOver(payment) ? payment : answered(payment, choice >> 4);
+  return changed(withPayment(world, reported), settleCharge(world.subscription, reported, { now: world.now, policy }));
 };
 
 /** A caller's command; a refused command changes nothing. */

@@ -31,7 +31,7 @@ beforeEach(() => {
         if (!error) opened.push(...(addresses as LookupAddress[]).map(({ address }) => address));
         end(error ?? new Error('no network in tests'));
       });
-    } else end(new Error('a name was to be resolved by nobody'));
+    } else end(new Error('no resolver is registered for this name'));
     return this;
   });
 });

@@ -289,7 +289,7 @@ const readingErasure: MatrixRoute = {
   success: 200,
   changes: false,
   ask: async (service, world) => {
-    const made = await service.post('/admin/erasures', { user_id: 'user_nobody' }, adminOf(world));
+    const made = await service.post('/admin/erasures', { user_id: 'user_unknown' }, adminOf(world));
     expect(made.status).toBe(202);
     return { path: `/admin/erasures/${made.body.data.id}` };
   },
@@ -300,7 +300,7 @@ interface Staff {
   readonly memberId: string;
 }
 
-const NOBODY = 'mem_000000000000000000000000';
+const UNKNOWN_MEMBER = 'mem_000000000000000000000000';
 
 /**
  * An organization that the request may change, with the owner of the column's organization and members of every role.
@@ -319,7 +319,7 @@ const staffFor = async (
   };
   const existing = column === 'organization' ? world.organizationId : world.anotherOrganizationId;
   const organizationId = fresh ? await organizationOf(service, { session }, emails) : existing;
-  if (!fresh) return { organizationId, memberId: NOBODY };
+  if (!fresh) return { organizationId, memberId: UNKNOWN_MEMBER };
   const members = await service.get(`/organizations/${organizationId}/members?role=member`, { session });
   return { organizationId, memberId: members.body.data[0].id };
 };
@@ -529,7 +529,7 @@ export const ROUTES: Readonly<Record<string, MatrixRoute>> = {
   ),
   'admin.request-erasure': always(writing(PLATFORM_ADMIN, 202), {
     path: '/admin/erasures',
-    body: { user_id: 'user_nobody' },
+    body: { user_id: 'user_unknown' },
   }),
   'admin.get-erasure': readingErasure,
   'admin.clear-cache': always(writing(PLATFORM_ADMIN), { path: '/admin/cache/clear', body: { cache_type: 'all' } }),

@@ -32,8 +32,8 @@ const nextAmount = (): number => {
 const RAISED_BY = 500_000;
 
 const made = async (answer: Promise<TestAnswer>, status = 201): Promise<ParsedJson> => {
-  const { status: told, body } = await answer;
-  expect({ status: told, body }).toMatchObject({ status });
+  const { status: answered, body } = await answer;
+  expect({ status: answered, body }).toMatchObject({ status });
   return body;
 };
 

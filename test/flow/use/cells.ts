@@ -127,5 +127,5 @@ export const cellsOf = (whole: boolean): Cell[] =>
     return providers.map((provider) => ({ ...use, provider }));
   });
 
-export const told = ({ action, caller, holder, naming, payer, provider }: Cell): string =>
+export const cellName = ({ action, caller, holder, naming, payer, provider }: Cell): string =>
   `${action}, ${provider}: ${caller}, for ${payer === 'person' ? 'themselves' : 'the organization'}, the method of ${holder} by ${naming}`;

@@ -141,7 +141,7 @@ type PersonName = (typeof PEOPLE)[number];
 
 const personNamed = (name: string): PersonName => {
   const person = PEOPLE.find((one) => one === name);
-  if (!person) throw new Error(`nobody is called ${name}`);
+  if (!person) throw new Error(`no person is called ${name}`);
   return person;
 };
 
