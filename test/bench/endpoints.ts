@@ -11,7 +11,7 @@ import { type Service, startService } from './service.ts';
 import { say, sheet } from './sheet.ts';
 import { SUBSCRIPTION_SCENARIOS } from './subscription-scenarios.ts';
 import { type Cost, type Tally, tallyOf, trailOf, workOf } from './tally.ts';
-import { type Attributes, itemBytes, type Units, writeUnitsOf } from './units.ts';
+import { type Attributes, type CapacityUnits, itemBytes, writeUnitsOf } from './units.ts';
 import { WEBHOOK_SCENARIOS } from './webhook-scenarios.ts';
 
 /**
@@ -72,8 +72,8 @@ const measure = async (service: Service, name: RowName): Promise<Row> => {
   return { name, budget, writeUnits: writeUnitsOf(itemBytes(await service.stored(stores))), tally, busEvents };
 };
 
-const measureLater = async (service: Service): Promise<ReadonlyMap<string, ReadonlyMap<string, Units>>> => {
-  const work = new Map<string, ReadonlyMap<string, Units>>();
+const measureLater = async (service: Service): Promise<ReadonlyMap<string, ReadonlyMap<string, CapacityUnits>>> => {
+  const work = new Map<string, ReadonlyMap<string, CapacityUnits>>();
   for (const [name, prepare] of Object.entries(LATER)) {
     await prepare(service);
     await service.take();
@@ -149,9 +149,12 @@ const KEPT = 2;
 
 const WORK = ['project', 'inbound', 'apply', 'deliver', 'log', 'sweep', 'due', 'publish'] as const;
 
-const printWork = (rows: readonly Row[], later: ReadonlyMap<string, ReadonlyMap<string, Units>>): void => {
+const printWork = (rows: readonly Row[], later: ReadonlyMap<string, ReadonlyMap<string, CapacityUnits>>): void => {
   say('\nAfter the answer, or a day on: write units + units of the due index, (read units)\n');
-  const line = (name: string, work: ReadonlyMap<string, Units>) => [name, ...WORK.map((who) => spent(work.get(who)))];
+  const line = (name: string, work: ReadonlyMap<string, CapacityUnits>) => [
+    name,
+    ...WORK.map((who) => spent(work.get(who))),
+  ];
   const busy = rows.filter(({ tally }) => [...tally.later.values()].some(({ read, write }) => read + write > 0));
   sheet(
     ['after', ...WORK],
@@ -159,7 +162,7 @@ const printWork = (rows: readonly Row[], later: ReadonlyMap<string, ReadonlyMap<
   );
 };
 
-const spent = (units: Units | undefined): string => {
+const spent = (units: CapacityUnits | undefined): string => {
   if (!units || units.read + units.write + units.due === 0) return '';
   const { read, write, due } = units;
   return `${write}${due > 0 ? `+${due}` : ''}${read > 0 ? ` (${read})` : ''}`;

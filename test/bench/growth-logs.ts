@@ -1,7 +1,7 @@
 import { DAY, type Instant, iso } from '../../shared/core/time.ts';
 import type { Item } from '../../shared/table/table.ts';
 import { logItem } from '../../shared/webhooks/record/log-entry.ts';
-import type { Call } from './meter.ts';
+import type { TableCall } from './meter.ts';
 import { withoutStream, writeItems } from './seed.ts';
 import { type Service, startService } from './service.ts';
 import { say, sheet } from './sheet.ts';
@@ -106,7 +106,7 @@ const measure = async (service: Service, session: string, { query }: List): Prom
   await service.take();
   const entries = await service.must(ask);
   const { parts, levels } = tallyOf(await service.take(), 'webhooks.list-logs');
-  const rowsOf = ({ about, rows }: Call): number => (about.endsWith('index') ? rows : 0);
+  const rowsOf = ({ about, rows }: TableCall): number => (about.endsWith('index') ? rows : 0);
   return {
     shown: entries.length,
     requests: parts.own.requests,

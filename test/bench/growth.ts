@@ -1,7 +1,7 @@
 import { DAY, utcDay } from '../../shared/core/time.ts';
-import type { Call } from './meter.ts';
+import type { TableCall } from './meter.ts';
 import { RARE, seed, TERM } from './seed.ts';
-import { type Answer, type Service, startService } from './service.ts';
+import { type Service, type ServiceAnswer, startService } from './service.ts';
 import { say, sheet } from './sheet.ts';
 import { tallyOf } from './tally.ts';
 
@@ -154,9 +154,9 @@ const measure = async (service: Service, { session }: Owner, query: string): Pro
   };
 };
 
-const indexRows = ({ about, rows }: Call): number => (about.endsWith('index') ? rows : 0);
+const indexRows = ({ about, rows }: TableCall): number => (about.endsWith('index') ? rows : 0);
 
-const shownBy = ({ status, body }: Answer): Measured['shown'] => {
+const shownBy = ({ status, body }: ServiceAnswer): Measured['shown'] => {
   if (status === 200) return body.data.length;
   return body.code === 'UNSUPPORTED_FILTER' ? 'refused' : 'failed';
 };

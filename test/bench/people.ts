@@ -3,7 +3,7 @@ import { guestIntentBody, VISA } from '../builders/intent.ts';
 import type { Ask, Json, Service } from './service.ts';
 
 /** A row's request, with everything before it done. */
-export interface Prepared {
+export interface PreparedRequest {
   readonly ask: Ask;
   readonly status: number;
   /** A request before the measured one, so that the session is cached; by default the caller's list. */
@@ -12,7 +12,7 @@ export interface Prepared {
   readonly stores?: Key;
 }
 
-export type Scenario = (service: Service) => Promise<Prepared>;
+export type Scenario = (service: Service) => Promise<PreparedRequest>;
 
 const DAY = 86_400;
 /** Longer than a membership is cached. */
@@ -30,7 +30,7 @@ export const typical = (fields: Fields = {}): Fields => ({
 });
 export type Fields = Readonly<Record<string, unknown>>;
 
-export interface Person {
+export interface BenchUser {
   readonly userId: string;
   readonly email: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -38,33 +38,33 @@ export interface Person {
 
 let people = 0;
 
-export const person = async (service: Service, claims: Fields = {}): Promise<Person> => {
+export const person = async (service: Service, claims: Fields = {}): Promise<BenchUser> => {
   people += 1;
   const email = `jane.doe.${people}@example.com`;
   const session = await service.control('/sessions', { email, expires_in: 30 * DAY, ...claims });
   return { userId: session.user_id, email, headers: { 'x-session-id': session.session_id } };
 };
 
-export const post = (path: string, { headers }: Pick<Person, 'headers'>, body: unknown = {}): Ask => ({
+export const post = (path: string, { headers }: Pick<BenchUser, 'headers'>, body: unknown = {}): Ask => ({
   method: 'POST',
   path,
   body,
   headers,
 });
-export const read = (path: string, { headers }: Pick<Person, 'headers'>): Ask => ({ method: 'GET', path, headers });
+export const get = (path: string, { headers }: Pick<BenchUser, 'headers'>): Ask => ({ method: 'GET', path, headers });
 export const withKey = (ask: Ask, key: string): Ask => ({
   ...ask,
   headers: { ...ask.headers, 'idempotency-key': key },
 });
-export const listOf = (who: Pick<Person, 'headers'>): Ask => read('/payments?limit=1', who);
+export const listOf = (who: Pick<BenchUser, 'headers'>): Ask => get('/payments?limit=1', who);
 
 /** The request, its caller's session cached. */
-export const warmed = (who: Person, ask: Ask, status = 200): Prepared => ({ ask, status, warm: listOf(who) });
+export const warmed = (who: BenchUser, ask: Ask, status = 200): PreparedRequest => ({ ask, status, warm: listOf(who) });
 
-export const intent = (service: Service, who: Person, fields: Fields = {}): Promise<Json> =>
+export const intent = (service: Service, who: BenchUser, fields: Fields = {}): Promise<Json> =>
   service.must(post('/payments/intents', who, typical(fields)));
 
-export const paid = async (service: Service, who: Person, fields: Fields = {}): Promise<Json> => {
+export const paid = async (service: Service, who: BenchUser, fields: Fields = {}): Promise<Json> => {
   const payment = await intent(service, who, fields);
   await service.must(post(`/payments/confirm/${payment.id}`, who));
   return payment;
@@ -73,7 +73,7 @@ export const paid = async (service: Service, who: Person, fields: Fields = {}): 
 const TIMES = { createdAt: '2026-01-01T00:00:00.000Z', updatedAt: '2026-01-01T00:00:00.000Z' };
 
 /** As much of an organization with one member as decisions on access read. */
-export const organizationOf = async (service: Service, { userId }: Person): Promise<string> => {
+export const storeOrganization = async (service: Service, { userId }: BenchUser): Promise<string> => {
   people += 1;
   const id = `org_${String(people).padStart(24, '0')}`;
   await service.store(organizationKey(id), { id, version: 1, name: 'Acme', ownerUserId: userId, ...TIMES });
@@ -86,7 +86,7 @@ export const organizationOf = async (service: Service, { userId }: Person): Prom
 /** Of the person, or of the organization that is named. */
 export const projectOf = async (
   service: Service,
-  { userId }: Person,
+  { userId }: BenchUser,
   owner: Fields = { owner_user_id: userId },
 ): Promise<string> => {
   people += 1;
@@ -105,17 +105,17 @@ export const projectOf = async (
   return id;
 };
 
-export const savedMethod = async (service: Service, who: Person): Promise<string> => {
+export const savedMethod = async (service: Service, who: BenchUser): Promise<string> => {
   const body = { provider_id: 'provider_a', provider_payment_method_token: VISA };
   return (await service.must(post('/payment-methods', who, body))).id;
 };
 
-export interface Guest extends Pick<Person, 'headers'> {
+export interface Guest extends Pick<BenchUser, 'headers'> {
   readonly payment: Json;
   readonly email: string;
 }
 
-export const guest = async (service: Service): Promise<Guest> => {
+export const newGuest = async (service: Service): Promise<Guest> => {
   people += 1;
   const email = `gus.doe.${people}@example.com`;
   const payment = await service.must(

@@ -1,4 +1,4 @@
-import type { ProviderEvent } from '../flow/host.ts';
+import type { TestProviderEvent } from '../flow/host.ts';
 
 /** The fields of a payment's events, from the service's view of the payment. */
 interface ReportedPayment {
@@ -13,8 +13,8 @@ type Fields = Readonly<Record<string, unknown>>;
 export const intentEvent = (
   payment: ReportedPayment,
   type: string,
-  { object = {}, ...event }: Omit<Partial<ProviderEvent>, 'object'> & { readonly object?: Fields } = {},
-): ProviderEvent => ({
+  { object = {}, ...event }: Omit<Partial<TestProviderEvent>, 'object'> & { readonly object?: Fields } = {},
+): TestProviderEvent => ({
   type,
   ...event,
   object: {

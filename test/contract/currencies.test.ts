@@ -7,7 +7,7 @@ import { STRIPE_CURRENCIES } from '../../shared/providers/stripe/currencies.ts';
 import type { CurrencyTable } from '../../shared/providers/wire/currencies.ts';
 import { openRig, type ProviderRig } from './provider-rig.ts';
 import { PAYPAL, SQUARE, STRIPE } from './provider-subjects.ts';
-import type { Subject } from './provider-suite.ts';
+import type { ProviderSubject } from './provider-suite.ts';
 
 /**
  * Every currency of an adapter's table against the simulator, which counts and refuses by a table of its own: a
@@ -21,7 +21,7 @@ interface Ledger {
   }[];
 }
 
-const PROVIDERS: readonly (readonly [Subject, CurrencyTable])[] = [
+const PROVIDERS: readonly (readonly [ProviderSubject, CurrencyTable])[] = [
   [STRIPE, STRIPE_CURRENCIES],
   [PAYPAL, PAYPAL_CURRENCIES],
   // The location of the simulator takes one of them.

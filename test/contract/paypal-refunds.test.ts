@@ -5,7 +5,7 @@ import type { ProviderRefund, RefundedCharge, RefundsPort } from '../../shared/p
 import { openRig, type ProviderRig } from './provider-rig.ts';
 import { PAYPAL } from './provider-subjects.ts';
 import { testRefunds } from './refund-suite.ts';
-import type { Delivered } from './simulator-harness.ts';
+import type { SimulatorDelivery } from './simulator-harness.ts';
 
 testRefunds({
   subject: PAYPAL,
@@ -112,7 +112,7 @@ const dispute = (wish: object = {}) => rig.control<LedgerRow>('POST', `/payments
 const move = (kind: 'refunds' | 'disputes', id: string, status: string) =>
   rig.control('POST', `/${kind}/${id}`, { status });
 
-const bodyOf = ({ body }: Delivered) => JSON.parse(body);
+const bodyOf = ({ body }: SimulatorDelivery) => JSON.parse(body);
 const MONEY_BACK = /^(?:PAYMENT\.REFUND\.|PAYMENT\.CAPTURE\.RE|CUSTOMER\.DISPUTE\.)/;
 const sentEvents = async () => (await rig.delivered()).filter((event) => MONEY_BACK.test(bodyOf(event).event_type));
 const read = (event: unknown) => rig.provider.readEvent(event);

@@ -3,8 +3,15 @@ import { resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { REFUND_REASONS } from '../../shared/core/money-back.ts';
 import type { Outcome } from '../../shared/core/outcome.ts';
-import { check, type Operation, operationsOf, queryProblems, schemaProblemsOf, strangersIn } from './openapi-check.ts';
-import { type Exchange, openRig, type ProviderRig } from './provider-rig.ts';
+import {
+  check,
+  type DescribedOperation,
+  operationsOf,
+  queryProblems,
+  schemaProblemsOf,
+  strangersIn,
+} from './openapi-check.ts';
+import { openRig, type ProviderRig, type WireExchange } from './provider-rig.ts';
 import { SQUARE } from './provider-subjects.ts';
 
 /**
@@ -41,7 +48,7 @@ describe.skipIf(folder === undefined)(
   'requests to Square and answers of the simulator (skipped unless Square’s API description lies beside the project)',
   () => {
     let rig: ProviderRig;
-    let operations: readonly Operation[] = [];
+    let operations: readonly DescribedOperation[] = [];
     let payments = 0;
 
     beforeAll(async () => {
@@ -152,13 +159,13 @@ describe.skipIf(folder === undefined)(
       await rig.reopen({ ...SQUARE.settings, ACCESS_TOKEN: 'wrong' })?.findPayment(known(open));
     };
 
-    const operationOf = ({ method, path }: Exchange): Operation | undefined =>
+    const operationOf = ({ method, path }: WireExchange): DescribedOperation | undefined =>
       operations.find(
         (one) => one.method === method && new RegExp(`^/square${one.path.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(path),
       );
 
     /** Square describes one answer an operation, with `errors` in it. */
-    const problemsIn = (exchange: Exchange): string[] => {
+    const problemsIn = (exchange: WireExchange): string[] => {
       const operation = operationOf(exchange);
       const answer = operation?.answers.get('200');
       if (!operation || !answer) return [`${exchange.method} ${exchange.path} is not in the document`];

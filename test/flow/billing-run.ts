@@ -16,10 +16,10 @@ export interface BillingPlan {
   /** The days (ISO, with a time of day) on which a set of subscriptions is made. */
   readonly anchors: readonly string[];
   readonly days: number;
-  readonly groups: readonly Group[];
+  readonly groups: readonly SubscriptionGroup[];
 }
 
-export interface Group {
+export interface SubscriptionGroup {
   readonly interval: Interval;
   readonly multiplier: number;
   /** Subscriptions of it at each anchor. */
@@ -31,7 +31,7 @@ export interface Group {
 
 interface Made {
   readonly id: string;
-  readonly group: Group;
+  readonly group: SubscriptionGroup;
   readonly amount: number;
   /** When its first period starts. */
   readonly anchor: string;
@@ -98,7 +98,7 @@ const RACING: Catalogue = {
 
 let prices = 0;
 
-const makeAll = async (service: TestHost, who: Subscriber, group: Group): Promise<Made[]> => {
+const makeAll = async (service: TestHost, who: Subscriber, group: SubscriptionGroup): Promise<Made[]> => {
   const all: Made[] = [];
   for (let index = 0; index < group.count; index += 1) {
     prices += 1;

@@ -13,7 +13,7 @@ import {
   signIn,
   type User,
 } from './flow.ts';
-import { type ParsedJson, type ProviderEvent, withHost } from './host.ts';
+import { type ParsedJson, type TestProviderEvent, withHost } from './host.ts';
 import { createCustomer, customerEventsOf, guestWithMethod, outcomesOf, saveMethod, storedRecord } from './payers.ts';
 
 /**
@@ -27,7 +27,7 @@ const namesOf = (customerId: string): string[] =>
 const readCustomer = async (user: User, id: string): Promise<ParsedJson> =>
   (await service.get(`/customers/${id}`, user.options)).body;
 
-const tell = async (type: string, object: object, event: Partial<ProviderEvent> = {}): Promise<void> => {
+const tell = async (type: string, object: object, event: Partial<TestProviderEvent> = {}): Promise<void> => {
   const answer = await service.sendEvent({ type, object, ...event });
   expect(answer).toMatchObject({ status: 200, body: { received: true } });
   await service.settle();

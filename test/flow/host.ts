@@ -51,7 +51,7 @@ export interface RequestOptions {
   readonly body?: unknown;
 }
 
-export interface ProviderEvent {
+export interface TestProviderEvent {
   readonly provider?: string;
   readonly type: string;
   readonly object: unknown;
@@ -175,7 +175,7 @@ const clientOf = (host: () => Host) => {
     providerRequests: () => control('GET', '/simulator/requests'),
     clearProviderRequests: () => control('DELETE', '/simulator/requests'),
     /** Sends one event of the provider to the service's webhook route, by default of provider_a and signed. */
-    sendEvent: (event: ProviderEvent): Promise<{ status: number; body: ParsedJson }> =>
+    sendEvent: (event: TestProviderEvent): Promise<{ status: number; body: ParsedJson }> =>
       control('POST', '/simulator/events', { provider: 'provider_a', ...event }),
     authenticate: (paymentId: string, outcome: 'success' | 'failure' = 'success') =>
       control('POST', `/simulator/payments/${paymentId}/authenticate`, { outcome }),

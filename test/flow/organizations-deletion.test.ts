@@ -12,7 +12,7 @@ import type { Item } from '../../shared/table/table.ts';
 import { intentBody } from '../builders/intent.ts';
 import { DAY, itemsOf, MINUTE, PATIENT, partitionOf } from './flow.ts';
 import type { ParsedJson, TestAnswer, TestHost } from './host.ts';
-import { addMember, newOrganization, newPerson, type Person } from './organization-steps.ts';
+import { addMember, newOrganization, newPerson, type UserWithEmail } from './organization-steps.ts';
 import { withStops } from './stops.ts';
 
 /** Deleting an organization: access ends at once, due work removes its records, its payments stay. */
@@ -24,7 +24,7 @@ const STOPS = scale > 1 ? 20 : 5;
 const CHILDREN = 500 * STOPS;
 vi.setConfig({ testTimeout: 240_000 * scale });
 
-const remove = (service: TestHost, id: string, owner: Person): Promise<TestAnswer> =>
+const remove = (service: TestHost, id: string, owner: UserWithEmail): Promise<TestAnswer> =>
   service.request('DELETE', `/organizations/${id}`, owner.options);
 
 /** Every item that says anything of the organization, by what it is. */

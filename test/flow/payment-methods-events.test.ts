@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { HOUR, itemsOf, MINUTE, PATIENT, partitionOf, signIn, type User } from './flow.ts';
-import { type ParsedJson, type ProviderEvent, withHost } from './host.ts';
+import { type ParsedJson, type TestProviderEvent, withHost } from './host.ts';
 import {
   company,
   defaultsIn,
@@ -18,7 +18,7 @@ const seconds = (): number => Math.floor(service.now() / 1_000);
 const readMethod = async (user: User, id: string): Promise<ParsedJson> =>
   (await service.get(`/payment-methods/${id}`, user.options)).body;
 
-const tell = async (type: string, object: object, event: Partial<ProviderEvent> = {}): Promise<void> => {
+const tell = async (type: string, object: object, event: Partial<TestProviderEvent> = {}): Promise<void> => {
   const answer = await service.sendEvent({ type, object, ...event });
   expect(answer).toMatchObject({ status: 200, body: { received: true } });
   await service.settle();

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { DAY, HOUR } from './flow.ts';
 import { type ParsedJson, withHost } from './host.ts';
-import { addMember, newOrganization, newPerson, type Person } from './organization-steps.ts';
+import { addMember, newOrganization, newPerson, type UserWithEmail } from './organization-steps.ts';
 import { saveMethod } from './payers.ts';
 import { command, OWN_BILLING, patch, payer, readSubscription, type Subscriber, subscribe } from './subscribers.ts';
 import { takenSince } from './use/charges.ts';
@@ -22,8 +22,8 @@ describe.each(WAYS)('a subscription of an organization at %s, billed by %s', (..
   let amounts = 1_000;
 
   interface Prepared {
-    readonly owner: Person;
-    readonly member: Person;
+    readonly owner: UserWithEmail;
+    readonly member: UserWithEmail;
     readonly asMember: Subscriber;
     readonly asOwner: Subscriber;
     readonly made: ParsedJson;
@@ -72,7 +72,8 @@ describe.each(WAYS)('a subscription of an organization at %s, billed by %s', (..
     };
   };
 
-  const ownCardOf = (who: Person): Promise<ParsedJson> => saveMethod(service, who.options, { ...card, ...PERSONAL });
+  const ownCardOf = (who: UserWithEmail): Promise<ParsedJson> =>
+    saveMethod(service, who.options, { ...card, ...PERSONAL });
 
   test('takes the customer of the card that pays from now on, and stays when the former customer is deleted', async () => {
     const { owner, asOwner, made, removeMember, deleteCustomer, charges } = await prepare('own card');

@@ -1,7 +1,7 @@
 import { describe, expect, inject, test } from 'vitest';
 import { DAY, HOUR } from './flow.ts';
 import { type ParsedJson, withHost } from './host.ts';
-import { addMember, newOrganization, newPerson, type Person } from './organization-steps.ts';
+import { addMember, newOrganization, newPerson, type UserWithEmail } from './organization-steps.ts';
 import { saveMethod } from './payers.ts';
 import { command, OWN_BILLING, patch, payer, readSubscription, type Subscriber, subscribe } from './subscribers.ts';
 import { type Taken, takenSince } from './use/charges.ts';
@@ -31,7 +31,7 @@ describe.each(inject('scale') > 1 ? WAYS : WAYS.slice(0, 2))(
     interface Lent {
       readonly asLender: Subscriber;
       readonly asOwner: Subscriber;
-      readonly owner: Person;
+      readonly owner: UserWithEmail;
       readonly organizationId: string;
       readonly memberId: string;
       readonly made: ParsedJson;

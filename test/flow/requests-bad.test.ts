@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import Stripe from 'stripe';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { LOCAL_SECRETS } from '../../infra/local/machine/environment.ts';
-import { badRequests, type Target } from '../builders/bad-request.ts';
+import { badRequests, type RequestTarget } from '../builders/bad-request.ts';
 import { intentBody, paidIntentBody } from '../builders/intent.ts';
 import { confirm, createPaidIntent, itemsOf, PATIENT, signIn } from './flow.ts';
 import { type ParsedJson, withHost } from './host.ts';
@@ -12,7 +12,7 @@ const service = withHost({ frozen: true, env: PATIENT });
 
 const REQUESTS = 2_000;
 
-let target: Target;
+let target: RequestTarget;
 let before: ParsedJson[] = [];
 
 const state = async () => ({ items: await itemsOf(service), ledger: await service.ledger() });

@@ -133,7 +133,7 @@ export const subscribeToGold = async (service: TestHost, who: Subscriber, fields
 };
 
 /** The one membership of a subscription's user. */
-export const membershipOf = async (service: TestHost, who: Subscriber, id: string): Promise<ParsedJson> => {
+export const readMembership = async (service: TestHost, who: Subscriber, id: string): Promise<ParsedJson> => {
   const { status, body } = await service.get('/memberships', who.options);
   expect(status).toBe(200);
   return body.data.find((membership: ParsedJson) => membership.subscription_id === id);

@@ -6,10 +6,10 @@ import { refund, signInAdmin } from './refunders.ts';
 import {
   anotherMethod,
   command,
-  membershipOf,
   OWN_BILLING,
   payer,
   paymentsOf,
+  readMembership,
   readSubscription,
   storyOf,
   subscribe,
@@ -94,7 +94,7 @@ describe('a customer who is deleted', () => {
     const made = await subscribeToGold(service, who);
     expect((await remove(service, `/customers/${who.names.customer_id}`, who.options)).status).toBe(204);
     expect(await readSubscription(service, who, made.id)).toMatchObject({ status: 'canceled' });
-    expect(await membershipOf(service, who, made.id)).toMatchObject({ status: 'cancelled' });
+    expect(await readMembership(service, who, made.id)).toMatchObject({ status: 'cancelled' });
     await service.advance(40 * DAY);
     expect(await paymentsOf(service, who, made.id)).toHaveLength(1);
   });

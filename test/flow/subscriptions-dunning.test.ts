@@ -4,10 +4,10 @@ import { type ParsedJson, withHost } from './host.ts';
 import {
   anotherMethod,
   command,
-  membershipOf,
   OWN_BILLING,
   patch,
   paymentsOf,
+  readMembership,
   readSubscription,
   type Subscriber,
   storyOf,
@@ -58,7 +58,10 @@ describe('a renewal that fails', () => {
         billing_status: 'retrying',
         next_billing_date: at(failedAt, next),
       });
-      expect(await membershipOf(service, who, id)).toMatchObject({ status: 'active', ends_at: due.current_period_end });
+      expect(await readMembership(service, who, id)).toMatchObject({
+        status: 'active',
+        ends_at: due.current_period_end,
+      });
       await service.advance((next - done) * DAY - MINUTE);
       expect(await attempts()).toEqual(expected);
       await service.moveTo(at(failedAt, next));
@@ -71,7 +74,7 @@ describe('a renewal that fails', () => {
       next_billing_date: null,
       canceled_at: at(failedAt, 14),
     });
-    expect(await membershipOf(service, who, id)).toMatchObject({ status: 'cancelled' });
+    expect(await readMembership(service, who, id)).toMatchObject({ status: 'cancelled' });
     expect(storyOf(service, id)).toEqual([
       'subscription.created created',
       'membership.activated active',
@@ -103,7 +106,7 @@ describe('a renewal that fails', () => {
     ]);
     expect(await paymentsOf(service, who, id)).toMatchObject([{ status: 'succeeded' }, { status: 'succeeded' }]);
     await service.settle();
-    expect(await membershipOf(service, who, id)).toMatchObject({
+    expect(await readMembership(service, who, id)).toMatchObject({
       status: 'active',
       ends_at: answer.body.current_period_end,
     });
@@ -126,7 +129,7 @@ describe('a renewal that fails', () => {
     expect(await command(service, who, { id, name: 'pause' })).toMatchObject({ body: { status: 'paused' } });
     await service.advance(20 * DAY);
     expect(await attempts()).toHaveLength(1);
-    expect(await membershipOf(service, who, id)).toMatchObject({ status: 'expired' });
+    expect(await readMembership(service, who, id)).toMatchObject({ status: 'expired' });
   });
 
   it('is not retried once the subscription is canceled', async () => {

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { DAY, HOUR, MINUTE, PATIENT } from './flow.ts';
 import type { ParsedJson, TestAnswer } from './host.ts';
-import { addMember, newOrganization, newPerson, type Person } from './organization-steps.ts';
+import { addMember, newOrganization, newPerson, type UserWithEmail } from './organization-steps.ts';
 import { saveMethod } from './payers.ts';
 import { withStops } from './stops.ts';
 import { command, patch, payer, readSubscription, type Subscriber, subscribe, trySubscribe } from './subscribers.ts';
@@ -20,8 +20,8 @@ beforeEach(async () => {
 
 interface Team {
   readonly organizationId: string;
-  readonly owner: Person;
-  readonly admin: Person;
+  readonly owner: UserWithEmail;
+  readonly admin: UserWithEmail;
   /** The owner removes the admin. */
   readonly end: () => Promise<void>;
 }

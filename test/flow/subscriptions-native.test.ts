@@ -4,9 +4,9 @@ import { type ParsedJson, type TestHost, withHost } from './host.ts';
 import {
   anotherMethod,
   command,
-  membershipOf,
   patch,
   paymentsOf,
+  readMembership,
   readSubscription,
   type Subscriber,
   storyOf,
@@ -67,7 +67,7 @@ describe('a provider-billed subscription', () => {
     const renewed = await expectAgreement(service, who, made.id);
     expect(renewed.current_period_start).toBe(made.current_period_end);
     expect(statuses(await paymentsOf(service, who, made.id))).toEqual(['succeeded', 'succeeded']);
-    expect(await membershipOf(service, who, made.id)).toMatchObject({
+    expect(await readMembership(service, who, made.id)).toMatchObject({
       status: 'active',
       ends_at: renewed.current_period_end,
     });
@@ -106,7 +106,7 @@ describe('a provider-billed subscription', () => {
     const made = await subscribeToGold(service, who, { trial_days: 5 });
     await service.advance(5 * DAY + 3 * HOUR);
     expect(await expectAgreement(service, who, made.id)).toMatchObject({ status: 'past_due' });
-    expect(await membershipOf(service, who, made.id)).toMatchObject({ status: 'pending', starts_at: null });
+    expect(await readMembership(service, who, made.id)).toMatchObject({ status: 'pending', starts_at: null });
     expect(storyOf(service, made.id)).not.toContain('membership.activated active');
     await command(service, who, { id: made.id, name: 'cancel', body: CANCEL_NOW });
   });
@@ -125,7 +125,7 @@ describe('a provider-billed subscription', () => {
     });
     expect(storyOf(service, made.id).filter((name) => name.endsWith('payment_failed'))).toHaveLength(1);
     expect(statuses(await paymentsOf(service, who, made.id))).toEqual(['succeeded', 'failed']);
-    expect(await membershipOf(service, who, made.id)).toMatchObject({ ends_at: made.current_period_end });
+    expect(await readMembership(service, who, made.id)).toMatchObject({ ends_at: made.current_period_end });
     const good = await anotherMethod(service, who);
     expect(await patch(service, who, { id: made.id, body: { payment_method_id: good } })).toMatchObject({
       status: 200,
@@ -154,7 +154,7 @@ describe('a provider-billed subscription', () => {
       billing_status: 'ended',
     });
     expect((await there(service, made.id)).subscriptions.at(-1).status).toBe('canceled');
-    expect(await membershipOf(service, who, made.id)).toMatchObject({ status: 'cancelled' });
+    expect(await readMembership(service, who, made.id)).toMatchObject({ status: 'cancelled' });
   });
 
   it('is canceled at the end of the period, and the cancellation can be withdrawn', async () => {
@@ -235,14 +235,14 @@ describe('a provider-billed subscription', () => {
       expect(await command(service, who, { id: made.id, name: 'pause' })).toMatchObject({ status: 200 });
       await service.advance(40 * DAY);
       expect(await readSubscription(service, who, made.id)).toMatchObject({ status: 'paused' });
-      expect(await membershipOf(service, who, made.id)).toMatchObject({ status: 'expired' });
+      expect(await readMembership(service, who, made.id)).toMatchObject({ status: 'expired' });
       const resumed = await command(service, who, { id: made.id, name: 'resume' });
       expect(resumed).toMatchObject({ status: 200, body: { status: 'active' } });
       await service.settle();
       const now = await expectAgreement(service, who, made.id);
       expect(Date.parse(now.current_period_start)).toBe(Math.floor(service.now() / 1_000) * 1_000);
       expect(await paymentsOf(service, who, made.id)).toHaveLength(1 + month);
-      const membership = await membershipOf(service, who, made.id);
+      const membership = await readMembership(service, who, made.id);
       expect(membership).toMatchObject({ status: 'active', ends_at: now.current_period_end });
     }
     await command(service, who, { id: made.id, name: 'cancel', body: CANCEL_NOW });

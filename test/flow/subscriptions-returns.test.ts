@@ -5,9 +5,9 @@ import { company } from './payers.ts';
 import {
   anotherMethod,
   command,
-  membershipOf,
   payer,
   paymentsOf,
+  readMembership,
   readSubscription,
   storyOf,
   subscribe,
@@ -51,7 +51,7 @@ describe('a charge that begins a period, while it is pending', () => {
     const made = await subscribeToGold(service, who);
     await command(service, who, { id: made.id, name: leave, body: leave === 'cancel' ? NOW : {} });
     await service.advance(40 * DAY);
-    const ended = await membershipOf(service, who, made.id);
+    const ended = await readMembership(service, who, made.id);
     expect(ended).toMatchObject({ status: before });
     const failing = await anotherMethodOf(who, 'SIM-PENDING-FAIL');
     await service.request('PATCH', `/subscriptions/${made.id}`, {
@@ -62,7 +62,7 @@ describe('a charge that begins a period, while it is pending', () => {
       status: 200,
       body: { status: 'past_due', billing_status: 'pending', canceled_at: null },
     });
-    expect(await membershipOf(service, who, made.id)).toMatchObject({ status: before, ends_at: ended.ends_at });
+    expect(await readMembership(service, who, made.id)).toMatchObject({ status: before, ends_at: ended.ends_at });
     await service.advance(DAY);
     expect(await readSubscription(service, who, made.id)).toMatchObject({ status: 'canceled' });
     expect(storyOf(service, made.id).filter((name) => name === 'membership.activated active')).toHaveLength(1);

@@ -4,10 +4,10 @@ import { type ParsedJson, withHost } from './host.ts';
 import {
   anotherMethod,
   command,
-  membershipOf,
   OWN_BILLING,
   patch,
   paymentsOf,
+  readMembership,
   readSubscription,
   storyOf,
   subscribe,
@@ -38,7 +38,7 @@ describe('a subscription’s trial', () => {
     const running = await readSubscription(service, who, made.id);
     expect(running).toMatchObject({ status: 'active', current_period_start: made.trial_end });
     expect(statuses(await paymentsOf(service, who, made.id))).toEqual(['succeeded']);
-    expect(await membershipOf(service, who, made.id)).toMatchObject({
+    expect(await readMembership(service, who, made.id)).toMatchObject({
       status: 'active',
       starts_at: made.trial_end,
       ends_at: running.current_period_end,
@@ -132,7 +132,7 @@ describe('the first charge of a subscription', () => {
     const who = await subscriber(service, 'pm_sim_processing_ok');
     const made = await subscribeToGold(service, who);
     expect(made).toMatchObject({ status: 'past_due', billing_status: 'pending' });
-    expect(await membershipOf(service, who, made.id)).toMatchObject({ status: 'pending' });
+    expect(await readMembership(service, who, made.id)).toMatchObject({ status: 'pending' });
     await service.advance(2 * MINUTE);
     expect(await readSubscription(service, who, made.id)).toMatchObject({ status: 'active', billing_status: 'active' });
     expect(storyOf(service, made.id)).toEqual([
@@ -249,7 +249,7 @@ describe('a cancellation of a subscription', () => {
     expect(canceled).toMatchObject({ status: 200, body: { status: 'canceled', next_billing_date: null } });
     const again = await command(service, who, { id: made.id, name: 'cancel', body: CANCEL_NOW });
     expect(again).toMatchObject({ status: 200, body: canceled.body });
-    expect(await membershipOf(service, who, made.id)).toMatchObject({ status: 'cancelled' });
+    expect(await readMembership(service, who, made.id)).toMatchObject({ status: 'cancelled' });
   });
 
   it('stops a first charge that its payer has not authenticated yet', async () => {
@@ -292,7 +292,7 @@ describe('a reactivation of a subscription', () => {
       body: { status: 'active', current_period_end: made.current_period_end, canceled_at: null },
     });
     expect(await paymentsOf(service, who, made.id)).toHaveLength(1);
-    expect(await membershipOf(service, who, made.id)).toMatchObject({
+    expect(await readMembership(service, who, made.id)).toMatchObject({
       status: 'active',
       ends_at: made.current_period_end,
     });
@@ -349,7 +349,7 @@ describe('a pause of a subscription', () => {
       status: 200,
       body: { status: 'paused' },
     });
-    expect(await membershipOf(service, who, made.id)).toMatchObject({ status: 'expired' });
+    expect(await readMembership(service, who, made.id)).toMatchObject({ status: 'expired' });
     expect(await command(service, who, { id: made.id, name: 'resume' })).toMatchObject({
       status: 200,
       body: { status: 'active', current_period_end: made.current_period_end },

@@ -6,10 +6,10 @@ import {
   anotherMethod,
   command,
   historyOf,
-  membershipOf,
   OWN_BILLING,
   patch,
   paymentsOf,
+  readMembership,
   readSubscription,
   type Subscriber,
   storyOf,
@@ -130,7 +130,7 @@ describe('a renewal that is stopped', () => {
         history: ['1 created by user', '2 renewed by system'],
       });
       expect(now.current_period_start).toBe(one.made.current_period_end);
-      const membership = await membershipOf(stoppable().service, one.who, one.made.id);
+      const membership = await readMembership(stoppable().service, one.who, one.made.id);
       expect(membership).toMatchObject({ status: 'active', ends_at: now.current_period_end });
     }));
 

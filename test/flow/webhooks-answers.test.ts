@@ -3,7 +3,7 @@ import { freePort } from '../builders/free-port.ts';
 import { signIn, type User } from './flow.ts';
 import { type ParsedJson, startTestHost, withHost } from './host.ts';
 import { createCustomer } from './payers.ts';
-import { deliveredTo, idOf, nodesAt } from './targets.ts';
+import { deliveredTo, nodesAt, webhookIdOf } from './targets.ts';
 
 const port = await freePort();
 const service = withHost({
@@ -29,7 +29,8 @@ const afterAllTries = async () => {
   await service.advance(60);
   const tries = (await deliveredTo(service, 'target')).filter(({ body }) => body.data.customer_id === id);
   const entries: ParsedJson[] = (await service.get('/webhooks/logs', user.options)).body.filter(
-    ({ event_id, direction }: ParsedJson) => direction === 'outbound' && event_id === (tries[0] && idOf(tries[0])),
+    ({ event_id, direction }: ParsedJson) =>
+      direction === 'outbound' && event_id === (tries[0] && webhookIdOf(tries[0])),
   );
   return { tries, entries: entries.toReversed() };
 };
@@ -71,7 +72,7 @@ describe('a target that answers', () => {
   test('too late gets it again', async () => {
     await behave({ status: 200, delay_ms: 1_000, times: 1 });
     const { tries, entries } = await afterAllTries();
-    expect(new Set(tries.map(idOf)).size).toBe(1);
+    expect(new Set(tries.map(webhookIdOf)).size).toBe(1);
     expect(entries).toMatchObject([
       { status: 'failed', response: { error: 'timeout', detail: 'no answer in time' } },
       { status: 'success', response: { http_status: 200 } },

@@ -7,7 +7,16 @@ import { intentEvent } from '../builders/provider-event.ts';
 import { confirm, createIntent, createPaidIntent, itemsOf, PATIENT, signIn, type User } from './flow.ts';
 import { type ParsedJson, withHost } from './host.ts';
 import { type Company, company, createCustomer } from './payers.ts';
-import { type Delivered, deliveredTo, eventOf, idOf, nodesAt, SECRET, sinkUrl, verified } from './targets.ts';
+import {
+  type DeliveredWebhook,
+  deliveredTo,
+  eventOf,
+  nodesAt,
+  SECRET,
+  sinkUrl,
+  verified,
+  webhookIdOf,
+} from './targets.ts';
 
 const OLD_SECRET = 'whsec_b2xkLXNlY3JldC1vZi10aGlydHktdHdvLWJ5dGVzLi4=';
 const port = await freePort();
@@ -38,7 +47,7 @@ beforeAll(async () => {
 });
 
 /** What a canonical target got of one record, once all is quiet. */
-const deliveriesOf = async (event: string, of: string, sink = 'canonical'): Promise<Delivered[]> => {
+const deliveriesOf = async (event: string, of: string, sink = 'canonical'): Promise<DeliveredWebhook[]> => {
   await service.settle();
   return (await deliveredTo(service, sink, event)).filter(({ raw }) => raw.includes(of));
 };
@@ -235,9 +244,9 @@ describe('an outbound webhook', () => {
   test('has the same id at every target, unique to its event', async () => {
     const [canonical, both] = [await deliveredTo(service, 'canonical'), await deliveredTo(service, 'both')];
     const byEvent = Map.groupBy([...canonical, ...both], ({ raw }) => raw);
-    for (const same of byEvent.values()) expect(new Set(same.map(idOf)).size).toBe(1);
-    expect(new Set(canonical.map(idOf)).size).toBe(canonical.length);
-    expect(canonical.map(idOf).filter((id) => !/^msg_[0-9a-f]{24}$/.test(id))).toEqual([]);
+    for (const same of byEvent.values()) expect(new Set(same.map(webhookIdOf)).size).toBe(1);
+    expect(new Set(canonical.map(webhookIdOf)).size).toBe(canonical.length);
+    expect(canonical.map(webhookIdOf).filter((id) => !/^msg_[0-9a-f]{24}$/.test(id))).toEqual([]);
   });
 
   test('names its event, and is unsigned when no secret is set', async () => {

@@ -5,7 +5,7 @@ import { freePort } from '../builders/free-port.ts';
 import { changeTable, confirm, createPaidIntent, signIn, type User } from './flow.ts';
 import { type ParsedJson, type RequestOptions, withHost } from './host.ts';
 import { type Company, company, createCustomer } from './payers.ts';
-import { deliveredTo, idOf, nodesAt, SECRET, verified } from './targets.ts';
+import { deliveredTo, nodesAt, SECRET, verified, webhookIdOf } from './targets.ts';
 
 const port = await freePort();
 const service = withHost({
@@ -186,7 +186,7 @@ describe('one entry of the webhook log', () => {
     const { status, body } = await service.get(`/webhooks/logs/${entry.id}`, user.options);
     expect({ status, body }).toEqual({ status: 200, body: entry });
     expect(body).toMatchObject({
-      event_id: idOf((await deliveredTo(service, 'all', 'payment.created'))[0] as never),
+      event_id: webhookIdOf((await deliveredTo(service, 'all', 'payment.created'))[0] as never),
       payload: { event: 'payment.created', data: { user: { email: expect.stringMatching(/^p\*\*\*@/) } } },
       response: { http_status: 200, body: { received: true }, duration_ms: expect.any(Number) },
     });
@@ -265,7 +265,7 @@ describe('a test webhook', () => {
       test: true,
       data: expect.objectContaining({ ...test_data, amount: 1_000, currency: 'USD', status: 'created', project: null }),
     });
-    expect(idOf(delivered)).toBe(body.data.event_id);
+    expect(webhookIdOf(delivered)).toBe(body.data.event_id);
   });
 
   const NAMED = {
@@ -461,7 +461,7 @@ describe('a replayed webhook', () => {
     const [first, second, ...more] = await received();
     expect(more).toEqual([]);
     if (!first || !second) throw new Error('it was not sent twice');
-    expect([idOf(second), second.raw]).toEqual([idOf(first), first.raw]);
+    expect([webhookIdOf(second), second.raw]).toEqual([webhookIdOf(first), first.raw]);
     expect(Number(second.headers['webhook-timestamp']) - Number(first.headers['webhook-timestamp'])).toBe(3_600);
     expect(verified(second)).toEqual(first.body);
     const entries = (await list(owner.options)).filter(({ event_id }) => event_id === entry.event_id);
@@ -494,7 +494,7 @@ describe('a replayed webhook', () => {
     const raw = (await list(admin.options, '?event_type=provider_a:payment_intent.succeeded')).at(-1);
     await replay(raw.id, admin.options);
     await service.settle();
-    const same = (await deliveredTo(service, 'all')).filter((delivered) => idOf(delivered) === raw.event_id);
+    const same = (await deliveredTo(service, 'all')).filter((delivered) => webhookIdOf(delivered) === raw.event_id);
     expect(same.map((delivered) => delivered.raw)).toEqual([same[0]?.raw, same[0]?.raw]);
   });
 

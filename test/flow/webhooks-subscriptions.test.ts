@@ -4,16 +4,16 @@ import { DAY } from './flow.ts';
 import { type ParsedJson, withHost } from './host.ts';
 import {
   command,
-  membershipOf,
   OWN_BILLING,
   patch,
+  readMembership,
   readSubscription,
   type Subscriber,
   subscribe,
   subscriber,
   subscribeToGold,
 } from './subscribers.ts';
-import { type Delivered, deliveredTo, nodesAt, SECRET, verified } from './targets.ts';
+import { type DeliveredWebhook, deliveredTo, nodesAt, SECRET, verified } from './targets.ts';
 
 /** Outbound events about subscriptions and their memberships. */
 const port = await freePort();
@@ -33,7 +33,9 @@ beforeAll(async () => {
 /** The bodies of one event about one subscription, oldest first; each of them verifies. */
 const bodiesOf = async (event: string, id: string): Promise<ParsedJson[]> => {
   await service.settle();
-  const all: Delivered[] = (await deliveredTo(service, 'canonical', event)).filter(({ raw }) => raw.includes(id));
+  const all: DeliveredWebhook[] = (await deliveredTo(service, 'canonical', event)).filter(({ raw }) =>
+    raw.includes(id),
+  );
   for (const delivered of all) expect(verified(delivered)).toEqual(delivered.body);
   return all.map(({ body }) => body);
 };
@@ -113,7 +115,7 @@ describe('a canonical target receives', () => {
     for (const [name, how] of steps) {
       await how();
       await service.settle();
-      const membership = await membershipOf(service, who, made.id);
+      const membership = await readMembership(service, who, made.id);
       expect(await bodiesOf(name, made.id)).toEqual([
         body(name, membership.updated_at, {
           membership_id: membership.id,

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import * as z from 'zod';
 import { type HostProcess, startHostProcess } from '../host-process.ts';
 import { median, quantile, withSpread } from '../median.ts';
-import { type Started, startProcess } from '../processes.ts';
+import { type StartedProcess, startProcess } from '../processes.ts';
 import { say, sheet } from '../sheet.ts';
 import { startPostgres } from './postgres.ts';
 
@@ -17,7 +17,7 @@ export const benchVersus = async (): Promise<boolean> => {
     say('Skipped: this machine has no PostgreSQL (apt-get install postgresql).');
     return true;
   }
-  const running: Pick<Started, 'stop'>[] = [postgres];
+  const running: Pick<StartedProcess, 'stop'>[] = [postgres];
   try {
     const provider = await startHostProcess(QUIET);
     running.push(provider);

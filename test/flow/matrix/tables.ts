@@ -23,15 +23,15 @@ export type CallerName = (typeof CALLERS)[number];
 export const COLUMNS = ['own', "another's", 'organization', 'another organization', 'guest'] as const;
 export type Column = (typeof COLUMNS)[number];
 
-export type Cell = 'ok' | '-' | number;
-export type MatrixTable = Readonly<Record<CallerName, Readonly<Record<Column, Cell>>>>;
+export type ExpectedCell = 'ok' | '-' | number;
+export type MatrixTable = Readonly<Record<CallerName, Readonly<Record<Column, ExpectedCell>>>>;
 
 const tableOf = (text: string): MatrixTable => {
   const rows = text
     .trim()
     .split('\n')
     .map((line) => line.split('|').map((cell) => cell.trim()));
-  const cellOf = (cell: string | undefined): Cell => (cell === 'ok' || cell === '-' ? cell : Number(cell));
+  const cellOf = (cell: string | undefined): ExpectedCell => (cell === 'ok' || cell === '-' ? cell : Number(cell));
   const table = Object.fromEntries(
     rows.map(([caller = '', ...cells]) => [
       caller,
