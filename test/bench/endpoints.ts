@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { endpoints } from '../../functions/api/catalogue.ts';
 import { paymentKey } from '../../shared/table/keys.ts';
+import { DAY_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
 import type { Budget } from './budget.ts';
 import { BUDGETS, type RowName } from './budgets.ts';
 import { printDollars } from './dollars.ts';
@@ -77,13 +78,11 @@ const measureLater = async (service: Service): Promise<ReadonlyMap<string, Reado
   for (const [name, prepare] of Object.entries(LATER)) {
     await prepare(service);
     await service.take();
-    await service.advance(A_DAY_SECONDS + MINUTE_SECONDS);
+    await service.advance(DAY_SECONDS + MINUTE_SECONDS);
     work.set(name, workOf(await service.take()));
   }
   return work;
 };
-const A_DAY_SECONDS = 86_400;
-const MINUTE_SECONDS = 60;
 
 const printRows = (rows: readonly Row[]): void => {
   say('While the caller waits: measured / budget. Limits and key: requests/levels that they add, exactly.\n');

@@ -1,5 +1,6 @@
 import { type Key, memberKey, organizationKey, referenceKey } from '../../shared/table/keys.ts';
 import { guestIntentBody, VISA } from '../builders/intent.ts';
+import { DAY_SECONDS } from '../builders/seconds.ts';
 import type { Ask, Json, Service } from './service.ts';
 
 /** A row's request, with everything before it done. */
@@ -14,7 +15,6 @@ export interface PreparedRequest {
 
 export type Scenario = (service: Service) => Promise<PreparedRequest>;
 
-const DAY = 86_400;
 /** Longer than a membership is cached. */
 export const UNCACHED = 301;
 
@@ -41,7 +41,7 @@ let people = 0;
 export const person = async (service: Service, claims: Fields = {}): Promise<BenchUser> => {
   people += 1;
   const email = `jane.doe.${people}@example.com`;
-  const session = await service.control('/sessions', { email, expires_in: 30 * DAY, ...claims });
+  const session = await service.control('/sessions', { email, expires_in: 30 * DAY_SECONDS, ...claims });
   return { userId: session.user_id, email, headers: { 'x-session-id': session.session_id } };
 };
 

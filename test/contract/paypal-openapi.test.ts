@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Outcome } from '../../shared/core/outcome.ts';
+import { MINUTE } from '../../shared/core/time.ts';
 import type { ConfirmIntent } from '../../shared/providers/port/payments.ts';
 import type { PaymentProvider } from '../../shared/providers/port/provider.ts';
 import type { RefundsPort } from '../../shared/providers/port/refunds.ts';
@@ -202,7 +203,7 @@ describe.skipIf(folder === undefined)(
       await rig.control('POST', `/payments/${made.paymentId}/refunds`, { amount: 500 });
       expect(await refund(9_999)).toMatchObject({ kind: 'refused' });
       expect(await refund(1, 'ABSENT')).toMatchObject({ kind: 'refused' });
-      await rig.clock.advance(60_000);
+      await rig.clock.advance(MINUTE);
       for (const provider of [rig.provider, listingIdsOnly()])
         expect(await done(refundsOf(provider).listRefunds(payment))).toHaveLength(2);
     };

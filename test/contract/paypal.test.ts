@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Outcome } from '../../shared/core/outcome.ts';
+import { HOUR } from '../../shared/core/time.ts';
 import { readPaypalOrder } from '../../shared/providers/paypal/report.ts';
 import { paypalOrderSchema } from '../../shared/providers/paypal/schemas.ts';
 import type { ConfirmIntent, KnownPayment, ProviderPayment } from '../../shared/providers/port/payments.ts';
@@ -10,8 +11,7 @@ import { testProvider } from './provider-suite.ts';
 
 testProvider(PAYPAL);
 
-const HOUR_MS = 3_600_000;
-const TOKEN_LIFETIME_MS = 9 * HOUR_MS;
+const TOKEN_LIFETIME_MS = 9 * HOUR;
 const RETURN_URL = 'https://shop.example/back';
 
 let rig: ProviderRig;
@@ -354,7 +354,7 @@ describe('an order with a saved method', () => {
 describe('an order that has expired', () => {
   it('keeps the record’s status, cannot be charged, and counts as canceled', async () => {
     const made = await create({ method: 'SIM-OK' });
-    await rig.clock.advance(7 * HOUR_MS);
+    await rig.clock.advance(7 * HOUR);
     expect(doneValue(await find(made, 'created', 'SIM-OK'))).toMatchObject({
       status: 'created',
       amountCents: undefined,

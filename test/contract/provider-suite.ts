@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { DeclineCode, Outcome } from '../../shared/core/outcome.ts';
+import { MINUTE } from '../../shared/core/time.ts';
 import type { InboundEventType } from '../../shared/providers/port/events.ts';
 import type { ProviderMethod } from '../../shared/providers/port/methods.ts';
 import type { KnownPayment, NextAction, ProviderPayment } from '../../shared/providers/port/payments.ts';
@@ -54,7 +55,6 @@ export interface ProviderSubject extends Bound {
 
 const DECLINED_AMOUNT = 700;
 const AMOUNT = 2_500;
-const MINUTE_MS = 60_000;
 
 let rig: ProviderRig;
 let provider: PaymentProvider;
@@ -381,7 +381,7 @@ const testConfirmation = ({ name, methods, paths, forgets, nextAction }: Provide
       expect(processing).toMatchObject({ status: 'processing', attemptRef: expect.stringMatching(/./) });
       const { attemptRef } = processing;
       expect(doneValue(await find(intent))).toMatchObject({ status: 'processing', attemptRef });
-      await rig.clock.advance(MINUTE_MS);
+      await rig.clock.advance(MINUTE);
       expect(doneValue(await find(intent, { attemptRef }))).toMatchObject({ status, attemptRef });
       expect(await moneyMoved(intent.id)).toBe(status === 'succeeded' ? 1 : 0);
     });

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { HOUR } from '../../shared/core/time.ts';
 import { createRig, errorOf, type Rig } from './simulator-harness.ts';
 
 let rig: Rig;
@@ -8,7 +9,6 @@ beforeEach(() => {
 afterEach(() => rig.close());
 
 const AMOUNT = { amount: 500, currency: 'usd' };
-const HOUR = 3_600_000;
 
 /** A call with its key, as bytes go over the wire. */
 const post = async (path: string, key: string, fields: Record<string, string>) => {

@@ -1,5 +1,6 @@
 import type Stripe from 'stripe';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { MINUTE } from '../../shared/core/time.ts';
 import { createRig, errorOf, type Rig } from './simulator-harness.ts';
 
 /** Refunds and disputes of the simulated Stripe: what it refuses, what it sends, and the control routes. */
@@ -101,7 +102,7 @@ describe('a refund that Stripe refuses', () => {
     const options = { idempotencyKey: 'ref_1:create' };
     const again = () => errorOf(rig.stripe.refunds.create({ payment_intent: id }, options));
     expect(await again()).toMatchObject({ code: 'charge_already_refunded' });
-    await rig.clock.advance(60_000);
+    await rig.clock.advance(MINUTE);
     expect(await again()).toMatchObject({ code: 'charge_already_refunded' });
     expect(await rig.stripe.refunds.create({ payment_intent: id })).toMatchObject({ amount: 1_099 });
   });
@@ -148,7 +149,7 @@ describe('the events', () => {
     const sent = async (method: string): Promise<string[]> => {
       const before = (await typesSent()).length;
       await rig.stripe.refunds.create({ payment_intent: (await paid(method)).id });
-      await rig.clock.advance(60_000);
+      await rig.clock.advance(MINUTE);
       return (await typesSent()).slice(before).filter(aboutMoneyBack);
     };
     const made = ['refund.created', 'charge.refunded'];

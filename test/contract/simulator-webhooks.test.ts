@@ -1,5 +1,6 @@
 import Stripe from 'stripe';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { HOUR, MINUTE } from '../../shared/core/time.ts';
 import { createRig, type Rig, WEBHOOK_SECRET } from './simulator-harness.ts';
 
 let rig: Rig;
@@ -7,9 +8,6 @@ beforeEach(() => {
   rig = createRig();
 });
 afterEach(() => rig.close());
-
-const MINUTE = 60_000;
-const HOUR = 60 * MINUTE;
 
 const pay = (method = 'pm_card_visa', metadata: Record<string, string> = {}) =>
   rig.stripe.paymentIntents.create({

@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { REFUND_REASONS } from '../../shared/core/money-back.ts';
 import type { Outcome } from '../../shared/core/outcome.ts';
+import { MINUTE } from '../../shared/core/time.ts';
 import {
   check,
   type DescribedOperation,
@@ -89,7 +90,7 @@ describe.skipIf(folder === undefined)(
         if (n > 1) await rig.control('POST', `/refunds/${made.refundId}`, { status: 'failed' });
         await refunds.createRefund({ ...input, amountCents: 5_000, idempotencyKey: `${refundId}:too-much` });
       }
-      await rig.clock.advance(60_000);
+      await rig.clock.advance(MINUTE);
       for (const inquiry of [false, true]) {
         for (const status of ['needs_response', 'under_review', 'won', 'lost', 'closed']) {
           await rig.control('POST', `/payments/${paid.paymentId}/disputes`, { inquiry, status });
@@ -147,7 +148,7 @@ describe.skipIf(folder === undefined)(
         if (method !== succeeds) continue;
         await done(provider.keepMethod({ ...known(made), customerId, idempotencyKey: 'keep' }));
       }
-      await rig.clock.advance(60_000);
+      await rig.clock.advance(MINUTE);
       const open = await intent();
       await done(provider.updateIntent({ ...open, amountCents: 3_000, idempotencyKey: 'u1' }));
       await done(provider.cancelIntent({ ...known(open), idempotencyKey: 'x1' }));

@@ -1,18 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { THREE_D_SECURE } from '../builders/intent.ts';
-import {
-  confirm,
-  createIntent,
-  createPaidIntent,
-  DAY,
-  HOUR,
-  itemsOf,
-  MINUTE,
-  PATIENT,
-  read,
-  signIn,
-  type User,
-} from './flow.ts';
+import { DAY_SECONDS, HOUR_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
+import { confirm, createIntent, createPaidIntent, itemsOf, PATIENT, read, signIn, type User } from './flow.ts';
 import { type ParsedJson, type TestProviderEvent, withHost } from './host.ts';
 import { createCustomer, customerEventsOf, guestWithMethod, outcomesOf, saveMethod, storedRecord } from './payers.ts';
 
@@ -37,7 +26,7 @@ const tell = async (type: string, object: object, event: Partial<TestProviderEve
 const known = async (fields = {}): Promise<{ user: User; customer: ParsedJson; at: ParsedJson }> => {
   const user = await signIn(service);
   const customer = await createCustomer(service, user.options, { name: 'Ada', phone: '+1555', ...fields });
-  await service.advance(10 * MINUTE);
+  await service.advance(10 * MINUTE_SECONDS);
   return { user, customer, at: { id: customer.provider_customer_id } };
 };
 
@@ -88,7 +77,7 @@ describe('customer.updated', () => {
     await tell('customer.updated', { ...at, name: 'Grace' }, event);
     await tell('customer.updated', { ...at, name: 'Grace' });
     const now = await readCustomer(user, customer.id);
-    await service.advance(MINUTE);
+    await service.advance(MINUTE_SECONDS);
     await tell('customer.updated', { ...at, name: 'Grace' });
     expect(await readCustomer(user, customer.id)).toEqual(now);
     expect(namesOf(customer.id)).toEqual(['customer.created', 'customer.updated']);
@@ -97,7 +86,7 @@ describe('customer.updated', () => {
   test('that is older than the stored values is stale, whenever they arrived', async () => {
     const { user, customer, at } = await known();
     const started = seconds();
-    await service.advance(MINUTE);
+    await service.advance(MINUTE_SECONDS);
     // Both come late, and the older one last.
     await tell('customer.updated', { ...at, name: 'Newer' }, { created: started + 20 });
     await tell('customer.updated', { ...at, name: 'Older' }, { created: started + 10 });
@@ -116,7 +105,7 @@ describe('customer.updated', () => {
   test('with known values makes older events stale too', async () => {
     const { user, customer, at } = await known();
     const started = seconds();
-    await service.advance(MINUTE);
+    await service.advance(MINUTE_SECONDS);
     await tell('customer.updated', { ...at, name: 'Ada' }, { created: started + 20 });
     await tell('customer.updated', { ...at, name: 'Older' }, { created: started + 10 });
     expect(await readCustomer(user, customer.id)).toEqual(customer);
@@ -126,7 +115,7 @@ describe('customer.updated', () => {
   test('from before our own change to the provider is stale; a change of metadata makes none so', async () => {
     const { user, customer, at } = await known();
     const started = seconds();
-    await service.advance(MINUTE);
+    await service.advance(MINUTE_SECONDS);
     await service.put(`/customers/${customer.id}`, { metadata: { a: 1 } }, user.options);
     await tell('customer.updated', { ...at, name: 'Grace' }, { created: started + 10 });
     expect(await readCustomer(user, customer.id)).toMatchObject({ name: 'Grace' });
@@ -140,7 +129,7 @@ describe('customer.updated', () => {
   test('of an unknown customer is retried, then logged', async () => {
     await tell('customer.updated', { id: 'cus_unknown', name: 'Unknown' });
     expect(await outcomesOf(service, 'cus_unknown')).toEqual([]);
-    await service.advance(HOUR);
+    await service.advance(HOUR_SECONDS);
     expect(await outcomesOf(service, 'cus_unknown')).toMatchObject([
       { status: 'failed', response: { outcome: 'unmatched' } },
     ]);
@@ -209,7 +198,7 @@ describe('customer.deleted', () => {
 
 describe('a deletion that takes history along', () => {
   test('removes the payments of that customer with all that is kept of them, and no other', async () => {
-    const user = await signIn(service, { expires_in: 3 * DAY });
+    const user = await signIn(service, { expires_in: 3 * DAY_SECONDS });
     const before = await createIntent(service, user);
     const customer = await createCustomer(service, user.options);
     const paid = await createPaidIntent(service, user, { description: 'secret-of-a-payment' });
@@ -233,7 +222,7 @@ describe('a deletion that takes history along', () => {
   });
 
   test('leaves a payment whose money may be moving', async () => {
-    const user = await signIn(service, { expires_in: 3 * DAY });
+    const user = await signIn(service, { expires_in: 3 * DAY_SECONDS });
     const customer = await createCustomer(service, user.options);
     const waiting = await createPaidIntent(service, user, { payment_method_id: THREE_D_SECURE });
     await confirm(service, waiting.id, user.options);

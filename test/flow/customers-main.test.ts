@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { customerBody } from '../builders/payer.ts';
-import { createIntent, DAY, PATIENT, signIn, type User } from './flow.ts';
+import { DAY_SECONDS } from '../builders/seconds.ts';
+import { createIntent, PATIENT, signIn, type User } from './flow.ts';
 import { type ParsedJson, type TestAnswer, withHost } from './host.ts';
 import {
   company,
@@ -413,7 +414,7 @@ describe('deletion of a customer', () => {
   });
 
   test('is not undone by a repeated payment create under its old key', async () => {
-    const user = await signIn(service, { expires_in: 3 * DAY });
+    const user = await signIn(service, { expires_in: 3 * DAY_SECONDS });
     const keyed = { ...user.options, idempotencyKey: 'basket' };
     const body = { total_cents: 900, currency: 'EUR', setup_future_usage: 'off_session' };
     const first = await service.post('/payments/intents', body, keyed);

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { customerBody } from '../builders/payer.ts';
-import { DAY, HOUR, PATIENT, partitionOf, SECOND, signIn } from './flow.ts';
+import { DAY_SECONDS, HOUR_SECONDS } from '../builders/seconds.ts';
+import { PATIENT, partitionOf, signIn } from './flow.ts';
 import { type RequestOptions, withHost } from './host.ts';
 import { company, customerEventsOf, storedRecord } from './payers.ts';
 
@@ -36,7 +37,7 @@ describe('a create under a key', () => {
   });
 
   test('of a customer deleted since is refused, and makes a new one a day later', async () => {
-    const user = await signIn(service, { expires_in: 5 * DAY });
+    const user = await signIn(service, { expires_in: 5 * DAY_SECONDS });
     const keyed = { ...user.options, idempotencyKey: 'gone' };
     const { body } = await create(keyed);
     expect((await service.request('DELETE', `/customers/${body.id}`, user.options)).status).toBe(204);
@@ -47,21 +48,21 @@ describe('a create under a key', () => {
       tombstone: true,
       requestHash: expect.any(String),
       createdAt: body.created_at,
-      ttl: Math.floor(Date.parse(body.created_at) / 1_000) + DAY,
+      ttl: Math.floor(Date.parse(body.created_at) / 1_000) + DAY_SECONDS,
     });
     expect(await create(keyed)).toMatchObject({ status: 409, body: { code: 'INVALID_STATE' } });
     expect(await create(keyed, { name: 'Other' })).toMatchObject({ status: 422 });
-    await service.advance(DAY + SECOND);
+    await service.advance(DAY_SECONDS + 1);
     expect((await create(keyed)).status).toBe(201);
   });
 
   test('makes a new customer a day later, under the same key', async () => {
-    const user = await signIn(service, { expires_in: 5 * DAY });
+    const user = await signIn(service, { expires_in: 5 * DAY_SECONDS });
     const keyed = { ...user.options, idempotencyKey: 'daily' };
     const first = await create(keyed);
-    await service.advance(DAY - HOUR);
+    await service.advance(DAY_SECONDS - HOUR_SECONDS);
     expect((await create(keyed)).body.id).toBe(first.body.id);
-    await service.advance(HOUR + SECOND);
+    await service.advance(HOUR_SECONDS + 1);
     const second = await create(keyed, { name: 'Other' });
     expect(second).toMatchObject({ status: 201, body: { name: 'Other' } });
     expect(second.body.id).not.toBe(first.body.id);
@@ -118,7 +119,7 @@ describe('a guest', () => {
         is_guest: true,
         guest_email: 'gina@example.com',
         guest_token: expect.any(String),
-        guest_token_expires_at: new Date((Math.floor(service.now() / 1_000) + 7 * DAY) * 1_000).toISOString(),
+        guest_token_expires_at: new Date((Math.floor(service.now() / 1_000) + 7 * DAY_SECONDS) * 1_000).toISOString(),
       },
     });
     expect(await storedRecord(service, 'CUS', answer.body.id)).toMatchObject({ guestEmail: 'gina@example.com' });

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { freePort } from '../builders/free-port.ts';
+import { MINUTE_SECONDS } from '../builders/seconds.ts';
 import {
   findPlanted,
   guestLife,
@@ -14,7 +15,7 @@ import {
   untilErased,
   userLife,
 } from './erasures.ts';
-import { itemsOf, MINUTE, read, signIn, storedPayment } from './flow.ts';
+import { itemsOf, read, signIn, storedPayment } from './flow.ts';
 import { type ParsedJson, withHost } from './host.ts';
 import { addMember, newOrganization } from './organization-steps.ts';
 import { deliveredTo, nodesAt } from './targets.ts';
@@ -127,7 +128,7 @@ describe('the erasure of a user', () => {
       customerId: life.customer.provider_customer_id,
     });
     await service.settle();
-    await service.advance(MINUTE);
+    await service.advance(MINUTE_SECONDS);
     await service.settle();
     expect(await findPlanted(service, late.values)).toEqual([]);
     expect(plantedIn(await sentAfter(sent), [...late.values, ...plant.values])).toEqual([]);

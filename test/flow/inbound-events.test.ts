@@ -3,16 +3,15 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { LOCAL_SECRETS } from '../../infra/local/machine/environment.ts';
 import { DECLINED, intentBody, THREE_D_SECURE, VISA } from '../builders/intent.ts';
 import { intentEvent } from '../builders/provider-event.ts';
+import { HOUR_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
 import {
   confirm,
   confirmInBrowser,
   createIntent,
   createPaidIntent,
   eventsOf,
-  HOUR,
   itemsOf,
   logEntriesOf,
-  MINUTE,
   PATIENT,
   partitionOf,
   read,
@@ -263,7 +262,7 @@ describe('an inbound event out of order', () => {
       body: { payment_method_id: 'pm_sim_processing_ok' },
     });
     expect(answer).toMatchObject({ status: 200, body: { status: 'processing' } });
-    await service.advance(2 * HOUR);
+    await service.advance(2 * HOUR_SECONDS);
     expect(await read(service, payment.id, user.options)).toMatchObject({ status: 'succeeded' });
     const names = eventsOf(service, payment.id);
     expect(names).toEqual(['payment.created', 'payment.failed', 'payment.succeeded']);
@@ -320,7 +319,7 @@ describe('an inbound event that is early', () => {
     const waiting = async () => (await service.queues())['apply-provider-event'];
     await service.settle();
     expect(await waiting()).toMatchObject({ visible: 0, in_flight: 1 });
-    await service.advance(36 * MINUTE - 1);
+    await service.advance(36 * MINUTE_SECONDS - 1);
     expect(await logged()).toEqual([]);
     expect(await waiting()).toMatchObject({ in_flight: 1 });
     await service.advance(1);
@@ -345,7 +344,7 @@ describe('an inbound event that is early', () => {
     await service.sendEvent(intentEvent(payment, 'payment_intent.succeeded', { vocabulary: 'native', object }));
     await service.settle();
     expect(await service.get(`/payments/${payment_id}`, user.options)).toMatchObject({ status: 404 });
-    await service.advance(7 * MINUTE);
+    await service.advance(7 * MINUTE_SECONDS);
     expect(await read(service, payment_id, user.options)).toMatchObject({ status: 'succeeded' });
     expect(eventsOf(service, payment_id)).toEqual(['payment.created', 'payment.succeeded']);
   });
@@ -445,7 +444,7 @@ describe('the events that the provider sends', () => {
   test.each(['normal', 'duplicate', 'reorder', 'delay', 'drop'] as const)(
     'delivered in the mode %s lead to the state of the ledger',
     async (mode) => {
-      const user = await signIn(service, { expires_in: 7 * 24 * HOUR });
+      const user = await signIn(service, { expires_in: 7 * 24 * HOUR_SECONDS });
       await service.webhookMode(mode, 7);
       const methods = [
         VISA,
@@ -460,7 +459,7 @@ describe('the events that the provider sends', () => {
       await Promise.all(payments.map((payment, index) => confirmInBrowser(service, payment, methods[index] ?? VISA)));
       await service.authenticate(passing.id, 'success');
       await service.authenticate(failing.id, 'failure');
-      await service.advance(mode === 'delay' || mode === 'drop' ? 2 * HOUR : 2 * MINUTE);
+      await service.advance(mode === 'delay' || mode === 'drop' ? 2 * HOUR_SECONDS : 2 * MINUTE_SECONDS);
       await service.webhookMode('normal');
       if (mode === 'drop') {
         await Promise.all(

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { intentEvent } from '../builders/provider-event.ts';
-import { createIntent, eventsOf, HOUR, logEntriesOf, PATIENT, read, signIn } from './flow.ts';
+import { HOUR_SECONDS } from '../builders/seconds.ts';
+import { createIntent, eventsOf, logEntriesOf, PATIENT, read, signIn } from './flow.ts';
 import type { ParsedJson } from './host.ts';
 import { withStops } from './stops.ts';
 
@@ -35,7 +36,7 @@ describe('an event that is stopped at any call', () => {
       cases.push({ name, payment });
     };
     for (const call of calls.keys()) for (const executed of [false, true]) await stopAt(call, executed);
-    await service.advance(HOUR);
+    await service.advance(HOUR_SECONDS);
     for (const { name, payment } of cases) {
       const { status } = await read(service, payment.id, user.options);
       const logged = (await logEntriesOf(service, payment.id)).map((entry) => entry.status);

@@ -17,7 +17,9 @@ import {
 } from '@aws-sdk/client-sqs';
 import type { DynamoDBStreamEvent, SQSEvent } from 'aws-lambda';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { HOUR, itemsOf, MINUTE } from './flow.ts';
+import { HOUR } from '../../shared/core/time.ts';
+import { HOUR_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
+import { itemsOf } from './flow.ts';
 import { from, startTestHost, type TestHost, withHost } from './host.ts';
 import { type FakeCatalogue, fakeCatalogue, HOURLY, QUEUE, STREAM, SWEEP } from './local-fake.ts';
 
@@ -81,7 +83,7 @@ const freshHost = async (options: { env?: Record<string, string>; dataDir?: stri
 
 /** Moves to the next whole hour. */
 const nextHour = async (service: TestHost): Promise<number> => {
-  const hour = Math.ceil(service.now() / 3_600_000) * 3_600_000;
+  const hour = Math.ceil(service.now() / HOUR) * HOUR;
   await service.moveTo(new Date(hour).toISOString());
   return hour;
 };
@@ -444,7 +446,7 @@ describe('queues', () => {
   ])('move a message to the dead-letter queue where the function %s too often, and back', async (_what, handler) => {
     catalogue.handle(QUEUE.id, handler);
     await send(service, 'poison');
-    await service.advance(HOUR);
+    await service.advance(HOUR_SECONDS);
     expect(allBodies(catalogue)).toHaveLength(QUEUE.maxReceives);
     expect(await service.queues()).toMatchObject({
       'apply-provider-event': { visible: 0, in_flight: 0 },
@@ -468,7 +470,7 @@ describe('queues', () => {
     };
     catalogue.handle(QUEUE.id, () => Promise.reject(new Error('no')));
     await send(service, 'poison');
-    await service.advance(HOUR);
+    await service.advance(HOUR_SECONDS);
     catalogue.handle(QUEUE.id, () => undefined);
     expect(await redriven()).toMatchObject({ Status: 'COMPLETED', ApproximateNumberOfMessagesMoved: 1 });
 
@@ -661,9 +663,9 @@ describe('the clock', () => {
         }),
       );
     });
-    await service.advance(58 * MINUTE);
+    await service.advance(58 * MINUTE_SECONDS);
     expect(callsOf(catalogue, SWEEP.id)).toEqual([]);
-    await service.advance(2 * HOUR);
+    await service.advance(2 * HOUR_SECONDS);
     expect(callsOf(catalogue, SWEEP.id)).toEqual([
       expect.objectContaining({
         time: new Date(hour + 59 * 60_000).toISOString().replace('.000', ''),
@@ -683,12 +685,12 @@ describe('the clock', () => {
     await send(service, 'c', { delay: 900 });
     await send(service, 'a', { delay: 60 });
     await send(service, 'b', { delay: 120 });
-    await service.advance(2 * HOUR);
+    await service.advance(2 * HOUR_SECONDS);
     expect(seen).toEqual([
       ['a', start + 60_000],
       ['b', start + 120_000],
       ['c', start + 900_000],
-      ['hourly', start + 3_600_000],
+      ['hourly', start + HOUR],
       ['hourly', start + 7_200_000],
     ]);
   });
@@ -697,8 +699,8 @@ describe('the clock', () => {
     const { service, catalogue } = await freshHost();
     const putDueItem = (at: number) => put(service, 'one', { due: 'DUE#1', due_at: new Date(at).toISOString() });
     await putDueItem(service.now());
-    catalogue.handle(SWEEP.id, () => putDueItem(service.now() + HOUR * 1_000));
-    await service.advance(24 * HOUR);
+    catalogue.handle(SWEEP.id, () => putDueItem(service.now() + HOUR));
+    await service.advance(24 * HOUR_SECONDS);
     expect(callsOf(catalogue, SWEEP.id).length).toBeGreaterThan(20);
   });
 
@@ -801,7 +803,7 @@ describe('a restart on the same data', () => {
   test('continues with all its data', async () => {
     const dataDir = await temporaryFolder();
     const before = await startTestHost({ dataDir, catalogue: fakeCatalogue() });
-    await before.advance(3 * HOUR);
+    await before.advance(3 * HOUR_SECONDS);
     const reached = before.now();
     await send(before, 'delayed', { delay: 900 });
     await put(before, 'one');

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { DAY_SECONDS } from '../builders/seconds.ts';
 
 /** `npm start` as a process of its own, as an operator has it. */
 const START = join(import.meta.dirname, '../../infra/local/start.ts');
@@ -260,7 +261,7 @@ describe('npm start', () => {
     const first = start({ DATA_DIR: dataDir });
     const baseUrl = await ready(first);
     await createAsPrinted(first.output());
-    await fetch(`${baseUrl}/_local/clock`, { method: 'POST', body: JSON.stringify({ advance: 2 * 86_400 + 60 }) });
+    await fetch(`${baseUrl}/_local/clock`, { method: 'POST', body: JSON.stringify({ advance: 2 * DAY_SECONDS + 60 }) });
     expect(await refusalOf(start({ DATA_DIR: dataDir }, '--fresh'))).toMatch(
       /^another local host uses this DATA_DIR: [^\n]+\n$/,
     );

@@ -1,5 +1,6 @@
 import { expect } from 'vitest';
-import { DAY, itemsOf, signIn, type User } from './flow.ts';
+import { DAY_SECONDS } from '../builders/seconds.ts';
+import { itemsOf, signIn, type User } from './flow.ts';
 import type { ParsedJson, TestHost } from './host.ts';
 
 /** Steps that tests of organizations share. A refused step fails the test. */
@@ -12,7 +13,10 @@ let people = 0;
 export const newPerson = async (service: TestHost, details: { name?: string; is_admin?: boolean } = {}) => {
   people += 1;
   const email = `member.${people}@example.com`;
-  return { ...(await signIn(service, { email, expires_in: 300 * DAY, ...details })), email } satisfies UserWithEmail;
+  return {
+    ...(await signIn(service, { email, expires_in: 300 * DAY_SECONDS, ...details })),
+    email,
+  } satisfies UserWithEmail;
 };
 
 export const newOrganization = async (service: TestHost, owner: User, name = 'Acme'): Promise<string> => {

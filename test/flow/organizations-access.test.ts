@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { DECLINED, intentBody } from '../builders/intent.ts';
-import { confirm, createIntent, itemsOf, MINUTE } from './flow.ts';
+import { MINUTE_SECONDS } from '../builders/seconds.ts';
+import { confirm, createIntent, itemsOf } from './flow.ts';
 import { type TestAnswer, withHost } from './host.ts';
 import { addMember, newOrganization, newPerson, type UserWithEmail } from './organization-steps.ts';
 import { saveMethod } from './payers.ts';
@@ -48,7 +49,7 @@ describe('a member that has been removed', () => {
     const seat = await seatedMember();
     await removal(seat);
     expect(await readIn(seat.id, seat.member)).toMatchObject({ status: 200 });
-    await service.advance(5 * MINUTE);
+    await service.advance(5 * MINUTE_SECONDS);
     expect(await readIn(seat.id, seat.member)).toMatchObject(denied);
     expect(await readIn(seat.id, seat.owner)).toMatchObject({ status: 200 });
   });
@@ -147,7 +148,7 @@ describe('an organization that has been deleted', () => {
       expect(await service.get(`/organizations/${id}`, person.options)).toMatchObject(gone);
       expect((await service.get('/organizations', person.options)).body.meta.pagination.total).toBe(0);
     }
-    await service.advance(5 * MINUTE);
+    await service.advance(5 * MINUTE_SECONDS);
     for (const person of [owner, member]) expect(await readIn(id, person)).toMatchObject(gone);
     const read = (person: UserWithEmail) => service.get(`/payments/${payment.body.id}`, person.options);
     expect(await read(member)).toMatchObject({ status: 200 });

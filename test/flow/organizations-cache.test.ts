@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { MINUTE } from './flow.ts';
+import { MINUTE_SECONDS } from '../builders/seconds.ts';
 import { withHost } from './host.ts';
 import { newPerson, type UserWithEmail } from './organization-steps.ts';
 
@@ -33,7 +33,7 @@ describe('clearing a cache', () => {
     expect(seventh).toMatchObject(refused(429, 'RATE_LIMITED'));
     expect(Number(seventh.headers.get('retry-after'))).toBeGreaterThan(0);
     expect(await clear({ cache_type: 'all' }, two)).toMatchObject({ status: 200 });
-    await service.advance(MINUTE);
+    await service.advance(MINUTE_SECONDS);
     expect(await clear({ cache_type: 'all' }, one)).toMatchObject({ status: 200 });
   });
 });

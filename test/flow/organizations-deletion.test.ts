@@ -10,7 +10,8 @@ import { organizationKey } from '../../shared/table/keys.ts';
 import { recordItem } from '../../shared/table/record-store.ts';
 import type { Item } from '../../shared/table/table.ts';
 import { intentBody } from '../builders/intent.ts';
-import { DAY, itemsOf, MINUTE, PATIENT, partitionOf } from './flow.ts';
+import { DAY_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
+import { itemsOf, PATIENT, partitionOf } from './flow.ts';
 import type { ParsedJson, TestAnswer, TestHost } from './host.ts';
 import { addMember, newOrganization, newPerson, type UserWithEmail } from './organization-steps.ts';
 import { withStops } from './stops.ts';
@@ -132,7 +133,7 @@ describe('deleting an organization', () => {
     const stoppedAt = new Set<string>();
     for (let stop = 0; stop < STOPS; stop += 1) {
       const call = 8 + Math.floor(draw(1, stop) * 150);
-      await stopped({ call, executed: stop % 2 === 0 }, () => service.advance(MINUTE));
+      await stopped({ call, executed: stop % 2 === 0 }, () => service.advance(MINUTE_SECONDS));
       const { due_at } = await organization(id);
       // Its lease stands: it is in the middle of a run that goes on no more.
       expect(Date.parse(due_at)).toBeGreaterThan(service.now());
@@ -140,12 +141,12 @@ describe('deleting an organization', () => {
       // A write that passed the access check before the deletion.
       await put(stop % 2 === 0 ? addressItem(id, 10_000 + stop) : customerItem(id, 10_000 + stop));
       expect(await write(customerIn, '/customers')).toMatchObject({ status: 404 });
-      await service.advance(stop % 4 === 0 ? 14 * MINUTE : 15 * MINUTE);
+      await service.advance(stop % 4 === 0 ? 14 * MINUTE_SECONDS : 15 * MINUTE_SECONDS);
     }
     expect(stoppedAt.size).toBe(STOPS);
     expect(await leftOf(service, id)).toMatchObject({ ORG: 1, CUS: expect.any(Number), PAY: expect.any(Number) });
 
-    await service.advance(90 * MINUTE);
+    await service.advance(90 * MINUTE_SECONDS);
     const left = await leftOf(service, id);
     expect(Object.keys(left)).toEqual(['ALLPAY', 'PAY']);
     const stays = payments.map(({ body }) => `PAY#${body.id}`).sort();
@@ -165,12 +166,12 @@ describe('deleting an organization', () => {
     await behind(service).putAll(many(30, (number) => addressItem(id, number)));
     await service.fault({ provider: 'provider_a', action: 'error_500', times: 1_000 });
     await remove(service, id, owner);
-    await service.advance(2 * MINUTE);
+    await service.advance(2 * MINUTE_SECONDS);
     const left = await leftOf(service, id);
     await service.clearFaults();
     expect(left).toMatchObject({ ORG: 1, PM: 1, CUS: 1 });
     expect(left).not.toHaveProperty('ADDR');
-    await service.advance(10 * MINUTE);
+    await service.advance(10 * MINUTE_SECONDS);
     expect(await leftOf(service, id)).toEqual({});
     expect(await atProvider(service)).toEqual({ customers: 0, attached: 0 });
   });
@@ -189,7 +190,7 @@ describe('deleting an organization', () => {
       owner.options,
     );
     expect(add).toMatchObject({ status: 404 });
-    await service.advance(4 * MINUTE);
+    await service.advance(4 * MINUTE_SECONDS);
     expect(await leftOf(service, id)).toEqual({});
   });
 
@@ -198,10 +199,10 @@ describe('deleting an organization', () => {
     const owner = await newPerson(service);
     const id = await newOrganization(service, owner);
     await remove(service, id, owner);
-    await service.advance(MINUTE);
+    await service.advance(MINUTE_SECONDS);
     expect(await leftOf(service, id)).toEqual({ ORG: 1 });
     await behind(service).put(addressItem(id, 1));
-    await service.advance(4 * MINUTE);
+    await service.advance(4 * MINUTE_SECONDS);
     expect(await leftOf(service, id)).toEqual({});
   });
 
@@ -212,14 +213,14 @@ describe('deleting an organization', () => {
     const { id } = (await create()).body.data;
     await remove(service, id, owner);
     const inBetween = await create();
-    await service.advance(4 * MINUTE);
+    await service.advance(4 * MINUTE_SECONDS);
     const afterwards = await create();
     for (const answer of [inBetween, afterwards]) {
       expect(answer).toMatchObject({ status: 409, body: { code: 'INVALID_STATE' } });
     }
     const tombstone = (await partitionOf(service, `ORG#${id}`))[0];
     expect(Object.keys(tombstone).sort()).toEqual(['createdAt', 'deletedAt', 'id', 'pk', 'requestHash', 'sk']);
-    await service.advance(2 * DAY);
+    await service.advance(2 * DAY_SECONDS);
     const later = await create();
     expect(later.status).toBe(201);
     expect(later.body.data.id).not.toBe(id);

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { DAY, partitionOf, signIn } from './flow.ts';
+import { DAY_SECONDS } from '../builders/seconds.ts';
+import { partitionOf, signIn } from './flow.ts';
 import { type TestAnswer, withHost } from './host.ts';
 import { addMember, expectSound, newOrganization, newPerson, stored } from './organization-steps.ts';
 
@@ -86,7 +87,7 @@ describe('creating an organization', () => {
     expect(replays).toHaveLength(19);
     expect(await create('Other')).toMatchObject(refused(422, 'IDEMPOTENCY_KEY_REUSED'));
     expect((await service.get('/organizations', user.options)).body.meta.pagination.total).toBe(1);
-    await service.advance(DAY + 1);
+    await service.advance(DAY_SECONDS + 1);
     const later = await create('Acme');
     expect(later.status).toBe(201);
     expect(later.body.data.id).not.toBe(answers[0]?.body.data.id);

@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { confirm, createPaidIntent, DAY, MINUTE, PATIENT, read, signIn, YEAR } from './flow.ts';
+import { MINUTE } from '../../shared/core/time.ts';
+import { DAY_SECONDS, MINUTE_SECONDS, YEAR_SECONDS } from '../builders/seconds.ts';
+import { confirm, createPaidIntent, PATIENT, read, signIn } from './flow.ts';
 import { type ParsedJson, withHost } from './host.ts';
 import { payctlOf, spawned } from './payctl.ts';
 import { expectAgreement, PAYING_METHODS, paidPayment, refundsAtProvider, signInAdmin } from './refunders.ts';
@@ -9,7 +11,7 @@ const service = withHost({ frozen: true, env: PATIENT });
 const payctl = payctlOf(service);
 
 const setUp = async (provider = PAYING_METHODS[0]) => {
-  const user = await signIn(service, { expires_in: YEAR });
+  const user = await signIn(service, { expires_in: YEAR_SECONDS });
   return { user, payment: await paidPayment(service, user, { paying: provider }) };
 };
 const checkOf = ({ checks }: ParsedJson, name: string): ParsedJson =>
@@ -90,8 +92,8 @@ describe('payctl refund', () => {
     expect(unclear).toMatchObject({ exitCode: 1, json: { refund: { status: 'pending', provider_refund_id: null } } });
     await service.fault({ provider: 'provider_a', action: 'error_500' });
     await confirm(service, charged.id, user.options);
-    await service.advance(11 * MINUTE);
-    const blind = await payctl(['drift', '--since', new Date(service.now() - 12 * MINUTE * 1_000).toISOString()]);
+    await service.advance(11 * MINUTE_SECONDS);
+    const blind = await payctl(['drift', '--since', new Date(service.now() - 12 * MINUTE).toISOString()]);
     expect(blind).toMatchObject({
       exitCode: 2,
       json: { drifted: 0, not_compared: blind.json.checked, unread: [{ provider: 'provider_a', reason: 'error' }] },
@@ -148,7 +150,7 @@ describe('payctl', () => {
     const { id } = await service.control('POST', `/simulator/payments/${payment.id}/disputes`, {});
     await service.settle();
     expect(checkOf((await payctl(['doctor'])).json, 'disputes')).toMatchObject({ state: 'ok' });
-    await service.advance(4 * DAY + MINUTE);
+    await service.advance(4 * DAY_SECONDS + MINUTE_SECONDS);
     const warned = await payctl(['doctor']);
     expect(warned.exitCode).toBe(1);
     expect(checkOf(warned.json, 'disputes')).toMatchObject({

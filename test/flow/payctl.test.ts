@@ -6,7 +6,9 @@ import { join } from 'node:path';
 import { SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { describe, expect, test } from 'vitest';
 import { LOCAL_SECRETS, queueUrl } from '../../infra/local/machine/environment.ts';
+import { HOUR } from '../../shared/core/time.ts';
 import { VISA } from '../builders/intent.ts';
+import { MINUTE_SECONDS } from '../builders/seconds.ts';
 import {
   atProvider,
   changeTable,
@@ -15,7 +17,6 @@ import {
   createIntent,
   createPaidIntent,
   itemsOf,
-  MINUTE,
   read,
   signIn,
   storedPayment,
@@ -205,7 +206,7 @@ describe('payctl', () => {
     const late = await createIntent(service, user);
     await confirm(service, late.id, { ...user.options, body: { payment_method_id: VISA } });
     await service.settle();
-    const range = ['--from', new Date(service.now() - 3_600_000).toISOString(), '--event', 'payment.*'];
+    const range = ['--from', new Date(service.now() - HOUR).toISOString(), '--event', 'payment.*'];
     const counted = await payctl(['replay', ...range, '--dry-run']);
     expect(counted.json.count).toBeGreaterThanOrEqual(7);
     const arrived = async (): Promise<number> => (await service.sink()).length;
@@ -224,7 +225,7 @@ describe('payctl', () => {
     expect((await service.get('/payments', { session: made.json.session_id })).status).toBe(200);
     const { json: before } = await payctl(['clock']);
     const { json: after } = await payctl(['clock', 'advance', '3h']);
-    expect(Date.parse(after.now) - Date.parse(before.now)).toBe(3 * 3_600_000);
+    expect(Date.parse(after.now) - Date.parse(before.now)).toBe(3 * HOUR);
   });
 });
 
@@ -279,7 +280,7 @@ describe('payctl replay to a target that is no longer configured', () => {
     expect(received.splice(0).toSorted()).toEqual(['/one', '/two']);
 
     const after = await startTestHost({ frozen: true, dataDir: folder, env: { ...both, WEBHOOK_2_URL: '' } });
-    const range = ['--from', new Date(after.now() - 3_600_000).toISOString(), '--event', 'all'];
+    const range = ['--from', new Date(after.now() - HOUR).toISOString(), '--event', 'all'];
     const counted = await payctlOf(after)(['replay', ...range, '--dry-run']);
     expect(counted.json).toMatchObject({
       count: 1,
@@ -418,7 +419,7 @@ describe('payctl drift', () => {
       if (fixed) expect(await read(service, id, user.options)).toMatchObject({ status: fixed });
     }
     // payctl stamps its fixes with a clock that runs on from the host's.
-    const since = new Date(service.now() + 3_600_000).toISOString();
+    const since = new Date(service.now() + HOUR).toISOString();
     expect(await payctl(['drift', '--since', since])).toMatchObject({ exitCode: 0, json: { checked: 0 } });
   });
 
@@ -455,7 +456,7 @@ describe('payctl, for a payment whose creation has no answer,', () => {
     expect(early).toMatchObject({ exitCode: 2, complained: expect.stringContaining('is being created') });
     expect(await payctl(['drift'])).toMatchObject({ exitCode: 0, json: { checked: 0, drifted: 0 } });
 
-    await service.advance(40 * MINUTE);
+    await service.advance(40 * MINUTE_SECONDS);
     const found = { payment_id: id, kind: 'creation unfinished', here: 'creating' };
     const { checks } = (await payctl(['doctor'])).json;
     expect(checks.find(({ check }: ParsedJson) => check === 'creations')).toMatchObject({
@@ -483,7 +484,7 @@ describe('payctl, for a payment whose creation has no answer,', () => {
 
   test('reconcile reports that the payment ended because the provider refuses it', async () => {
     const id = await unanswered(await signIn(service));
-    await service.advance(2 * MINUTE);
+    await service.advance(2 * MINUTE_SECONDS);
     await service.clearFaults();
     await changeTable(service, { put: { ...(await storedPayment(service, id)), methodRef: 'pm_never_there' } });
     expect(await payctl(['reconcile', id])).toMatchObject({

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { HOUR, itemsOf, MINUTE, PATIENT, partitionOf, signIn, type User } from './flow.ts';
+import { HOUR_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
+import { itemsOf, PATIENT, partitionOf, signIn, type User } from './flow.ts';
 import { type ParsedJson, type TestProviderEvent, withHost } from './host.ts';
 import {
   company,
@@ -28,7 +29,7 @@ const tell = async (type: string, object: object, event: Partial<TestProviderEve
 const known = async (fields = {}): Promise<{ user: User; method: ParsedJson; at: { id: string } }> => {
   const user = await signIn(service);
   const method = await saveMethod(service, user.options, fields);
-  await service.advance(10 * MINUTE);
+  await service.advance(10 * MINUTE_SECONDS);
   return { user, method, at: { id: method.provider_payment_method_id } };
 };
 
@@ -86,14 +87,14 @@ describe('payment_method.updated', () => {
   test('from before what is known already is stale; our own changes make none so', async () => {
     const { user, method, at } = await known();
     const started = seconds();
-    await service.advance(MINUTE);
+    await service.advance(MINUTE_SECONDS);
     await service.put(`/payment-methods/${method.id}`, { alias: 'Ours' }, user.options);
     await tell('payment_method.updated', { ...at, ...card({ exp_year: 2050 }) }, { created: started + 20 });
     await tell('payment_method.updated', { ...at, ...card({ exp_year: 2040 }) }, { created: started + 10 });
     expect(await readMethod(user, method.id)).toMatchObject({ card_exp_year: '2050', alias: 'Ours' });
     await tell('payment_method.updated', { ...at, ...card({ exp_year: 2060 }) }, { created: started + 30 });
     expect(await readMethod(user, method.id)).toMatchObject({ card_exp_year: '2060' });
-    await tell('payment_method.updated', { ...at, ...card({ exp_year: 2030 }) }, { created: started - HOUR });
+    await tell('payment_method.updated', { ...at, ...card({ exp_year: 2030 }) }, { created: started - HOUR_SECONDS });
     expect(await readMethod(user, method.id)).toMatchObject({ card_exp_year: '2060' });
     const reasons = (await outcomesOf(service, at.id)).map(({ response }) => response.reason);
     expect(reasons.filter((reason) => reason === 'stale')).toHaveLength(2);
@@ -104,7 +105,7 @@ describe('payment_method.updated', () => {
     for (const order of [years, years.toReversed(), [2053, 2051, 2054, 2052]]) {
       const { user, method, at } = await known();
       const started = seconds();
-      await service.advance(MINUTE);
+      await service.advance(MINUTE_SECONDS);
       for (const exp_year of [...order, ...order]) {
         const created = started + exp_year - 2050;
         await tell('payment_method.updated', { ...at, ...card({ exp_year }) }, { created });
@@ -116,7 +117,7 @@ describe('payment_method.updated', () => {
   test('of one that is not there is tried again, then logged', async () => {
     await tell('payment_method.updated', { id: 'pm_unknown', ...card({}) });
     expect(await outcomesOf(service, 'pm_unknown')).toEqual([]);
-    await service.advance(HOUR);
+    await service.advance(HOUR_SECONDS);
     expect(await outcomesOf(service, 'pm_unknown')).toMatchObject([
       { status: 'failed', response: { outcome: 'unmatched' } },
     ]);
@@ -156,7 +157,7 @@ describe('payment_method.detached', () => {
 
   test('from before it was saved is stale', async () => {
     const { user, method, at } = await known();
-    await tell('payment_method.detached', at, { created: seconds() - HOUR });
+    await tell('payment_method.detached', at, { created: seconds() - HOUR_SECONDS });
     expect(await readMethod(user, method.id)).toEqual(method);
   });
 

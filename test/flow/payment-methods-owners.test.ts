@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { methodBody } from '../builders/payer.ts';
-import { changeTable, createIntent, DAY, itemsOf, PATIENT, signIn, type User } from './flow.ts';
+import { DAY_SECONDS } from '../builders/seconds.ts';
+import { changeTable, createIntent, itemsOf, PATIENT, signIn, type User } from './flow.ts';
 import { type ParsedJson, type TestAnswer, withHost } from './host.ts';
 import {
   type Company,
@@ -211,7 +212,7 @@ describe('the list of payment methods', () => {
   let user: User;
   let made: ParsedJson[];
   beforeAll(async () => {
-    user = await signIn(service, { expires_in: DAY });
+    user = await signIn(service, { expires_in: DAY_SECONDS });
     made = [];
     for (const [token, alias] of [
       ['pm_card_visa', 'Travel card'],
@@ -410,7 +411,7 @@ describe('a guest', () => {
       });
     }
     expect(await service.post('/payment-methods', methodBody())).toMatchObject({ status: 401 });
-    await service.advance(7 * DAY + 1);
+    await service.advance(7 * DAY_SECONDS + 1);
     expect(await service.get('/payment-methods', options)).toMatchObject({
       status: 401,
       body: { code: 'SESSION_INVALID' },

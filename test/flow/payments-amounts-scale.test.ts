@@ -2,14 +2,13 @@ import { setTimeout as delay } from 'node:timers/promises';
 import fc from 'fast-check';
 import { expect, inject, test } from 'vitest';
 import { intentBody, VISA } from '../builders/intent.ts';
+import { DAY_SECONDS, HOUR_SECONDS } from '../builders/seconds.ts';
 import {
   atProvider,
   confirm,
   confirmInBrowser,
   createIntent,
-  DAY,
   eventsOf,
-  HOUR,
   read,
   signIn,
   storedPayment,
@@ -66,7 +65,7 @@ const step = fc.record({
 });
 const round = fc.record({
   steps: fc.tuple(step, step, step),
-  thenSeconds: fc.constantFrom(0, 0, 1, 30, 61, 400, HOUR),
+  thenSeconds: fc.constantFrom(0, 0, 1, 30, 61, 400, HOUR_SECONDS),
 });
 const history = fc.record({
   webhooks: fc.constantFrom('normal' as const, 'drop' as const, 'duplicate' as const),
@@ -163,7 +162,7 @@ test('the ledger’s amount is the record’s, and there is one charge at most, 
     fc.asyncProperty(history, async ({ webhooks, hasMethod, rounds }) => {
       await service.clearFaults();
       await service.webhookMode(webhooks, 7);
-      const user = await signIn(service, { expires_in: 30 * DAY });
+      const user = await signIn(service, { expires_in: 30 * DAY_SECONDS });
       const subjects = await Promise.all(SLOTS.map((slot, at) => created(user, slot, hasMethod[at] ?? true)));
       for (const { steps, thenSeconds } of rounds) {
         await Promise.all(subjects.map((subject, at) => take(subject, steps[at] ?? steps[0])));
@@ -171,7 +170,7 @@ test('the ledger’s amount is the record’s, and there is one charge at most, 
       }
       await service.clearFaults();
       await service.webhookMode('normal');
-      await service.advance(DAY + HOUR);
+      await service.advance(DAY_SECONDS + HOUR_SECONDS);
       await service.settle();
       for (const subject of subjects) await expectTrue(subject);
     }),

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { guestIntentBody, VISA } from '../builders/intent.ts';
-import { confirm, createIntent, createPaidIntent, DAY, PATIENT, signIn, type User } from './flow.ts';
+import { DAY_SECONDS } from '../builders/seconds.ts';
+import { confirm, createIntent, createPaidIntent, PATIENT, signIn, type User } from './flow.ts';
 import { type ParsedJson, type RequestOptions, type TestHost, withHost } from './host.ts';
 
 const idsOf = (list: readonly ParsedJson[]): string[] => list.map(({ id }) => id);
@@ -19,7 +20,7 @@ describe('the payment list of a user', () => {
   };
 
   beforeAll(async () => {
-    user = await signIn(service, { email: 'lister@example.com', expires_in: 30 * DAY });
+    user = await signIn(service, { email: 'lister@example.com', expires_in: 30 * DAY_SECONDS });
     const other = await signIn(service);
     for (let minute = 0; minute < 6; minute += 1) {
       const made = await Promise.all(

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { DAY, HOUR } from './flow.ts';
+import { DAY_SECONDS, HOUR_SECONDS } from '../builders/seconds.ts';
 import { type ParsedJson, withHost } from './host.ts';
 import { addMember, newOrganization, newPerson, type UserWithEmail } from './organization-steps.ts';
 import { saveMethod } from './payers.ts';
@@ -82,7 +82,7 @@ describe.each(WAYS)('a subscription of an organization at %s, billed by %s', (..
     const changed = await patch(service, asOwner, { id: made.id, body: { payment_method_id: own.id } });
     expect(changed).toMatchObject({ status: 200, body: { status: 'active', customer_id: own.customer_id } });
     expect(await deleteCustomer()).toBe(204);
-    await service.advance(32 * DAY);
+    await service.advance(32 * DAY_SECONDS);
     expect(await readSubscription(service, asOwner, made.id)).toMatchObject({ status: 'active' });
     expect(await charges()).toHaveLength(2);
     expect((await charges())[1]).toBe(own.provider_payment_method_id);
@@ -100,7 +100,7 @@ describe.each(WAYS)('a subscription of an organization at %s, billed by %s', (..
       const shown = await readSubscription(service, asOwner, made.id);
       expect(shown).toMatchObject({ status: 'active', payment_method_id: made.payment_method_id });
       expect(shown.customer_id).not.toBe(made.customer_id);
-      await service.advance(32 * DAY);
+      await service.advance(32 * DAY_SECONDS);
       expect(await readSubscription(service, asOwner, made.id)).toMatchObject({ status: 'active' });
       expect(await charges()).toHaveLength(2);
     },
@@ -119,7 +119,7 @@ describe.each(WAYS)('a subscription of an organization at %s, billed by %s', (..
       status: 200,
       body: { status: 'active', customer_id: own.customer_id },
     });
-    await service.advance(32 * DAY);
+    await service.advance(32 * DAY_SECONDS);
     expect((await charges())[1]).toBe(own.provider_payment_method_id);
   });
 
@@ -153,13 +153,13 @@ describe('a subscription of an organization with the card of a member who delete
       status: 'active',
       payment_method_id: null,
     });
-    await service.advance(32 * DAY);
+    await service.advance(32 * DAY_SECONDS);
     expect(await readSubscription(service, asOwner, made.id)).toMatchObject({ status: 'past_due' });
     const own = await saveMethod(service, owner.options, { organization_id: null });
     expect(await patch(service, asOwner, { id: made.id, body: { payment_method_id: own.id } })).toMatchObject({
       status: 200,
     });
-    await service.advance(HOUR);
+    await service.advance(HOUR_SECONDS);
     expect(await readSubscription(service, asOwner, made.id)).toMatchObject({ status: 'active' });
   });
 });

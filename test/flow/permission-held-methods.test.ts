@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { PUBLISHABLE_KEY } from '../../infra/local/machine/environment.ts';
-import { changeTable, confirm, confirmInBrowser, createIntent, MINUTE, read, storedPayment } from './flow.ts';
+import { MINUTE_SECONDS } from '../builders/seconds.ts';
+import { changeTable, confirm, confirmInBrowser, createIntent, read, storedPayment } from './flow.ts';
 import { type ParsedJson, type TestAnswer, withHost } from './host.ts';
 import { type Company, company, removeMember, saveMethod, storedRecord } from './payers.ts';
 import { takenSince } from './use/charges.ts';
@@ -104,7 +105,7 @@ describe('a token that is saved as a member’s own method after the payment cam
     await withCustomerOf(payment, await save(card));
     await removeMember(service, acme, acme.billing);
     const done = await begin();
-    await service.advance(2 * MINUTE);
+    await service.advance(2 * MINUTE_SECONDS);
     expect(await done()).toEqual(NOTHING);
     expect(await read(service, payment.id, acme.owner.options)).toMatchObject({ status: 'failed' });
   });

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, inject, it } from 'vitest';
 import { canonicalJson } from '../../shared/idempotency/idempotency.ts';
-import { DAY, HOUR, itemsOf, PATIENT } from './flow.ts';
+import { DAY_SECONDS, HOUR_SECONDS } from '../builders/seconds.ts';
+import { itemsOf, PATIENT } from './flow.ts';
 import { type ParsedJson, type TestAnswer, withHost } from './host.ts';
 import { OWN_BILLING } from './subscribers.ts';
 import { type ActionContext, type PreparedUse, RUN, TRIAL_DAYS, writeRowsFromBefore } from './use/actions.ts';
@@ -53,7 +54,7 @@ beforeAll(async () => {
   const cells = cellsOf(IS_WHOLE);
   const prepare = (cell: UseCell): Promise<PreparedUse> => RUN[cell.action](context, cell);
   const subscribed = await inTurns(cells.filter(isOfPeriod), prepare);
-  await service.advance(TRIAL_DAYS * DAY + HOUR);
+  await service.advance(TRIAL_DAYS * DAY_SECONDS + HOUR_SECONDS);
   await context.fixtures.meetGuests();
   const rest = cells.filter((cell) => !isOfPeriod(cell));
   const stored = await inTurns(rest.filter(isStored), prepare);

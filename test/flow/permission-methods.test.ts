@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { PUBLISHABLE_KEY } from '../../infra/local/machine/environment.ts';
 import { intentBody } from '../builders/intent.ts';
+import { DAY_SECONDS } from '../builders/seconds.ts';
 import { atStripe } from './at-stripe.ts';
 import { confirm, confirmInBrowser, createIntent, eventsOf, read, signIn, timesCharged, type User } from './flow.ts';
 import { type ParsedJson, type RequestOptions, type TestAnswer, withHost } from './host.ts';
@@ -306,7 +307,7 @@ describe('a member’s personal card on a payment of the organization', () => {
     const who = await payer(service, acme.billing.options);
     const made = await subscribe(service, who, { organization_id: acme.id, billing_interval: 'daily' });
     await command(service, who, { id: made.id, name: 'cancel', body: { cancel_at_period_end: false } });
-    await service.advance(2 * 86_400);
+    await service.advance(2 * DAY_SECONDS);
     const known = await begin();
     const path = `/subscriptions/${made.id}/reactivate`;
     const owner = await signIn(service, { user_id: acme.owner.userId });

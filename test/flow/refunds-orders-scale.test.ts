@@ -1,5 +1,7 @@
 import { describe, expect, inject, test } from 'vitest';
-import { eventsOf, read, signIn, storedPayment, YEAR } from './flow.ts';
+import { DAY } from '../../shared/core/time.ts';
+import { YEAR_SECONDS } from '../builders/seconds.ts';
+import { eventsOf, read, signIn, storedPayment } from './flow.ts';
 import { type ParsedJson, withHost } from './host.ts';
 import { PAYING_METHODS, type Paying, paidPayment } from './refunders.ts';
 import { everyNth } from './ways.ts';
@@ -21,7 +23,7 @@ interface Forms {
 
 const created = (): number => Math.floor(service.now() / 1_000);
 const createdText = (): string => new Date(service.now()).toISOString();
-const dueBy = (): string => new Date(service.now() + 10 * 86_400_000).toISOString();
+const dueBy = (): string => new Date(service.now() + 10 * DAY).toISOString();
 
 const FORMS: Readonly<Record<string, Forms>> = {
   provider_a: {
@@ -151,7 +153,7 @@ const outcomeOf = async (payment: ParsedJson, options: { readonly session?: stri
 
 describe.each(PAYING_METHODS)('events about money that goes back at %s', (...paying: Paying) => {
   test('end the same in every order, once or twice', async () => {
-    const user = await signIn(service, { expires_in: YEAR });
+    const user = await signIn(service, { expires_in: YEAR_SECONDS });
     const [provider] = paying;
     const forms = FORMS[provider];
     if (!forms) throw new Error('no forms');

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test, vi } from 'vitest';
-import { DAY, eventsOf, HOUR, MINUTE, PATIENT, read, signIn, type User, YEAR } from './flow.ts';
+import { DAY_SECONDS, HOUR_SECONDS, MINUTE_SECONDS, YEAR_SECONDS } from '../builders/seconds.ts';
+import { eventsOf, PATIENT, read, signIn, type User } from './flow.ts';
 import type { ParsedJson, TestAnswer } from './host.ts';
 import { expectAgreement, paidPayment, refund, refundsAtProvider, signInAdmin } from './refunders.ts';
 import { withStops } from './stops.ts';
@@ -22,7 +23,7 @@ const WRITES = new Set(['PutItem', 'UpdateItem', 'DeleteItem', 'TransactWriteIte
 
 const people = async () => {
   const { service } = stoppable();
-  return { user: await signIn(service, { expires_in: YEAR }), admin: await signInAdmin(service) };
+  return { user: await signIn(service, { expires_in: YEAR_SECONDS }), admin: await signInAdmin(service) };
 };
 
 const keyed = (admin: User, payment: ParsedJson) => ({ ...admin.options, idempotencyKey: `refund-${payment.id}-key` });
@@ -67,7 +68,7 @@ describe('a refund that is stopped at any of its calls', () => {
     const cases = await stopEverywhere({ user, admin }, waysToStop);
     const claimed = await Promise.all(cases.map((one) => isClaimed(one, user)));
     expect(new Set(claimed)).toEqual(new Set([true, false]));
-    await service.advance(HOUR);
+    await service.advance(HOUR_SECONDS);
     for (const [index, one] of cases.entries()) {
       if (claimed[index]) await expectOneRefund(one, admin);
       else expect(await refundsAtProvider(service, one.payment.id)).toEqual([]);
@@ -85,7 +86,7 @@ describe('a refund that is stopped at any of its calls', () => {
       });
       expect({ way, status: again.status }).toEqual({ way, status: expect.toBeOneOf([201, 202]) });
     }
-    await service.advance(HOUR);
+    await service.advance(HOUR_SECONDS);
     for (const one of cases) await expectOneRefund(one, admin);
   });
 
@@ -101,17 +102,17 @@ describe('a refund that is stopped at any of its calls', () => {
       return payment;
     };
     await begin();
-    const calls = await watch(() => service.advance(2 * MINUTE));
+    const calls = await watch(() => service.advance(2 * MINUTE_SECONDS));
     expect(calls.some((name) => name.startsWith('POST'))).toBe(true);
-    await service.advance(DAY);
+    await service.advance(DAY_SECONDS);
     const cases: Case[] = [];
     for (const way of everyNth(2, waysToLose(calls))) {
       const payment = await begin();
-      await losing(way, () => service.advance(2 * MINUTE));
+      await losing(way, () => service.advance(2 * MINUTE_SECONDS));
       cases.push({ way, payment });
-      await service.advance(HOUR);
+      await service.advance(HOUR_SECONDS);
     }
-    await service.advance(DAY);
+    await service.advance(DAY_SECONDS);
     for (const one of cases) await expectOneRefund(one, admin);
   });
 });

@@ -2,9 +2,11 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { LOCAL_SECRETS } from '../../infra/local/machine/environment.ts';
 import { paypalSignatureHeaders } from '../../infra/local/simulator/paypal/wire/signing.ts';
 import type { Signing } from '../../infra/local/simulator/protocol/vendor.ts';
+import { HOUR } from '../../shared/core/time.ts';
 import { DECLINED, guestIntentBody, VISA } from '../builders/intent.ts';
 import { methodBody } from '../builders/payer.ts';
-import { confirm, createIntent, HOUR, itemsOf, MINUTE, PATIENT, signIn, type User } from './flow.ts';
+import { HOUR_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
+import { confirm, createIntent, itemsOf, PATIENT, signIn, type User } from './flow.ts';
 import { from as fromAddress, type ParsedJson, type RequestOptions, type TestAnswer, withHost } from './host.ts';
 import { addMember, newOrganization, newPerson } from './organization-steps.ts';
 import { company } from './payers.ts';
@@ -39,8 +41,7 @@ const RETRY_LATER = { status: 429, body: { success: false, code: 'RATE_LIMITED' 
 
 /** Starts every window again, 20 s ago. */
 beforeEach(async () => {
-  const hour = HOUR * 1_000;
-  await service.moveTo(new Date(Math.ceil((service.now() + 1) / hour) * hour + 20_000).toISOString());
+  await service.moveTo(new Date(Math.ceil((service.now() + 1) / HOUR) * HOUR + 20_000).toISOString());
   await service.clearFaults();
   await service.clearProviderRequests();
 });
@@ -176,12 +177,12 @@ describe('confirms', () => {
     expect(await inTurn(5, () => pay(DECLINED))).toEqual(many(5, 402));
     const refused = await pay(VISA);
     expect(refused).toMatchObject(RETRY_LATER);
-    expect(refused.headers.get('retry-after')).toBe(String(HOUR - 20));
+    expect(refused.headers.get('retry-after')).toBe(String(HOUR_SECONDS - 20));
     const other = await createIntent(service, user);
     expect(await confirm(service, other.id, { ...user.options, body: { payment_method_id: VISA } })).toMatchObject({
       status: 200,
     });
-    await service.advance(HOUR - 20);
+    await service.advance(HOUR_SECONDS - 20);
     expect(await pay(VISA)).toMatchObject({ status: 200 });
   });
 
@@ -190,11 +191,11 @@ describe('confirms', () => {
     const guests = await times(12, () => guestPayment());
     const answers = await inTurn(12, (index) => tryCard(ip, at(guests, index), DECLINED));
     expect(answers).toEqual([...many(10, 402), ...many(2, 429)]);
-    await service.advance(2 * MINUTE);
+    await service.advance(2 * MINUTE_SECONDS);
     const next = await guestPayment();
     expect(await tryCard(ip, next, VISA)).toMatchObject(RETRY_LATER);
     expect(await tryCard(newAddress(), next, VISA)).toMatchObject({ status: 200 });
-    await service.advance(HOUR);
+    await service.advance(HOUR_SECONDS);
     expect(await tryCard(ip, await guestPayment(), DECLINED)).toMatchObject({ status: 402 });
   });
 
@@ -224,7 +225,7 @@ describe('confirms', () => {
       const answers = await times(10, (index) => tryCard(ip, at(guests, index), DECLINED));
       expect(statusesOf(answers)).toEqual(many(10, round === 0 ? 402 : 429));
     }
-    await service.advance(2 * MINUTE);
+    await service.advance(2 * MINUTE_SECONDS);
     expect(await tryCard(ip, at(guests, 0), DECLINED)).toMatchObject(RETRY_LATER);
     expect(await cardsTried()).toBe(10);
   });
@@ -259,11 +260,11 @@ describe('members', () => {
     expect(new Set(statusesOf(answers))).toEqual(new Set([404]));
     const refused = await add(owner, acme, 30);
     expect(refused).toMatchObject(RETRY_LATER);
-    expect(refused.headers.get('retry-after')).toBe(String(HOUR - 20));
+    expect(refused.headers.get('retry-after')).toBe(String(HOUR_SECONDS - 20));
     expect(await add(other, theirs, 31)).toMatchObject({ status: 404 });
     // A caller who may not add members learns nothing and is not counted.
     expect(await add(other, acme, 32)).toMatchObject({ status: 403 });
-    await service.advance(HOUR - 20);
+    await service.advance(HOUR_SECONDS - 20);
     expect(await add(owner, acme, 33)).toMatchObject({ status: 404 });
   });
 });
@@ -280,9 +281,9 @@ describe('payment methods', () => {
     expect(first).not.toContain(429);
     const refused = await save(user.options);
     expect(refused).toMatchObject(RETRY_LATER);
-    expect(refused.headers.get('retry-after')).toBe(String(HOUR - 20));
+    expect(refused.headers.get('retry-after')).toBe(String(HOUR_SECONDS - 20));
     expect((await save(other.options)).status).toBe(first[0]);
-    await service.advance(HOUR - 20);
+    await service.advance(HOUR_SECONDS - 20);
     expect((await save(user.options)).status).toBe(first[0]);
   });
 
@@ -320,9 +321,9 @@ describe('payment methods', () => {
     expect(statusesOf(answers)).not.toContain(429);
     const refused = await saveFor(user, 3);
     expect(refused).toMatchObject(RETRY_LATER);
-    expect(refused.headers.get('retry-after')).toBe(String(HOUR - 20));
+    expect(refused.headers.get('retry-after')).toBe(String(HOUR_SECONDS - 20));
     for (const answer of [await saveFor(other, 3), await save(user.options)]) expect(answer.status).not.toBe(429);
-    await service.advance(HOUR - 20);
+    await service.advance(HOUR_SECONDS - 20);
     expect((await saveFor(user, 3)).status).not.toBe(429);
   });
 
@@ -337,14 +338,14 @@ describe('payment methods', () => {
     for (let minute = 0; minute < 6; minute += 1) {
       const answers = await times(10, (index) => saveAsGuest(ip, `many.${minute}.${index}`));
       expect(statusesOf(answers)).not.toContain(429);
-      await service.advance(MINUTE);
+      await service.advance(MINUTE_SECONDS);
     }
     const refused = await saveAsGuest(ip, 'one.more');
     expect(refused).toMatchObject(RETRY_LATER);
-    expect(refused.headers.get('retry-after')).toBe(String(HOUR - 20 - 6 * MINUTE));
+    expect(refused.headers.get('retry-after')).toBe(String(HOUR_SECONDS - 20 - 6 * MINUTE_SECONDS));
     expect((await saveAsGuest(newAddress(), 'one.more')).status).not.toBe(429);
     expect((await save(from(ip, (await signIn(service)).options))).status).not.toBe(429);
-    await service.advance(HOUR - 20 - 6 * MINUTE);
+    await service.advance(HOUR_SECONDS - 20 - 6 * MINUTE_SECONDS);
     expect((await saveAsGuest(ip, 'one.more')).status).not.toBe(429);
   });
 
@@ -362,7 +363,7 @@ describe('payment methods', () => {
     expect(await saveFor(0, VISA)).toMatchObject(RETRY_LATER);
     const others = { organization_id: null, provider_payment_method_token: VISA };
     expect(await save(other.options, others)).toMatchObject({ status: 201 });
-    await service.advance(HOUR - 20);
+    await service.advance(HOUR_SECONDS - 20);
     expect(await saveFor(0, VISA)).toMatchObject({ status: 201 });
   });
 

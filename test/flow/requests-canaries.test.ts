@@ -4,7 +4,8 @@ import { loadEntry } from '../../infra/local/machine/invoke.ts';
 import { cardNumber } from '../builders/card-number.ts';
 import { guestIntentBody, VISA } from '../builders/intent.ts';
 import { methodBody } from '../builders/payer.ts';
-import { confirm, createIntent, HOUR, itemsOf, MINUTE, signIn } from './flow.ts';
+import { HOUR_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
+import { confirm, createIntent, itemsOf, signIn } from './flow.ts';
 import { type ParsedJson, withHost } from './host.ts';
 
 /**
@@ -132,8 +133,8 @@ beforeAll(async () => {
   }
   await service.settle();
   await tellFromProviders();
-  await service.advance(10 * MINUTE);
-  await service.advance(HOUR);
+  await service.advance(10 * MINUTE_SECONDS);
+  await service.advance(HOUR_SECONDS);
 }, 120_000);
 
 afterAll(() => {

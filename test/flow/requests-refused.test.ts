@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { intentBody, paidIntentBody } from '../builders/intent.ts';
+import { MINUTE_SECONDS } from '../builders/seconds.ts';
 import { subscriptionBody } from '../builders/subscription.ts';
-import { createIntent, createPaidIntent, itemsOf, MINUTE, signIn, type User } from './flow.ts';
+import { createIntent, createPaidIntent, itemsOf, signIn, type User } from './flow.ts';
 import { type RequestOptions, type TestHost, withHost } from './host.ts';
 import { company, createAddress, createCustomer, saveMethod } from './payers.ts';
 import { anotherMethod, OWN_BILLING, payer, readSubscription, subscribe, subscriber } from './subscribers.ts';
@@ -82,7 +83,7 @@ const PATCHES: readonly Case[] = [
       const who = await subscriber(host, 'pm_card_chargeCustomerFail');
       const made = await subscribe(host, who, { metadata: keys(30, 'a'), trial_days: 1 });
       const good = await anotherMethod(host, who);
-      await host.advance(24 * 60 * MINUTE + 3 * 60 * MINUTE);
+      await host.advance(24 * 60 * MINUTE_SECONDS + 3 * 60 * MINUTE_SECONDS);
       expect(await readSubscription(host, who, made.id)).toMatchObject({ status: 'past_due' });
       const body = { payment_method_id: good, metadata: keys(30, 'b') };
       return { method: 'PATCH', path: `/subscriptions/${made.id}`, options: who.options, body };

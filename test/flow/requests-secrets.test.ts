@@ -3,7 +3,8 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { LOCAL_SECRETS } from '../../infra/local/machine/environment.ts';
 import { guestIntentBody, intentBody, VISA } from '../builders/intent.ts';
 import { intentEvent } from '../builders/provider-event.ts';
-import { confirm, confirmInBrowser, createIntent, HOUR, itemsOf, MINUTE, signIn } from './flow.ts';
+import { HOUR_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
+import { confirm, confirmInBrowser, createIntent, itemsOf, signIn } from './flow.ts';
 import { type ParsedJson, withHost } from './host.ts';
 
 /** What must never be written down: planted everywhere it can come from, then looked for everywhere it could end up. */
@@ -106,7 +107,7 @@ const actInTrouble = async (): Promise<void> => {
   await service.identity({ available: false });
   await service.get('/payments', { session: plant('wrong session') });
   await service.identity({ available: true });
-  await service.advance(10 * MINUTE);
+  await service.advance(10 * MINUTE_SECONDS);
 };
 
 const actAsProvider = async (): Promise<void> => {
@@ -141,7 +142,7 @@ beforeAll(async () => {
   await service.settle();
   await actAsProvider();
   await service.settle();
-  await service.advance(HOUR);
+  await service.advance(HOUR_SECONDS);
 }, 60_000);
 
 afterAll(() => {

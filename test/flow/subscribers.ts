@@ -1,6 +1,7 @@
 import { expect } from 'vitest';
+import { YEAR_SECONDS } from '../builders/seconds.ts';
 import { subscriptionBody } from '../builders/subscription.ts';
-import { signIn, type User, YEAR } from './flow.ts';
+import { signIn, type User } from './flow.ts';
 import type { ParsedJson, RequestOptions, TestAnswer, TestHost } from './host.ts';
 import { createCustomer, saveReadyMethod } from './payers.ts';
 
@@ -27,7 +28,7 @@ export const subscriber = async (
   token = 'pm_card_visa',
   fields: Fields = {},
 ): Promise<Subscriber & { readonly user: User }> => {
-  const user = await signIn(service, { expires_in: YEAR });
+  const user = await signIn(service, { expires_in: YEAR_SECONDS });
   return { user, ...(await payer(service, user.options, { token, fields })) };
 };
 

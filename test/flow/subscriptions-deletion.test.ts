@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { DAY, itemsOf, MINUTE } from './flow.ts';
+import { DAY_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
+import { itemsOf } from './flow.ts';
 import { withHost } from './host.ts';
 import { company, saveMethod } from './payers.ts';
 import { refund, signInAdmin } from './refunders.ts';
@@ -44,7 +45,7 @@ describe('a method that a live subscription uses', () => {
     const replacement = await saveMethod(service, who.options, { is_default: true });
     expect((await remove(service, `/payment-methods/${who.names.payment_method_id}`, who.options)).status).toBe(204);
     expect(await readSubscription(service, who, made.id)).toMatchObject({ payment_method_id: replacement.id });
-    await service.advance(DAY + MINUTE);
+    await service.advance(DAY_SECONDS + MINUTE_SECONDS);
     expect(await paymentsOf(service, who, made.id)).toMatchObject([
       { status: 'succeeded' },
       { status: 'succeeded', payment_method_id: replacement.id },
@@ -68,7 +69,7 @@ describe('a method that a live subscription uses', () => {
     }
     await service.settle();
     expect(await readSubscription(service, trial, onTrial.id)).toMatchObject({ payment_method_id: null });
-    await service.advance(DAY + MINUTE);
+    await service.advance(DAY_SECONDS + MINUTE_SECONDS);
     expect(await readSubscription(service, trial, onTrial.id)).toMatchObject({ status: 'paused' });
     expect(await readSubscription(service, running, paid.id)).toMatchObject({
       status: 'past_due',
@@ -95,7 +96,7 @@ describe('a customer who is deleted', () => {
     expect((await remove(service, `/customers/${who.names.customer_id}`, who.options)).status).toBe(204);
     expect(await readSubscription(service, who, made.id)).toMatchObject({ status: 'canceled' });
     expect(await readMembership(service, who, made.id)).toMatchObject({ status: 'cancelled' });
-    await service.advance(40 * DAY);
+    await service.advance(40 * DAY_SECONDS);
     expect(await paymentsOf(service, who, made.id)).toHaveLength(1);
   });
 });
@@ -144,7 +145,7 @@ describe('a customer whose history goes too', () => {
     const open = await refund(service, paid.id, { ...admin.options, body: { amount_cents: 100 } });
     expect(open.status).toBe(202);
     expect((await remove(service, `/customers/${who.names.customer_id}`, who.options)).status).toBe(204);
-    await service.advance(10 * MINUTE);
+    await service.advance(10 * MINUTE_SECONDS);
     expect(await service.get(`/refunds/${open.body.id}`, admin.options)).toMatchObject({
       status: 200,
       body: { status: 'succeeded' },
@@ -162,11 +163,11 @@ describe('an organization that is deleted', () => {
     expect((await remove(service, `/organizations/${organization_id}`, owner.options)).status).toBe(200);
     await service.settle();
     expect(storyOf(service, made.id)).toEqual(['subscription.created created', 'subscription.cancelled canceled']);
-    await service.advance(10 * MINUTE);
+    await service.advance(10 * MINUTE_SECONDS);
     const left = await itemsOf(service);
     expect(left.filter(({ pk, sk }) => pk === `SUB#${made.id}` && sk === 'SUB')).toEqual([]);
     expect(left.filter(({ sk, subscriptionId }) => sk === 'PAY' && subscriptionId === made.id)).toHaveLength(1);
-    await service.advance(40 * DAY);
+    await service.advance(40 * DAY_SECONDS);
     const { charges } = await service.ledger();
     expect(charges).toHaveLength(1);
   });

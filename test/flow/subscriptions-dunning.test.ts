@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { DAY, MINUTE } from './flow.ts';
+import { DAY } from '../../shared/core/time.ts';
+import { DAY_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
 import { type ParsedJson, withHost } from './host.ts';
 import {
   anotherMethod,
@@ -17,7 +18,7 @@ import {
 
 const service = withHost({ frozen: true, env: OWN_BILLING });
 
-const at = (iso: string, days: number): string => new Date(Date.parse(iso) + days * DAY * 1_000).toISOString();
+const at = (iso: string, days: number): string => new Date(Date.parse(iso) + days * DAY).toISOString();
 
 /** A member whose renewal has just failed. */
 const pastDue = async (): Promise<{
@@ -31,7 +32,7 @@ const pastDue = async (): Promise<{
   const failing = await anotherMethod(service, who, 'pm_card_chargeCustomerFail');
   expect((await patch(service, who, { id: made.id, body: { payment_method_id: failing } })).status).toBe(200);
   await service.moveTo(made.current_period_end);
-  await service.advance(MINUTE);
+  await service.advance(MINUTE_SECONDS);
   const [, renewal] = await paymentsOf(service, who, made.id);
   const attempts = async () => {
     const { charges } = await service.ledger();
@@ -62,7 +63,7 @@ describe('a renewal that fails', () => {
         status: 'active',
         ends_at: due.current_period_end,
       });
-      await service.advance((next - done) * DAY - MINUTE);
+      await service.advance((next - done) * DAY_SECONDS - MINUTE_SECONDS);
       expect(await attempts()).toEqual(expected);
       await service.moveTo(at(failedAt, next));
       expected.push(`failed ${at(failedAt, next)}`);
@@ -85,14 +86,14 @@ describe('a renewal that fails', () => {
     ]);
     // One payment of the period, however often it was tried; and nothing after the end.
     expect(await paymentsOf(service, who, id)).toHaveLength(2);
-    await service.advance(40 * DAY);
+    await service.advance(40 * DAY_SECONDS);
     expect(await attempts()).toEqual(expected);
   });
 
   it('is retried at once with a new method, and pays its own period', async () => {
     const { who, id, failedAt, attempts } = await pastDue();
     const before = await readSubscription(service, who, id);
-    await service.advance(2 * DAY);
+    await service.advance(2 * DAY_SECONDS);
     const good = await anotherMethod(service, who);
     const answer = await patch(service, who, { id, body: { payment_method_id: good } });
     expect(answer).toMatchObject({
@@ -111,13 +112,13 @@ describe('a renewal that fails', () => {
       ends_at: answer.body.current_period_end,
     });
     expect(storyOf(service, id).slice(-2)).toEqual(['subscription.updated renewed', 'membership.extended active']);
-    await service.advance(20 * DAY);
+    await service.advance(20 * DAY_SECONDS);
     expect(await attempts()).toHaveLength(3);
   });
 
   it('keeps its retry days when the new method fails too', async () => {
     const { who, id, failedAt, attempts } = await pastDue();
-    await service.advance(DAY / 2);
+    await service.advance(DAY_SECONDS / 2);
     const worse = await anotherMethod(service, who, 'pm_card_chargeCustomerFail');
     const answer = await patch(service, who, { id, body: { payment_method_id: worse } });
     expect(answer).toMatchObject({ status: 200, body: { status: 'past_due', next_billing_date: at(failedAt, 1) } });
@@ -127,7 +128,7 @@ describe('a renewal that fails', () => {
   it('is not retried while the subscription is paused', async () => {
     const { who, id, attempts } = await pastDue();
     expect(await command(service, who, { id, name: 'pause' })).toMatchObject({ body: { status: 'paused' } });
-    await service.advance(20 * DAY);
+    await service.advance(20 * DAY_SECONDS);
     expect(await attempts()).toHaveLength(1);
     expect(await readMembership(service, who, id)).toMatchObject({ status: 'expired' });
   });
@@ -136,7 +137,7 @@ describe('a renewal that fails', () => {
     const { who, id, attempts } = await pastDue();
     const canceled = await command(service, who, { id, name: 'cancel', body: { cancel_at_period_end: false } });
     expect(canceled).toMatchObject({ body: { status: 'canceled', next_billing_date: null } });
-    await service.advance(20 * DAY);
+    await service.advance(20 * DAY_SECONDS);
     expect(await attempts()).toHaveLength(1);
   });
 });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { HOUR_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
 import { atStripe } from './at-stripe.ts';
-import { HOUR, IMPATIENT, MINUTE, type User } from './flow.ts';
+import { IMPATIENT, type User } from './flow.ts';
 import { type ParsedJson, type TestHost, withHost } from './host.ts';
 import { OWN_BILLING, type Subscriber, subscriber, trySubscribe } from './subscribers.ts';
 
@@ -150,7 +151,7 @@ describe('the create of a subscription that the service bills', () => {
       made.push({ one, who });
     };
     for (const one of CASES) await tryCase(one);
-    for (const wait of [2 * MINUTE, HOUR, 26 * HOUR]) {
+    for (const wait of [2 * MINUTE_SECONDS, HOUR_SECONDS, 26 * HOUR_SECONDS]) {
       await service.advance(wait);
       for (const { who } of made) await expectTruth(service, who);
     }
@@ -166,7 +167,7 @@ describe('the create of a subscription that the provider bills', () => {
     await trySubscribe(service, who);
     await service.settle();
     await expectTruth(service, who);
-    await service.advance(26 * HOUR);
+    await service.advance(26 * HOUR_SECONDS);
     await expectTruth(service, who);
   });
 });

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { DAY, HOUR, IMPATIENT, MINUTE } from './flow.ts';
+import { DAY } from '../../shared/core/time.ts';
+import { DAY_SECONDS, HOUR_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
+import { IMPATIENT } from './flow.ts';
 import { type ParsedJson, type TestHost, withHost } from './host.ts';
 import {
   anotherMethod,
@@ -63,7 +65,7 @@ describe('a provider-billed subscription', () => {
     await service.settle();
     await expectAgreement(service, who, made.id);
     await service.moveTo(made.current_period_end);
-    await service.advance(2 * HOUR);
+    await service.advance(2 * HOUR_SECONDS);
     const renewed = await expectAgreement(service, who, made.id);
     expect(renewed.current_period_start).toBe(made.current_period_end);
     expect(statuses(await paymentsOf(service, who, made.id))).toEqual(['succeeded', 'succeeded']);
@@ -87,14 +89,14 @@ describe('a provider-billed subscription', () => {
     const who = await subscriber(service);
     const made = await subscribeToGold(service, who, { trial_days: 5 });
     expect(made).toMatchObject({ status: 'trialing', billing_status: 'trialing' });
-    await service.advance(5 * DAY - HOUR);
+    await service.advance(5 * DAY_SECONDS - HOUR_SECONDS);
     expect(storyOf(service, made.id)).toEqual([
       'subscription.created created',
       'membership.pending pending',
       'subscription.updated trial_will_end',
     ]);
     expect(await paymentsOf(service, who, made.id)).toEqual([]);
-    await service.advance(3 * HOUR);
+    await service.advance(3 * HOUR_SECONDS);
     await expectAgreement(service, who, made.id);
     expect(statuses(await paymentsOf(service, who, made.id))).toEqual(['succeeded']);
     expect(storyOf(service, made.id)).toContain('membership.activated active');
@@ -104,7 +106,7 @@ describe('a provider-billed subscription', () => {
   it('gives no membership where the first charge after its trial fails', async () => {
     const who = await subscriber(service, 'pm_card_chargeCustomerFail');
     const made = await subscribeToGold(service, who, { trial_days: 5 });
-    await service.advance(5 * DAY + 3 * HOUR);
+    await service.advance(5 * DAY_SECONDS + 3 * HOUR_SECONDS);
     expect(await expectAgreement(service, who, made.id)).toMatchObject({ status: 'past_due' });
     expect(await readMembership(service, who, made.id)).toMatchObject({ status: 'pending', starts_at: null });
     expect(storyOf(service, made.id)).not.toContain('membership.activated active');
@@ -117,11 +119,11 @@ describe('a provider-billed subscription', () => {
     const failing = await anotherMethod(service, who, 'pm_card_chargeCustomerFail');
     expect((await patch(service, who, { id: made.id, body: { payment_method_id: failing } })).status).toBe(200);
     await service.moveTo(made.current_period_end);
-    await service.advance(2 * HOUR);
+    await service.advance(2 * HOUR_SECONDS);
     expect(await expectAgreement(service, who, made.id)).toMatchObject({
       status: 'past_due',
       billing_status: 'retrying',
-      next_billing_date: new Date(Date.parse(made.current_period_end) + DAY * 1_000).toISOString(),
+      next_billing_date: new Date(Date.parse(made.current_period_end) + DAY).toISOString(),
     });
     expect(storyOf(service, made.id).filter((name) => name.endsWith('payment_failed'))).toHaveLength(1);
     expect(statuses(await paymentsOf(service, who, made.id))).toEqual(['succeeded', 'failed']);
@@ -143,7 +145,7 @@ describe('a provider-billed subscription', () => {
     const failing = await anotherMethod(service, who, 'pm_card_chargeCustomerFail');
     await patch(service, who, { id: made.id, body: { payment_method_id: failing } });
     await service.moveTo(made.current_period_end);
-    await service.advance(20 * DAY);
+    await service.advance(20 * DAY_SECONDS);
     const [, failed] = await paymentsOf(service, who, made.id);
     const [invoice] = (await there(service, made.id)).invoices.slice(-1);
     const failures = service.busEvents('payment.failed').map(({ detail }: ParsedJson) => detail.payload.data);
@@ -171,7 +173,7 @@ describe('a provider-billed subscription', () => {
       body: { status: 'active', cancel_at_period_end: false },
     });
     await service.moveTo(ended.current_period_end);
-    await service.advance(2 * HOUR);
+    await service.advance(2 * HOUR_SECONDS);
     expect(await readSubscription(service, who, ended.id)).toMatchObject({ status: 'canceled' });
     expect(await readSubscription(service, who, kept.id)).toMatchObject({ status: 'active' });
     expect(statuses(await paymentsOf(service, who, ended.id))).toEqual(['succeeded']);
@@ -193,13 +195,13 @@ describe('a provider-billed subscription', () => {
     expect(again.body.provider_subscription_id).not.toBe(made.provider_subscription_id);
     expect(await paymentsOf(service, who, made.id)).toHaveLength(1);
     await service.moveTo(made.current_period_end);
-    await service.advance(2 * HOUR);
+    await service.advance(2 * HOUR_SECONDS);
     const renewed = await expectAgreement(service, who, made.id);
     expect(renewed).toMatchObject({ status: 'active', current_period_start: made.current_period_end });
     expect(statuses(await paymentsOf(service, who, made.id))).toEqual(['succeeded', 'succeeded']);
 
     await command(service, who, { id: made.id, name: 'cancel', body: CANCEL_NOW });
-    await service.advance(40 * DAY);
+    await service.advance(40 * DAY_SECONDS);
     expect(await command(service, who, { id: made.id, name: 'reactivate' })).toMatchObject({
       status: 200,
       body: { status: 'active' },
@@ -217,7 +219,7 @@ describe('a provider-billed subscription', () => {
       status: 200,
       body: { status: 'paused' },
     });
-    await service.advance(10 * DAY);
+    await service.advance(10 * DAY_SECONDS);
     expect(await command(service, who, { id: made.id, name: 'resume' })).toMatchObject({
       status: 200,
       body: { status: 'active', current_period_end: made.current_period_end },
@@ -233,7 +235,7 @@ describe('a provider-billed subscription', () => {
     await service.settle();
     for (const month of [1, 2]) {
       expect(await command(service, who, { id: made.id, name: 'pause' })).toMatchObject({ status: 200 });
-      await service.advance(40 * DAY);
+      await service.advance(40 * DAY_SECONDS);
       expect(await readSubscription(service, who, made.id)).toMatchObject({ status: 'paused' });
       expect(await readMembership(service, who, made.id)).toMatchObject({ status: 'expired' });
       const resumed = await command(service, who, { id: made.id, name: 'resume' });
@@ -254,7 +256,7 @@ describe('a provider-billed subscription', () => {
     const failing = await anotherMethod(service, who, 'pm_card_chargeCustomerFail');
     await patch(service, who, { id: made.id, body: { payment_method_id: failing } });
     await command(service, who, { id: made.id, name: 'pause' });
-    await service.advance(40 * DAY);
+    await service.advance(40 * DAY_SECONDS);
     const declined = { status: 402, body: { code: 'PAYMENT_DECLINED', details: { decline_code: 'do_not_honor' } } };
     expect(await command(service, who, { id: made.id, name: 'resume' })).toMatchObject(declined);
     expect(await command(service, who, { id: made.id, name: 'resume' })).toMatchObject(declined);
@@ -271,7 +273,7 @@ describe('a provider-billed subscription', () => {
     const who = await subscriber(service);
     const made = await subscribe(service, who);
     await command(service, who, { id: made.id, name: 'pause' });
-    await service.advance(40 * DAY);
+    await service.advance(40 * DAY_SECONDS);
     await service.webhookMode('drop');
     const path = `/v1/subscriptions/${made.provider_subscription_id}`;
     await service.fault({ provider: 'provider_a', method: 'POST', path, action: 'timeout_after', times: 1 });
@@ -312,13 +314,13 @@ describe('the events of a provider-billed subscription', () => {
       await patch(service, who, { id: bad.id, body: { payment_method_id: failing } });
       await service.moveTo(good.current_period_end);
       // Longer than any event is late, and than the provider is left unread.
-      await service.advance(6 * HOUR);
+      await service.advance(6 * HOUR_SECONDS);
       await expectAgreement(service, who, good.id);
       expect(await expectAgreement(service, who, bad.id)).toMatchObject({ status: 'past_due' });
       expect(statuses(await paymentsOf(service, who, bad.id)).toSorted()).toEqual(['failed', 'succeeded']);
       for (const { id } of [good, bad]) await command(service, who, { id, name: 'cancel', body: CANCEL_NOW });
       await service.webhookMode('normal');
-      await service.advance(2 * HOUR);
+      await service.advance(2 * HOUR_SECONDS);
     },
   );
 
@@ -328,7 +330,7 @@ describe('the events of a provider-billed subscription', () => {
       await service.fault({ provider: 'provider_a', path: '/v1/subscriptions', times: 1, action });
       const made = await subscribe(service, who);
       expect(['active', 'past_due']).toContain(made.status);
-      await service.advance(10 * MINUTE);
+      await service.advance(10 * MINUTE_SECONDS);
       await expectAgreement(service, who, made.id);
       expect(await readSubscription(service, who, made.id)).toMatchObject({ status: 'active' });
       const { subscriptions, charges } = await there(service, made.id);
@@ -345,7 +347,7 @@ describe('the events of a provider-billed subscription', () => {
     const tell = async (type: string, minutes: number, object: object = {}) => {
       await service.sendEvent({
         type,
-        created: at + minutes * MINUTE,
+        created: at + minutes * MINUTE_SECONDS,
         object: { id: made.provider_subscription_id, ...object },
       });
       await service.settle();

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { DAY, HOUR, IMPATIENT, itemsOf, MINUTE } from './flow.ts';
+import { DAY_SECONDS, HOUR_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
+import { IMPATIENT, itemsOf } from './flow.ts';
 import { type ParsedJson, withHost } from './host.ts';
 import { company } from './payers.ts';
 import {
@@ -33,12 +34,12 @@ describe('a charge that begins a period, while it is pending', () => {
     expect(await command(service, who, { id: made.id, name: 'cancel' })).toMatchObject({
       body: { cancel_at_period_end: true },
     });
-    await service.advance(HOUR);
+    await service.advance(HOUR_SECONDS);
     expect(await readSubscription(service, who, made.id)).toMatchObject({
       status: 'active',
       cancel_at_period_end: true,
     });
-    await service.advance(40 * DAY);
+    await service.advance(40 * DAY_SECONDS);
     expect(await readSubscription(service, who, made.id)).toMatchObject({ status: 'canceled' });
     expect(statuses(await paymentsOf(service, who, made.id))).toEqual(['succeeded']);
   });
@@ -50,7 +51,7 @@ describe('a charge that begins a period, while it is pending', () => {
     const who = await subscriber(service, 'SIM-OK', PENDING);
     const made = await subscribeToGold(service, who);
     await command(service, who, { id: made.id, name: leave, body: leave === 'cancel' ? NOW : {} });
-    await service.advance(40 * DAY);
+    await service.advance(40 * DAY_SECONDS);
     const ended = await readMembership(service, who, made.id);
     expect(ended).toMatchObject({ status: before });
     const failing = await anotherMethodOf(who, 'SIM-PENDING-FAIL');
@@ -63,7 +64,7 @@ describe('a charge that begins a period, while it is pending', () => {
       body: { status: 'past_due', billing_status: 'pending', canceled_at: null },
     });
     expect(await readMembership(service, who, made.id)).toMatchObject({ status: before, ends_at: ended.ends_at });
-    await service.advance(DAY);
+    await service.advance(DAY_SECONDS);
     expect(await readSubscription(service, who, made.id)).toMatchObject({ status: 'canceled' });
     expect(storyOf(service, made.id).filter((name) => name === 'membership.activated active')).toHaveLength(1);
   });
@@ -97,7 +98,7 @@ describe('a subscription whose payer has gone', () => {
     await command(service, who, { id: made.id, name: 'cancel', body: NOW });
     const removed = await service.request('DELETE', `/payment-methods/${who.names.payment_method_id}`, who.options);
     expect(removed.status).toBe(204);
-    await service.advance(40 * DAY);
+    await service.advance(40 * DAY_SECONDS);
     expect(await command(service, who, { id: made.id, name: 'reactivate' })).toMatchObject({
       status: 400,
       body: { code: 'PAYMENT_METHOD_REQUIRED' },
@@ -131,7 +132,7 @@ describe('an organization whose subscription may have been made after all', () =
     await service.clearFaults();
     expect(await remove()).toMatchObject({ status: 200 });
     await service.webhookMode('normal');
-    await service.advance(10 * MINUTE);
+    await service.advance(10 * MINUTE_SECONDS);
     const left = await itemsOf(service);
     expect(left.filter(({ pk, sk }) => pk === `SUB#${made.id}` && sk === 'SUB')).toEqual([]);
     const { subscriptions } = await service.ledger();

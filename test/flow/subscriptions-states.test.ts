@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { DAY, HOUR, IMPATIENT, MINUTE } from './flow.ts';
+import { DAY } from '../../shared/core/time.ts';
+import { DAY_SECONDS, HOUR_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
+import { IMPATIENT } from './flow.ts';
 import { type ParsedJson, withHost } from './host.ts';
 import {
   anotherMethod,
@@ -27,14 +29,14 @@ describe('a subscription’s trial', () => {
     const made = await subscribeToGold(service, who, { trial_days: 10 });
     expect(made).toMatchObject({ status: 'trialing', billing_status: 'trialing' });
     expect([made.current_period_end, made.next_billing_date]).toEqual([made.trial_end, made.trial_end]);
-    expect(Date.parse(made.trial_end) - Date.parse(made.created_at)).toBe(10 * DAY * 1_000);
-    await service.advance(7 * DAY - MINUTE);
+    expect(Date.parse(made.trial_end) - Date.parse(made.created_at)).toBe(10 * DAY);
+    await service.advance(7 * DAY_SECONDS - MINUTE_SECONDS);
     expect(storyOf(service, made.id)).toEqual(['subscription.created created', 'membership.pending pending']);
-    await service.advance(2 * MINUTE);
+    await service.advance(2 * MINUTE_SECONDS);
     expect(storyOf(service, made.id).slice(2)).toEqual(['subscription.updated trial_will_end']);
-    await service.advance(3 * DAY - 2 * MINUTE);
+    await service.advance(3 * DAY_SECONDS - 2 * MINUTE_SECONDS);
     expect(await paymentsOf(service, who, made.id)).toEqual([]);
-    await service.advance(2 * MINUTE);
+    await service.advance(2 * MINUTE_SECONDS);
     const running = await readSubscription(service, who, made.id);
     expect(running).toMatchObject({ status: 'active', current_period_start: made.trial_end });
     expect(statuses(await paymentsOf(service, who, made.id))).toEqual(['succeeded']);
@@ -52,15 +54,15 @@ describe('a subscription’s trial', () => {
   it('shorter than three days is announced at once, and only once', async () => {
     const who = await subscriber(service);
     const made = await subscribe(service, who, { trial_days: 2 });
-    await service.advance(MINUTE);
-    await service.advance(DAY);
+    await service.advance(MINUTE_SECONDS);
+    await service.advance(DAY_SECONDS);
     expect(storyOf(service, made.id)).toEqual(['subscription.created created', 'subscription.updated trial_will_end']);
   });
 
   it('whose first charge is declined becomes past due, and the charge is retried', async () => {
     const who = await subscriber(service, 'pm_card_chargeCustomerFail');
     const made = await subscribe(service, who, { trial_days: 1 });
-    await service.advance(DAY + MINUTE);
+    await service.advance(DAY_SECONDS + MINUTE_SECONDS);
     expect(await readSubscription(service, who, made.id)).toMatchObject({
       status: 'past_due',
       billing_status: 'retrying',
@@ -74,7 +76,7 @@ describe('a subscription’s trial', () => {
       status: 200,
       body: { status: 'trialing', cancel_at_period_end: true },
     });
-    await service.advance(DAY + MINUTE);
+    await service.advance(DAY_SECONDS + MINUTE_SECONDS);
     expect(await readSubscription(service, who, made.id)).toMatchObject({ status: 'canceled' });
     expect(await paymentsOf(service, who, made.id)).toEqual([]);
   });
@@ -95,9 +97,9 @@ describe('a subscription with a price of zero', () => {
     const who = await subscriber(service);
     const made = await subscribe(service, who, { total_cents: 0, billing_interval: 'daily' });
     expect(made).toMatchObject({ status: 'active', total_cents: 0 });
-    await service.advance(3 * DAY + MINUTE);
+    await service.advance(3 * DAY_SECONDS + MINUTE_SECONDS);
     const later = await readSubscription(service, who, made.id);
-    expect(later.current_period_start).toBe(new Date(Date.parse(made.created_at) + 3 * DAY * 1_000).toISOString());
+    expect(later.current_period_start).toBe(new Date(Date.parse(made.created_at) + 3 * DAY).toISOString());
     expect(await paymentsOf(service, who, made.id)).toEqual([]);
     await command(service, who, { id: made.id, name: 'cancel', body: CANCEL_NOW });
   });
@@ -112,13 +114,13 @@ describe('the first charge of a subscription', () => {
     const answer = await trySubscribe(service, keyed);
     expect(answer).toMatchObject({ status: 402, body: { code: 'PAYMENT_DECLINED' } });
     expect(answer.body.details.decline_code).toBe('do_not_honor');
-    await service.advance(HOUR);
+    await service.advance(HOUR_SECONDS);
     const again = await trySubscribe(service, keyed);
     expect(again).toMatchObject({ status: 402, body: { details: answer.body.details } });
     expect((await service.get('/subscriptions', who.options)).body).toEqual([]);
     const { body } = await service.get('/payments', who.options);
     expect(body.data).toEqual([]);
-    await service.advance(DAY);
+    await service.advance(DAY_SECONDS);
     expect((await trySubscribe(service, keyed)).status).toBe(402);
     // A day later the key is free again: this was another attempt.
     const { body: customer } = await service.get(`/customers/${who.names.customer_id}`, who.options);
@@ -133,7 +135,7 @@ describe('the first charge of a subscription', () => {
     const made = await subscribeToGold(service, who);
     expect(made).toMatchObject({ status: 'past_due', billing_status: 'pending' });
     expect(await readMembership(service, who, made.id)).toMatchObject({ status: 'pending' });
-    await service.advance(2 * MINUTE);
+    await service.advance(2 * MINUTE_SECONDS);
     expect(await readSubscription(service, who, made.id)).toMatchObject({ status: 'active', billing_status: 'active' });
     expect(storyOf(service, made.id)).toEqual([
       'subscription.created created',
@@ -157,9 +159,9 @@ describe('the first charge of a subscription', () => {
   it('that is not paid within 23 hours ends the subscription', async () => {
     const who = await subscriber(service, 'pm_card_authenticationRequired');
     const made = await subscribe(service, who);
-    await service.advance(23 * HOUR - MINUTE);
+    await service.advance(23 * HOUR_SECONDS - MINUTE_SECONDS);
     expect(await readSubscription(service, who, made.id)).toMatchObject({ status: 'past_due' });
-    await service.advance(2 * MINUTE);
+    await service.advance(2 * MINUTE_SECONDS);
     expect(await readSubscription(service, who, made.id)).toMatchObject({
       status: 'canceled',
       billing_status: 'ended',
@@ -171,7 +173,7 @@ describe('the first charge of a subscription', () => {
   it('that fails after pending is retried at once with another method', async () => {
     const who = await subscriber(service, 'pm_sim_processing_fail');
     const made = await subscribe(service, who);
-    await service.advance(2 * MINUTE);
+    await service.advance(2 * MINUTE_SECONDS);
     expect(await readSubscription(service, who, made.id)).toMatchObject({
       status: 'past_due',
       billing_status: 'pending',
@@ -191,7 +193,7 @@ describe('the first charge of a subscription', () => {
       // Its event may be quicker than the deadline.
       const made = await subscribe(service, who);
       expect(['past_due', 'active']).toContain(made.status);
-      await service.advance(10 * MINUTE);
+      await service.advance(10 * MINUTE_SECONDS);
       expect(await readSubscription(service, who, made.id)).toMatchObject({ status: 'active' });
       const { charges } = await service.ledger();
       const theirs = charges.filter(({ payment_id }: ParsedJson) => payment_id === made.latest_payment_id);
@@ -212,13 +214,13 @@ describe('a cancellation of a subscription', () => {
       expect.objectContaining({ body: scheduled.body }),
     );
     await service.moveTo(made.current_period_end);
-    await service.advance(MINUTE);
+    await service.advance(MINUTE_SECONDS);
     expect(await readSubscription(service, who, made.id)).toMatchObject({
       status: 'canceled',
       billing_status: 'ended',
       next_billing_date: null,
     });
-    await service.advance(40 * DAY);
+    await service.advance(40 * DAY_SECONDS);
     expect(statuses(await paymentsOf(service, who, made.id))).toEqual(['succeeded']);
     expect(storyOf(service, made.id)).toEqual([
       'subscription.created created',
@@ -238,7 +240,7 @@ describe('a cancellation of a subscription', () => {
       body: { status: 'active', cancel_at_period_end: false },
     });
     await service.moveTo(made.current_period_end);
-    await service.advance(MINUTE);
+    await service.advance(MINUTE_SECONDS);
     expect(await readSubscription(service, who, made.id)).toMatchObject({ status: 'active' });
   });
 
@@ -259,7 +261,7 @@ describe('a cancellation of a subscription', () => {
       body: { status: 'canceled' },
     });
     expect(statuses(await paymentsOf(service, who, made.id))).toEqual(['canceled']);
-    await service.advance(25 * HOUR);
+    await service.advance(25 * HOUR_SECONDS);
     expect(await readSubscription(service, who, made.id)).toMatchObject({ status: 'canceled' });
   });
 
@@ -267,7 +269,7 @@ describe('a cancellation of a subscription', () => {
     const who = await subscriber(service, 'pm_sim_processing_ok');
     const made = await subscribe(service, who);
     await command(service, who, { id: made.id, name: 'cancel', body: CANCEL_NOW });
-    await service.advance(10 * MINUTE);
+    await service.advance(10 * MINUTE_SECONDS);
     expect(await readSubscription(service, who, made.id)).toMatchObject({ status: 'canceled' });
     expect(statuses(await paymentsOf(service, who, made.id))).toEqual(['succeeded']);
     // What was paid for is not charged again.
@@ -306,7 +308,7 @@ describe('a reactivation of a subscription', () => {
     const who = await subscriber(service);
     const made = await subscribe(service, who);
     await command(service, who, { id: made.id, name: 'cancel', body: CANCEL_NOW });
-    await service.advance(45 * DAY);
+    await service.advance(45 * DAY_SECONDS);
     const again = await command(service, who, { id: made.id, name: 'reactivate' });
     const now = new Date(service.now()).toISOString();
     expect(again).toMatchObject({ status: 200, body: { status: 'active', current_period_start: now } });
@@ -317,7 +319,7 @@ describe('a reactivation of a subscription', () => {
     const who = await subscriber(service);
     const made = await subscribe(service, who);
     await command(service, who, { id: made.id, name: 'cancel', body: CANCEL_NOW });
-    await service.advance(45 * DAY);
+    await service.advance(45 * DAY_SECONDS);
     const failing = await anotherMethod(service, who, 'pm_card_chargeCustomerFail');
     await patch(service, who, { id: made.id, body: { payment_method_id: failing } });
     for (const _ of [1, 2]) {
@@ -361,7 +363,7 @@ describe('a pause of a subscription', () => {
     const who = await subscriber(service);
     const made = await subscribe(service, who);
     await command(service, who, { id: made.id, name: 'pause' });
-    await service.advance(70 * DAY);
+    await service.advance(70 * DAY_SECONDS);
     expect(await paymentsOf(service, who, made.id)).toHaveLength(1);
     const resumed = await command(service, who, { id: made.id, name: 'resume' });
     expect(resumed).toMatchObject({

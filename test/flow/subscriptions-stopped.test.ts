@@ -1,5 +1,7 @@
 import { beforeAll, describe, expect, inject, test, vi } from 'vitest';
-import { DAY, HOUR, MINUTE, PATIENT } from './flow.ts';
+import { DAY, MINUTE } from '../../shared/core/time.ts';
+import { DAY_SECONDS, HOUR_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
+import { PATIENT } from './flow.ts';
 import type { ParsedJson } from './host.ts';
 import { withStops } from './stops.ts';
 import {
@@ -37,8 +39,8 @@ interface Subscribed {
 type Case = Subscribed & { readonly way: Way };
 
 /** Longer than a recovery takes, and no part of the day after which secrets are removed. */
-const APART = 61 * MINUTE;
-const WINDOW = 2 * MINUTE;
+const APART = 61 * MINUTE_SECONDS;
+const WINDOW = 2 * MINUTE_SECONDS;
 
 /**
  * Lets the run come to one subscription after another: the first is watched, each other one is stopped in a way of its
@@ -50,7 +52,7 @@ const runStopped = async (
   check: (one: Case) => Promise<void>,
 ): Promise<void> => {
   const { service, watch, stopped } = stoppable();
-  const beforeDue = (one: Subscribed) => service.moveTo(new Date(dueAt(one) - MINUTE * 1_000).toISOString());
+  const beforeDue = (one: Subscribed) => service.moveTo(new Date(dueAt(one) - MINUTE).toISOString());
   const end = ({ who, made }: Subscribed) =>
     command(service, who, { id: made.id, name: 'cancel', body: { cancel_at_period_end: false } });
   const observed = await make();
@@ -154,8 +156,8 @@ describe('a renewal that is stopped', () => {
           history: ['1 created by user', '2 method_changed by user', '3 payment_failed by system'],
         });
         const retryInMs = Date.parse(now.next_billing_date) - periodEnd(one);
-        expect(retryInMs).toBeGreaterThanOrEqual(DAY * 1_000);
-        expect(retryInMs).toBeLessThan((DAY + HOUR) * 1_000);
+        expect(retryInMs).toBeGreaterThanOrEqual(DAY);
+        expect(retryInMs).toBeLessThan((DAY_SECONDS + HOUR_SECONDS) * 1_000);
       },
     ));
 });
@@ -166,9 +168,7 @@ describe('a retry that is stopped', () => {
     const who = await subscriber(service, 'pm_card_chargeCustomerFail');
     return { who, made: await subscribe(service, who, { trial_days: 1 }) };
   };
-  const MINUTE_MS = MINUTE * 1_000;
-  const firstRetry = ({ made }: Subscribed): number =>
-    Math.ceil(Date.parse(made.trial_end) / MINUTE_MS) * MINUTE_MS + DAY * 1_000;
+  const firstRetry = ({ made }: Subscribed): number => Math.ceil(Date.parse(made.trial_end) / MINUTE) * MINUTE + DAY;
 
   test('ends the same: one more attempt at the same payment', () =>
     runStopped(onTrial, firstRetry, async (one) => {
@@ -217,7 +217,7 @@ describe('a creation that is stopped', () => {
   test('either has been charged once and exists, or was never charged and does not', async () => {
     const { service } = stoppable();
     const cases = await stopEverywhere();
-    await service.advance(2 * HOUR);
+    await service.advance(2 * HOUR_SECONDS);
     for (const { who, way } of cases) {
       const { body: subscriptions } = await service.get('/subscriptions', who.options);
       const { body: payments } = await service.get('/payments', who.options);
@@ -243,7 +243,7 @@ describe('a creation that is stopped', () => {
       const answer = await create(who, 'mine');
       expect({ way: way.name, status: answer.status }).toEqual({ way: way.name, status: 201 });
     }
-    await service.advance(2 * HOUR);
+    await service.advance(2 * HOUR_SECONDS);
     for (const { who, way } of cases) {
       const { body: subscriptions } = await service.get('/subscriptions', who.options);
       const { body: payments } = await service.get('/payments', who.options);

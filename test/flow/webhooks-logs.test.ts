@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { DAY, SECOND } from '../../shared/core/time.ts';
 import { logItem } from '../../shared/webhooks/record/log-entry.ts';
 import { freePort } from '../builders/free-port.ts';
+import { DAY_SECONDS } from '../builders/seconds.ts';
 import { changeTable, confirm, createPaidIntent, signIn, type User } from './flow.ts';
 import { type ParsedJson, type RequestOptions, withHost } from './host.ts';
 import { type Company, company, createCustomer } from './payers.ts';
@@ -548,7 +549,7 @@ describe('a replayed webhook', () => {
 
   test('is possible for 30 days', async () => {
     const { entry, received } = await sent();
-    await service.advance(30 * 86_400 - 1);
+    await service.advance(30 * DAY_SECONDS - 1);
     const late = await signIn(service, { is_admin: true });
     expect((await replay(entry.id, late.options)).status).toBe(200);
     await service.advance(1);

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { freePort } from '../builders/free-port.ts';
-import { DAY } from './flow.ts';
+import { DAY_SECONDS } from '../builders/seconds.ts';
 import { type ParsedJson, withHost } from './host.ts';
 import {
   command,
@@ -105,8 +105,8 @@ describe('a canonical target receives', () => {
     const made = await subscribeToGold(service, who, { trial_days: 5 });
     const steps: (readonly [name: string, how: () => Promise<unknown>])[] = [
       ['membership.pending', async () => undefined],
-      ['membership.activated', () => service.advance(5 * DAY + 60)],
-      ['membership.extended', () => service.advance(32 * DAY)],
+      ['membership.activated', () => service.advance(5 * DAY_SECONDS + 60)],
+      ['membership.extended', () => service.advance(32 * DAY_SECONDS)],
       [
         'membership.cancelled',
         () => command(service, who, { id: made.id, name: 'cancel', body: { cancel_at_period_end: false } }),

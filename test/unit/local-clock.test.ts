@@ -1,8 +1,8 @@
 import { expect, test, vi } from 'vitest';
 import { createClock, type HostClock, type KeptTime, type TimedWork } from '../../infra/local/machine/clock.ts';
+import { HOUR } from '../../shared/core/time.ts';
 
 const START = Date.parse('2030-01-01T00:00:00.000Z');
-const HOUR = 3_600_000;
 
 const clockAt = (reached: number, frozen = true, kept: KeptTime[] = []): HostClock =>
   createClock({

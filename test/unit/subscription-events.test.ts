@@ -6,9 +6,10 @@ import type { EventInvoice, EventSubscription } from '../../shared/providers/por
 import { readSquareEvent } from '../../shared/providers/square/events.ts';
 import { readStripeEvent } from '../../shared/providers/stripe/events.ts';
 import { readEventInvoice, readEventSubscription } from '../../shared/providers/wire/subscription-payloads.ts';
+import { DAY_SECONDS } from '../builders/seconds.ts';
 
 const START = 1_773_144_000;
-const END = START + 31 * 86_400;
+const END = START + 31 * DAY_SECONDS;
 
 const own = (type: string, object: object) => ({
   id: 'evt_1',
@@ -109,7 +110,7 @@ const invoice = {
   currency: 'eur',
   attempt_count: 2,
   next_payment_attempt: END,
-  period_start: START - 86_400,
+  period_start: START - DAY_SECONDS,
   period_end: START,
   lines: { object: 'list', data: [{ id: 'il_1', period: { start: START, end: END } }] },
 };

@@ -1,5 +1,6 @@
 import { expect } from 'vitest';
-import { DAY, signIn, type User } from '../flow.ts';
+import { DAY_SECONDS } from '../../builders/seconds.ts';
+import { signIn, type User } from '../flow.ts';
 import type { ParsedJson, RequestOptions, TestHost } from '../host.ts';
 import { saveMethod } from '../payers.ts';
 import { type Holder, isGuest, type Payer, type Provider, SESSION_CALLERS, type UseCell } from './cells.ts';
@@ -152,7 +153,7 @@ const peopleOf = async (service: TestHost): Promise<People> => {
   const named = await Promise.all(
     PEOPLE.map(async (name) => {
       const email = `${name.replaceAll(' ', '.')}@example.com`;
-      return [name, { ...(await signIn(service, { email, expires_in: 366 * DAY })), email }] as const;
+      return [name, { ...(await signIn(service, { email, expires_in: 366 * DAY_SECONDS })), email }] as const;
     }),
   );
   return Object.fromEntries(named) as unknown as People;
