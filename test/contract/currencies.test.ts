@@ -129,7 +129,7 @@ describe('a location of Square', () => {
     expect(reads()).toBe(before);
   });
 
-  it('that could not be read is asked again by the next payment', async () => {
+  it('that could not be read is read again by the next payment', async () => {
     const fresh = rig.reopen(SQUARE.settings);
     await rig.control('POST', '/faults', { path: '/v2/locations', action: 'error_500', times: 1 });
     expect(await fresh?.checkAmount({ amountCents: 500, currency: 'USD' })).toMatchObject({ kind: 'not known' });

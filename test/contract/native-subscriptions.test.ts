@@ -337,7 +337,7 @@ describe('a subscription', () => {
     expect(await paid()).toBe(1);
   });
 
-  it('whose trial ends without a method is paused, and goes on with another one', async () => {
+  it('whose trial ends without a method is paused, and continues with another method', async () => {
     const { subscription, customerId, methodId } = await created('pm_card_visa', {
       trialEnd: now() + 10 * DAY_SECONDS,
     });
@@ -378,7 +378,7 @@ describe('a subscription', () => {
     expect(doneValue(await native().findOurs(input))).toEqual([]);
   });
 
-  it('that does not exist is refused in every operation but its cancellation', async () => {
+  it('that does not exist is refused in every operation except its cancellation', async () => {
     const absent = { subscriptionId: 'sub_absent', idempotencyKey: 'k' };
     const by = native();
     for (const call of [

@@ -425,7 +425,7 @@ describe('a customer', () => {
       await provider.attachMethod({ paymentMethodId: 'pmt_1', token: 'SIM-OK', customerId, idempotencyKey: key }),
     );
 
-  it('has our id while PayPal has given none, without a call', async () => {
+  it('has our id until PayPal assigns one, without a call', async () => {
     const { customerId } = doneValue(await customer(OUR_CUSTOMER));
     expect(customerId).toBe(OUR_CUSTOMER);
     const changed = { email: 'b@example.com', name: undefined, phone: undefined, cleared: [], idempotencyKey: 'u' };
@@ -445,7 +445,7 @@ describe('a customer', () => {
     ]);
   });
 
-  it('has no id of its own choice: PayPal refuses ids that it has not given', async () => {
+  it('has no id that the caller chooses: PayPal refuses ids that it did not assign', async () => {
     const attached = await provider.attachMethod({
       paymentMethodId: 'pmt_1',
       token: 'SIM-OK',

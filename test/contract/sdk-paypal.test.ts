@@ -233,7 +233,7 @@ describe('a refund', () => {
     return result;
   };
 
-  it('gives back a part of a capture, then the rest, and is read by its id and with the order', async () => {
+  it('refunds a part of a capture, then the rest, and is read by its id and with the order', async () => {
     const { id, captureId } = await charge();
     const part = await refund(captureId, { amount: usd('10.00'), customId: 'ref_1', noteToPayer: 'One book' });
     expect(part).toMatchObject({

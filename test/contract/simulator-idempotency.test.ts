@@ -31,7 +31,7 @@ const code = ({ body }: { body: string }) => (JSON.parse(body) as { error: { typ
 const intents = async () => (await rig.stripe.paymentIntents.list()).data;
 
 describe('the same idempotency key', () => {
-  it('gets the stored answer, marked as such, in whatever order the fields come', async () => {
+  it('gets the stored answer, marked as replayed, for any order of the fields', async () => {
     const first = await create('k1');
     const again = await create('k1', { currency: 'usd', amount: '500' });
     expect(first.replayed).toBeNull();

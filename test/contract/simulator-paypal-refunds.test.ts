@@ -63,7 +63,7 @@ const dispute = ({ order }: Paid, wish: object = {}) =>
   rig.control<{ id: string }>('POST', `/payments/${order}/disputes`, wish);
 
 describe('a refund', () => {
-  it('without an amount gives back all that is left, and is shown in full only on request', async () => {
+  it('without an amount refunds the remaining amount, and is shown in full only on request', async () => {
     const paid = await pay();
     const part = await refund(paid, usd('10.00'), {});
     expect(part).toMatchObject({

@@ -34,7 +34,7 @@ const refused = (params: object, path = '/v1/refunds') =>
   errorOf(rig.stripe.rawRequest('POST', path, params as Record<string, unknown>));
 
 describe('a refund that Stripe refuses', () => {
-  it('of more than is left names the amounts, and gives no code', async () => {
+  it('of more than the remaining amount names the amounts, without a code', async () => {
     const { id } = await paid();
     await rig.stripe.refunds.create({ payment_intent: id, amount: 99 });
     const error = await refused({ payment_intent: id, amount: 1_001 });
@@ -117,7 +117,7 @@ describe('a refund that Stripe refuses', () => {
     });
   });
 
-  it('of what a capture left over is never given back twice', async () => {
+  it('of the uncaptured amount is never refunded twice', async () => {
     const held = await paid('pm_card_visa', { capture_method: 'manual' });
     await rig.stripe.paymentIntents.capture(held.id, { amount_to_capture: 600 });
     expect((await refused({ payment_intent: held.id, amount: 601 })).message).toContain('($6.00)');
@@ -238,7 +238,7 @@ describe('the control routes', () => {
     ]);
   });
 
-  it('raise a dispute in a later state: its beginning is announced all the same', async () => {
+  it('raise a dispute in a later state, whose creation is still announced', async () => {
     await paid();
     await rig.control('POST', '/payments/pay_1/disputes', { inquiry: true, status: 'closed' });
     expect((await rig.stripe.disputes.list()).data).toMatchObject([{ status: 'warning_closed' }]);

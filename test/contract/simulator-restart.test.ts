@@ -60,7 +60,7 @@ describe('a restart', () => {
     expect(types.filter((type) => type === 'payment_intent.succeeded')).toHaveLength(3);
   });
 
-  it('goes on with new ids where it left off', async () => {
+  it('continues with new ids after the last one', async () => {
     rig = createRig({ file: join(folder, 'simulator.db') });
     const first = await rig.stripe.customers.create({});
     rig = restarted(rig);
@@ -69,7 +69,7 @@ describe('a restart', () => {
     expect((await rig.stripe.customers.list()).data.map(({ id }) => id)).toEqual([second.id, first.id]);
   });
 
-  it('goes on with billing, retries and events, each on its day', async () => {
+  it('continues billing, retries and events, each on its day', async () => {
     const clock = fakeClock();
     rig = createRig({ file: join(folder, 'simulator.db'), clock });
     const { stripe } = rig;

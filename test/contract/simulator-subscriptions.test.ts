@@ -168,7 +168,7 @@ describe('the events of a subscription', () => {
   };
   const types = async (): Promise<string[]> => (await rig.events()).map(({ type }) => type);
 
-  it('tell of its creation, renewal and end, each when it was', async () => {
+  it('report its creation, renewal and end, each at its time', async () => {
     const subscription = await subscribe();
     await rig.clock.advance(31 * DAY);
     await rig.stripe.subscriptions.update(subscription.id, { cancel_at_period_end: true });
@@ -193,7 +193,7 @@ describe('the events of a subscription', () => {
     expect((await charges()).map(({ payment_id: ours }) => ours)).toEqual([null, null]);
   });
 
-  it('tell of a trial that ends in three days, and once of a shorter one', async () => {
+  it('report a trial three days before its end, and a shorter trial once', async () => {
     const trial = (days: number) => ({
       params: { trial_end: Math.floor(rig.clock.now() / 1_000) + days * DAY_SECONDS },
     });
@@ -207,7 +207,7 @@ describe('the events of a subscription', () => {
     expect((await charges()).map(({ created_at: when }) => when.slice(0, 10))).toEqual(['2030-01-03', '2030-01-11']);
   });
 
-  it('tell of each failure, 1, 3, 7 and 14 days after the first, and then of the end', async () => {
+  it('report each failure, 1, 3, 7 and 14 days after the first, and then the end', async () => {
     const subscription = await subscribe({ method: 'pm_sim_ok_1_then_decline' });
     await rig.clock.advance(31 * DAY);
     await rig.clock.advance(14 * DAY - 1);
@@ -230,7 +230,7 @@ describe('the events of a subscription', () => {
     expect(await charges()).toHaveLength(6);
   });
 
-  it('tell of a recovery', async () => {
+  it('report a recovery', async () => {
     const subscription = await subscribe({ method: 'pm_sim_ok_1_then_decline' });
     await rig.clock.advance(33 * DAY);
     const { id: method } = await attach(customerOf(subscription), 'pm_card_visa');
@@ -257,14 +257,14 @@ describe('the events of a subscription', () => {
     expect(await charges()).toHaveLength(3);
   });
 
-  it('tell of the end where a card that is lost stays the only one', async () => {
+  it('report the end if a lost card stays the only one', async () => {
     const subscription = await subscribe({ method: 'pm_sim_ok_1_then_lost' });
     await rig.clock.advance(45 * DAY);
     expect(await statusOf(subscription)).toBe('canceled');
     expect(await charges()).toHaveLength(2);
   });
 
-  it('tell of a renewal that is processing once it is settled', async () => {
+  it('report a processing renewal once it is settled', async () => {
     const subscription = await subscribe({ method: 'pm_sim_processing_ok' });
     const { id: method } = await attach(customerOf(subscription), 'pm_sim_processing_fail');
     await rig.stripe.subscriptions.update(subscription.id, { default_payment_method: method });
@@ -279,7 +279,7 @@ describe('the events of a subscription', () => {
     ]);
   });
 
-  it('tell of its end with its customer', async () => {
+  it('report its end with the deletion of its customer', async () => {
     const subscription = await subscribe();
     await rig.stripe.customers.del(customerOf(subscription));
     expect((await sent(subscription)).at(-1)).toBe('2030-01-01 customer.subscription.deleted');
@@ -324,7 +324,7 @@ describe('a method of a subscription', () => {
     expect(await statusOf(subscription)).toBe('active');
   });
 
-  it('that loses connections does not when the provider charges by itself', async () => {
+  it('that loses connections does not do so when the provider charges a renewal', async () => {
     const subscription = await subscribe();
     const { id: method } = await attach(customerOf(subscription), 'pm_sim_timeout_before');
     await rig.stripe.subscriptions.update(subscription.id, { default_payment_method: method });

@@ -32,7 +32,7 @@ const verify = ({ body, headers }: Rig['delivered'][number]) =>
 const mode = (setting: object) => rig.control('POST', '/webhooks', setting);
 
 describe("the simulator's own events", () => {
-  it('tell the whole way of a payment, in order, signed at the moment they are sent', async () => {
+  it('report every step of a payment, in order, signed at the time of sending', async () => {
     const { id } = await pay();
     expect(rig.delivered).toEqual([]);
     expect(await types()).toEqual(['payment_intent.created', 'charge.succeeded', 'payment_intent.succeeded']);
@@ -77,7 +77,7 @@ describe("the simulator's own events", () => {
     expect(await types()).toEqual(['payment_intent.payment_failed']);
   });
 
-  it('tell of customers and methods, with what was changed', async () => {
+  it('report changes of customers and methods, with the previous values', async () => {
     const customer = await rig.stripe.customers.create({ email: 'a@example.com' });
     await rig.stripe.customers.update(customer.id, { name: 'Ana' });
     const method = await rig.stripe.paymentMethods.attach('pm_card_visa', { customer: customer.id });

@@ -57,7 +57,7 @@ describe('an idempotency key', () => {
     expect(await charges()).toBe(1);
   });
 
-  it('stands for one request only', async () => {
+  it('is valid for one request only', async () => {
     await charge('k1');
     const other = await charge('k1', { amount_money: money(501) });
     expect([other.status, codes(other)]).toEqual([400, ['IDEMPOTENCY_KEY_REUSED']]);

@@ -65,7 +65,7 @@ export const billByTheClock = async (plan: BillingPlan): Promise<number> => {
   }
 };
 
-/** In steps: no single request to the clock takes longer than its client waits. */
+/** Moves the clock in steps: a single long move would exceed the client's time limit. */
 const moveOn = async (service: TestHost, until: string): Promise<void> => {
   for (let at = after(new Date(service.now()).toISOString(), STEP_DAYS); at < until; at = after(at, STEP_DAYS)) {
     await service.moveTo(at);
@@ -116,7 +116,7 @@ const makeAll = async (service: TestHost, who: Subscriber, group: SubscriptionGr
   return all;
 };
 
-/** Each at its time; the clock passes all of them in order. */
+/** Cancels each subscription at its time, in order. */
 const cancelOnTheWay = async (service: TestHost, userId: string, made: readonly Made[]): Promise<void> => {
   const canceled = made.flatMap((one) => {
     const { cancelAfter: cancel } = one.group;
@@ -136,7 +136,7 @@ const cancelOnTheWay = async (service: TestHost, userId: string, made: readonly 
   }
 };
 
-/** When its periods start, up to the end. */
+/** The start times of its periods, up to its end. */
 const dueOf = ({ anchor, group, endsAt }: Made, until: string): string[] => {
   const end = endsAt !== undefined && endsAt < until ? endsAt : until;
   const due: string[] = [];
@@ -147,7 +147,7 @@ const dueOf = ({ anchor, group, endsAt }: Made, until: string): string[] => {
   }
 };
 
-/** A sweep comes every minute, on the minute. */
+/** A sweep runs at each full minute. */
 const sweptAt = (due: string): string => new Date(Math.ceil(Date.parse(due) / MINUTE) * MINUTE).toISOString();
 
 const countCharges = async (service: TestHost, made: readonly Made[], until: string): Promise<number> => {

@@ -88,7 +88,7 @@ describe('lists as CSV', () => {
     expect(answer.body).not.toMatch(/(^|,|\n)"?[=+@-]/);
   });
 
-  test('come in pages of 1,000 rows behind Link, whatever limit says, each with the header row', async () => {
+  test('come in pages of 1,000 rows linked by Link headers, for any limit, each page with the header row', async () => {
     const pages: number[] = [];
     const ids = new Set<string>();
     for (let path: string | undefined = '/payments?limit=7&status=created'; path; ) {

@@ -83,7 +83,7 @@ describe('customer.updated', () => {
     expect(namesOf(customer.id)).toEqual(['customer.created', 'customer.updated']);
   });
 
-  test('that is older than the stored values is stale, whenever they arrived', async () => {
+  test('that is older than the stored values is stale, in any order of arrival', async () => {
     const { user, customer, at } = await known();
     const started = seconds();
     await service.advance(MINUTE_SECONDS);
@@ -91,7 +91,7 @@ describe('customer.updated', () => {
     await tell('customer.updated', { ...at, name: 'Newer' }, { created: started + 20 });
     await tell('customer.updated', { ...at, name: 'Older' }, { created: started + 10 });
     expect(await readCustomer(user, customer.id)).toMatchObject({ name: 'Newer' });
-    // Newer than the last event, but sent before that event arrived.
+    // Newer than the last event, and created before the last event arrived.
     await tell('customer.updated', { ...at, name: 'Newest' }, { created: started + 30 });
     expect(await readCustomer(user, customer.id)).toMatchObject({ name: 'Newest' });
     expect(
@@ -112,7 +112,7 @@ describe('customer.updated', () => {
     expect(namesOf(customer.id)).toEqual(['customer.created']);
   });
 
-  test('from before our own change to the provider is stale; a change of metadata makes none so', async () => {
+  test('sent before our own change at the provider is stale; a change of metadata makes no event stale', async () => {
     const { user, customer, at } = await known();
     const started = seconds();
     await service.advance(MINUTE_SECONDS);
@@ -137,7 +137,7 @@ describe('customer.updated', () => {
 });
 
 describe('customer.created', () => {
-  test('only logs, whether the customer is ours or not', async () => {
+  test('is only logged, for known and unknown customers', async () => {
     const { user, customer, at } = await known();
     await tell('customer.created', { ...at, name: 'Other' });
     await tell('customer.created', { id: 'cus_of_the_dashboard', email: 'd@example.com' });
@@ -214,7 +214,7 @@ describe('a deletion that takes history along', () => {
     expect(meta).toMatchObject({ total: 1 });
     const items = await itemsOf(service);
     const left = items.filter((item) => [paid, open].some(({ id }) => JSON.stringify(item).includes(id)));
-    // The provider's words are logged for 90 days, and only there is it named.
+    // Only the log of inbound events, kept for 90 days, holds the provider's payload with the customer's name.
     expect(new Set(left.map(({ pk }) => pk.split('#')[0]))).toEqual(new Set(['LOG']));
     const counted = items.filter(({ pk }) => pk === `COUNT#USER#${user.userId}#PAY`);
     const sum = (name: string): number => counted.reduce((total, item) => total + (item[name] ?? 0), 0);

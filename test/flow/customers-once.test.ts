@@ -125,7 +125,7 @@ describe('a guest', () => {
     expect(await storedRecord(service, 'CUS', answer.body.id)).toMatchObject({ guestEmail: 'gina@example.com' });
   });
 
-  test('goes on by a token alone, which stands for guest_data', async () => {
+  test('continues with a guest token in place of guest_data', async () => {
     const first = await create({}, { guest_data: { email: 'token@example.com', name: 'Tom' }, email: undefined });
     const guestToken = first.body.guest_token;
     const second = await create({ guestToken }, { email: undefined });
@@ -156,7 +156,7 @@ describe('a guest', () => {
     expect(await create(keyed, { guest_data: { ...guest_data, name: 'Else' } })).toMatchObject({ status: 422 });
   });
 
-  test('needs a key of 20 characters or more, unless a token or a session stands beside it', async () => {
+  test('needs a key of 20 characters or more, unless the request has a token or a session', async () => {
     const guest_data = { email: 'key@example.com', name: 'Kay' };
     const short = { idempotencyKey: 'x'.repeat(19) };
     expect(await create(short, { guest_data })).toMatchObject({

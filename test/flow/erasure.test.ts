@@ -42,7 +42,7 @@ beforeEach(() => {
 const SINKS = ['canonical', 'raw'];
 const sentSoFar = async () => (await Promise.all(SINKS.map((sink) => deliveredTo(service, sink)))).flat();
 
-/** What was sent to targets after the first `known` deliveries of each. */
+/** The deliveries to the targets, without the known ones. */
 const sentAfter = async (known: readonly unknown[]): Promise<string> => {
   const all = await sentSoFar();
   const before = new Set(known.map((one) => JSON.stringify(one)));
@@ -100,7 +100,7 @@ describe('the erasure of a user', () => {
     const atProvider = (list: string, id: string) => ledger[list].find((one: ParsedJson) => one.id === id);
     expect(atProvider('customers', life.customer.provider_customer_id)).toMatchObject({ deleted: true });
     const now = new Map((await itemsOf(service)).map((item) => [`${item.pk} ${item.sk}`, item]));
-    // A record with due work of its own may change; its person's values stay all the same.
+    // Due work may change the record, but not the person's values in it.
     const keyOf = ({ pk, sk }: ParsedJson): string => `${pk} ${sk}`;
     const still = untouched.filter(({ due }) => due === undefined);
     expect(still.map((item) => now.get(keyOf(item)))).toEqual(still);

@@ -38,7 +38,7 @@ const unconfirmed = async (fields = {}) => {
   return { user, payment, tell };
 };
 
-/** Exactly these outcomes are logged of a payment's events; within one moment their order is not kept. */
+/** The log holds exactly these outcomes of a payment's events, in any order. */
 const expectOutcomes = async (paymentId: string, expected: readonly unknown[]): Promise<void> => {
   const logged = (await logEntriesOf(service, paymentId)).map(({ status, response }) => [
     status,

@@ -330,7 +330,7 @@ describe('npm start', () => {
     await vi.waitFor(async () => expect(await readdir(temporary)).toEqual([]), { timeout: 5_000 });
   });
 
-  test('says in one line, at once, why it cannot use its data folder', async () => {
+  test('reports in one line, immediately, why it cannot use its data folder', async () => {
     const damaged = async (file: string): Promise<string> => {
       const made = await folder();
       await writeFile(join(made, file), 'this is no database, but long enough to be taken for one');
@@ -350,7 +350,7 @@ describe('npm start', () => {
     );
   });
 
-  test('says in one line why it cannot start, and exits with 1', async () => {
+  test('reports in one line why it cannot start, and exits with 1', async () => {
     const port = await usedPort();
     const cases: [Record<string, string>, RegExp][] = [
       [{ PORT: port }, new RegExp(`^port ${port} is in use: [^\\n]+\\n$`)],

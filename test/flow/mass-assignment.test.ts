@@ -12,7 +12,7 @@ import { company, createAddress, createCustomer, saveMethod } from './payers.ts'
 import { paidPayment } from './refunders.ts';
 import { command, OWN_BILLING, subscribe, subscriber } from './subscribers.ts';
 
-/** Whatever else a body holds, only what its caller may set is stored: here and at the provider. */
+/** Only the fields that the caller may set are stored, here and at the provider; other fields are ignored. */
 const service = withHost({ frozen: true, env: { EXTERNAL_WEBHOOKS_ENABLED: 'true', ...OWN_BILLING } });
 
 const CANARY = 'canary-5f2a';

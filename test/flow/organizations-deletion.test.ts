@@ -20,7 +20,7 @@ import { withStops } from './stops.ts';
 const stoppable = withStops(PATIENT);
 
 const scale = inject('scale');
-/** Five hundred children for each run that is stopped. */
+/** Five hundred children per stopped run. */
 const STOPS = scale > 1 ? 20 : 5;
 const CHILDREN = 500 * STOPS;
 vi.setConfig({ testTimeout: 240_000 * scale });
@@ -28,7 +28,7 @@ vi.setConfig({ testTimeout: 240_000 * scale });
 const remove = (service: TestHost, id: string, owner: UserWithEmail): Promise<TestAnswer> =>
   service.request('DELETE', `/organizations/${id}`, owner.options);
 
-/** Every item that says anything of the organization, by what it is. */
+/** Every item that names the organization, by kind. */
 const leftOf = async (service: TestHost, id: string): Promise<Record<string, number>> => {
   const counts: Record<string, number> = {};
   for (const item of await itemsOf(service)) {
@@ -135,7 +135,7 @@ describe('deleting an organization', () => {
       const call = 8 + Math.floor(draw(1, stop) * 150);
       await stopped({ call, executed: stop % 2 === 0 }, () => service.advance(MINUTE_SECONDS));
       const { due_at } = await organization(id);
-      // Its lease stands: it is in the middle of a run that goes on no more.
+      // The lease of the stopped run has not expired yet.
       expect(Date.parse(due_at)).toBeGreaterThan(service.now());
       stoppedAt.add(due_at);
       // A write that passed the access check before the deletion.
@@ -158,7 +158,7 @@ describe('deleting an organization', () => {
     expect(await atProvider(service)).toEqual({ customers: 0, attached: 0 });
   });
 
-  test('goes on with the rest where the provider does not answer, and comes back for it', async () => {
+  test('removes the other records while the provider does not answer, and retries the failed one later', async () => {
     const { service } = stoppable();
     const owner = await newPerson(service);
     const id = await newOrganization(service, owner);
@@ -206,7 +206,7 @@ describe('deleting an organization', () => {
     expect(await leftOf(service, id)).toEqual({});
   });
 
-  test('of one made under a key never lets the key bring its id back', async () => {
+  test('of an organization created under an Idempotency-Key stays final: the key does not recreate its id', async () => {
     const { service } = stoppable();
     const owner = await newPerson(service);
     const create = () => service.post('/organizations', { name: 'Acme' }, { ...owner.options, idempotencyKey: 'k' });

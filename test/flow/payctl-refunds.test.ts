@@ -6,7 +6,7 @@ import { type ParsedJson, withHost } from './host.ts';
 import { payctlOf, spawned } from './payctl.ts';
 import { expectAgreement, PAYING_METHODS, paidPayment, refundsAtProvider, signInAdmin } from './refunders.ts';
 
-/** What an operator does and sees of refunds and disputes. */
+/** The operator's commands for refunds and disputes, and their output. */
 const service = withHost({ frozen: true, env: PATIENT });
 const payctl = payctlOf(service);
 
@@ -83,7 +83,7 @@ describe('payctl refund', () => {
     });
   });
 
-  test('says that the provider has not answered; doctor names the refund until reconcile has read it', async () => {
+  test('reports that the provider has not answered; doctor names the refund until reconcile has read it', async () => {
     const { user, payment } = await setUp();
     const charged = await createPaidIntent(service, user);
     await service.webhookMode('drop');

@@ -65,7 +65,7 @@ describe('payctl', () => {
 
   const stateOf = ({ checks }: ParsedJson, check: string) => checks.find((one: ParsedJson) => one.check === check);
 
-  test('doctor finds all well, whatever its own shell says', async () => {
+  test('doctor finds all well, independent of the variables of its own shell', async () => {
     const well = await payctl(['doctor'], {
       DUNNING_DAYS: 'never',
       PROVIDER_B: '',
@@ -77,7 +77,7 @@ describe('payctl', () => {
     expect(stateOf(well.json, 'provider_c')).toMatchObject({ detail: expect.stringMatching(/; takes USD only$/) });
   });
 
-  test('doctor says every mistake of the settings', async () => {
+  test('doctor reports every mistake in the settings', async () => {
     const settings = { DUNNING_DAYS: 'never', PROVIDER_A: 'unknown' };
     const host = await answering((url) => [200, url === '/_local/clock' ? CLOCK : { ...HOST, settings }]);
     const { exitCode, said } = await spawned(host.url, ['--json', 'doctor']);
@@ -90,7 +90,7 @@ describe('payctl', () => {
     ]);
   });
 
-  test('doctor says that a provider does not let us in', async () => {
+  test('doctor reports that a provider refuses the credentials', async () => {
     const { exitCode, json } = await payctl(['doctor'], {
       PROVIDER_A_API_KEY: 'sk_test_wrong',
       PROVIDER_C_ACCESS_TOKEN: '',
@@ -104,7 +104,7 @@ describe('payctl', () => {
     });
   });
 
-  test('finds the local host by PORT, and names --url where none answers', async () => {
+  test('finds the local host by PORT, and suggests --url when no host answers', async () => {
     const { port } = new URL(service.host().baseUrl);
     expect(await spawned(undefined, ['clock', 'show'], { PORT: port })).toMatchObject({ exitCode: 0, complained: '' });
     const { exitCode, complained } = await spawned(undefined, ['clock', 'show'], { PORT: '1' });
@@ -497,7 +497,7 @@ describe('payctl, for a payment whose creation has no answer,', () => {
 describe('payctl, where the location at Square is not ours', () => {
   const service = withHost({ frozen: true, env: { PROVIDER_C_LOCATION_ID: 'ELSEWHERE' } });
 
-  test('doctor says that its currency cannot be read', async () => {
+  test('doctor reports that its currency cannot be read', async () => {
     const { exitCode, json } = await payctlOf(service)(['doctor']);
     expect(exitCode).toBe(1);
     expect(json.checks.find(({ check }: ParsedJson) => check === 'provider_c')).toMatchObject({

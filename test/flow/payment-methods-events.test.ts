@@ -76,7 +76,7 @@ describe('payment_method.updated', () => {
     expect(await readMethod(user, method.id)).toEqual({ ...method, card_exp_year: '2042', updated_at });
   });
 
-  test('that says what is known, or nothing of the card, changes nothing', async () => {
+  test('that holds known values, or no card, changes nothing', async () => {
     const { user, method, at } = await known();
     await tell('payment_method.updated', { ...at, ...card({}) });
     await tell('payment_method.updated', at);
@@ -84,7 +84,7 @@ describe('payment_method.updated', () => {
     expect(await storedRecord(service, 'PM', method.id)).toMatchObject({ version: 1 });
   });
 
-  test('from before what is known already is stale; our own changes make none so', async () => {
+  test('that is older than the stored values is stale; our own changes make no event stale', async () => {
     const { user, method, at } = await known();
     const started = seconds();
     await service.advance(MINUTE_SECONDS);
@@ -143,7 +143,7 @@ describe('payment_method.detached', () => {
     },
   );
 
-  test('comes again, comes of our own doing, or of one that is not here: nothing', async () => {
+  test('is repeated, is caused by the service itself, or is of an unknown method: it changes nothing', async () => {
     const { user, method, at } = await known();
     expect((await service.request('DELETE', `/payment-methods/${method.id}`, user.options)).status).toBe(204);
     await service.settle();
@@ -185,7 +185,7 @@ describe('payment_method.detached', () => {
 });
 
 describe('payment_method.attached', () => {
-  test('confirms it, and makes none', async () => {
+  test('confirms the method, and creates none', async () => {
     const { user, method, at } = await known();
     await tell('payment_method.attached', { ...at, customer: 'cus_other', ...card({ last4: '0000' }) });
     await tell('payment_method.attached', { id: 'pm_of_the_dashboard', ...card({}) });

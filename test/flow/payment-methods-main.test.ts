@@ -459,7 +459,7 @@ describe('a deleted payment method', () => {
     expect(await service.post('/payments/intents', naming, user.options)).toMatchObject({ status: 404 });
   });
 
-  test('that the provider has detached already is deleted as well', async () => {
+  test('that is already detached at the provider can be deleted', async () => {
     const user = await signIn(service);
     const method = await saveMethod(service, user.options);
     await service.webhookMode('drop');

@@ -147,7 +147,7 @@ describe('a provider that fails', () => {
     expect(await methodAtProvider(service, gone.provider_payment_method_id)).toMatchObject({ customer: null });
   });
 
-  test('while a customer is deleted leaves it, and what is left of its methods, until asked again', async () => {
+  test('during the deletion of a customer keeps the customer and its remaining methods until a retry', async () => {
     const user = await signIn(service);
     const customer = await createCustomer(service, user.options);
     await saveMethod(service, user.options);

@@ -14,7 +14,7 @@ import {
   storedRecord,
 } from './payers.ts';
 
-/** Whose payment methods are whose: organizations, guests; and what lists show of them. */
+/** Owners of payment methods: users, organizations and guests; and which methods each list shows. */
 const service = withHost({ frozen: true, env: PATIENT });
 
 const idsOf = ({ body }: TestAnswer): string[] => body.map(({ id }: ParsedJson) => id);
@@ -136,7 +136,7 @@ describe('the billing address of a payment method', () => {
   test('stays linked when the provider fails, and a repeated request sends it again', async () => {
     const user = await signIn(service);
     const [method, address] = [await saveMethod(service, user.options), await createAddress(service, user.options)];
-    // A call that certainly did nothing is retried once at once.
+    // A call without effect is retried once, immediately.
     for (const [action, times] of [
       ['error_500', 1],
       ['reset', 1],

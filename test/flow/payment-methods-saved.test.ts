@@ -123,7 +123,7 @@ describe('a payment that is to save its method', () => {
     await expectSavedOnce(payment.id, user.options);
   });
 
-  test('saves it once, though several sources report the success', async () => {
+  test('saves the method once when several sources report the success', async () => {
     const user = await signIn(service);
     const payment = await saving(user);
     await service.webhookMode('duplicate');

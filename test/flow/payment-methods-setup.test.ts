@@ -214,7 +214,7 @@ describe('a card that asks its payer', () => {
 });
 
 describe('before it is set up', () => {
-  test('it starts no subscription, neither a new one nor an old one; afterwards it does', async () => {
+  test('it cannot start or restart a subscription; afterwards it can', async () => {
     const user = await newUser();
     const old = await saveMethod(service, user.options);
     const method = await save(user.options);
@@ -263,7 +263,7 @@ describe('before it is set up', () => {
     expect(await confirm(service, payment.id, user.options)).toMatchObject({ body: { status: 'succeeded' } });
   });
 
-  test('it becomes no default by any route, and the wish at its create counts once it is set up', async () => {
+  test('no route makes it the default; is_default of its create takes effect once it is set up', async () => {
     const user = await newUser();
     const first = await saveMethod(service, user.options, { is_default: true });
     const wanting = await save(user.options, { is_default: true });
@@ -281,7 +281,7 @@ describe('before it is set up', () => {
     expect(await setDefault(other.id, user.options)).toMatchObject({ status: 200, body: { is_default: true } });
   });
 
-  test('the wish to be the default is taken back by is_default: false; other changes keep it', async () => {
+  test('is_default: false withdraws the request to become the default; other changes keep the request', async () => {
     const user = await newUser();
     const first = await saveMethod(service, user.options, { is_default: true });
     const [kept, withdrawn] = [
@@ -358,7 +358,7 @@ describe('the end of a set-up', () => {
     expect(await storedRecord(service, 'PM', passed.id)).toMatchObject({ version: 2 });
   });
 
-  test('is read at the provider: an event alone completes nothing, and a late failure takes nothing back', async () => {
+  test('is read at the provider: an event alone completes no set-up, and a late failure reverts none', async () => {
     const user = await newUser();
     const method = await save(user.options);
     const id = setupIdOf(method);

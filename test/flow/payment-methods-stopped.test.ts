@@ -56,7 +56,7 @@ const attached = async (): Promise<{ methods: ParsedJson[]; customers: ParsedJso
 const listOf = async (options: RequestOptions): Promise<ParsedJson[]> =>
   (await stoppable().service.get('/payment-methods', options)).body;
 
-/** For as long as the function could still run, plus 5 s. */
+/** The function's time-out plus 5 s. */
 const TAKEN_SECONDS = 34;
 
 describe('a create of a payment method that is stopped', () => {
@@ -93,7 +93,7 @@ describe('a create of a payment method that is stopped', () => {
     await expectOne(cases, await all(cases, again));
   });
 
-  test('takes no other body under its key meanwhile, nor after', async () => {
+  test('refuses another body under its key, during and after the work', async () => {
     const { service, watch, stopped } = stoppable();
     const observer = await signIn(service);
     const calls = await watch(() => create(observer.options));
@@ -294,7 +294,7 @@ describe('a payment that is to save its method', () => {
     const user = await signIn(service, { expires_in: 3 * DAY_SECONDS });
     const observed = await createIntent(service, user, saving);
     const calls = await watch(() => confirm(service, observed.id, user.options));
-    // Paid, and recorded as such; nothing of the method yet.
+    // The payment is recorded as paid; its method is not saved yet.
     const call = calls.lastIndexOf('GET /v1/payment_intents/:id') + 1;
     expect(call).toBeGreaterThan(1);
     const begin = async () => {

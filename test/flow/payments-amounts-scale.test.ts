@@ -18,7 +18,7 @@ import { type ParsedJson, withHost } from './host.ts';
 
 /**
  * Random histories of one payment at each provider at the same time: updates, confirmations, lost answers, approvals,
- * and a clock that moves on. Whatever happened, once the provider is back and all is quiet, the payment was charged
+ * and a moving clock. In every history, once the provider is back and all work is done, the payment was charged
  * at most once, and for the amount that its record shows. The seed is fixed here (its second history charges another
  * amount where unclear updates are not settled first), and any in `npm run test:long`.
  */
@@ -60,7 +60,7 @@ const step = fc.record({
   act,
   fault: fc.option(fault, { freq: 1 }),
   isRaced: fc.constantFrom(false, false, true),
-  /** At once after it. */
+  /** Immediately after the step. */
   next: fc.constantFrom(undefined, undefined, 'approve', 'confirm', 'again'),
 });
 const round = fc.record({
@@ -156,7 +156,7 @@ const expectTrue = async ({ payment, user, slot }: Subject): Promise<void> => {
   expect(published).toHaveLength(taken.length);
 };
 
-test('the ledger’s amount is the record’s, and there is one charge at most, whatever happened', async () => {
+test('the ledger’s amount equals the record’s, with at most one charge, for every history', async () => {
   const scale = inject('scale');
   await fc.assert(
     fc.asyncProperty(history, async ({ webhooks, hasMethod, rounds }) => {

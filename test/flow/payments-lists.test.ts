@@ -9,7 +9,7 @@ const idsOf = (list: readonly ParsedJson[]): string[] => list.map(({ id }) => id
 describe('the payment list of a user', () => {
   const service = withHost({ frozen: true, env: PATIENT });
   let user: User;
-  /** Oldest first; five a minute, of one moment each. */
+  /** Oldest first: five payments per minute, all created at the same moment. */
   let payments: ParsedJson[] = [];
 
   const list = (query = '', options: RequestOptions = user.options) => service.get(`/payments${query}`, options);
@@ -391,7 +391,7 @@ describe.each(['minimal', 'full', 'token'] as const)(
       expect(shown).not.toHaveProperty('client_secret');
     });
 
-    test('shows the token’s guest in full, and other guests of the e-mail as the setting says', async () => {
+    test('shows the token’s guest in full, and other guests of the e-mail according to the setting', async () => {
       const mine = await guestPayment(service, 'two@example.com');
       await service.advance(1);
       const theirs = await guestPayment(service, 'two@example.com');

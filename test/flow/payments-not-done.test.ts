@@ -146,7 +146,7 @@ test('a failed payment whose next attempt was not carried out stays failed, with
   expect(await timesCharged(service, id)).toBe(1);
 });
 
-test('an attempt with an unknown outcome stays claimed, though its repetition is not carried out', async () => {
+test('an attempt with an unknown outcome stays claimed when its repetition has no effect', async () => {
   await service.webhookMode('drop');
   const user = await signIn(service);
   const payment = await createIntent(service, user, { payment_method_id: VISA });

@@ -148,7 +148,7 @@ describe('concurrent changes of one payment', () => {
     }
   });
 
-  test('by several updates lose none that was answered with 200', async () => {
+  test('keep every update that was answered with 200', async () => {
     const user = await signIn(service);
     const fields = ['concept', 'category', 'reference_code', 'tags', 'description', 'return_url'];
     const newValue = (field: string): string => (field === 'return_url' ? 'https://shop.example/' : `new ${field}`);

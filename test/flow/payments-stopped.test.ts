@@ -193,7 +193,7 @@ const STATUS_THERE: Readonly<Record<string, string>> = {
 describe('a confirm that is stopped', () => {
   const confirmIt = ({ id }: ParsedJson, user: User) => confirm(stoppable().service, id, user.options);
 
-  test('charges once, and the record says so once the clock has moved', async () => {
+  test('charges once, and the record shows the charge after due work', async () => {
     const { service } = stoppable();
     const cases = await stopEverywhere({}, confirmIt);
     await service.advance(20 * MINUTE_SECONDS);

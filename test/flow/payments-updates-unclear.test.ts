@@ -158,7 +158,7 @@ describe.each([
   });
 });
 
-test('a PayPal order with another amount than the record is not captured, whatever reports the approval', async () => {
+test('a PayPal order with another amount than the record is not captured, for any source of the approval', async () => {
   const user = await signIn(service);
   const [reported, unreported] = [await overtakenByALateUpdate(user), await overtakenByALateUpdate(user)];
   await service.authenticate(reported);

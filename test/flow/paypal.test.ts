@@ -91,7 +91,7 @@ describe('an approval at PayPal', () => {
     await expectPaidOnce(id, user);
   });
 
-  test('after a confirm that came too early is captured as well', async () => {
+  test('is captured also after a premature confirm', async () => {
     const user = await signIn(service);
     const { id, next_action } = await createIntent(service, user, PAYPAL);
     const early = await confirm(service, id, user.options);

@@ -6,7 +6,7 @@ import { saveMethod } from './payers.ts';
 import { command, OWN_BILLING, patch, payer, readSubscription, type Subscriber, subscribe } from './subscribers.ts';
 import { takenSince } from './use/charges.ts';
 
-/** A member's own customer may stand on a subscription of the organization. It is no lever on that subscription. */
+/** A subscription of the organization may name a member's own customer, which gives the member no rights on it. */
 const WAYS = [
   ['provider_a', 'the provider', {}, 'pm_card_visa'],
   ['provider_a', 'the service', OWN_BILLING, 'pm_card_visa'],

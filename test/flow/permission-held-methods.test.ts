@@ -64,7 +64,7 @@ describe('a token that is saved as a member’s own method after the payment cam
     return { payment, saved, raise };
   };
 
-  test('is neither raised nor charged by the owner while the member belongs to the organization', async () => {
+  test('cannot be raised or charged by the owner while the member belongs to the organization', async () => {
     const { payment, raise } = await held();
     const done = await begin();
     expect(await raise()).toMatchObject(DENIED);
@@ -76,7 +76,7 @@ describe('a token that is saved as a member’s own method after the payment cam
     });
   });
 
-  test('is neither raised nor charged once the member has left', async () => {
+  test('cannot be raised or charged after the member has left', async () => {
     const { payment, raise } = await held();
     await removeMember(service, acme, acme.billing);
     const done = await begin();

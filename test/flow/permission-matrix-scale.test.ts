@@ -44,9 +44,9 @@ const inTurns = async <T, R>(items: readonly T[], work: (item: T) => Promise<R>)
   return results;
 };
 
-/** What is stored goes first: before methods are deleted and the former member is removed. */
+/** Cells with a stored method run first: before methods are deleted and the former member is removed. */
 const isStored = ({ naming }: UseCell): boolean => naming === 'stored';
-/** A subscription's period is over, or its trial, when the clock has moved on. */
+/** Cells that need the end of a period or trial: their requests follow a move of the clock. */
 const isOfPeriod = ({ action }: UseCell): boolean => ['change method', 'resume', 'reactivate'].includes(action);
 
 beforeAll(async () => {
@@ -80,7 +80,7 @@ const isRefusedBy =
 
 const shown = ({ status, body }: TestAnswer): string => `${status} ${body?.code ?? body?.status ?? ''}`.trim();
 
-/** What a refused cell answered that it should not have; undefined where it is right. */
+/** The wrong answer of a cell that must be refused; undefined if the answer is right. */
 const wrongRefusal = async ({ cell, send }: PreparedUse): Promise<string | undefined> => {
   const expected = expectedOf(cell);
   const answers = (await send()).map(shown);
@@ -160,7 +160,7 @@ describe('the matrix of use', () => {
   it('charges nothing if only the provider knows that a method was removed', async () => {
     const known = await takenSince(service);
     const wrong: (string | undefined)[] = [];
-    // One after another: while the provider is asked, another change of the same payment is refused.
+    // One after another: during a provider call, another change of the same payment is refused.
     for (const one of prepared.filter(isRefusedBy('provider'))) wrong.push(await wrongRefusal(one));
     await service.settle();
     expect(present(wrong)).toEqual([]);

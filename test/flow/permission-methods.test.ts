@@ -33,7 +33,7 @@ beforeEach(async () => {
 const methodOfAcme = (slot: Slot): Promise<ParsedJson> =>
   saveMethod(service, acme.owner.options, { ...at(slot), organization_id: acme.id });
 
-/** What providers were asked to do since the journal was cleared; reading aside. */
+/** The provider calls except reads since the journal was cleared. */
 const changingCalls = async (): Promise<ParsedJson[]> =>
   (await service.providerRequests()).filter(
     ({ method, path }: ParsedJson) => method !== 'GET' && !path.endsWith('/oauth2/token'),
@@ -170,7 +170,7 @@ describe.each(SLOTS)('a personal method at %s', (slot) => {
     expect(await read(service, payment.id, stranger.options)).toMatchObject({ status: 'created' });
     expect(eventsOf(service, payment.id)).toEqual(['payment.created']);
     await expectNothingDone(known);
-    // Stripe is asked: nothing here knows the id of a method that was detached there.
+    // The service asks Stripe, because it does not know the id of a method that was detached there.
     const byProvider = { payment_method_id: method.provider_payment_method_id };
     expect(await confirm(service, payment.id, { ...stranger.options, body: byProvider })).toMatchObject(INVALID);
     expect(await timesCharged(service, payment.id)).toBe(0);
@@ -217,7 +217,7 @@ describe('a member’s personal card on a payment of the organization', () => {
     return { payment, path: `/payments/intents/${payment.id}` };
   };
 
-  test('is neither charged nor raised by the owner, and is by that member', async () => {
+  test('can be charged or raised by that member only, not by the owner', async () => {
     const { payment, path } = await lent();
     const known = await begin();
     expect(await service.put(path, { total_cents: 99_900 }, acme.owner.options)).toMatchObject(DENIED);

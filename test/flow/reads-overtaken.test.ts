@@ -5,7 +5,7 @@ import { confirmInBrowser, createIntent, read, signIn, storedPayment } from './f
 import { withStops } from './stops.ts';
 import { command, readSubscription, subscribe, subscriber } from './subscribers.ts';
 
-/** What a provider answered is old news where the record has changed since it was asked. */
+/** A provider's answer is stale if the record has changed since the request to the provider. */
 const stoppable = withStops();
 const READ_SUBSCRIPTION = 'GET /v1/subscriptions/:id';
 const AT_PERIOD_END = { cancel_at_period_end: true };

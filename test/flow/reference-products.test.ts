@@ -29,7 +29,7 @@ const get = async (id: string, query: string): Promise<ParsedJson> =>
 const PRICE = { subtotal_cents: 4_100, tax_cents: 900, discount_cents: 100, total_cents: 4_900, currency: 'EUR' };
 
 describe('a payment for a product', () => {
-  test('takes its price, whatever else is known', async () => {
+  test('takes its price, also when the request names other prices', async () => {
     const { status, body } = await buy();
     expect(status).toBe(201);
     expect(body).toMatchObject({ ...PRICE, amount_cents: 4_900 });

@@ -6,7 +6,7 @@ import { type ParsedJson, withHost } from './host.ts';
 import { PAYING_METHODS, type Paying, paidPayment } from './refunders.ts';
 import { everyNth } from './ways.ts';
 
-/** Events of one refund and one dispute in every order, each once or twice, in the providers' own forms: one end. */
+/** Events of one refund and one dispute, each sent once or twice, lead to the same final state in every order. */
 const service = withHost({ frozen: true });
 
 interface Sent {
@@ -120,7 +120,7 @@ const permutations = <T>(items: readonly T[]): readonly (readonly T[])[] =>
         permutations(items.filter((_, other) => other !== index)).map((rest) => [item, ...rest]),
       );
 
-/** Every order of the six events in the long run; else every order of the three of a kind, and some of all six. */
+/** `npm run test:long`: every order of all six events; `npm test`: every order of three events, some of all six. */
 const ORDERS: readonly (readonly number[])[] =
   inject('scale') > 1
     ? permutations([0, 1, 2, 3, 4, 5])

@@ -6,7 +6,7 @@ import { expectAgreement, paidPayment, refund, refundsAtProvider, signInAdmin } 
 import { withStops } from './stops.ts';
 import { everyNth, type Way, waysToLose, waysToStop } from './ways.ts';
 
-/** A refund whose function ends anywhere. Every call that it makes is tried. */
+/** The function of a refund may stop at any call: the tests stop it at every one. */
 const stoppable = withStops(PATIENT);
 vi.setConfig({ testTimeout: 240_000 });
 
@@ -90,7 +90,7 @@ describe('a refund that is stopped at any of its calls', () => {
     for (const one of cases) await expectOneRefund(one, admin);
   });
 
-  test('is finished although its due work is stopped, too, wherever', async () => {
+  test('is finished also when its due work is stopped at any call', async () => {
     const { service, watch, stopped, losing } = stoppable();
     const { user, admin } = await people();
     const begin = async (): Promise<ParsedJson> => {

@@ -44,7 +44,7 @@ describe.each(PAYING_METHODS)('a refund at %s', (...provider) => {
     'that meets %s is answered with %i, and is made once or not at all',
     async (action, status, made) => {
       const { user, admin, payment } = await setUp(provider);
-      // The service sends again what certainly did not happen: once.
+      // The service retries a refund without effect once.
       await strike(action, status === 503 ? 2 : 1);
       const answer = await refund(service, payment.id, { ...admin.options, body: { amount_cents: 900 } });
       expect(answer.status).toBe(status);

@@ -108,7 +108,7 @@ describe.each(PAYING_METHODS)('a paid payment at %s', (...provider) => {
     expect(other).toMatchObject({ status: 422, body: { code: 'IDEMPOTENCY_KEY_REUSED' } });
   });
 
-  test('is refunded in whole once by many requests at once under one Idempotency-Key, and none is refused', async () => {
+  test('is fully refunded once by many concurrent requests under one Idempotency-Key, and no request is refused', async () => {
     const { admin, payment } = await setUp(provider);
     const options = { ...admin.options, headers: { 'idempotency-key': `at-once-${payment.id}` } };
     const answers = await Promise.all(Array.from({ length: 6 }, () => refund(service, payment.id, options)));
@@ -240,7 +240,7 @@ describe('a refund', () => {
     expect((await service.get(`/payments/${intent.id}/refunds`, user.options)).body).toEqual([]);
   });
 
-  test('counts once for each refund at the provider, though several bear its id', async () => {
+  test('counts each refund at the provider once, also when several carry the same id of ours', async () => {
     const { user, admin, payment } = await setUp();
     for (let round = 0; round < 3; round += 1) {
       await service.fault({

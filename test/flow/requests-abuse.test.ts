@@ -11,7 +11,7 @@ import { from as fromAddress, type ParsedJson, type RequestOptions, type TestAns
 import { addMember, newOrganization, newPerson } from './organization-steps.ts';
 import { company } from './payers.ts';
 
-/** What limits hold back: forged events that a provider has to verify, and tries of cards, e-mails and targets. */
+/** Abuse that rate limits stop: forged events, card testing, and guessing of e-mails and targets. */
 const service = withHost({ frozen: true, env: { ...PATIENT, RATE_LIMITS: '' } });
 
 const from = (ip: string, options: RequestOptions = {}): RequestOptions => ({ ...options, ...fromAddress(ip) });
@@ -31,7 +31,7 @@ const inTurn = async (count: number, task: (index: number) => Promise<TestAnswer
   return statuses;
 };
 const many = (count: number, status: number): number[] => Array.from({ length: count }, () => status);
-/** The next of a list, which starts again after its end. */
+/** The next element of a list, from its start again after its end. */
 const at = <T>(list: readonly T[], index: number): T => {
   const one = list[index % list.length];
   if (one === undefined) throw new Error('the list is empty');
@@ -119,7 +119,7 @@ describe('true events of one address', () => {
     expect(statusesOf(forged).toSorted()).toEqual([...many(60, 401), ...many(10, 429)]);
   });
 
-  test('are not refused for those that are forged elsewhere', async () => {
+  test('are not refused because of forged events from other addresses', async () => {
     const [forger, paypal] = [newAddress(), newAddress()];
     const [forged, genuine] = await Promise.all([
       times(100, () => deliver(forger, 'invalid')),
@@ -154,7 +154,7 @@ describe('confirms', () => {
   const cardsTried = async (): Promise<number> =>
     (await service.providerRequests()).filter(({ path }: ParsedJson) => path.endsWith('/confirm')).length;
 
-  test('without a session: 20 a minute of an address; with one there is no such limit', async () => {
+  test('without a session: 20 per minute and address; with a session there is no such limit', async () => {
     const ip = newAddress();
     const guests = await times(4, () => guestPayment());
     // Without a method a confirmation is refused before anything is claimed.
@@ -211,7 +211,7 @@ describe('confirms', () => {
     expect(await tryCard(newAddress(), await guestPayment(), VISA)).toMatchObject({ status: 200 });
   });
 
-  test('that succeed count for none of these', async () => {
+  test('that succeed are not counted', async () => {
     const ip = newAddress();
     const guests = await times(12, () => guestPayment());
     expect(await inTurn(12, (index) => tryCard(ip, at(guests, index), VISA))).toEqual(many(12, 200));
@@ -272,7 +272,7 @@ describe('members', () => {
 describe('payment methods', () => {
   const save = (options: RequestOptions, fields: object = {}) =>
     service.post('/payment-methods', methodBody({ provider_payment_method_token: DECLINED_TOKEN, ...fields }), options);
-  /** A token that its provider has never seen: each try asks the provider. */
+  /** A token that is unknown to the provider: each attempt calls the provider. */
   const DECLINED_TOKEN = 'pm_unknown';
 
   test('are saved 20 times an hour by one user', async () => {

@@ -143,7 +143,7 @@ describe('a refusal', () => {
     );
   });
 
-  test('of an empty create says what is missing', async () => {
+  test('of an empty create names the missing fields', async () => {
     const answer = await service.post('/payments/intents', {}, { session: target.session });
     const missing = answer.body.details.map(({ path, rule }: ParsedJson) => [path, rule]);
     expect(missing).toEqual([
@@ -166,7 +166,7 @@ describe('a refusal', () => {
     if (status === 405) expect(answer.headers.get('allow')).toEqual(expect.stringMatching(/GET|POST/));
   });
 
-  test('says nothing of what went wrong inside', async () => {
+  test('shows no internal cause', async () => {
     const answer = await service.request('GET', '/payments?cursor=nonsense', { session: target.session });
     expect(Object.keys(answer.body).sort()).toEqual(['code', 'details', 'error', 'request_id', 'success']);
     expect(JSON.stringify(answer.body)).not.toMatch(/dynamo|arn:|\.ts|at \w+ \(/i);
@@ -207,7 +207,7 @@ describe('at their limits', () => {
     );
   });
 
-  test('whatever JSON stands in the free fields, it is kept or refused', { timeout: 120_000 }, async () => {
+  test('any JSON in the free fields is stored unchanged or refused', { timeout: 120_000 }, async () => {
     const free = fc.record(
       {
         description: fc.string({ maxLength: 300, unit: 'grapheme' }),
@@ -243,7 +243,7 @@ describe('at their limits', () => {
     expect(await service.queues()).toMatchObject({ 'apply-provider-event-dlq': { visible: 0 } });
   });
 
-  test('a version of the API is echoed, and refused where it is none', async () => {
+  test('a valid version of the API is echoed, and an invalid one is refused', async () => {
     const options = { session: target.session };
     const plain = await service.get('/payments', options);
     expect(plain.headers.get('x-api-version')).toMatch(/^\d{4}-\d{2}-\d{2}$/);

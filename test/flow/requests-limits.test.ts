@@ -53,7 +53,7 @@ describe('rate limits', () => {
     );
   });
 
-  test('on creates of guests: 10 a minute of an address; users have none', async () => {
+  test('on creates by guests: 10 per minute and address; users have no limit', async () => {
     const create = () => service.post('/payments/intents', guestIntentBody(), from('203.0.113.3'));
     await expectLimit(10, MINUTE_SECONDS, create);
     const user = await signIn(service);
@@ -91,7 +91,7 @@ describe('rate limits', () => {
     expect((await confirm(service, (await unpayable(other)).id, other.options)).status).toBe(400);
   });
 
-  test('on confirms: 10 an hour of a payment; those of strangers and repeats count for nothing', async () => {
+  test('on confirms: 10 per hour and payment; confirms by unrelated callers and repeats are not counted', async () => {
     const [user, stranger] = await Promise.all([signIn(service), signIn(service)]);
     const payment = await unpayable(user);
     const tries = await times(15, () => confirm(service, payment.id, stranger.options));

@@ -8,8 +8,8 @@ import { company, createAddress, createCustomer, saveMethod } from './payers.ts'
 import { anotherMethod, OWN_BILLING, payer, readSubscription, subscribe, subscriber } from './subscribers.ts';
 
 /**
- * A request that is refused changes nothing, here or at the provider: every check, of what is sent and of what it comes
- * to together with what is stored, is made before the first write and the first call.
+ * A refused request changes nothing, here or at the provider: the service checks the request, also against the stored
+ * records, before its first write and its first call.
  */
 interface Request {
   readonly method: 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -27,7 +27,7 @@ interface Case {
 const keys = (count: number, prefix: string, value = 'v') =>
   Object.fromEntries(Array.from({ length: count }, (_, at) => [`${prefix}${at}`, value]));
 
-/** Everything that a request could change: the table, what the provider holds, and the calls that were made. */
+/** All state that a request could change: the table, the provider's ledger, and the calls to the provider. */
 const world = async (host: TestHost) => {
   await host.settle();
   const items = await itemsOf(host);
@@ -110,7 +110,7 @@ const onPayment = (payment: { readonly id: string }, { options }: User, body: ob
   body,
 });
 
-/** Saving the method would make a customer at the provider. */
+/** Saving the method would create a customer at the provider. */
 const SAVES = { setup_future_usage: 'off_session' } as const;
 
 const REQUESTS: readonly Case[] = [

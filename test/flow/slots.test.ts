@@ -6,8 +6,8 @@ import { type ParsedJson, type RequestOptions, type TestAnswer, withHost } from 
 import { everyNth } from './ways.ts';
 
 /**
- * The same life of a payment at each provider, for a user and for a guest; the provider's ledger and the records
- * agree.
+ * The same life cycle of a payment at each provider, for a user and for a guest. The provider's ledger and the
+ * records agree.
  */
 const service = withHost({ frozen: true, env: IMPATIENT });
 beforeEach(async () => {
@@ -95,7 +95,7 @@ describe.each(CASES)('a payment at $slot by a $who', ({ slot, who, share, ...its
   const read = async (id: string, options: RequestOptions): Promise<ParsedJson> =>
     (await service.get(`/payments/${id}`, options)).body.data;
 
-  /** One charge and one event; both sides have the same amount and the same id. */
+  /** One charge and one event; the record and the ledger have the same amount and id. */
   const expectPaid = async (id: string, options: RequestOptions): Promise<ParsedJson> => {
     await service.settle();
     const payment = await read(id, options);

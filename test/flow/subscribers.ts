@@ -8,7 +8,7 @@ import { createCustomer, saveReadyMethod } from './payers.ts';
 /** Steps of tests about subscriptions; a refused step fails the test. */
 type Fields = Readonly<Record<string, unknown>>;
 
-/** All is billed by the service itself. */
+/** The service bills all subscriptions. */
 export const OWN_BILLING = { PROVIDER_A_SUBSCRIPTIONS: 'service' } as const;
 
 /** The two ways to bill a subscription at Stripe, with the settings of the host. */

@@ -107,7 +107,7 @@ describe.each(BILLERS)('a subscription that %s bills, whose card asks for authen
     expect(await paid(who, made.id)).toBe(0);
   });
 
-  test('is created once, whichever answer of its creation is lost', async () => {
+  test('is created once when any answer of its creation is lost', async () => {
     for (const action of ['timeout_after', 'timeout_before', 'reset']) {
       const who = await subscriber(service, ALWAYS);
       const path = env === OWN_BILLING ? '/confirm' : '/v1/subscriptions';
@@ -127,7 +127,7 @@ describe.each(BILLERS)('a subscription that %s bills, whose card asks for authen
     }
   });
 
-  test('is past due when a renewal asks again, and shows the open payment to who may pay', async () => {
+  test('is past due when a renewal requires authentication, and shows the open payment to callers who may pay', async () => {
     const { who, made } = await unpaidRenewal();
     expect(made).toMatchObject({ status: 'past_due', billing_status: 'retrying' });
     expect(made.open_payment).toMatchObject({

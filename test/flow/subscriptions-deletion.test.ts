@@ -172,7 +172,7 @@ describe('an organization that is deleted', () => {
     expect(charges).toHaveLength(1);
   });
 
-  it('does not wait for a payment of one that is on its way: that stays, whatever becomes of it', async () => {
+  it('does not wait for a processing payment, which keeps its own outcome', async () => {
     const { id: organization_id, owner } = await company(service);
     const fields = { organization_id, provider_id: 'provider_b' };
     const names = await payer(service, owner.options, { token: 'SIM-PENDING-OK', fields });

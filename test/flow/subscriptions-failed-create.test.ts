@@ -19,7 +19,7 @@ interface Case {
   readonly fault?: Readonly<Record<string, unknown>>;
   /** Of the answer. */
   readonly status: number;
-  /** What is there a day later. */
+  /** The records a day later. */
   readonly left: 'nothing' | 'active' | 'canceled';
 }
 
@@ -133,7 +133,7 @@ describe('the create of a subscription that the service bills', () => {
     });
   };
 
-  it('leaves subscription and payment, or neither, whatever becomes of its first charge', {
+  it('leaves both subscription and payment, or neither, for every outcome of its first charge', {
     timeout: 120_000,
   }, async () => {
     const made: { readonly one: Case; readonly who: Payer }[] = [];
@@ -145,7 +145,7 @@ describe('the create of a subscription that the service bills', () => {
       const { status } = await trySubscribe(service, who);
       expect({ name: one.name, status }).toEqual({ name: one.name, status: one.status });
       await service.settle();
-      // What may have been charged is listed at once.
+      // A payment that may have been charged is listed at once.
       const { payments } = await expectTruth(service, who);
       expect({ name: one.name, listed: payments.length }).toEqual({ name: one.name, listed: status === 201 ? 1 : 0 });
       made.push({ one, who });

@@ -24,7 +24,7 @@ const there = async (id: string): Promise<ParsedJson[]> =>
   (await service.ledger()).subscriptions.filter((one: ParsedJson) => one.subscription_id === id);
 
 describe('a subscription that is made once more at its provider', () => {
-  it('stands, though the answer is lost and its event comes first', async () => {
+  it('succeeds when the answer is lost and its event arrives first', async () => {
     const who = await subscriber(service);
     const { id } = await subscribe(service, who);
     await command(service, who, { id, name: 'cancel', body: NOW });

@@ -25,7 +25,7 @@ interface Case {
   readonly act: () => Promise<TestAnswer>;
 }
 
-/** More than there are ways to stop any of these. */
+/** More than the number of calls that any of these commands makes. */
 const ENOUGH = scale > 1 ? 32 : 17;
 
 /**
@@ -88,7 +88,7 @@ const weekly = async (): Promise<{ readonly who: Subscriber; readonly made: Pars
 };
 
 describe('what is stopped on its way to the provider', () => {
-  test('(a creation) stands there and here, paid once; or nowhere, and nothing is paid', () =>
+  test('(a creation) exists at the provider and here, paid once; or at neither, unpaid', () =>
     stopEverywhere(
       async () => {
         const { service } = stoppable();
@@ -102,7 +102,7 @@ describe('what is stopped on its way to the provider', () => {
       },
     ));
 
-  // A provider that is down for a day is asked again 300 times.
+  // The service retries 300 times while the provider is down for a day.
   if (scale > 1) {
     test('(a creation) is not made again a day later, when the provider has forgotten that it was asked', async () => {
       const { service, watch, stopped } = stoppable();

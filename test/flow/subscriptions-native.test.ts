@@ -21,7 +21,7 @@ import {
 const CANCEL_NOW = { cancel_at_period_end: false };
 const statuses = (payments: readonly ParsedJson[]): string[] => payments.map(({ status }) => status);
 
-/** What the provider holds of one subscription, its invoices and what was paid for them. */
+/** The provider's ledger of one subscription: its invoices and their payments. */
 const there = async (service: TestHost, id: string) => {
   const ledger = await service.ledger();
   const subscriptions = ledger.subscriptions.filter(({ subscription_id }: ParsedJson) => subscription_id === id);
@@ -313,7 +313,7 @@ describe('the events of a provider-billed subscription', () => {
       const failing = await anotherMethod(service, who, 'pm_card_chargeCustomerFail');
       await patch(service, who, { id: bad.id, body: { payment_method_id: failing } });
       await service.moveTo(good.current_period_end);
-      // Longer than any event is late, and than the provider is left unread.
+      // Longer than the longest delay of an event and than the interval between syncs.
       await service.advance(6 * HOUR_SECONDS);
       await expectAgreement(service, who, good.id);
       expect(await expectAgreement(service, who, bad.id)).toMatchObject({ status: 'past_due' });

@@ -12,7 +12,7 @@ import {
   trySubscribe,
 } from './subscribers.ts';
 
-/** Charges of subscriptions of which the provider certainly did nothing (429): no attempt is counted, none is lost. */
+/** Charges of subscriptions that the provider refused unprocessed (429): no attempt is counted, and none is lost. */
 const service = withHost({ frozen: true, env: { ...OWN_BILLING, ...IMPATIENT } });
 afterEach(() => service.clearFaults());
 

@@ -27,7 +27,7 @@ const PENDING = { provider_id: 'provider_b' };
 const statuses = (payments: readonly ParsedJson[]): string[] => payments.map(({ status }) => status);
 
 describe('a charge that begins a period, while it is pending', () => {
-  it('does not wipe a wish to cancel at the end of that period', async () => {
+  it('keeps a scheduled cancellation at the end of that period', async () => {
     const who = await subscriber(service, 'SIM-PENDING-OK', PENDING);
     const made = await subscribe(service, who);
     expect(made).toMatchObject({ status: 'past_due', billing_status: 'pending' });
@@ -77,7 +77,7 @@ describe('a charge that begins a period, while it is pending', () => {
   };
 });
 
-describe('a subscription whose payer has gone', () => {
+describe('a subscription without a payer', () => {
   it('does not come back without its customer', async () => {
     for (const fields of [{}, PENDING]) {
       const who = await subscriber(service, fields === PENDING ? 'SIM-OK' : 'pm_card_visa', fields);
@@ -92,7 +92,7 @@ describe('a subscription whose payer has gone', () => {
     }
   });
 
-  it('asks for another method where its own has been deleted', async () => {
+  it('requires another method after the deletion of its own', async () => {
     const who = await subscriber(service);
     const made = await subscribe(service, who);
     await command(service, who, { id: made.id, name: 'cancel', body: NOW });

@@ -22,7 +22,7 @@ import {
 } from './subscribers.ts';
 import { type Way, waysToStop } from './ways.ts';
 
-/** Billing may end anywhere. Every call that it makes is tried, before and after it is carried out. */
+/** Billing may stop at any call: the tests stop it at every call, before and after the call takes effect. */
 const stoppable = withStops({ ...PATIENT, ...OWN_BILLING });
 vi.setConfig({ testTimeout: 240_000 * inject('scale') });
 
@@ -38,13 +38,13 @@ interface Subscribed {
 
 type Case = Subscribed & { readonly way: Way };
 
-/** Longer than a recovery takes, and no part of the day after which secrets are removed. */
+/** Longer than a recovery takes, and not a divisor of the day after which secrets are removed. */
 const APART = 61 * MINUTE_SECONDS;
 const WINDOW = 2 * MINUTE_SECONDS;
 
 /**
- * Lets the run come to one subscription after another: the first is watched, each other one is stopped in a way of its
- * own, and looked at an hour later.
+ * Runs the due work of one subscription after another. It records the calls of the first, stops each other one at
+ * another call, and checks each an hour later.
  */
 const runStopped = async (
   make: () => Promise<Subscribed>,
@@ -97,7 +97,7 @@ const failing = async (one: Subscribed): Promise<Subscribed> => {
   return one;
 };
 
-/** What has come of it here, at the provider and on the bus. */
+/** The result here, at the provider and on the bus. */
 const stateOf = async ({ who, made }: Subscribed) => {
   const { service } = stoppable();
   const now = await readSubscription(service, who, made.id);
@@ -136,7 +136,7 @@ describe('a renewal that is stopped', () => {
       expect(membership).toMatchObject({ status: 'active', ends_at: now.current_period_end });
     }));
 
-  test('and would be declined, ends the same: past due, with its retry a day after', () =>
+  test('and is declined leads to the same state: past due, with a retry a day later', () =>
     runStopped(
       async () => failing(await weekly()),
       periodEnd,

@@ -95,7 +95,7 @@ describe('the summary of payments', () => {
     expect(await summary('', admin)).toEqual([]);
   });
 
-  test('says which days it covers, 31 by default', async () => {
+  test('names the days that it covers, 31 by default', async () => {
     const { body } = await service.get('/payments/summary', user.options);
     expect(body.meta).toMatchObject({ to: tomorrow, interval: 'day', group_by: 'currency' });
     expect(Date.parse(body.meta.to) - Date.parse(body.meta.from)).toBe(30 * DAY);

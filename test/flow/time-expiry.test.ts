@@ -26,7 +26,7 @@ const LONG = { expires_in: 300 * DAY_SECONDS };
 const moveTo = (at: number) => service.moveTo(new Date(at).toISOString());
 const createdAt = (payment: ParsedJson): number => Date.parse(payment.created_at);
 
-/** Everywhere that the secret could be read by those who may confirm. */
+/** Every route that shows the secret to callers who may confirm. */
 const secretsSeen = async (payment: ParsedJson, user: User, body: unknown): Promise<unknown[]> => {
   const replayed = await service.post('/payments/intents', body, { ...user.options, idempotencyKey: payment.concept });
   expect(replayed.body.id).toBe(payment.id);
@@ -54,7 +54,7 @@ describe('an unconfirmed intent', () => {
     }
   });
 
-  test('but was paid in the browser at the last moment is found paid', async () => {
+  test('is found paid if the payer paid in the browser just before the expiry', async () => {
     const user = await signIn(service, LONG);
     const payment = await createIntent(service, user);
     await moveTo(createdAt(payment) + DAY - 1_000);
@@ -91,7 +91,7 @@ describe('an unconfirmed intent', () => {
     expect((await atProvider(service, payment.id)).intents).toMatchObject([{ status: 'canceled' }]);
   });
 
-  test('and nothing else: a settled payment stays as it is for a year', async () => {
+  test('does not affect a settled payment, which stays the same for a year', async () => {
     const user = await signIn(service, LONG);
     const payment = await createPaidIntent(service, user);
     await confirm(service, payment.id, user.options);
@@ -145,7 +145,7 @@ describe('a client secret', () => {
     await service.advance(2 * MINUTE_SECONDS);
     const stored = await storedPayment(service, payment.id);
     expect(stored).not.toHaveProperty('clientSecret');
-    // Nothing visible has changed, unless the payment ended with it.
+    // The expiry changes nothing visible, unless it ends the payment.
     if (status !== 'pending') expect(stored).toMatchObject({ status, version });
     expect(JSON.stringify(await storedPayment(service, payment.id))).not.toContain(payment.client_secret);
   });

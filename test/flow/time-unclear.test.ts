@@ -23,7 +23,7 @@ const service = withHost({ frozen: true, env: IMPATIENT });
 
 const WEEK = 7 * DAY_SECONDS;
 
-/** No webhook tells anything within this test. */
+/** No webhook arrives within this test. */
 const withoutWebhooks = async (): Promise<void> => {
   await service.webhookMode('drop');
   onTestFinished(async () => {
@@ -32,7 +32,7 @@ const withoutWebhooks = async (): Promise<void> => {
   });
 };
 
-/** Strikes calls about this payment whose path ends so. */
+/** Injects a fault into calls about this payment whose path has this ending. */
 const strike = (payment: ParsedJson, path: string, fault: { readonly action: string; readonly times?: number }) =>
   service.fault({ provider: 'provider_a', path: `${payment.provider_payment_id}${path}`, ...fault });
 
@@ -164,7 +164,7 @@ describe('a confirm with an unknown outcome', () => {
     expect(eventsOf(service, payment.id)).toEqual(['payment.created', 'payment.failed', 'payment.succeeded']);
   });
 
-  test('is looked up once, though its due work is delivered several times', async () => {
+  test('is looked up once when its due work is delivered several times', async () => {
     await withoutWebhooks();
     const user = await signIn(service);
     const payment = await createPaidIntent(service, user);
@@ -210,7 +210,7 @@ describe('a confirm with an unknown outcome', () => {
     const sent = calls.filter(({ method }: ParsedJson) => method === 'POST');
     expect(sent.length).toBeGreaterThanOrEqual(3);
     expect(new Set(sent.map((call: ParsedJson) => call.idempotency_key)).size).toBe(1);
-    // Looked up before each.
+    // The service looks up the payment before each retry.
     const order = calls.map(({ method }: ParsedJson) => method).join(' ');
     expect(order).toMatch(/^POST( GET POST)+ GET$/);
     expect(eventsOf(service, payment.id)).toEqual(['payment.created', 'payment.failed']);
@@ -237,7 +237,7 @@ describe('a confirm with an unknown outcome', () => {
     expect(await timesCharged(service, payment.id)).toBe(1);
   });
 
-  test('that was given up though it was paid is corrected by a sync', async () => {
+  test('that failed after the last look-up, but was paid, is corrected by a sync', async () => {
     await withoutWebhooks();
     const user = await signIn(service, { expires_in: WEEK });
     const payment = await createPaidIntent(service, user);

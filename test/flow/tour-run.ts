@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { expect } from 'vitest';
 import { matchesShown, type TourStep } from './tour.ts';
 
-/** Where every page says that the host listens, and the guides their own program. */
+/** The addresses that the pages give for the local host and for the reader's own program. */
 const LOCAL = 'http://127.0.0.1:3000';
 const OWN_PORT = '4001';
 const BREAK = '=== the next step';
@@ -13,7 +13,7 @@ const PATH = '/usr/local/bin:/usr/bin:/bin';
 export const canRunTours =
   spawnSync('bash', ['-c', 'command -v curl && command -v grep'], { env: { PATH } }).status === 0;
 
-/** Types the commands in a folder, and compares what each prints with what the page shows. */
+/** Runs a page's commands in a folder, and compares the output of each with the block under it. */
 export const runTour = async (steps: readonly TourStep[], baseUrl: string, folder: string): Promise<void> => {
   const port = await freePort();
   const script = steps.map(({ commands }) => {

@@ -1,4 +1,4 @@
-/** A page's commands and what stands under each. */
+/** A page's commands, and the output block under each. */
 export interface TourStep {
   readonly commands: string;
   /** undefined: nothing is shown. */
@@ -24,11 +24,11 @@ const ID = /\b(pay|ref|dsp|pmt|cust|subs|gst|log|msg|pi|pm|ch|cus|evt|in|sub)_[0
 const TIME = /\d{4}-\d\d-\d\dT[\d:.]+Z/g;
 const OWN = /(?<=v1,)[\w+/=]{40,}|127\.0\.0\.1:\d+|(?<="(?:waited_ms|webhook-timestamp)":"?)\d+/g;
 
-/** Without what is another's on every machine; JSON may be laid out. */
+/** The text without ids, times and signatures, which differ per run, and without white space. */
 const bare = (text: string): string =>
   text.replace(ID, '$1_').replace(TIME, 'T').replace(OWN, 'own').replaceAll(/\s+/g, '');
 
-/** Is this what is shown? `…` stands for anything. */
+/** Does the output match the block? `…` in the block matches any text. */
 export const matchesShown = (shown: string, printed: string): boolean => {
   let at = 0;
   const printedBare = bare(printed);

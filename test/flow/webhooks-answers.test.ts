@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 
 const behave = (behaviour: object) => service.control('POST', '/sink/target/behaviour', behaviour);
-/** One event, all its tries, and what the log says of them, first try first. */
+/** One event: all its delivery attempts and their log entries, oldest first. */
 const afterAllTries = async () => {
   const { id } = await createCustomer(service, user.options);
   await service.advance(60);
@@ -60,7 +60,7 @@ describe('a target that answers', () => {
     },
   );
 
-  test('410 wants it no more: it is failed, tried once, and no dead letter', async () => {
+  test('410 ends the delivery after one attempt: it is failed, and not kept as a dead letter', async () => {
     await behave({ status: 410 });
     const before = await deadLetters();
     const { tries, entries } = await afterAllTries();
@@ -81,7 +81,7 @@ describe('a target that answers', () => {
 });
 
 describe('the settings', () => {
-  test('that are wrong end the start, one line a mistake', async () => {
+  test('that are invalid stop the start, with one line per mistake', async () => {
     const env = { WEBHOOK_1_URL: 'x', WEBHOOK_2_EVENT_MODE: 'x', EXTERNAL_WEBHOOK_TIMEOUT: '1', WEBHOOK_SCAN_MAX: 'x' };
     const lines = await startTestHost({ env }).then(
       () => [],

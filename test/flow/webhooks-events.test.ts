@@ -46,7 +46,7 @@ beforeAll(async () => {
   await service.put('/admin/projects/proj_1', { name: 'P', slug: 'p', owner_user_id: user.userId }, admin.options);
 });
 
-/** What a canonical target got of one record, once all is quiet. */
+/** The deliveries of one event about one record to a sink, after all asynchronous work. */
 const deliveriesOf = async (event: string, of: string, sink = 'canonical'): Promise<DeliveredWebhook[]> => {
   await service.settle();
   return (await deliveredTo(service, sink, event)).filter(({ raw }) => raw.includes(of));
@@ -57,7 +57,7 @@ const only = <T>(found: readonly T[]): T => {
   return found[0] as T;
 };
 
-/** The body of the one delivery of that event, which verifies. */
+/** The body of the event's only delivery, whose signature is verified. */
 const bodyOf = async (event: string, of: string): Promise<ParsedJson> => {
   const delivered = only(await deliveriesOf(event, of));
   expect(verified(delivered)).toEqual(delivered.body);
@@ -142,7 +142,7 @@ describe('a canonical target receives', () => {
     );
   });
 
-  test('one event, though confirm, sync and the provider’s event are concurrent', async () => {
+  test('one event when confirm, sync and the provider’s event are concurrent', async () => {
     const payments = await Promise.all(
       Array.from({ length: 8 }, () => createIntent(service, user, { payment_method_id: THREE_D_SECURE })),
     );
@@ -203,7 +203,7 @@ describe('a raw target', () => {
     expect(await deliveredTo(service, 'canonical')).toHaveLength(before);
   });
 
-  test('receives the events of refunds and disputes, and their dispatch fails none', async () => {
+  test('receives the events of refunds and disputes, and no dispatch fails', async () => {
     const payment = await createPaidIntent(service, user);
     await confirm(service, payment.id, user.options);
     await service.control('POST', `/simulator/payments/${payment.id}/refunds`, { amount: 300 });
@@ -226,7 +226,7 @@ describe('a raw target', () => {
 });
 
 describe('an outbound webhook', () => {
-  test('is sent as the target’s mode and filters say', async () => {
+  test('is sent according to the target’s mode and filters', async () => {
     const payment = await createPaidIntent(service, user);
     await confirm(service, payment.id, user.options);
     await createCustomer(service, user.options);

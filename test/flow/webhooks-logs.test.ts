@@ -26,7 +26,7 @@ const service = withHost({
 let user: User;
 let admin: User;
 let acme: Company;
-/** People of that organization, in sessions of it. */
+/** Members of that organization, in sessions that name the organization. */
 let owner: User;
 let member: User;
 
@@ -88,7 +88,7 @@ describe('the list of the webhook log', () => {
       const entries = await list(person.options);
       expect(namesOf(entries.filter(({ direction }) => direction === 'outbound'))).toEqual(['payment.created']);
     }
-    // Without an organization in the session, the same people see their own, which is nothing.
+    // Without an organization in the session, the members see their own entries, and they have none.
     expect(await list(acme.owner.options)).toEqual([]);
   });
 
@@ -437,7 +437,7 @@ describe('a test webhook', () => {
 
 describe('a replayed webhook', () => {
   const replay = (id: string, options: RequestOptions) => service.post(`/webhooks/logs/${id}/replay`, {}, options);
-  /** The entry of a new event of the organization, and what its target got. */
+  /** The log entry of a new event of the organization, and the delivery to its target. */
   const sent = async () => {
     const customer = await createCustomer(service, acme.owner.options, { organization_id: acme.id });
     await service.settle();

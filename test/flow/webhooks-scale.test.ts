@@ -8,12 +8,12 @@ import { type TestHost, withHost } from './host.ts';
 import { openLossyBus } from './lossy-bus.ts';
 import { type DeliveredWebhook, deliveredTo, nodesAt, SECRET, verified, webhookIdOf } from './targets.ts';
 
-/** Many deliveries at once: a part of what is promised, and all of it with `npm run test:long`. */
+/** Many concurrent deliveries: a sample of the promised load, and the full load with `npm run test:long`. */
 const scale = inject('scale');
 const DELIVERIES = scale === 1 ? 20 : 100 * scale;
-/** The least; more come in groups, until publishing has been stopped at every step. */
+/** The minimum; the test adds groups of events until publishing has been stopped at every step. */
 const EVENTS = scale === 1 ? 80 : 1_000 * scale;
-/** The calls of a run of the publisher that are stopped, and enough events at once to make it take so many. */
+/** The calls at which a run of the publisher is stopped, and the number of events that needs so many calls. */
 const STEPS = scale === 1 ? 4 : 10;
 const GROUP = 20 * STEPS;
 const TIMEOUT_MS = 300_000 * scale;
@@ -167,7 +167,7 @@ describe('publishing that is stopped at every step, with a twentieth of its entr
         expect(delivered.length).toBeGreaterThanOrEqual(4 * ids.length);
         const applied = Map.groupBy(delivered, webhookIdOf);
         expect([...applied.values()].map(([first]) => first && customerIdOf(first)).sort()).toEqual([...ids].sort());
-        // Whatever comes again is the same, so that applying the first is applying all.
+        // Repeated deliveries are identical, so a receiver may apply the first one only.
         expect([...applied.values()].filter((all) => new Set(all.map(({ raw }) => raw)).size > 1)).toEqual([]);
       } finally {
         setHost({ env: host.env, now: host.clock.now });

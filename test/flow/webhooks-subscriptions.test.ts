@@ -85,7 +85,7 @@ describe('a canonical target receives', () => {
     expect(await bodiesOf('subscription.cancelled', made.id)).toEqual([]);
   });
 
-  test('subscription.updated when its metadata is', async () => {
+  test('subscription.updated when its metadata is changed', async () => {
     const made = await subscribe(service, who);
     await patch(service, who, { id: made.id, body: { metadata: { seat: '4' } } });
     expect(await bodiesOf('subscription.updated', made.id)).toHaveLength(1);

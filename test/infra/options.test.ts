@@ -99,7 +99,7 @@ describe('bulkheads', () => {
     expect(reservedInAll(catalogue, undefined)).toBe(0);
   });
 
-  it('are as large as the operator says, and a consumer polls no more than it may run', () => {
+  it('have the operator’s sizes, and a consumer does not poll more than its concurrency', () => {
     const env = { BULKHEADS: 'on', BULKHEAD_WEBHOOKS: '5', BULKHEAD_PAYMENTS: '200', BULKHEAD_WORKERS: '12' };
     const configured = synthesize({ env });
     expect(reservedIn(configured)).toMatchObject({

@@ -58,7 +58,7 @@ const emptyHandlers = (ids: readonly string[]): string => {
 /** The files of a process share what they ask for alike. */
 const made = new Map<string, Synthesized>();
 
-/** The stacks of the catalogue, written to a folder of their own. @throws where cdk-nag has something open. */
+/** The stacks of the catalogue, written to their own folder. @throws if cdk-nag reports a finding. */
 export const synthesize = (options: SynthesizeOptions = {}): Synthesized => {
   const key = JSON.stringify(options.env ?? {});
   const known = options.codeDir || options.endpoints ? undefined : made.get(key);

@@ -70,7 +70,7 @@ const service = (sessions: Readonly<Record<string, IdentitySession>>, more = {})
   };
 };
 
-describe('who calls', () => {
+describe('the caller of a request', () => {
   test('is anonymous without a credential', async () => {
     expect(await service({}).who({})).toEqual({ kind: 'anonymous' });
   });
@@ -133,7 +133,7 @@ describe('who calls', () => {
 });
 
 describe('a session', () => {
-  test('that has expired has another error than an unknown one', async () => {
+  test('that has expired gets another error than an unknown one', async () => {
     const { code } = service({ s1: known({ expiresAt: NOON }) });
     expect(await code({ sessionId: 's1' })).toBe('SESSION_EXPIRED');
     expect(await code({ sessionId: 's2' })).toBe('SESSION_INVALID');
@@ -150,14 +150,14 @@ describe('a session', () => {
     expect(asked).toHaveLength(2);
   });
 
-  test('ends on time, though it was just asked for', async () => {
+  test('expires on time, also when it was just requested', async () => {
     const { who, code } = service({ s1: known({ expiresAt: NOON + 10 * SECOND }) });
     await who({ sessionId: 's1' });
     clock.at = NOON + 10 * SECOND;
     expect(await code({ sessionId: 's1' })).toBe('SESSION_EXPIRED');
   });
 
-  test('that was not found is asked for again', async () => {
+  test('that was not found is requested again', async () => {
     const { code, asked } = service({});
     await code({ sessionId: 's1' });
     await code({ sessionId: 's1' });
@@ -181,7 +181,7 @@ describe('a session', () => {
     expect(await code({ sessionId: 's2' })).toBe('IDENTITY_UNAVAILABLE');
   });
 
-  test('and a bearer of the same text are two credentials', async () => {
+  test('and a bearer token of the same text are two credentials', async () => {
     const { who, code } = service({ [JWT]: known() });
     expect(await who({ sessionId: JWT })).toMatchObject({ kind: 'session' });
     expect(await code({ authorization: `Bearer ${JWT}` })).toBe('SESSION_INVALID');

@@ -17,7 +17,7 @@ const service = (...secrets: readonly string[]) => {
 const readCode = async (read: Promise<unknown>): Promise<string> => (await refusalIn(read)).code;
 
 describe('a guest token', () => {
-  test('says who the guest is, for seven days', async () => {
+  test('names the guest, for seven days', async () => {
     const { tokens } = service('secret-one');
     const issued = await tokens.issue(ada);
     expect(issued?.expiresAt).toBe(iso(NOON + 7 * DAY));
@@ -52,7 +52,7 @@ describe('a guest token', () => {
     expect(await readCode(tokens.read(token))).toBe('SESSION_INVALID');
   });
 
-  test('tells nothing of its secret', async () => {
+  test('does not reveal its secret', async () => {
     const token = await service('secret-one').issue();
     expect(Buffer.from(token.replaceAll('.', ''), 'base64url').toString('latin1')).not.toContain('secret-one');
   });

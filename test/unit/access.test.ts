@@ -123,7 +123,7 @@ describe('a record of an organization', () => {
     expect(verdict(me, 'owner only', { record: ofOrg, standing: standing(role), rule: 'organization' })).toBe(expected);
   });
 
-  test('is closed to those who are no members, and to those who are no longer', () => {
+  test('refuses callers who are not members, and former members', () => {
     expect(verdict(me, 'read', { record: ofOrg, standing: standing(undefined) })).toBe('ORGANIZATION_ACCESS_DENIED');
     expect(verdict(me, 'canManagePayments', { record: ofOrg, standing: standing(undefined) })).toBe(
       'ORGANIZATION_ACCESS_DENIED',
@@ -205,7 +205,7 @@ describe('a platform admin', () => {
     );
   });
 
-  test('alone takes an action of platform admins, also on an own record', () => {
+  test('is the only caller who may take an action of platform admins, also on their own record', () => {
     for (const record of [theirs, ofGuest, ofOrg, { userId: 'user_9' }]) {
       expect(verdict(admin, 'platform admin', { record })).toBe('as admin');
     }
@@ -295,7 +295,7 @@ describe('a record beside another', () => {
       standing: known,
     }).kind;
 
-  test('is shown to whom its own route would show it', () => {
+  test('is shown to callers who may read it on its own route', () => {
     expect(shown(me, 'owned', { record: mine })).toBe('granted');
     expect(shown(me, 'owned', { record: theirs })).toBe('refused');
     expect(shown(me, 'owned', { record: ofOrg })).toBe('needs standing');
@@ -331,7 +331,7 @@ test('an open record can be named by all callers and changed by none', () => {
 });
 
 describe('a standing', () => {
-  test('is what the membership record says, of an organization that lives', () => {
+  test('follows the membership record of an active organization', () => {
     expect(standingOf('org_1', {}, { role: 'billing' })).toEqual(standing('billing'));
     expect(standingOf('org_1', {}, undefined)).toEqual(standing(undefined));
     expect(standingOf('org_1', {}, { role: 'root' })).toEqual(standing(undefined));

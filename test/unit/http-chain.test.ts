@@ -125,7 +125,7 @@ describe('every answer', () => {
     expect((await enveloped({ query: 'envelope=false' })).body).toEqual({ made: 5 });
   });
 
-  test('leaves one line in the log, which tells no body, secret or e-mail', async () => {
+  test('writes one log line without body, secret or e-mail', async () => {
     const ask = serve(itemEndpoint(), async () => {
       throw new DomainError('PAYMENT_DECLINED', { details: { decline_code: 'lost_card' } });
     });
@@ -144,7 +144,7 @@ describe('every answer', () => {
     expect(JSON.stringify(lines)).not.toMatch(/CANAR|user_1|ada@/);
   });
 
-  test('of a bug says nothing but the request id, and the log has the place', async () => {
+  test('of an unexpected error shows only the request id, and the log names its place in the code', async () => {
     const ask = serve(itemEndpoint(), async () => {
       throw new TypeError('CANARY: cannot read the table payments-prod');
     });
@@ -266,7 +266,7 @@ describe('who is let through', () => {
     expect(found).toEqual(expected);
   });
 
-  test('names an e-mail, and opens nothing of theirs by it', async () => {
+  test('names an e-mail, and gets no access to that guest’s records', async () => {
     const ask = serve(itemEndpoint({ auth: 'session-or-guest' }));
     await ask(byGuestData);
     expect(runs[0]?.caller).toMatchObject({ guestId: 'guest_fresh', email: 'ada@example.com', byToken: false });
@@ -283,7 +283,7 @@ describe('who is let through', () => {
     ]);
   });
 
-  test('is the user, whatever guest a signed-in user names', async () => {
+  test('is the signed-in user, also when the request names a guest', async () => {
     await serve(itemEndpoint({ auth: 'session-or-guest' }))({ body: byGuestData.body });
     expect(runs[0]?.caller).toEqual(session());
   });
@@ -341,14 +341,14 @@ describe('under an Idempotency-Key', () => {
     expect(runs).toHaveLength(2);
   });
 
-  test('nothing is kept where the operation is idempotent by itself', async () => {
+  test('no answer is stored when the operation itself is idempotent', async () => {
     const ask = serve(itemEndpoint({ idempotent: 'natural' }));
     await ask(keyed());
     await ask(keyed());
     expect([runs.length, memory.items().length]).toEqual([2, 0]);
   });
 
-  test('not even a hash of card data is kept', async () => {
+  test('no hash of card data is stored', async () => {
     const ask = serve(itemEndpoint({ body: z.looseObject({ amount: z.int() }) as unknown as typeof body }));
     const hashes = async (card_number: string) => {
       await ask({ ...keyed(card_number.slice(-4)), body: { amount: 1, card_number } });

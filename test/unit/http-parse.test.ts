@@ -86,7 +86,7 @@ describe('a body', () => {
     expect(json('{"a":"💶"}')).toEqual({ a: '💶' });
   });
 
-  test('is read or refused with a 4xx, whatever it is', () => {
+  test('is read or refused with a 4xx, for any value', () => {
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.json()), fc.option(fc.string(), { nil: undefined }), (text, type) => {
         try {
@@ -119,7 +119,7 @@ describe('a query', () => {
   });
 });
 
-describe('what is asked', () => {
+describe('a request', () => {
   const schemas = {
     params: z.object({ id: z.string().max(3) }),
     query: z.object({ page: z.string().regex(/^\d+$/) }),
@@ -131,7 +131,7 @@ describe('what is asked', () => {
     expect(checkAll(schemas, asked)).toEqual({ ...asked, params: { id: 'a' } });
   });
 
-  test('has no body where none is declared', () => {
+  test('has no body if the endpoint declares none', () => {
     expect(
       checkAll({ ...schemas, body: null }, { params: { id: 'a' }, query: { page: '1' }, body: {} }).body,
     ).toBeUndefined();
@@ -146,7 +146,7 @@ describe('what is asked', () => {
     expect(problems.every(({ rule, message }) => rule.length > 0 && message.length > 0)).toBe(true);
   });
 
-  test('never has its values repeated in a problem', () => {
+  test('never appears with its values in a problem', () => {
     const secret = 'sk_live_canary';
     const refusal = refusalOf(() =>
       checkAll(schemas, { params: { id: secret }, query: { page: secret }, body: secret }),
@@ -156,7 +156,7 @@ describe('what is asked', () => {
 });
 
 describe('the version of the API', () => {
-  test('is the oldest where none is asked for, else the one asked for', () => {
+  test('is the oldest version by default, else the requested version', () => {
     expect(apiVersion(undefined)).toBe('2026-11-01');
     expect(apiVersion('2027-01-01')).toBe('2027-01-01');
   });

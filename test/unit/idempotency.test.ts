@@ -49,7 +49,7 @@ describe('the text of a JSON value', () => {
     expect(canonicalJson(given)).toBe('{"__proto__":{"a":2,"b":1},"c":3}');
   });
 
-  test('of no value is empty', () => {
+  test('of an undefined value is empty', () => {
     expect(canonicalJson(undefined)).toBe('');
   });
 });
@@ -63,13 +63,13 @@ describe('an Idempotency-Key', () => {
     expect(refusalOf(() => checkKey(key)).code).toBe('IDEMPOTENCY_KEY_INVALID');
   });
 
-  test('has 20 characters or more where it alone opens the answer again', () => {
+  test('needs 20 characters or more if the key alone gives access to the stored answer', () => {
     const sole = (length: number) => () => checkKey('x'.repeat(length), true);
     expect(refusalOf(sole(19)).code).toBe('IDEMPOTENCY_KEY_INVALID');
     expect(sole(20)()).toHaveLength(20);
   });
 
-  test('counts for one caller, route, path and key', () => {
+  test('is valid for one caller, route, path and key', () => {
     const scopes = [
       idempotencyScope({ principal: 'user:1', route: 'POST /payments', params: {}, key: 'k' }),
       idempotencyScope({ principal: 'user:2', route: 'POST /payments', params: {}, key: 'k' }),
@@ -229,7 +229,7 @@ describe('a create under a key', () => {
     expect([ids.size, records.size]).toEqual([3, 3]);
   });
 
-  test('does not bring back a record that was deleted since', async () => {
+  test('does not return a record that has been deleted since', async () => {
     const { create, records } = service();
     const { record } = await create('hash');
     records.set(record.id, { kind: 'tombstone', requestHash: 'hash', createdAt: record.createdAt });

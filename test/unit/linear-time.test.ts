@@ -62,7 +62,7 @@ const literals: readonly Literal[] = files.flatMap(({ name, nodes }) =>
   }),
 );
 
-/** These read what the project itself has written. */
+/** Expressions that read only text of the project itself. */
 const OWN_TEXT: Readonly<Record<string, readonly string[]>> = { 'functions/api/default.ts': ['\\{[^}]+\\}'] };
 
 /** Made while the process runs, of our own words: an id's form, and the routes of the catalogue. */
@@ -115,7 +115,7 @@ const quietly =
     try {
       await run(text);
     } catch {
-      // Refused is as good as read.
+      // A refusal counts as a read.
     }
   };
 

@@ -17,7 +17,7 @@ interface Agenda {
   readonly ran: [name: string, at: number][];
 }
 
-/** Work that falls due at the given times, and tells when it was run. */
+/** Work that is due at the given times, and records its runs. */
 const agenda = (clock: HostClock, { name, times, ran }: Agenda): TimedWork => ({
   name,
   nextDueAt: () => times[0],
@@ -97,7 +97,7 @@ test('does not call it quiet while one source hands work to another that was ask
   expect(done).toBe(1);
 });
 
-test('says what is not quiet when the time is up', async () => {
+test('names the unfinished work when the time limit is reached', async () => {
   const clock = clockAt(START);
   clock.register({ name: 'busy', nextDueAt: () => undefined, runDue: async () => undefined, idle: () => false });
   expect(await clock.settle(20)).toMatchObject({ quiet: false });

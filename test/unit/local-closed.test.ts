@@ -4,7 +4,7 @@ import { isSecretSetting, reportedSettings } from '../../infra/local/control/sta
 import { LOCAL_SECRETS } from '../../infra/local/machine/environment.ts';
 import { PLAIN_SETTINGS, SECRET_SETTINGS } from '../../infra/stage/settings.ts';
 
-describe('what a host says is closed', () => {
+describe('the list of closed features of a host', () => {
   const env = {
     PROVIDER_A: 'stripe',
     PROVIDER_A_API_KEY: 'sk_test_1',
@@ -42,8 +42,8 @@ describe('what a host says is closed', () => {
   });
 });
 
-describe('what a host tells of its settings', () => {
-  test('is every setting that is no secret, and of secrets the empty ones', () => {
+describe('the settings that a host shows', () => {
+  test('are all settings that are not secret, and empty secrets', () => {
     const names = [...PLAIN_SETTINGS, ...SECRET_SETTINGS];
     const reported = reportedSettings(Object.fromEntries(names.map((name) => [name, 'x'])));
     expect(Object.keys(reported).toSorted()).toEqual(PLAIN_SETTINGS.toSorted());
@@ -53,7 +53,7 @@ describe('what a host tells of its settings', () => {
     expect(Object.keys(LOCAL_SECRETS).filter((name) => /SECRET$/.test(name) && !isSecretSetting(name))).toEqual([]);
   });
 
-  test('is nothing of where webhooks go', () => {
+  test('include no address of a webhook target', () => {
     expect(reportedSettings({ WEBHOOK_1_URL: 'https://hooks.slack.com/T/B/key', EXTERNAL_WEBHOOK_URLS: 'x' })).toEqual(
       {},
     );

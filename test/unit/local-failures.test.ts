@@ -17,7 +17,7 @@ const lineOf = (sequence: string, trigger = PUBLISH) => ({
   record: { dynamodb: { SequenceNumber: sequence, Keys: { pk: { S: `PAY#${sequence}` } } } } as unknown as LambdaRecord,
 });
 
-describe('what the local host has given up', () => {
+describe('failed batches of the local host', () => {
   let folder = '';
   let invoke: Invoke = async () => undefined;
   let failures: Failures;

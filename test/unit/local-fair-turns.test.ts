@@ -35,7 +35,7 @@ describe('a look that found nothing', () => {
     expect(emptiness.holds(['slow'], 100)).toBe(false);
   });
 
-  test('stays good where more of a busy group arrives, and is none after anything else', () => {
+  test('stays valid while a busy group grows, and expires after any other change', () => {
     const emptiness = watchEmptiness();
     const stillHolds = (group: string, visibleAt: number): boolean => {
       emptiness.found(['slow'], 100);

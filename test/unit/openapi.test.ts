@@ -81,7 +81,7 @@ describe('the API document', () => {
     }
   });
 
-  test('says what a 202 means wherever a request may go on after its answer', () => {
+  test('documents the meaning of 202 on every route whose work may continue after the answer', () => {
     const meanings = operations.flatMap(({ operationId, responses }) =>
       responses['202'] ? [[operationId, responses['202'].description]] : [],
     );
@@ -129,7 +129,7 @@ describe('the examples', () => {
     expect(response.safeParse(answer).error).toBeUndefined();
   });
 
-  test('are those of the document', () => {
+  test('match the document', () => {
     const shown = operations.map(({ operationId, responses, requestBody }) => {
       const [answer] = Object.entries(responses).filter(([status]) => status.startsWith('2'));
       const response = contentSchema.parse(answer?.[1]).content?.['application/json'].example;

@@ -4,7 +4,7 @@ import { mockClient } from 'aws-sdk-client-mock';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { connectDynamo, openTable } from '../../shared/table/table.ts';
 
-/** Memberships change by transactions, and transactions meet: the engine of the flow tests never lets them. */
+/** Memberships change in transactions, which may conflict; the engine of the flow tests produces no conflicts. */
 const documents = mockClient(DynamoDBDocumentClient);
 const table = openTable(
   connectDynamo({ region: 'eu-central-1' }, 'payments', () => 0),
@@ -41,7 +41,7 @@ afterEach(() => {
 });
 
 describe('a transaction that meets another', () => {
-  it('comes again until it is through', async () => {
+  it('is retried until it succeeds', async () => {
     documents
       .on(TransactWriteCommand)
       .rejectsOnce(canceled('None', 'TransactionConflict'))
@@ -76,7 +76,7 @@ describe('a transaction that meets another', () => {
     expect(sent()).toBe(1);
   });
 
-  it('does not come again for anything else', async () => {
+  it('is not retried after any other error', async () => {
     documents.on(TransactWriteCommand).rejects(canceled('ValidationError', 'None'));
     await expect(transact()).rejects.toBeInstanceOf(TransactionCanceledException);
     expect(sent()).toBe(1);
@@ -84,7 +84,7 @@ describe('a transaction that meets another', () => {
 });
 
 describe('a single write that meets a transaction', () => {
-  it('comes again until it is through', async () => {
+  it('is retried until it succeeds', async () => {
     documents
       .on(UpdateCommand)
       .rejectsOnce(conflict)

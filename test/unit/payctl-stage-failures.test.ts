@@ -41,7 +41,7 @@ beforeEach(() => {
   lambda.reset();
 });
 
-describe('what stream readers of a stage have given up', () => {
+describe('failed batches of a stage’s stream readers', () => {
   const objects = { 'aws/1': left('publish', 'PAY#1', 'PAY#2'), 'aws/2': left('project', 'PAY#3') };
 
   test('is listed by reader and by what it is about', async () => {
@@ -80,7 +80,7 @@ describe('what stream readers of a stage have given up', () => {
     expect(deleted()).toEqual(['aws/1', 'aws/2']);
   });
 
-  test('stays where the function fails again, and why is said', async () => {
+  test('is kept if the function fails again, with the reason', async () => {
     keep(objects);
     answers('publish', { batchItemFailures: [{ itemIdentifier: '1' }] });
     answers('project', { errorMessage: 'no' }, 'Unhandled');

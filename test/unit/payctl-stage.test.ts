@@ -67,7 +67,7 @@ describe('a deployed stage', () => {
     });
   });
 
-  test('that is not there, or of another version, is said in words', async () => {
+  test('that is missing, or of another version, gets a clear message', async () => {
     cloudFormation.on(DescribeStacksCommand).rejects(new Error('Stack with id payments-dev-events does not exist'));
     await expect(readStage('dev', clients())).rejects.toThrow(NotReachable);
     cloudFormation.on(DescribeStacksCommand).resolves({ Stacks: [] });

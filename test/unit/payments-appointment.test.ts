@@ -135,7 +135,7 @@ describe('an attempt whose answer was lost', () => {
     }
   });
 
-  test('that never arrived is sent again under its own key, after a look', async () => {
+  test('that never arrived is retried under its own key, after a look-up', async () => {
     const keys: string[] = [];
     const { clock, keep, load, calls } = service(claimed(), {
       findPayment: async () => report('created', { attemptRef: undefined }),
@@ -151,7 +151,7 @@ describe('an attempt whose answer was lost', () => {
     expect(keys).toEqual([`${payment().id}:confirm:1`]);
   });
 
-  test('that never arrived has failed after half an hour, and is not sent any more', async () => {
+  test('that never arrived has failed after half an hour, and is not retried', async () => {
     const { clock, keep, load, calls } = service(claimed(), {
       findPayment: async () => report('created', { attemptRef: undefined }),
     });
@@ -211,7 +211,7 @@ describe('an event that is not believed', () => {
 describe('an event that contradicts a settled payment', () => {
   const canceled = payment({ status: 'canceled', version: 3 });
 
-  test('has the provider read once, and what it says applied where it is further on', async () => {
+  test('reads the provider once, and applies a status that is further on', async () => {
     const { tell, load, lines, calls } = service(canceled, { findPayment: async () => report('succeeded') });
     expect(await tell('payment_intent.succeeded', NOON / SECOND)).toMatchObject({
       kind: 'applied',
@@ -232,7 +232,7 @@ describe('an event that contradicts a settled payment', () => {
     }
   });
 
-  test('comes again while the provider cannot be read', async () => {
+  test('is retried while the provider cannot be read', async () => {
     const { tell, load } = service(canceled, {});
     await expect(tell('payment_intent.succeeded', NOON / SECOND)).rejects.toThrow();
     expect(await load()).toMatchObject({ status: 'canceled', version: 3 });

@@ -103,7 +103,7 @@ describe('a saved method that the payment holds', () => {
     expect(next).toMatchObject(status === 'succeeded' ? other : held);
   });
 
-  test('stays where the provider names that very method, or none', () => {
+  test('is kept if the provider names the same method, or no method', () => {
     for (const changed of [{ methodRef: 'pm_1' }, {}]) {
       expect(advancePayment(payment(held), { to: 'succeeded', now: LATER, cause: 'sync' }, changed)).toMatchObject(
         held,
@@ -140,7 +140,7 @@ describe('a claim', () => {
     });
   });
 
-  test('never has the key of another attempt', () => {
+  test('never uses the key of another attempt', () => {
     const first = claimAttempt(payment(), chosen, NOON);
     const second = claimAttempt(advancePayment(first, { to: 'failed', now: NOON, cause: 'answer' }), chosen, NOON);
     expect([first.attempt, second.attempt]).toEqual([1, 2]);
@@ -166,7 +166,7 @@ describe('a creation that the provider has answered', () => {
     });
   });
 
-  test('asks for a method where it has none', () => {
+  test('requires a method if it has none', () => {
     expect(publishIntent(creating, report(), LATER).status).toBe('requires_payment_method');
   });
 
@@ -188,7 +188,7 @@ describe('an update that the provider has taken', () => {
     methodRef: 'pm_1',
   });
 
-  test('stands in the place of all that it may change, and is over', () => {
+  test('sets the changed fields, and is removed', () => {
     const next = applyDraft(old, draft({ description: 'new', methodRef: 'pm_2' }), { now: LATER });
     expect(next).toMatchObject({
       totalCents: 3_000,
@@ -244,7 +244,7 @@ describe('a report of the provider', () => {
     });
   });
 
-  test('leaves the method as it is where it names none', () => {
+  test('keeps the method if the report names none', () => {
     expect('methodRef' in reportedFields(report())).toBe(false);
   });
 });

@@ -9,7 +9,7 @@ const next = (before: Payment, status: PaymentStatus): Payment => ({ ...before, 
 const creating: Payment = { ...payment(), status: 'creating', version: 0 };
 
 describe('the events of a stored change', () => {
-  test('are none while the payment is being created', () => {
+  test('are not published while the payment is being created', () => {
     expect(paymentEvents(undefined, creating)).toEqual([]);
   });
 
@@ -17,7 +17,7 @@ describe('the events of a stored change', () => {
     expect(names(creating, payment())).toEqual(['payment.created']);
   });
 
-  test('are none while it is withheld, and payment.created once it is shown', () => {
+  test('are not published while the payment is withheld; payment.created is, once it is shown', () => {
     const withheld: Payment = { ...payment({ status: 'processing' }), withheld: true };
     const { withheld: _, ...shown } = withheld;
     expect(names(creating, withheld)).toEqual([]);
@@ -40,7 +40,7 @@ describe('the events of a stored change', () => {
     },
   );
 
-  test('are none without a new version: leases and due times publish nothing', () => {
+  test('are not published without a new version: leases and due times publish nothing', () => {
     const before = payment({ status: 'processing' });
     expect(paymentEvents(before, { ...before, status: 'succeeded' })).toEqual([]);
     expect(paymentEvents(before, { ...before, reconcileAt: iso(NOON) })).toEqual([]);
@@ -99,7 +99,7 @@ describe('the payload', () => {
     expect(payloadOf(payment(fields))).toMatchObject({ payload: { data: { user, project: null } } });
   });
 
-  test('tells neither the secret nor how the service works inside', () => {
+  test('holds no secret and no internal field', () => {
     const after = payment({
       status: 'failed',
       clientSecret: 'CANARY-secret',

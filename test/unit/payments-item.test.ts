@@ -13,7 +13,7 @@ const guest = { userId: undefined, guestId: 'gst_1', guestEmail: 'Ada@Example.co
 const secret = { clientSecret: 'pi_1_secret_x' };
 
 describe('the item of a payment', () => {
-  test('stands under its id', () => {
+  test('has a key with its id', () => {
     const { id } = payment();
     expect(paymentItem(payment(), NOON)).toMatchObject({ pk: `PAY#${id}`, sk: 'PAY' });
   });
@@ -113,13 +113,13 @@ describe('the due time of a payment', () => {
     expect(nextPaymentDue(record)).toBe(at);
   });
 
-  test('stands in the due index, in a shard that the sweep reads', () => {
+  test('is in the due index, in a shard that the sweep reads', () => {
     const { due, due_at } = paymentItem(payment(), NOON);
     expect(due_at).toBe(tomorrow);
     expect(dueShards).toContain(due);
   });
 
-  test('stands in no index where there is none', () => {
+  test('is in no due index without a due time', () => {
     const item = paymentItem(payment({ status: 'succeeded' }), NOON);
     expect('due' in item || 'due_at' in item).toBe(false);
   });
@@ -129,7 +129,7 @@ describe('the due time of a payment', () => {
     expect(new Set(shards)).toEqual(new Set(dueShards));
   });
 
-  test('is never missing while an update is under way, whatever event comes between', () => {
+  test('is never missing during an update, for any concurrent event', () => {
     fc.assert(
       fc.property(
         fc.constantFrom(...PAYMENT_STATUSES),
@@ -158,7 +158,7 @@ describe('the store', () => {
     expect(await store.insertOrFind(payment({ totalCents: 1, subtotalCents: 1 }))).toEqual(payment());
   });
 
-  test('commits on the version that was read, and tells what stands where another came first', async () => {
+  test('commits on the version that was read, and returns the stored record after a concurrent commit', async () => {
     const { store } = await stored();
     const paid = advancePayment(payment(), { to: 'succeeded', now: NOON + 1, cause: 'event' });
     const failed = advancePayment(payment(), { to: 'failed', now: NOON + 2, cause: 'event' });
@@ -177,7 +177,7 @@ describe('the store', () => {
     expect(await memory.table.get(paymentKey(payment().id))).toEqual(before);
   });
 
-  test('decides again on the payment that another commit led to, and says who committed', async () => {
+  test('decides again on the payment of a concurrent commit, and reports which commit won', async () => {
     const { store } = await stored();
     await store.commit(payment(), advancePayment(payment(), { to: 'pending', now: NOON + 1, cause: 'event' }));
     const seen: string[] = [];

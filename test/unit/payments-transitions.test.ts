@@ -196,12 +196,12 @@ describe('an event of the provider', () => {
   });
 });
 
-describe('an event is stale', () => {
+describe('an event that races with a claim', () => {
   const claimed = (fields: Partial<VisiblePayment> = {}) =>
     payment({ status: 'processing', claimedAt: iso(NOON + 900), attempt: 2, ...fields });
   const second = epochSeconds(NOON);
 
-  test.each(REPORTED)('when it was created before the second of the claim, whatever it says: %s', (reported) => {
+  test.each(REPORTED)('is stale if it was created before the second of the claim, for every status: %s', (reported) => {
     expect(decideEvent(claimed(), said(reported, second - 1))).toEqual({
       kind: 'ignore',
       reason: 'stale',
@@ -209,11 +209,11 @@ describe('an event is stale', () => {
     });
   });
 
-  test('but not in the second of the claim, though the claim fell late in it', () => {
+  test('is not stale if it was created in the second of the claim, even before the claim', () => {
     expect(decideEvent(claimed(), said('succeeded', second))).toEqual({ kind: 'apply', status: 'succeeded' });
   });
 
-  test('and brings no reconciliation forward where the payment is settled', () => {
+  test('does not advance the reconciliation of a settled payment', () => {
     for (const status of ['succeeded', 'canceled'] as const) {
       expect(decideEvent(claimed({ status }), said('failed', second - 1))).toMatchObject({
         reason: 'stale',
@@ -222,17 +222,17 @@ describe('an event is stale', () => {
     }
   });
 
-  test('never before the first claim', () => {
+  test('is not stale before the first claim', () => {
     expect(decideEvent(payment(), said('succeeded', 0))).toEqual({ kind: 'apply', status: 'succeeded' });
   });
 
-  test('when it tells the failure of the attempt before', () => {
+  test('is stale if it reports the failure of the previous attempt', () => {
     const payment = claimed({ priorAttemptRef: 'ch_1' });
     expect(decideEvent(payment, said('failed', second + 1, 'ch_1'))).toMatchObject({ reason: 'stale' });
     expect(decideEvent(payment, said('failed', second + 1, 'ch_2'))).toEqual({ kind: 'apply', status: 'failed' });
   });
 
-  test('not when the attempt before succeeded after all: money moved', () => {
+  test('is not stale if it reports a success of the previous attempt: money moved', () => {
     const payment = claimed({ priorAttemptRef: 'ch_1' });
     expect(decideEvent(payment, said('succeeded', second + 1, 'ch_1'))).toEqual({ kind: 'apply', status: 'succeeded' });
   });
@@ -248,7 +248,7 @@ const endOf = (start: PaymentStatus, events: readonly PaymentStatus[]): PaymentS
   }, start);
 };
 
-describe('any order and any repetition of what a provider truly sent', () => {
+describe('any order and any repetition of a provider’s events', () => {
   test('ends the same, with and without a final event', () => {
     const events = fc.uniqueArray(fc.constantFrom(...REPORTED), { minLength: 1 });
     const reported = events
@@ -263,7 +263,7 @@ describe('any order and any repetition of what a provider truly sent', () => {
   });
 });
 
-describe('what the provider says when it is asked', () => {
+describe('the provider’s status from a read', () => {
   test.each(pairs.filter(([from]) => from !== 'processing'))(
     'is stored as it is, also backward: %s here, %s there',
     (from, to) => {
@@ -290,7 +290,7 @@ describe('what the provider says when it is asked', () => {
     expect(decideRead(claimed, { status, attemptRef: 'ch_2' }).kind).toBe(kind);
   });
 
-  test('of a claim of ours: the failure of the attempt before means that ours has not arrived', () => {
+  test('during a claim: the failure of the previous attempt means that the claimed attempt has not arrived', () => {
     const claimed = payment({ status: 'processing', claimedAt: iso(NOON), priorAttemptRef: 'ch_1' });
     expect(decideRead(claimed, { status: 'failed', attemptRef: 'ch_1' })).toEqual({ kind: 'not reached' });
   });

@@ -31,7 +31,7 @@ const SECRET = 'pi_1_secret_CANARY';
 const full = payment({ ...INTERNAL, clientSecret: SECRET, guestEmail: 'ada@example.com', attempt: 3 });
 const VIEWS = { paymentView, guestListView: guestPaymentView, confirmationView };
 
-describe('what readers see of a payment', () => {
+describe('the view of a payment', () => {
   test.each(Object.entries(VIEWS))('holds nothing of the inside, nor the secret: %s', (_, view) => {
     const text = JSON.stringify(view(full));
     expect(text).not.toContain('CANARY');
@@ -39,7 +39,7 @@ describe('what readers see of a payment', () => {
     for (const name of names) expect(text).not.toContain(`"${name}`);
   });
 
-  test('holds the interface’s fields, null where there is nothing to say', () => {
+  test('holds the interface’s fields, null without a value', () => {
     const view = paymentView(payment());
     expect(view).toEqual({
       id: 'pay_00000000000000000000000a',
@@ -90,7 +90,7 @@ describe('what readers see of a payment', () => {
     expect(Object.keys(set).filter((field) => field in paymentView(payment()))).toEqual([]);
   });
 
-  test('tells a guest’s payment by its guest', () => {
+  test('names the guest of a guest’s payment', () => {
     const record = payment({ userId: undefined, guestId: 'gst_1', guestEmail: 'ada@example.com' });
     expect(paymentView(record)).toMatchObject({
       is_guest_payment: true,
@@ -99,7 +99,7 @@ describe('what readers see of a payment', () => {
     });
   });
 
-  test('says what the payer has to do next', () => {
+  test('names the payer’s next action', () => {
     const nextAction = { type: 'redirect_to_url', url: 'https://bank.example' } as const;
     const record = payment({ status: 'pending', nextAction });
     expect(paymentView(record)).toMatchObject({ next_action: nextAction });

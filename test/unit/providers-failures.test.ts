@@ -121,7 +121,7 @@ describe.each(NAMES)('%s', (name) => {
     expect(await confirm(opened(name, networkError(code)).provider)).toEqual({ kind, reason: 'unreachable' });
   });
 
-  test('names the wait that it wants', async () => {
+  test('names the delay that the provider asks for', async () => {
     const { provider } = opened(name, answering(name, 429, { 'retry-after': '7' }));
     expect(await confirm(provider)).toEqual({ kind: 'not_done', reason: 'rate_limited', retryAfterSeconds: 7 });
   });
@@ -151,13 +151,13 @@ describe.each(NAMES)('%s', (name) => {
   });
 });
 
-test('Stripe is not asked again where it says that a retry is no use', async () => {
+test('a Stripe call is not retried if Stripe advises against a retry', async () => {
   const { provider, keys } = opened('Stripe', answering('Stripe', 429, { 'stripe-should-retry': 'false' }), 2_000);
   expect(await confirm(provider)).toMatchObject({ kind: 'not_done' });
   expect(keys).toHaveLength(1);
 });
 
-describe('where Stripe asks for a retry', () => {
+describe('when Stripe advises a retry', () => {
   const WANTED = { 'stripe-should-retry': 'true' };
   const PAID = {
     id: 'pi_1',
@@ -192,7 +192,7 @@ describe('where Stripe asks for a retry', () => {
     },
   );
 
-  test('it is asked no third time', async () => {
+  test('it is not retried twice', async () => {
     const { provider, keys } = inTurn(answering('Stripe', 500, WANTED));
     expect(await confirm(provider)).toMatchObject({ kind: 'unknown' });
     expect(keys).toHaveLength(2);
@@ -207,7 +207,7 @@ describe('where Stripe asks for a retry', () => {
     expect(keys).toHaveLength(2);
   });
 
-  test('it is not asked again for a refusal without that advice', async () => {
+  test('it is not retried after a refusal without that advice', async () => {
     const { provider, keys } = inTurn(answering('Stripe', 400, { 'stripe-should-retry': 'false' }));
     expect(await confirm(provider)).toMatchObject({ kind: 'refused' });
     expect(keys).toHaveLength(1);

@@ -53,8 +53,8 @@ const anyCardNumber = fc.integer({ min: 13, max: 19 }).chain(digits);
 
 const textOf = (value: unknown): string => JSON.stringify(redact(value)) ?? '';
 
-describe('what is kept of a payload', () => {
-  test('is never the value under a name that says it is a secret, whatever it is and wherever it stands', () => {
+describe('the stored copy of a payload', () => {
+  test('never includes a value of any type at any depth under a name of a secret', () => {
     const secret = fc.tuple(
       secretName,
       fc.constantFrom<unknown>(CANARY, [CANARY], { value: CANARY }, { deep: [{ value: CANARY }] }, 81_549_300_417_291),
@@ -178,7 +178,7 @@ describe('what is kept of a payload', () => {
     );
   });
 
-  test('of a deep payload ends somewhere', () => {
+  test('of a deep payload is cut at a maximum depth', () => {
     let payload: unknown = { client_secret: CANARY };
     for (let depth = 0; depth < 200; depth += 1) payload = [payload];
     expect(textOf(payload)).not.toContain('CANARY');

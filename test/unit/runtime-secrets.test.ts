@@ -74,7 +74,7 @@ describe('in production', () => {
     expect(written[0]).not.toContain('"short"');
   });
 
-  test('the guest secrets of 32 characters and more go on beside one that is refused', async () => {
+  test('guest secrets of 32 characters or more stay valid beside a refused one', async () => {
     vi.spyOn(process.stderr, 'write').mockImplementation(() => true);
     guestSecret(`short,${LONG}`);
     const guests = stage('prod');
@@ -92,7 +92,7 @@ describe('in production', () => {
     expect(await dispatchDeps().targets()).toHaveLength(1);
   });
 
-  test('no raw card is taken, whatever the settings say', () => {
+  test('raw cards are refused with every setting', () => {
     stage('prod', { ALLOW_RAW_CARDS: 'true' });
     expect(webDeps().allowRawCards).toBe(false);
     stage('staging', { ALLOW_RAW_CARDS: 'true' });

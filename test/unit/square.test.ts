@@ -67,7 +67,7 @@ describe("Square's signature", () => {
     expect(verify(sign(URLS[0] ?? '', BODY), { keys: [KEY], urls: [] })).toBe('invalid');
   });
 
-  test('stands for no other body, and no other text stands for it', () => {
+  test('is valid for no other body, and no other signature is valid for the body', () => {
     const signature = sign(URLS[0] ?? '', BODY);
     const position = (text: string) => fc.integer({ min: 0, max: text.length - 1 });
     const changed = (text: string) =>
@@ -208,7 +208,7 @@ describe('what Square answers to a charge', () => {
     expect(await charge(answeredBy(status, body))).toMatchObject(outcome);
   });
 
-  test('nothing at all, in time or for want of a connection', async () => {
+  test('no answer: a time-out or no connection', async () => {
     const silent = open(
       (_, { signal }) =>
         new Promise((_resolve, reject) => signal?.addEventListener('abort', () => reject(signal.reason))),
@@ -220,7 +220,7 @@ describe('what Square answers to a charge', () => {
 });
 
 describe('what Square is sent', () => {
-  test('is a charge of the order in whole, with a key that it takes, to where the operator says and nowhere else', async () => {
+  test('charges the whole order, under a valid key, at the configured location only', async () => {
     const sent: { url: string; init: RequestInit }[] = [];
     const provider = open(async (url, init) => {
       sent.push({ url, init });
@@ -269,7 +269,7 @@ describe('what Square is sent', () => {
   });
 });
 
-describe('what is true of an order', () => {
+describe('the status of an order', () => {
   const find = async (order: object, attempts: readonly object[], known: object = {}) => {
     const provider = open(async (url) => {
       if (url.includes('/orders/')) return answer(200, { order: { ...ORDER, ...order } });
@@ -422,7 +422,7 @@ describe("Square's events", () => {
     }
   });
 
-  test('of ours that cannot be read are none', () => {
+  test('that cannot be parsed are absent', () => {
     expect(readEvent(event('payment.updated', { payment: { ...PAYMENT, id: 7 } }))).toBeUndefined();
     expect(readEvent(event('card.updated', { card: 'gone' }))).toBeUndefined();
   });

@@ -215,7 +215,7 @@ describe('an event', () => {
     },
   );
 
-  test('tells the attempt, its failure and our own id', () => {
+  test('holds the attempt, its failure and our own id', () => {
     const failed = paymentIntent({
       latest_charge: { id: 'ch_1', object: 'charge' },
       last_payment_error: { code: 'card_declined', decline_code: 'lost_card' },
@@ -229,7 +229,7 @@ describe('an event', () => {
     expect([plain?.attemptRef, plain?.failureCode, plain?.ourPaymentId]).toEqual([undefined, undefined, undefined]);
   });
 
-  test('tells what a method is now', () => {
+  test('holds the current fields of a method', () => {
     const card = { brand: 'visa', last4: '4242', exp_month: 3, exp_year: 2031, wallet: { type: 'apple_pay' } };
     expect(readStripeEvent(own('payment_method.updated', { id: 'pm_1', type: 'card', card }))?.object.method).toEqual({
       type: 'card',
@@ -325,7 +325,7 @@ describe('an intent', () => {
     });
   });
 
-  test('says what the payer has to do, while there is something to do', () => {
+  test('holds the payer’s next action while the payment requires one', () => {
     const redirect = { type: 'redirect_to_url', redirect_to_url: { url: 'https://bank.example' } };
     expect(report({ status: 'requires_action', next_action: redirect }).nextAction).toEqual({
       type: 'redirect_to_url',
@@ -428,7 +428,7 @@ describe('a signature', () => {
     expect(await verdict(header(second, unsigned), body, { PROVIDER_A_WEBHOOK_SECRET: '' })).toBe('invalid');
   });
 
-  test('stands for no other body, and no other text stands for it', async () => {
+  test('is valid for no other body, and no other signature is valid for the body', async () => {
     const good = sign(body, second);
     const changed = (text: string) =>
       fc

@@ -197,13 +197,13 @@ describe("an invoice's event", () => {
     });
   });
 
-  test('may name our subscription beside it', () => {
+  test('may also name our subscription', () => {
     const object = { id: 'in_1', subscription: 'sub_s1', metadata: { subscription_id: 'sub_1' } };
     expect(readEventInvoice(object)).toMatchObject({ subscriptionId: 'sub_s1', ourSubscriptionId: 'sub_1' });
   });
 });
 
-test('whatever an event holds, reading it never fails', () => {
+test('reading an event never fails, for any content', () => {
   fc.assert(
     fc.property(fc.json(), fc.constantFrom('customer.subscription.updated', 'invoice.payment_failed'), (json, type) => {
       const object: unknown = { ...newer, ...newerInvoice, ...Object(JSON.parse(json)) };

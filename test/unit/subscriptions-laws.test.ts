@@ -31,7 +31,7 @@ import { subscriptionView } from '../../shared/subscriptions/record/view.ts';
 import { NOON } from '../builders/payment.ts';
 import { DUNNING, expectedMembership, subscription, trial } from '../builders/subscription.ts';
 
-/** The legal transitions of a subscription, a second copy on purpose. */
+/** An independent copy of the legal transitions of a subscription. */
 const LEGAL: Readonly<Record<StoredStatus, readonly StoredStatus[]>> = {
   creating: ['declined', 'trialing', 'active', 'past_due'],
   declined: [],
@@ -79,7 +79,7 @@ const attempt = (world: World, choice: number, policy: DunningPolicy): World => 
   return changed(next, settleCharge(next.subscription, tried, { now: next.now, policy }));
 };
 
-/** The step that is due. */
+/** Runs the due step. */
 const keep = (world: World, choice: number, policy: DunningPolicy): World => {
   const { now, subscription: one } = world;
   switch (dueStep(one, now)) {

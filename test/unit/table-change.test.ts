@@ -44,7 +44,7 @@ describe('a change of a record', () => {
     expect(await changeRecord(never, start, decide)).toEqual({ record: start, was: start, isOurs: false });
   });
 
-  test('ends where a condition beside the write does not hold', async () => {
+  test('stops if another condition of the transaction fails', async () => {
     const start = { version: 3 };
     const unmet = async (): Promise<Committed<Counter>> => ({ ok: false, found: start, unmet: true });
     expect(await changeRecord(unmet, start, countOn)).toMatchObject({ record: start, isOurs: false, unmet: true });
@@ -65,7 +65,7 @@ describe('a table of states', () => {
     expect(allows(table, { from: 'shut', to: 'open', cause: 'close' })).toBe(false);
   });
 
-  test('has no arrow from a state to itself unless it says so', () => {
+  test('allows a transition from a state to itself only if declared', () => {
     expect(hasArrow(table, { from: 'shut', to: 'shut', cause: 'close' })).toBe(false);
   });
 });

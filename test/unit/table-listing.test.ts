@@ -10,7 +10,7 @@ interface Row {
   readonly wanted: boolean;
 }
 
-/** What the engine reads of a partition in one answer where no limit is given. */
+/** The rows that the engine reads from a partition in one answer without a limit. */
 const PAGE_ROWS = 250;
 
 const tableOf = (partitions: ReadonlyMap<string, readonly Row[]>): { table: Table; reads: () => number } => {
@@ -74,7 +74,7 @@ describe('a list over several partitions', () => {
   });
 
   test('ends where a filter’s looks are used up in one of them: nothing is left out in between', async () => {
-    // The first partition has none that is wanted for longer than is looked; the others have plenty.
+    // The first partition has no match within the read limit; the others have many.
     const partitions = new Map([
       ['rare', rowsOf(5_000, (number) => number > 4_000)],
       ['plenty', rowsOf(5_000, () => true).map(({ sort, wanted }) => ({ sort: `${sort}x`, wanted }))],

@@ -99,7 +99,7 @@ describe('a POST', () => {
     expect(await openPost(SHORT)(posted(url))).toEqual(timedOut);
   });
 
-  test('tells a target that cannot be reached, or that hangs up', async () => {
+  test('reports a target that cannot be reached, or that closes the connection', async () => {
     const gone = await target(() => undefined);
     servers.splice(0).forEach((server) => void server.close());
     expect(await openPost(PATIENT)(posted(gone))).toMatchObject({ reason: 'unreachable', detail: 'ECONNREFUSED' });
@@ -129,7 +129,7 @@ describe('the signature', () => {
     expect(() => new Webhook('whsec_bm90IG9mIHRoZW0=').verify(body, headers)).toThrow('No matching signature');
   });
 
-  test('is none without a secret', () => {
+  test('is absent without a secret', () => {
     const at = Date.parse('2026-03-01T12:00:00.999Z');
     expect(signedHeaders({ id: 'msg_1', at, body, secrets: [] })).toEqual({
       'webhook-id': 'msg_1',

@@ -7,7 +7,7 @@ export interface MatrixFixtures {
   readonly organizationId: string;
   readonly anotherOrganizationId: string;
   readonly callers: Readonly<Record<CallerName, CallerCredentials>>;
-  /** The user who may make a record in that column for that caller. */
+  /** The user who may create a record in that column for that caller. */
   readonly makerOf: (caller: CallerName, column: Column) => RecordCreator;
   readonly userIdOf: (name: CallerName) => string;
 }

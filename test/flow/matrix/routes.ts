@@ -171,7 +171,7 @@ const payerFor = (service: TestHost, maker: RecordCreator): Promise<Record<strin
   return known;
 };
 
-/** What costs nothing is active at once. */
+/** A free subscription is active at once. */
 const FREE = { total_cents: 0, currency: 'USD', billing_interval: 'monthly' };
 
 const subscribe = async (service: TestHost, maker: RecordCreator, body: Record<string, unknown>) => {
@@ -185,7 +185,7 @@ const sharedSubscriptions = new Map<string, Promise<Record<string, string>>>();
 
 interface OnSubscription {
   readonly path: (id: string) => string;
-  /** Makes the request a change. */
+  /** The body of a request that changes the record. */
   readonly body?: unknown;
   readonly product?: string;
   /** Commands that bring a subscription of its own to the state that the request needs. */

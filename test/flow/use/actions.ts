@@ -5,14 +5,14 @@ import { type ActionName, isFromBefore, isGuest, type SignedInCaller, type UseCe
 import type { Method, UseFixtures } from './fixtures.ts';
 import { expectedOf } from './oracle.ts';
 
-/** How each cell of the matrix is asked: what must stand before, and the requests of its caller. */
+/** The requests of each cell of the matrix, and the records that must exist before. */
 export interface PreparedUse {
   readonly cell: UseCell;
   /** The method that the cell names, or that is stored; a guest's is saved later than others. */
   readonly method: () => Promise<Method>;
-  /** What a charge of this cell comes to; of no other. */
+  /** The amount of a charge of this cell; no other cell has this amount. */
   readonly amount: number;
-  /** The answers of the caller's requests. Those that follow on a success are only sent then. */
+  /** The answers of the caller's requests. A follow-up request is sent only after a success. */
   readonly send: () => Promise<readonly TestAnswer[]>;
 }
 

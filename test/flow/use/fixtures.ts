@@ -9,9 +9,9 @@ import { type Holder, isGuest, type Payer, type Provider, SESSION_CALLERS, type 
 export interface UseFixtures {
   readonly organizationId: string;
   readonly optionsOf: (caller: UseCell['caller']) => RequestOptions;
-  /** What a create of that caller says of its payer. */
+  /** The fields that name the payer in a create by that caller. */
   readonly payerFields: (caller: UseCell['caller'], payer: Payer) => Record<string, unknown>;
-  /** Who could store that method, or make a record for that payer. */
+  /** The user who may store that method, or create a record for that payer. */
   readonly makerOf: (cell: UseCell) => RequestOptions;
   readonly methodOf: (cell: Pick<UseCell, 'caller' | 'holder' | 'payer' | 'provider'>) => Promise<Method>;
   /** Detached by the provider before the cells are asked; of a subscription that is live, and so cannot be deleted. */
@@ -19,7 +19,7 @@ export interface UseFixtures {
   /** Can be saved, and is declined when it is charged. */
   readonly failingOf: (cell: Pick<UseCell, 'caller' | 'payer' | 'provider'>) => Promise<Method>;
   readonly meetGuests: () => Promise<void>;
-  /** The methods that are to be deleted are, and the former member is removed. */
+  /** Deletes the methods of the `deleted` column, and removes the former member. */
   readonly end: () => Promise<void>;
 }
 

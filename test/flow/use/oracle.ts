@@ -1,14 +1,14 @@
 import { isFromBefore, isGuest, isPermitted, type UseCaller, type UseCell } from './cells.ts';
 
 /**
- * What a use of a method must answer, by decisions 15 (rows 1 to 8) and 2 alone: nothing of the service is asked. A
- * refusal is one answer, or the few among which the decisions leave the choice.
+ * The expected answer of a use of a method, derived from decisions 15 (rows 1 to 8) and 2 without the service's code. A
+ * refusal has one answer, or several if the decisions allow several.
  */
 export type Expected =
   | { readonly kind: 'charged' }
   /** The method is the caller's already: its record is shown, nothing is made. */
   | { readonly kind: 'shown' }
-  /** `by`: whether the service knows by itself, or the provider says so. */
+  /** `by`: whether the service refuses the use itself, or the provider does. */
   | { readonly kind: 'refused'; readonly answers: readonly RefusedAnswer[]; readonly by: 'service' | 'provider' };
 
 export type RefusedAnswer = `${number} ${string}`;
