@@ -16,7 +16,7 @@ const namesOf = (customerId: string): string[] =>
 const readCustomer = async (user: User, id: string): Promise<ParsedJson> =>
   (await service.get(`/customers/${id}`, user.options)).body;
 
-const tell = async (type: string, object: object, event: Partial<TestProviderEvent> = {}): Promise<void> => {
+const sendEvent = async (type: string, object: object, event: Partial<TestProviderEvent> = {}): Promise<void> => {
   const answer = await service.sendEvent({ type, object, ...event });
   expect(answer).toMatchObject({ status: 200, body: { received: true } });
   await service.settle();
@@ -35,7 +35,7 @@ describe('customer.updated', () => {
     'in the %s vocabulary refreshes e-mail, name and phone, and publishes one event',
     async (vocabulary) => {
       const { user, customer, at } = await known({ metadata: { kept: true }, first_name: 'Ada' });
-      await tell(
+      await sendEvent(
         'customer.updated',
         { ...at, email: 'NEW@example.com', name: 'Grace', phone: '+1777' },
         { vocabulary },
@@ -63,7 +63,7 @@ describe('customer.updated', () => {
 
   test('keeps what it does not name', async () => {
     const { user, customer, at } = await known();
-    await tell('customer.updated', { ...at, name: 'Grace' });
+    await sendEvent('customer.updated', { ...at, name: 'Grace' });
     expect(await readCustomer(user, customer.id)).toMatchObject({
       ...customer,
       name: 'Grace',
@@ -74,11 +74,11 @@ describe('customer.updated', () => {
   test('that is repeated, or holds known values, changes and publishes nothing', async () => {
     const { user, customer, at } = await known();
     const event = { id: `evt_${customer.id}`, times: 3 };
-    await tell('customer.updated', { ...at, name: 'Grace' }, event);
-    await tell('customer.updated', { ...at, name: 'Grace' });
+    await sendEvent('customer.updated', { ...at, name: 'Grace' }, event);
+    await sendEvent('customer.updated', { ...at, name: 'Grace' });
     const now = await readCustomer(user, customer.id);
     await service.advance(MINUTE_SECONDS);
-    await tell('customer.updated', { ...at, name: 'Grace' });
+    await sendEvent('customer.updated', { ...at, name: 'Grace' });
     expect(await readCustomer(user, customer.id)).toEqual(now);
     expect(namesOf(customer.id)).toEqual(['customer.created', 'customer.updated']);
   });
@@ -88,11 +88,11 @@ describe('customer.updated', () => {
     const started = seconds();
     await service.advance(MINUTE_SECONDS);
     // Both come late, and the older one last.
-    await tell('customer.updated', { ...at, name: 'Newer' }, { created: started + 20 });
-    await tell('customer.updated', { ...at, name: 'Older' }, { created: started + 10 });
+    await sendEvent('customer.updated', { ...at, name: 'Newer' }, { created: started + 20 });
+    await sendEvent('customer.updated', { ...at, name: 'Older' }, { created: started + 10 });
     expect(await readCustomer(user, customer.id)).toMatchObject({ name: 'Newer' });
     // Newer than the last event, and created before the last event arrived.
-    await tell('customer.updated', { ...at, name: 'Newest' }, { created: started + 30 });
+    await sendEvent('customer.updated', { ...at, name: 'Newest' }, { created: started + 30 });
     expect(await readCustomer(user, customer.id)).toMatchObject({ name: 'Newest' });
     expect(
       (await outcomesOf(service, at.id))
@@ -106,8 +106,8 @@ describe('customer.updated', () => {
     const { user, customer, at } = await known();
     const started = seconds();
     await service.advance(MINUTE_SECONDS);
-    await tell('customer.updated', { ...at, name: 'Ada' }, { created: started + 20 });
-    await tell('customer.updated', { ...at, name: 'Older' }, { created: started + 10 });
+    await sendEvent('customer.updated', { ...at, name: 'Ada' }, { created: started + 20 });
+    await sendEvent('customer.updated', { ...at, name: 'Older' }, { created: started + 10 });
     expect(await readCustomer(user, customer.id)).toEqual(customer);
     expect(namesOf(customer.id)).toEqual(['customer.created']);
   });
@@ -117,17 +117,17 @@ describe('customer.updated', () => {
     const started = seconds();
     await service.advance(MINUTE_SECONDS);
     await service.put(`/customers/${customer.id}`, { metadata: { a: 1 } }, user.options);
-    await tell('customer.updated', { ...at, name: 'Grace' }, { created: started + 10 });
+    await sendEvent('customer.updated', { ...at, name: 'Grace' }, { created: started + 10 });
     expect(await readCustomer(user, customer.id)).toMatchObject({ name: 'Grace' });
     await service.webhookMode('drop');
     await service.put(`/customers/${customer.id}`, { name: 'Ours' }, user.options);
     await service.webhookMode('normal');
-    await tell('customer.updated', { ...at, name: 'Theirs' }, { created: started + 20 });
+    await sendEvent('customer.updated', { ...at, name: 'Theirs' }, { created: started + 20 });
     expect(await readCustomer(user, customer.id)).toMatchObject({ name: 'Ours' });
   });
 
   test('of an unknown customer is retried, then logged', async () => {
-    await tell('customer.updated', { id: 'cus_unknown', name: 'Unknown' });
+    await sendEvent('customer.updated', { id: 'cus_unknown', name: 'Unknown' });
     expect(await outcomesOf(service, 'cus_unknown')).toEqual([]);
     await service.advance(HOUR_SECONDS);
     expect(await outcomesOf(service, 'cus_unknown')).toMatchObject([
@@ -139,8 +139,8 @@ describe('customer.updated', () => {
 describe('customer.created', () => {
   test('is only logged, for known and unknown customers', async () => {
     const { user, customer, at } = await known();
-    await tell('customer.created', { ...at, name: 'Other' });
-    await tell('customer.created', { id: 'cus_of_the_dashboard', email: 'd@example.com' });
+    await sendEvent('customer.created', { ...at, name: 'Other' });
+    await sendEvent('customer.created', { id: 'cus_of_the_dashboard', email: 'd@example.com' });
     expect(await readCustomer(user, customer.id)).toEqual(customer);
     expect(namesOf(customer.id)).toEqual(['customer.created']);
     expect((await outcomesOf(service, at.id)).at(-1)).toMatchObject({
@@ -163,7 +163,7 @@ describe('customer.deleted', () => {
       const { provider_customer_id, id } = await readCustomer(user, method.customer_id);
       await service.settle();
       await service.clearProviderRequests();
-      await tell('customer.deleted', { id: provider_customer_id }, { vocabulary });
+      await sendEvent('customer.deleted', { id: provider_customer_id }, { vocabulary });
       expect(await service.providerRequests()).toEqual([]);
       expect((await service.get(`/customers/${id}`, user.options)).status).toBe(404);
       expect(await service.get('/payment-methods', user.options)).toMatchObject({ body: [] });
@@ -176,9 +176,9 @@ describe('customer.deleted', () => {
 
   test('that is repeated, or of an unknown customer, changes nothing', async () => {
     const { at } = await known();
-    await tell('customer.deleted', at);
-    await tell('customer.deleted', at);
-    await tell('customer.deleted', { id: 'cus_never' });
+    await sendEvent('customer.deleted', at);
+    await sendEvent('customer.deleted', at);
+    await sendEvent('customer.deleted', { id: 'cus_never' });
     const deletions = (await outcomesOf(service, at.id)).filter(({ eventType }) => eventType === 'customer.deleted');
     expect(deletions.map(({ response }) => response.outcome).sort()).toEqual(['applied', 'ignored']);
     expect(await outcomesOf(service, 'cus_never')).toMatchObject([{ status: 'success' }]);
@@ -190,7 +190,7 @@ describe('customer.deleted', () => {
       await guestWithMethod(service, 'twin@example.com'),
     ];
     const customer = await storedRecord(service, 'CUS', one.method.customer_id);
-    await tell('customer.deleted', { id: customer.providerCustomerId });
+    await sendEvent('customer.deleted', { id: customer.providerCustomerId });
     expect(await service.get('/payment-methods', one.options)).toMatchObject({ status: 200, body: [] });
     expect((await service.get('/payment-methods', two.options)).body).toHaveLength(1);
   });

@@ -38,13 +38,13 @@ describe('payctl refund', () => {
       },
     });
     const rest = await spawned(service.host().baseUrl, ['refund', payment.provider_payment_id]);
-    expect(rest).toMatchObject({ exitCode: 0, complained: '' });
-    expect(rest.said).toMatch(/^ref_\w+ is succeeded\n1800 of 2500 USD of pay_\w+ at provider_a, .*\n0 USD left/);
+    expect(rest).toMatchObject({ exitCode: 0, stderr: '' });
+    expect(rest.stdout).toMatch(/^ref_\w+ is succeeded\n1800 of 2500 USD of pay_\w+ at provider_a, .*\n0 USD left/);
     const tooMuch = await spawned(service.host().baseUrl, ['refund', payment.id, '--amount', '1']);
     expect(tooMuch).toMatchObject({
       exitCode: 2,
-      said: '',
-      complained: expect.stringMatching(/^REFUND_EXCEEDS_PAYMENT/),
+      stdout: '',
+      stderr: expect.stringMatching(/^REFUND_EXCEEDS_PAYMENT/),
     });
     await service.webhookMode('normal');
     await service.settle();
@@ -68,7 +68,7 @@ describe('payctl refund', () => {
     ];
     for (const [args, complaint] of cases) {
       const refused = await spawned(service.host().baseUrl, ['refund', ...args]);
-      expect(refused).toMatchObject({ exitCode: 2, said: '', complained: expect.stringMatching(complaint) });
+      expect(refused).toMatchObject({ exitCode: 2, stdout: '', stderr: expect.stringMatching(complaint) });
     }
   });
 

@@ -80,9 +80,9 @@ describe('payctl', () => {
   test('doctor reports every mistake in the settings', async () => {
     const settings = { DUNNING_DAYS: 'never', PROVIDER_A: 'unknown' };
     const host = await answering((url) => [200, url === '/_local/clock' ? CLOCK : { ...HOST, settings }]);
-    const { exitCode, said } = await spawned(host.url, ['--json', 'doctor']);
+    const { exitCode, stdout } = await spawned(host.url, ['--json', 'doctor']);
     await host.stop();
-    const { healthy, checks } = JSON.parse(said);
+    const { healthy, checks } = JSON.parse(stdout);
     expect({ exitCode, healthy }).toEqual({ exitCode: 1, healthy: false });
     expect(checks.map(({ detail }: ParsedJson) => detail.split(/[.:]/)[0]).toSorted()).toEqual([
       'DUNNING_DAYS',
@@ -106,20 +106,20 @@ describe('payctl', () => {
 
   test('finds the local host by PORT, and suggests --url when no host answers', async () => {
     const { port } = new URL(service.host().baseUrl);
-    expect(await spawned(undefined, ['clock', 'show'], { PORT: port })).toMatchObject({ exitCode: 0, complained: '' });
-    const { exitCode, complained } = await spawned(undefined, ['clock', 'show'], { PORT: '1' });
-    expect({ exitCode, complained }).toEqual({
+    expect(await spawned(undefined, ['clock', 'show'], { PORT: port })).toMatchObject({ exitCode: 0, stderr: '' });
+    const { exitCode, stderr } = await spawned(undefined, ['clock', 'show'], { PORT: '1' });
+    expect({ exitCode, stderr }).toEqual({
       exitCode: 2,
-      complained:
+      stderr:
         'no local host answers at http://127.0.0.1:1: start it (npm start), or name another by --url or PORT\n',
     });
   });
 
   test('reports an unreachable host and an unknown command with exit code 2', async () => {
     const unreachable = await spawned('http://127.0.0.1:1', ['drift']);
-    expect(unreachable).toMatchObject({ exitCode: 2, said: '', complained: expect.stringContaining('no local host') });
-    expect(await spawned(service.host().baseUrl, ['dance'])).toMatchObject({ exitCode: 2, said: '' });
-    expect(await spawned(service.host().baseUrl, ['timeline', 'pay_none'])).toMatchObject({ exitCode: 2, said: '' });
+    expect(unreachable).toMatchObject({ exitCode: 2, stdout: '', stderr: expect.stringContaining('no local host') });
+    expect(await spawned(service.host().baseUrl, ['dance'])).toMatchObject({ exitCode: 2, stdout: '' });
+    expect(await spawned(service.host().baseUrl, ['timeline', 'pay_none'])).toMatchObject({ exitCode: 2, stdout: '' });
   });
 
   test('reports a refusal of AWS in one line with exit code 2', async () => {
@@ -135,8 +135,8 @@ describe('payctl', () => {
     for (const command of [['drift'], ['timeline', 'pay_1']]) {
       expect(await spawned(aws.url, command)).toEqual({
         exitCode: 2,
-        said: '',
-        complained: 'AccessDeniedException: not authorized to perform: dynamodb:Scan\n',
+        stdout: '',
+        stderr: 'AccessDeniedException: not authorized to perform: dynamodb:Scan\n',
       });
     }
     await aws.stop();
@@ -150,8 +150,8 @@ describe('payctl', () => {
     const { json } = await payctl(['timeline', payment.id]);
     const answer = await service.get(`/payments/${payment.id}/timeline`, user.options);
     expect(json).toMatchObject({ payment_id: payment.id, status: 'succeeded', entries: answer.body.data });
-    const { said } = await spawned(service.host().baseUrl, ['timeline', payment.id]);
-    expect(said).toMatch(/change +succeeded +answer/);
+    const { stdout } = await spawned(service.host().baseUrl, ['timeline', payment.id]);
+    expect(stdout).toMatch(/change +succeeded +answer/);
   });
 
   test('timeline shows a subscription by our id, and by its provider’s', async () => {
@@ -164,10 +164,10 @@ describe('payctl', () => {
       const { json } = await payctl(['timeline', id]);
       expect(json).toMatchObject({ subscription_id: made.id, status: 'active', entries: answer.body.data });
     }
-    const { said } = await spawned(service.host().baseUrl, ['timeline', made.id]);
-    expect(said).toMatch(new RegExp(`change +active +created +pay_[0-9a-f]+ +user ${who.user.userId}`));
+    const { stdout } = await spawned(service.host().baseUrl, ['timeline', made.id]);
+    expect(stdout).toMatch(new RegExp(`change +active +created +pay_[0-9a-f]+ +user ${who.user.userId}`));
     const unknown = await spawned(service.host().baseUrl, ['timeline', 'subs_none']);
-    expect(unknown).toMatchObject({ exitCode: 2, complained: expect.stringContaining('no subscription subs_none') });
+    expect(unknown).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('no subscription subs_none') });
   });
 
   test('dlq lists dead letters and redrives them', async () => {
@@ -255,8 +255,8 @@ describe('payctl, against a host with disabled parts,', () => {
       provider_b: 'provider_b is closed: it is bound to no provider',
       provider_c: 'provider_c is closed: keys of square are missing',
     });
-    const { said } = await spawned(service.host().baseUrl, ['doctor']);
-    expect(said.trimEnd().split('\n').at(-1)).toBe('All that is open is well; 5 are closed.');
+    const { stdout } = await spawned(service.host().baseUrl, ['doctor']);
+    expect(stdout.trimEnd().split('\n').at(-1)).toBe('All that is open is well; 5 are closed.');
   });
 });
 
@@ -453,7 +453,7 @@ describe('payctl, for a payment whose creation has no answer,', () => {
     const user = await signIn(service);
     const id = await unanswered(user);
     const early = await spawned(service.host().baseUrl, ['reconcile', id]);
-    expect(early).toMatchObject({ exitCode: 2, complained: expect.stringContaining('is being created') });
+    expect(early).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('is being created') });
     expect(await payctl(['drift'])).toMatchObject({ exitCode: 0, json: { checked: 0, drifted: 0 } });
 
     await service.advance(40 * MINUTE_SECONDS);

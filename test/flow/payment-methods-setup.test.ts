@@ -362,17 +362,17 @@ describe('the end of a set-up', () => {
     const user = await newUser();
     const method = await save(user.options);
     const id = setupIdOf(method);
-    const tell = async (type: string, metadata: object = { payment_method_id: method.id }) => {
+    const sendEvent = async (type: string, metadata: object = { payment_method_id: method.id }) => {
       const object = { id, object: 'setup_intent', status: 'succeeded', metadata };
       expect(await service.sendEvent({ type, object, vocabulary: 'native' })).toMatchObject({ status: 200 });
       await service.settle();
     };
-    await tell('setup_intent.succeeded');
+    await sendEvent('setup_intent.succeeded');
     expect(await stateOf(method.id, user.options)).toEqual(method);
     await authenticate(method.id);
-    await tell('setup_intent.setup_failed');
-    await tell('setup_intent.succeeded', {});
-    await tell('setup_intent.succeeded', { payment_method_id: 'pmt_000000000000000000000000' });
+    await sendEvent('setup_intent.setup_failed');
+    await sendEvent('setup_intent.succeeded', {});
+    await sendEvent('setup_intent.succeeded', { payment_method_id: 'pmt_000000000000000000000000' });
     expect(await stateOf(method.id, user.options)).toMatchObject({ setup_status: 'succeeded' });
     const reasonsOf = async (object: string) =>
       (await outcomesOf(service, object)).map(({ response }) => response.reason);

@@ -69,7 +69,7 @@ export const paymentsOf = async (service: TestHost, who: Subscriber, id: string)
 /**
  * The canonical events of one subscription and its memberships, as they came on the bus: name, and reason or status.
  */
-export const storyOf = (service: TestHost, id: string): string[] =>
+export const subscriptionEventsOf = (service: TestHost, id: string): string[] =>
   service
     .busEvents()
     .filter(

@@ -12,10 +12,10 @@ import {
   paymentsOf,
   readMembership,
   readSubscription,
-  storyOf,
   subscribe,
   subscriber,
   subscribeToGold,
+  subscriptionEventsOf,
 } from './subscribers.ts';
 
 const remove = (service: ReturnType<typeof withHost>, path: string, options: object) =>
@@ -162,7 +162,10 @@ describe('an organization that is deleted', () => {
     const made = await subscribe(service, names, { organization_id });
     expect((await remove(service, `/organizations/${organization_id}`, owner.options)).status).toBe(200);
     await service.settle();
-    expect(storyOf(service, made.id)).toEqual(['subscription.created created', 'subscription.cancelled canceled']);
+    expect(subscriptionEventsOf(service, made.id)).toEqual([
+      'subscription.created created',
+      'subscription.cancelled canceled',
+    ]);
     await service.advance(10 * MINUTE_SECONDS);
     const left = await itemsOf(service);
     expect(left.filter(({ pk, sk }) => pk === `SUB#${made.id}` && sk === 'SUB')).toEqual([]);

@@ -11,9 +11,9 @@ import {
   readMembership,
   readSubscription,
   type Subscriber,
-  storyOf,
   subscriber,
   subscribeToGold,
+  subscriptionEventsOf,
 } from './subscribers.ts';
 
 const service = withHost({ frozen: true, env: OWN_BILLING });
@@ -76,7 +76,7 @@ describe('a renewal that fails', () => {
       canceled_at: at(failedAt, 14),
     });
     expect(await readMembership(service, who, id)).toMatchObject({ status: 'cancelled' });
-    expect(storyOf(service, id)).toEqual([
+    expect(subscriptionEventsOf(service, id)).toEqual([
       'subscription.created created',
       'membership.activated active',
       'subscription.updated method_changed',
@@ -111,7 +111,10 @@ describe('a renewal that fails', () => {
       status: 'active',
       ends_at: answer.body.current_period_end,
     });
-    expect(storyOf(service, id).slice(-2)).toEqual(['subscription.updated renewed', 'membership.extended active']);
+    expect(subscriptionEventsOf(service, id).slice(-2)).toEqual([
+      'subscription.updated renewed',
+      'membership.extended active',
+    ]);
     await service.advance(20 * DAY_SECONDS);
     expect(await attempts()).toHaveLength(3);
   });

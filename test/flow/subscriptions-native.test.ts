@@ -11,10 +11,10 @@ import {
   readMembership,
   readSubscription,
   type Subscriber,
-  storyOf,
   subscribe,
   subscriber,
   subscribeToGold,
+  subscriptionEventsOf,
   trySubscribe,
 } from './subscribers.ts';
 
@@ -90,7 +90,7 @@ describe('a provider-billed subscription', () => {
     const made = await subscribeToGold(service, who, { trial_days: 5 });
     expect(made).toMatchObject({ status: 'trialing', billing_status: 'trialing' });
     await service.advance(5 * DAY_SECONDS - HOUR_SECONDS);
-    expect(storyOf(service, made.id)).toEqual([
+    expect(subscriptionEventsOf(service, made.id)).toEqual([
       'subscription.created created',
       'membership.pending pending',
       'subscription.updated trial_will_end',
@@ -99,7 +99,7 @@ describe('a provider-billed subscription', () => {
     await service.advance(3 * HOUR_SECONDS);
     await expectAgreement(service, who, made.id);
     expect(statuses(await paymentsOf(service, who, made.id))).toEqual(['succeeded']);
-    expect(storyOf(service, made.id)).toContain('membership.activated active');
+    expect(subscriptionEventsOf(service, made.id)).toContain('membership.activated active');
     await command(service, who, { id: made.id, name: 'cancel', body: CANCEL_NOW });
   });
 
@@ -109,7 +109,7 @@ describe('a provider-billed subscription', () => {
     await service.advance(5 * DAY_SECONDS + 3 * HOUR_SECONDS);
     expect(await expectAgreement(service, who, made.id)).toMatchObject({ status: 'past_due' });
     expect(await readMembership(service, who, made.id)).toMatchObject({ status: 'pending', starts_at: null });
-    expect(storyOf(service, made.id)).not.toContain('membership.activated active');
+    expect(subscriptionEventsOf(service, made.id)).not.toContain('membership.activated active');
     await command(service, who, { id: made.id, name: 'cancel', body: CANCEL_NOW });
   });
 
@@ -125,7 +125,7 @@ describe('a provider-billed subscription', () => {
       billing_status: 'retrying',
       next_billing_date: new Date(Date.parse(made.current_period_end) + DAY).toISOString(),
     });
-    expect(storyOf(service, made.id).filter((name) => name.endsWith('payment_failed'))).toHaveLength(1);
+    expect(subscriptionEventsOf(service, made.id).filter((name) => name.endsWith('payment_failed'))).toHaveLength(1);
     expect(statuses(await paymentsOf(service, who, made.id))).toEqual(['succeeded', 'failed']);
     expect(await readMembership(service, who, made.id)).toMatchObject({ ends_at: made.current_period_end });
     const good = await anotherMethod(service, who);
@@ -344,7 +344,7 @@ describe('the events of a provider-billed subscription', () => {
     const made = await subscribeToGold(service, who);
     await service.settle();
     const at = Math.floor(service.now() / 1_000);
-    const tell = async (type: string, minutes: number, object: object = {}) => {
+    const sendEvent = async (type: string, minutes: number, object: object = {}) => {
       await service.sendEvent({
         type,
         created: at + minutes * MINUTE_SECONDS,
@@ -354,13 +354,13 @@ describe('the events of a provider-billed subscription', () => {
       return (await readSubscription(service, who, made.id)).status;
     };
     const invoice = { id: 'in_reported', subscription: made.provider_subscription_id, amount: 1_900, currency: 'usd' };
-    expect(await tell('invoice.payment_failed', 10, { ...invoice, status: 'failed' })).toBe('past_due');
-    expect(await tell('invoice.payment_succeeded', 20, { ...invoice, status: 'succeeded' })).toBe('active');
-    expect(await tell('subscription.updated', 30, { status: 'paused' })).toBe('paused');
-    expect(await tell('subscription.updated', 25, { status: 'active' })).toBe('paused');
-    expect(await tell('subscription.updated', 40, { status: 'active' })).toBe('active');
-    expect(await tell('subscription.deleted', 50, { status: 'canceled' })).toBe('canceled');
-    expect(await tell('subscription.updated', 60, { status: 'active' })).toBe('canceled');
+    expect(await sendEvent('invoice.payment_failed', 10, { ...invoice, status: 'failed' })).toBe('past_due');
+    expect(await sendEvent('invoice.payment_succeeded', 20, { ...invoice, status: 'succeeded' })).toBe('active');
+    expect(await sendEvent('subscription.updated', 30, { status: 'paused' })).toBe('paused');
+    expect(await sendEvent('subscription.updated', 25, { status: 'active' })).toBe('paused');
+    expect(await sendEvent('subscription.updated', 40, { status: 'active' })).toBe('active');
+    expect(await sendEvent('subscription.deleted', 50, { status: 'canceled' })).toBe('canceled');
+    expect(await sendEvent('subscription.updated', 60, { status: 'active' })).toBe('canceled');
     expect(await paymentsOf(service, who, made.id)).toHaveLength(1);
   });
 });

@@ -10,10 +10,10 @@ import {
   paymentsOf,
   readMembership,
   readSubscription,
-  storyOf,
   subscribe,
   subscriber,
   subscribeToGold,
+  subscriptionEventsOf,
 } from './subscribers.ts';
 
 /** Reactivation and resumption: requests during an open charge, and the records of a former payer. */
@@ -66,7 +66,9 @@ describe('a charge that begins a period, while it is pending', () => {
     expect(await readMembership(service, who, made.id)).toMatchObject({ status: before, ends_at: ended.ends_at });
     await service.advance(DAY_SECONDS);
     expect(await readSubscription(service, who, made.id)).toMatchObject({ status: 'canceled' });
-    expect(storyOf(service, made.id).filter((name) => name === 'membership.activated active')).toHaveLength(1);
+    expect(
+      subscriptionEventsOf(service, made.id).filter((name) => name === 'membership.activated active'),
+    ).toHaveLength(1);
   });
 
   const anotherMethodOf = async (who: Awaited<ReturnType<typeof subscriber>>, token: string): Promise<string> => {

@@ -14,10 +14,10 @@ import {
   readMembership,
   readSubscription,
   type Subscriber,
-  storyOf,
   subscribe,
   subscriber,
   subscribeToGold,
+  subscriptionEventsOf,
   trySubscribe,
 } from './subscribers.ts';
 import { type Way, waysToStop } from './ways.ts';
@@ -108,7 +108,7 @@ const stateOf = async ({ who, made }: Subscribed) => {
       status: now.status,
       payments: payments.map(({ status }) => status),
       charges: await chargesOf(payments),
-      story: storyOf(service, made.id),
+      story: subscriptionEventsOf(service, made.id),
       history: await historyOf(service, who, made.id),
     },
   };

@@ -3,7 +3,15 @@ import { DAY_SECONDS, HOUR_SECONDS } from '../builders/seconds.ts';
 import { IMPATIENT, signIn } from './flow.ts';
 import { type ParsedJson, withHost } from './host.ts';
 import { company, saveMethod } from './payers.ts';
-import { command, patch, payer, readSubscription, type Subscriber, storyOf, subscribe } from './subscribers.ts';
+import {
+  command,
+  patch,
+  payer,
+  readSubscription,
+  type Subscriber,
+  subscribe,
+  subscriptionEventsOf,
+} from './subscribers.ts';
 
 /** An organization's subscription that the provider bills, and a member who pays for it from now on. */
 const service = withHost({ frozen: true, env: IMPATIENT });
@@ -105,7 +113,7 @@ describe('a change to a method of another customer', () => {
       status: 'active',
       current_period_start: made.current_period_end,
     });
-    expect(storyOf(service, made.id).filter((name) => name.includes('cancelled'))).toEqual([]);
+    expect(subscriptionEventsOf(service, made.id).filter((name) => name.includes('cancelled'))).toEqual([]);
   });
 
   it('keeps a trial and a scheduled cancellation', async () => {

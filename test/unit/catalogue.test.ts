@@ -117,7 +117,7 @@ describe('platform admins', () => {
     ]);
   });
 
-  test('are the only ones that authenticate callers for their own actions', () => {
+  test('are authenticated as such on every route for platform admins', () => {
     expect(idsOf(({ access, auth }) => access.action === 'platform admin' && auth !== 'platform-admin')).toEqual([]);
   });
 });

@@ -72,7 +72,7 @@ const service = (record: Payment, provider: Part) => {
       await stored;
       return runDuePayment(deps, record.id);
     },
-    tell: async (
+    sendEvent: async (
       type: 'payment_intent.succeeded' | 'payment_intent.failed' | 'payment_intent.processing',
       seconds: number,
     ) => {
@@ -191,10 +191,10 @@ describe('an event that is not believed', () => {
     [', and that still holds its client secret', { clientSecret: 'pi_1_secret_x' }],
   ])('has a payment looked up at once that is not settled%s', async (_, fields) => {
     const failed = payment({ status: 'failed', version: 3, attempt: 1, claimedAt: iso(NOON), ...fields });
-    const { clock, tell, keep, load } = service(failed, { findPayment: async () => report('succeeded') });
+    const { clock, sendEvent, keep, load } = service(failed, { findPayment: async () => report('succeeded') });
     clock.at = NOON + 10 * SECOND;
     // A provider whose clock is behind ours: the success of this attempt looks older than its claim.
-    const answer = await tell('payment_intent.succeeded', NOON / SECOND - 2);
+    const answer = await sendEvent('payment_intent.succeeded', NOON / SECOND - 2);
     expect(answer).toMatchObject({ kind: 'ignored', reason: 'stale' });
     expect((await load())?.['due_at']).toBe(iso(clock.at));
     await keep();
@@ -202,8 +202,8 @@ describe('an event that is not believed', () => {
   });
 
   test('leaves a settled payment as it is', async () => {
-    const { tell, load, calls } = service(payment({ status: 'succeeded', claimedAt: iso(NOON) }), {});
-    await tell('payment_intent.failed', NOON / SECOND - 2);
+    const { sendEvent, load, calls } = service(payment({ status: 'succeeded', claimedAt: iso(NOON) }), {});
+    await sendEvent('payment_intent.failed', NOON / SECOND - 2);
     expect([(await load())?.['status'], calls.length]).toEqual(['succeeded', 0]);
   });
 });
@@ -212,8 +212,8 @@ describe('an event that contradicts a settled payment', () => {
   const canceled = payment({ status: 'canceled', version: 3 });
 
   test('reads the provider once, and applies a status that is further on', async () => {
-    const { tell, load, lines, calls } = service(canceled, { findPayment: async () => report('succeeded') });
-    expect(await tell('payment_intent.succeeded', NOON / SECOND)).toMatchObject({
+    const { sendEvent, load, lines, calls } = service(canceled, { findPayment: async () => report('succeeded') });
+    expect(await sendEvent('payment_intent.succeeded', NOON / SECOND)).toMatchObject({
       kind: 'applied',
       status: 'succeeded',
     });
@@ -224,8 +224,8 @@ describe('an event that contradicts a settled payment', () => {
 
   test('changes nothing where the provider does not bear it out', async () => {
     for (const status of ['canceled', 'failed'] as const) {
-      const { tell, load, lines } = service(canceled, { findPayment: async () => report(status) });
-      expect(await tell('payment_intent.succeeded', NOON / SECOND)).toMatchObject({ kind: 'ignored' });
+      const { sendEvent, load, lines } = service(canceled, { findPayment: async () => report(status) });
+      expect(await sendEvent('payment_intent.succeeded', NOON / SECOND)).toMatchObject({ kind: 'ignored' });
       expect(await load()).toMatchObject({ status: 'canceled', version: 3 });
       // Nothing changes if the provider's status equals the record's.
       expect(lines.some(({ level }) => level === 'error')).toBe(status === 'failed');
@@ -233,8 +233,8 @@ describe('an event that contradicts a settled payment', () => {
   });
 
   test('is retried while the provider cannot be read', async () => {
-    const { tell, load } = service(canceled, {});
-    await expect(tell('payment_intent.succeeded', NOON / SECOND)).rejects.toThrow();
+    const { sendEvent, load } = service(canceled, {});
+    await expect(sendEvent('payment_intent.succeeded', NOON / SECOND)).rejects.toThrow();
     expect(await load()).toMatchObject({ status: 'canceled', version: 3 });
   });
 });

@@ -188,7 +188,7 @@ describe('an update that the provider has taken', () => {
     methodRef: 'pm_1',
   });
 
-  test('sets the changed fields, and is removed', () => {
+  test('sets its fields on the payment, and clears the draft', () => {
     const next = applyDraft(old, draft({ description: 'new', methodRef: 'pm_2' }), { now: LATER });
     expect(next).toMatchObject({
       totalCents: 3_000,

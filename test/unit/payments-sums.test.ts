@@ -41,7 +41,7 @@ const world = () => {
   const { table } = memoryTable({ now: () => now });
   let lastChange: PaymentChange | undefined;
 
-  const tell = async ({ before, after }: PaymentChange): Promise<void> => {
+  const publishChange = async ({ before, after }: PaymentChange): Promise<void> => {
     const steps = paymentProjection(before, after);
     if (steps.length > 0) await table.transact(steps);
   };
@@ -50,7 +50,7 @@ const world = () => {
     payments.set(after.id, after);
     await table.put(paymentItem(after, now));
     lastChange = { before, after };
-    await tell(lastChange);
+    await publishChange(lastChange);
   };
   const refundsOf = (id: string): Map<string, Refund> => {
     const known = refunds.get(id) ?? new Map<string, Refund>();
@@ -67,7 +67,7 @@ const world = () => {
     },
     commit,
     replay: async () => {
-      if (lastChange && payments.has(lastChange.after.id)) await tell(lastChange);
+      if (lastChange && payments.has(lastChange.after.id)) await publishChange(lastChange);
     },
     refund: async (paid: VisiblePayment, next: Refund): Promise<void> => {
       refundsOf(paid.id).set(next.id, next);

@@ -34,7 +34,7 @@ const REPORTED = ['pending', 'processing', 'failed', 'canceled', 'succeeded'] as
 const UNSETTLED = PAYMENT_STATUSES.filter((status) => !isSettled(status));
 const pairs = PAYMENT_STATUSES.flatMap((from) => PAYMENT_STATUSES.map((to) => [from, to] as const));
 
-const said = (status: PaymentStatus, createdAt = epochSeconds(NOON), attemptRef?: string) => ({
+const reportedEvent = (status: PaymentStatus, createdAt = epochSeconds(NOON), attemptRef?: string) => ({
   status,
   createdAt,
   attemptRef,
@@ -159,7 +159,7 @@ describe('an event of the provider', () => {
   test.each(PAYMENT_STATUSES.flatMap((from) => REPORTED.map((to) => [from, to] as const)))(
     'moves a payment on, is ignored or causes a read of the provider: %s, with %s reported',
     (from, to) => {
-      expect(decideEvent(payment({ status: from }), said(to))).toEqual(expected(from, to));
+      expect(decideEvent(payment({ status: from }), reportedEvent(to))).toEqual(expected(from, to));
     },
   );
 
@@ -173,7 +173,7 @@ describe('an event of the provider', () => {
         fc.option(fc.constantFrom('ch_1', 'ch_2'), { nil: undefined }),
         (...[status, reported, after, attemptRef, priorAttemptRef]) => {
           const settled = payment({ status, claimedAt: iso(NOON), priorAttemptRef });
-          const decision = decideEvent(settled, said(reported, epochSeconds(NOON + after), attemptRef));
+          const decision = decideEvent(settled, reportedEvent(reported, epochSeconds(NOON + after), attemptRef));
           expect(decision.kind).not.toBe('apply');
         },
       ),
@@ -188,7 +188,7 @@ describe('an event of the provider', () => {
         fc.option(fc.integer({ min: -10, max: 10 }), { nil: undefined }),
         (status, reported, claimedSeconds) => {
           const claimedAt = claimedSeconds === undefined ? undefined : iso(NOON + claimedSeconds * SECOND);
-          const decision = decideEvent(payment({ status, claimedAt }), said(reported));
+          const decision = decideEvent(payment({ status, claimedAt }), reportedEvent(reported));
           if (decision.kind === 'apply') expect(isAhead(status, decision.status)).toBe(true);
         },
       ),
@@ -202,7 +202,7 @@ describe('an event that races with a claim', () => {
   const second = epochSeconds(NOON);
 
   test.each(REPORTED)('is stale if it was created before the second of the claim, for every status: %s', (reported) => {
-    expect(decideEvent(claimed(), said(reported, second - 1))).toEqual({
+    expect(decideEvent(claimed(), reportedEvent(reported, second - 1))).toEqual({
       kind: 'ignore',
       reason: 'stale',
       reconcile: true,
@@ -210,12 +210,12 @@ describe('an event that races with a claim', () => {
   });
 
   test('is not stale if it was created in the second of the claim, even before the claim', () => {
-    expect(decideEvent(claimed(), said('succeeded', second))).toEqual({ kind: 'apply', status: 'succeeded' });
+    expect(decideEvent(claimed(), reportedEvent('succeeded', second))).toEqual({ kind: 'apply', status: 'succeeded' });
   });
 
   test('does not advance the reconciliation of a settled payment', () => {
     for (const status of ['succeeded', 'canceled'] as const) {
-      expect(decideEvent(claimed({ status }), said('failed', second - 1))).toMatchObject({
+      expect(decideEvent(claimed({ status }), reportedEvent('failed', second - 1))).toMatchObject({
         reason: 'stale',
         reconcile: false,
       });
@@ -223,18 +223,24 @@ describe('an event that races with a claim', () => {
   });
 
   test('is not stale before the first claim', () => {
-    expect(decideEvent(payment(), said('succeeded', 0))).toEqual({ kind: 'apply', status: 'succeeded' });
+    expect(decideEvent(payment(), reportedEvent('succeeded', 0))).toEqual({ kind: 'apply', status: 'succeeded' });
   });
 
   test('is stale if it reports the failure of the previous attempt', () => {
     const payment = claimed({ priorAttemptRef: 'ch_1' });
-    expect(decideEvent(payment, said('failed', second + 1, 'ch_1'))).toMatchObject({ reason: 'stale' });
-    expect(decideEvent(payment, said('failed', second + 1, 'ch_2'))).toEqual({ kind: 'apply', status: 'failed' });
+    expect(decideEvent(payment, reportedEvent('failed', second + 1, 'ch_1'))).toMatchObject({ reason: 'stale' });
+    expect(decideEvent(payment, reportedEvent('failed', second + 1, 'ch_2'))).toEqual({
+      kind: 'apply',
+      status: 'failed',
+    });
   });
 
   test('is not stale if it reports a success of the previous attempt: money moved', () => {
     const payment = claimed({ priorAttemptRef: 'ch_1' });
-    expect(decideEvent(payment, said('succeeded', second + 1, 'ch_1'))).toEqual({ kind: 'apply', status: 'succeeded' });
+    expect(decideEvent(payment, reportedEvent('succeeded', second + 1, 'ch_1'))).toEqual({
+      kind: 'apply',
+      status: 'succeeded',
+    });
   });
 });
 
@@ -242,7 +248,7 @@ describe('an event that races with a claim', () => {
 const endOf = (start: PaymentStatus, events: readonly PaymentStatus[]): PaymentStatus => {
   const truth = events.reduce((one, other) => (isAhead(one, other) ? other : one), start);
   return events.reduce((status, reported) => {
-    const decision = decideEvent(payment({ status }), said(reported));
+    const decision = decideEvent(payment({ status }), reportedEvent(reported));
     if (decision.kind === 'apply') return decision.status;
     return decision.kind === 'read' && isAhead(status, truth) ? truth : status;
   }, start);

@@ -120,7 +120,7 @@ const look = (world: World, choice: number, policy: DunningPolicy): World => {
 /**
  * An event about any payment so far, in any order and repeatedly; a payment that succeeded or was canceled stays so.
  */
-const hear = (world: World, choice: number, policy: DunningPolicy): World => {
+const applyPaymentEvent = (world: World, choice: number, policy: DunningPolicy): World => {
   const known = [...world.payments.values()];
   const payment = known[choice % Math.max(1, known.length)];
   if (!payment) return world;
@@ -196,7 +196,7 @@ const step = (world: World, choice: number, policy: DunningPolicy): World => {
     case 2:
       return command(world, rest, policy);
     default:
-      return hear(world, rest, policy);
+      return applyPaymentEvent(world, rest, policy);
   }
 };
 
