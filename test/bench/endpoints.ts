@@ -40,7 +40,7 @@ export const benchEndpoints = async (): Promise<boolean> => {
 interface Row {
   readonly name: RowName;
   readonly budget: Budget;
-  /** Where the budget says "size of the item": that. */
+  /** The item's size, if the budget is given as the size of the item. */
   readonly writeUnits: number;
   readonly tally: Tally;
   readonly busEvents: number;

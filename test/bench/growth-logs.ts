@@ -7,7 +7,7 @@ import { type Service, startService } from './service.ts';
 import { say, sheet } from './sheet.ts';
 import { tallyOf } from './tally.ts';
 
-/** Webhook logs of an owner of 1,000 entries and of one of 100,000, over 80 days. @returns whether all is as wanted. */
+/** Webhook logs of an owner of 1,000 entries and of one of 100,000, over 80 days. @returns whether all costs are as expected. */
 export const benchLogGrowth = async (): Promise<boolean> => {
   const service = await startService(() => false);
   try {

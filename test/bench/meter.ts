@@ -25,7 +25,7 @@ export interface Run {
 }
 
 export interface Meter {
-  /** In the place of the engine's own. */
+  /** The endpoint that replaces the endpoint of the engine. */
   readonly endpoint: string;
   /** The same functions, measured. */
   measured(load: LoadHandler): LoadHandler;
@@ -99,7 +99,7 @@ const serve = async (message: IncomingMessage, response: ServerResponse, gate: G
   response.end(answer?.text);
 };
 
-/** An engine on one machine wants to see a signature, and does not check it. */
+/** The local engine requires a signature, and does not check it. */
 const passedOn = ({ headers }: IncomingMessage): Record<string, string> =>
   Object.fromEntries(
     Object.entries(headers).flatMap(([name, value]) =>

@@ -3,13 +3,13 @@ import { guestIntentBody, VISA } from '../builders/intent.ts';
 import { DAY_SECONDS } from '../builders/seconds.ts';
 import type { Ask, Json, Service } from './service.ts';
 
-/** A row's request, with everything before it done. */
+/** The request that a scenario measures; its records exist already. */
 export interface PreparedRequest {
   readonly ask: Ask;
   readonly status: number;
   /** A request before the measured one, so that the session is cached; by default the caller's list. */
   readonly warm?: Ask;
-  /** What the request stores, where its size counts. */
+  /** The item that the request stores, if its size counts. */
   readonly stores?: Key;
 }
 
@@ -18,7 +18,7 @@ export type Scenario = (service: Service) => Promise<PreparedRequest>;
 /** Longer than a membership is cached. */
 export const UNCACHED = 301;
 
-/** As long as payments usually are: two of four texts, two pieces of metadata. */
+/** A payment of typical size: two of four texts, two keys of metadata. */
 export const typical = (fields: Fields = {}): Fields => ({
   total_cents: 12_950,
   currency: 'EUR',
@@ -58,7 +58,7 @@ export const withKey = (ask: Ask, key: string): Ask => ({
 });
 export const listOf = (who: Pick<BenchUser, 'headers'>): Ask => get('/payments?limit=1', who);
 
-/** The request, its caller's session cached. */
+/** The request, with its caller's session in the cache. */
 export const warmed = (who: BenchUser, ask: Ask, status = 200): PreparedRequest => ({ ask, status, warm: listOf(who) });
 
 export const intent = (service: Service, who: BenchUser, fields: Fields = {}): Promise<Json> =>
@@ -72,7 +72,7 @@ export const paid = async (service: Service, who: BenchUser, fields: Fields = {}
 
 const TIMES = { createdAt: '2026-01-01T00:00:00.000Z', updatedAt: '2026-01-01T00:00:00.000Z' };
 
-/** As much of an organization with one member as decisions on access read. */
+/** The items of an organization with one member that access decisions read. */
 export const storeOrganization = async (service: Service, { userId }: BenchUser): Promise<string> => {
   people += 1;
   const id = `org_${String(people).padStart(24, '0')}`;
@@ -83,7 +83,7 @@ export const storeOrganization = async (service: Service, { userId }: BenchUser)
   return id;
 };
 
-/** Of the person, or of the organization that is named. */
+/** A project of the user, or of the named organization. */
 export const projectOf = async (
   service: Service,
   { userId }: BenchUser,

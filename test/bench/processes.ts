@@ -12,7 +12,7 @@ export interface StartedProcess {
   stop(): Promise<void>;
 }
 
-/** @throws where it ends before it is ready. */
+/** @throws if the process ends before it is ready. */
 export const startProcess = async (
   file: string,
   settings: Readonly<Record<string, string>> = {},
@@ -40,7 +40,7 @@ const settingsSchema = z.record(z.string(), z.string());
 export const settingsOfProcess = (): Readonly<Record<string, string>> =>
   settingsSchema.parse(JSON.parse(argv[2] ?? '{}'));
 
-/** What it does once it is ready. */
+/** Reports that the process is ready, and stops its work at SIGTERM. */
 export const ready = (said: unknown, stop: () => Promise<void>): void => {
   process.on('SIGTERM', () => void stop().then(() => process.exit(0)));
   process.send?.(said);

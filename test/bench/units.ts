@@ -57,9 +57,9 @@ export const writeUnitsOf = (bytes: number): number => Math.max(1, Math.ceil(byt
 
 export interface CapacityUnits {
   readonly read: number;
-  /** Of the table and of the indexes that lists read. */
+  /** Units of the table and of the indexes that lists read. */
   readonly write: number;
-  /** Of the `due` index alone. */
+  /** Units of the `due` index only. */
   readonly due: number;
 }
 

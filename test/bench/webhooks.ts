@@ -44,7 +44,7 @@ const EVENTS = 1_000;
 const PACED = 300;
 const PER_SECOND = 20;
 const HANGS_MS = 10_000;
-/** A fraction of the hanging, and more than this machine's noise. */
+/** A fraction of the time that the target hangs, and more than the variation of this machine. */
 const TOLERATED_MS = 1_000;
 const MILLISECONDS = 1_000;
 /** Until every function has run often. */

@@ -276,7 +276,7 @@ export const badRequests = (target: RequestTarget): Arb<BadRequest> => {
       ),
     },
     {
-      // Prices and currency stand on a prototype, or nowhere.
+      // Prices and currency are on the prototype only, or absent.
       weight: 1,
       arbitrary: fc
         .tuple(among(...CREATES), among('__proto__', 'constructor', 'prototype', 'body'))

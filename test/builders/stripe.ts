@@ -37,7 +37,7 @@ export const answers = (status: number, body: unknown): Answer => {
 };
 export const refuses = (status: number, error: Json): Answer => answers(status, { error });
 
-/** An adapter whose every call is given one answer. */
+/** An adapter whose calls all get one answer. */
 export const stripeThatAnswers = (answer: Answer, env: Readonly<Record<string, string>> = {}) => {
   const calls: ReceivedCall[] = [];
   const { log, lines } = logLines();

@@ -110,8 +110,7 @@ describe('payctl', () => {
     const { exitCode, stderr } = await spawned(undefined, ['clock', 'show'], { PORT: '1' });
     expect({ exitCode, stderr }).toEqual({
       exitCode: 2,
-      stderr:
-        'no local host answers at http://127.0.0.1:1: start it (npm start), or name another by --url or PORT\n',
+      stderr: 'no local host answers at http://127.0.0.1:1: start it (npm start), or name another by --url or PORT\n',
     });
   });
 

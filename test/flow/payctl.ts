@@ -6,13 +6,13 @@ import { expect } from 'vitest';
 import type { ParsedJson, TestHost } from './host.ts';
 
 /** The operator's tool as a process of its own, against the local host. */
-interface Said {
+interface CommandResult {
   readonly exitCode: number;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-/** Read as source, it takes twice the time. */
+/** payctl starts twice as fast compiled as from its source. */
 const COMPILED = join(tmpdir(), 'payments-payctl-compiled');
 const PAYCTL = new URL('../../infra/payctl/payctl.ts', import.meta.url).pathname;
 
@@ -21,7 +21,7 @@ export const spawned = (
   url: string | undefined,
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
-): Promise<Said> =>
+): Promise<CommandResult> =>
   new Promise((resolve) => {
     execFile(
       execPath,

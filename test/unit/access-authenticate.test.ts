@@ -84,7 +84,7 @@ describe('the caller of a request', () => {
     expect(await service({ s1: known() }).who(credentials)).toEqual(session());
   });
 
-  test('is a user by a signed token, checked as such', async () => {
+  test('is a user by a signed token, whose signature is checked', async () => {
     const { who, asked } = service({ [`jwt ${JWT}`]: known() });
     expect(await who({ authorization: `Bearer ${JWT}` })).toEqual(session());
     expect(asked).toEqual([`jwt ${JWT}`]);
@@ -96,7 +96,7 @@ describe('the caller of a request', () => {
     expect(await who({ guestToken: issued?.token })).toMatchObject({ kind: 'guest', guestId: 'gst_1', byToken: true });
   });
 
-  test('is decided by the first carrier that is there, also where only the next would open', async () => {
+  test('is decided by the first credential in the request, also if only the next one is valid', async () => {
     const sessions = { s1: known({ userId: 'one' }), s2: known({ userId: 'two' }), s3: known({ userId: 'three' }) };
     const { who, code, tokens } = service(sessions);
     const all = { sessionId: 's1', authorization: 'Bearer s2', querySession: 's3', guestToken: 'x' };
@@ -124,7 +124,7 @@ describe('the caller of a request', () => {
     expect(asked).toEqual([]);
   });
 
-  test('is a platform admin by the session’s own claim or by the settings, and not otherwise', async () => {
+  test('is a platform admin only by the session’s claim or by the settings', async () => {
     const sessions = { s1: known({ isAdmin: true }), s2: known({ userId: 'user_7' }), s3: known() };
     const { who } = service(sessions, { adminUserIds: ['user_7'] });
     const admins = await Promise.all(['s1', 's2', 's3'].map((sessionId) => who({ sessionId })));

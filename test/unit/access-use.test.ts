@@ -21,13 +21,13 @@ const OWNERS: Readonly<Record<string, Owned>> = {
   'guest 2': { guestId: 'gst_2', guestEmail: 'ada@example.com' },
   'no owner': {},
 };
-/** Payments name who made them beside the organization that pays. */
+/** An organization's payment also names the user who made it. */
 const PAYERS: Readonly<Record<string, Owned>> = {
   ...OWNERS,
   'organization 1, by user 2': { organizationId: 'org_1', userId: 'user_2' },
 };
 
-/** Which methods may be charged, by caller and payer; whatever is not listed may not. */
+/** The methods that may be charged, by caller and payer; any other method may not. */
 const ALLOWED: readonly (readonly [caller: string, payer: string, methods: readonly string[]])[] = [
   ['user 1', 'user 1', ['user 1']],
   ['user 2', 'user 2', ['user 2']],

@@ -27,12 +27,12 @@ const MAY: Readonly<Record<Permission, readonly Role[]>> = {
 };
 const permissions = Object.keys(MAY) as readonly Permission[];
 
-describe('the permissions', () => {
+describe('the permissions of organization roles', () => {
   test.each(permissions)('%s is given to the roles of the interface', (permission) => {
     expect(ROLES.filter((role) => PERMISSIONS[role].has(permission))).toEqual(MAY[permission]);
   });
 
-  test('are no others', () => {
+  test('are the same names as in the interface', () => {
     const held = new Set(ROLES.flatMap((role) => [...PERMISSIONS[role]]));
     expect([...held].toSorted()).toEqual(permissions.toSorted());
   });
@@ -77,7 +77,7 @@ const mineInOrg: Owned = { userId: 'user_1', organizationId: 'org_1' };
 const ofGuest: Owned = { guestId: 'gst_1', guestEmail: 'ada@example.com' };
 
 describe('a personal record', () => {
-  test('is its user’s to read and change', () => {
+  test('can be read and changed by its user', () => {
     expect(verdict(me, 'read', { record: mine })).toBe('change');
     expect(verdict(me, 'canManagePayments', { record: mine })).toBe('change');
   });
@@ -130,14 +130,14 @@ describe('a record of an organization', () => {
     );
   });
 
-  test('is still read, not changed, by the user who made it', () => {
+  test('can still be read, but not changed, by the user who created it', () => {
     expect(verdict(me, 'read', { record: mineInOrg, standing: standing(undefined) })).toBe('read');
     expect(verdict(me, 'canManagePayments', { record: mineInOrg, standing: standing(undefined) })).toBe(
       'ORGANIZATION_ACCESS_DENIED',
     );
   });
 
-  test('that is deleted leaves records that their creator and platform admins can read and none can change', () => {
+  test('of a deleted organization can be read by its creator and platform admins, and changed by no caller', () => {
     expect(verdict(me, 'read', { record: mineInOrg, standing: GONE })).toBe('read');
     expect(verdict(admin, 'read', { record: ofOrg, standing: GONE })).toBe('as admin');
     expect(verdict(me, 'read', { record: ofOrg, standing: GONE })).toBe('ORGANIZATION_ACCESS_DENIED');
@@ -239,7 +239,7 @@ describe('a platform admin', () => {
     expect(scope(me, 'read', standing(undefined))).toBe('ORGANIZATION_ACCESS_DENIED');
   });
 
-  test('reads what any user has; a user reads their own', () => {
+  test('reads the records of any user; a user reads their own', () => {
     expect([mayReadUser(admin, 'user_2'), mayReadUser(me, 'user_1')]).toEqual([true, true]);
     expect([mayReadUser(me, 'user_2'), mayReadUser(guest(), 'user_2')]).toEqual([false, false]);
   });
@@ -282,7 +282,7 @@ describe('a project', () => {
   });
 });
 
-describe('a record beside another', () => {
+describe('a record that another record includes', () => {
   const shown = (
     caller: Caller,
     rule: Rule,
@@ -306,7 +306,7 @@ describe('a record beside another', () => {
     expect(shown(admin, 'owned', { record: ofOrg, standing: standing(undefined) })).toBe('granted');
   });
 
-  test('is shown to a guest where its route takes a guest token', () => {
+  test('is shown to a guest if its route accepts a guest token', () => {
     expect(shown(guest(), 'owned', { record: ofGuest, guestsRead: true })).toBe('granted');
     expect(shown(guest(), 'owned', { record: ofGuest })).toBe('refused');
     expect(shown(guest({ guestId: 'gst_2' }), 'owned', { record: ofGuest, guestsRead: true })).toBe('refused');
@@ -354,7 +354,7 @@ describe('a standing', () => {
   });
 });
 
-describe('the organization meant', () => {
+describe('the organization of a create', () => {
   const inOrg = session({ organizationId: 'org_s' });
 
   test.each<[string, Caller, string | null | undefined, boolean, string | undefined]>([
@@ -370,7 +370,7 @@ describe('the organization meant', () => {
     expect(effectiveOrganization(caller, named, implied)).toBe(expected);
   });
 
-  test('decides whose a new record is', () => {
+  test('decides the owner of a new record', () => {
     expect(ownerFor(me, 'org_1')).toEqual({ kind: 'organization', organizationId: 'org_1' });
     expect(ownerFor(me, undefined)).toEqual({ kind: 'user', userId: 'user_1' });
     expect(ownerFor(guest(), undefined)).toEqual({ kind: 'guest', email: 'ada@example.com', guestId: 'gst_1' });

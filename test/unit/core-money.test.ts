@@ -89,7 +89,7 @@ describe('for any input', () => {
     }
   };
 
-  test('amounts add up, in whole numbers within the limits, or nothing is taken', () => {
+  test('amounts add up in integers within the limits, or the price is refused', () => {
     fc.assert(
       fc.property(given, (wanted) => {
         const found = outcomeOf(wanted);

@@ -63,14 +63,14 @@ describe('the bus', () => {
     ]);
   });
 
-  test('takes ten at a time, and nothing where there is nothing', async () => {
+  test('receives ten entries per call, and no call without entries', async () => {
     leavesBehind(() => false);
     expect(await bus.publish([])).toEqual([]);
     expect(await bus.publish(events(23))).toEqual([]);
     expect(sent().map(({ length }) => length)).toEqual([10, 10, 3]);
   });
 
-  test('is sent again what it left behind, and only that', async () => {
+  test('receives refused entries again, and only those', async () => {
     leavesBehind((id, call) => (id === '1' && call < 2) || (id === '2' && call < 3));
     expect(await bus.publish(events(4))).toEqual([]);
     expect(sent()).toEqual([['0', '1', '2', '3'], ['1', '2'], ['2']]);

@@ -52,7 +52,7 @@ describe('a rate limit', () => {
     expect(await passed(4)).toBe(3);
   });
 
-  test('counts each subject by itself', async () => {
+  test('counts each subject separately', async () => {
     const { passed } = service([byIp]);
     expect(await passed(4)).toBe(3);
     expect(await passed(4, { sourceNetwork: '203.0.113.8' })).toBe(3);
@@ -70,7 +70,7 @@ describe('a rate limit', () => {
     expect((await refusalIn(ask())).retryAfterSeconds).toBe(3_600);
   });
 
-  test('lets no more through however many come at once', async () => {
+  test('accepts no more than its maximum of concurrent requests', async () => {
     const { ask } = service([byIp]);
     const all = await Promise.allSettled(Array.from({ length: 50 }, () => ask()));
     expect(all.filter(({ status }) => status === 'fulfilled')).toHaveLength(3);
@@ -131,7 +131,7 @@ describe('a place in a window', () => {
   const settled = async (all: readonly Promise<unknown>[]): Promise<number> =>
     (await Promise.allSettled(all)).filter(({ status }) => status === 'fulfilled').length;
 
-  test('is taken by no more than the window has, however many ask at once', async () => {
+  test('is given to at most the window’s maximum of concurrent requests', async () => {
     const { take } = service([byIp]);
     expect(await settled(Array.from({ length: 50 }, take))).toBe(3);
   });

@@ -19,7 +19,7 @@ describe('the list of closed features of a host', () => {
   const reasonsOf = async (more: Readonly<Record<string, string>>) =>
     (await disabledParts({ ...env, ...more })).map(({ reason }) => reason);
 
-  test('is a line for each slot that is closed or deaf, each kind of credential and the webhooks', async () => {
+  test('has a line for each slot without keys or without a webhook secret, each kind of credential, and the webhooks', async () => {
     expect(await reasonsOf({})).toEqual([
       'provider_a takes no webhooks: what verifies those of stripe is missing',
       'provider_b is closed: keys of paypal are missing',
@@ -30,7 +30,7 @@ describe('the list of closed features of a host', () => {
     ]);
   });
 
-  test('is nothing of what is open', async () => {
+  test('names no open feature', async () => {
     const open = {
       GUEST_TOKEN_SECRET: 'secret',
       IDENTITY_JWKS_URI: 'https://identity.example/jwks',

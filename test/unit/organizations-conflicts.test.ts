@@ -40,7 +40,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-describe('a transaction that meets another', () => {
+describe('a transaction that conflicts with another', () => {
   it('is retried until it succeeds', async () => {
     documents
       .on(TransactWriteCommand)
@@ -51,13 +51,13 @@ describe('a transaction that meets another', () => {
     expect(sent()).toBe(3);
   });
 
-  it('gives up after six tries, as a conflict that its caller may try again', async () => {
+  it('fails after six attempts with a conflict that its caller may retry', async () => {
     documents.on(TransactWriteCommand).rejects(canceled('TransactionConflict', 'None'));
     await expect(transact()).rejects.toMatchObject({ code: 'VERSION_CONFLICT', status: 409 });
     expect(sent()).toBe(SIX_TRIES);
   });
 
-  it('waits a random moment that grows, so that the two do not meet again', async () => {
+  it('waits for a growing random time, so that the two do not conflict again', async () => {
     const waits: number[] = [];
     const setTimer = globalThis.setTimeout;
     vi.spyOn(globalThis, 'setTimeout').mockImplementation((run, ms, ...rest) => {
@@ -83,7 +83,7 @@ describe('a transaction that meets another', () => {
   });
 });
 
-describe('a single write that meets a transaction', () => {
+describe('a single write that conflicts with a transaction', () => {
   it('is retried until it succeeds', async () => {
     documents
       .on(UpdateCommand)
@@ -94,7 +94,7 @@ describe('a single write that meets a transaction', () => {
     expect(sent()).toBe(2);
   });
 
-  it('gives up after six tries', async () => {
+  it('fails after six attempts', async () => {
     documents.on(PutCommand).rejects(conflict);
     await expect(through(table.put(KEY))).rejects.toMatchObject({ code: 'VERSION_CONFLICT' });
     expect(sent()).toBe(SIX_TRIES);

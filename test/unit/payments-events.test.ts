@@ -13,7 +13,7 @@ describe('the events of a stored change', () => {
     expect(paymentEvents(undefined, creating)).toEqual([]);
   });
 
-  test('are payment.created once it exists for its readers', () => {
+  test('are payment.created once readers can see the payment', () => {
     expect(names(creating, payment())).toEqual(['payment.created']);
   });
 
@@ -26,7 +26,7 @@ describe('the events of a stored change', () => {
     expect(names(withheld, next(shown, 'processing'))).toEqual(['payment.created']);
   });
 
-  test('are both where it exists and is settled in one change', () => {
+  test('are both if one change creates and settles the payment', () => {
     expect(names(undefined, payment({ status: 'succeeded' }))).toEqual(['payment.created', 'payment.succeeded']);
     expect(names(creating, payment({ status: 'failed' }))).toEqual(['payment.created', 'payment.failed']);
   });
@@ -46,7 +46,7 @@ describe('the events of a stored change', () => {
     expect(paymentEvents(before, { ...before, reconcileAt: iso(NOON) })).toEqual([]);
   });
 
-  test('have an id that a replay has again, and no other change has', () => {
+  test('have the same id in a replay, and another id for every other change', () => {
     const processing = payment({ status: 'processing', version: 4 });
     const paid = next(processing, 'succeeded');
     const [once] = paymentEvents(processing, paid);
@@ -61,7 +61,7 @@ describe('the events of a stored change', () => {
 describe('the payload', () => {
   const payloadOf = (after: Payment) => paymentEvents(creating, after)[0]?.detail;
 
-  test('of a user’s payment is what is promised to listeners', () => {
+  test('of a user’s payment has the documented fields', () => {
     const after = payment({ userEmail: 'ada@example.com', projectId: 'proj_1', organizationId: 'org_1' });
     expect(payloadOf(after)).toEqual({
       id: `${after.id}:1:payment.created`,

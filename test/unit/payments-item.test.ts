@@ -26,14 +26,14 @@ describe('the item of a payment', () => {
     expect(paymentItem(record, NOON)).toMatchObject({ owner, sort: `${record.createdAt}#${record.id}` });
   });
 
-  test('is listed under its guest’s e-mail, whatever its case, which the key does not tell', () => {
+  test('is listed under its guest’s e-mail in any case, and the key does not reveal the e-mail', () => {
     const { owner } = paymentItem(payment(guest), NOON);
     expect(owner).toMatch(/^GUEST#[0-9a-f]{32}#PAY$/);
     expect(paymentItem(payment({ ...guest, guestEmail: 'ada@example.com' }), NOON)['owner']).toBe(owner);
     expect(paymentItem(payment({ ...guest, guestEmail: 'eve@example.com' }), NOON)['owner']).not.toBe(owner);
   });
 
-  test('is listed under its project too, where it has one', () => {
+  test('is also listed under its project, if it has one', () => {
     expect(paymentItem(payment({ projectId: 'proj_1' }), NOON)['project']).toBe('PROJECT#proj_1#PAY');
     expect('project' in paymentItem(payment(), NOON)).toBe(false);
   });
@@ -53,7 +53,7 @@ describe('the item of a payment', () => {
     expect(failed['ttl']).toBe(NOON / 1_000 + 86_400);
   });
 
-  test('carries what lists filter and order by', () => {
+  test('carries the fields by which lists filter and sort', () => {
     const record = payment({
       status: 'failed',
       organizationId: 'org_1',
@@ -78,7 +78,7 @@ describe('the item of a payment', () => {
     expect(paymentItem(payment(guest), NOON)['f']).toMatchObject({ g: 'gst_1', e: 'ada@example.com' });
   });
 
-  test('makes the same payment again', () => {
+  test('is read as the same payment', () => {
     const record = payment({ ...secret, projectId: 'proj_1', draft: draft(), metadata: { note: ['a', 1, null] } });
     expect(paymentOf(paymentItem(record, NOON))).toEqual(record);
   });
@@ -168,7 +168,7 @@ describe('the store', () => {
     expect((await store.load(payment().id))?.status).toBe('succeeded');
   });
 
-  test('writes nothing where a change of the status has no arrow in the table', async () => {
+  test('writes nothing if the transition table has no arrow for the change of status', async () => {
     const { store, memory } = await stored();
     const before = await memory.table.get(paymentKey(payment().id));
     const unpaid = advancePayment(payment(), { to: 'succeeded', now: NOON + 1, cause: 'cancel' });
@@ -197,7 +197,7 @@ describe('the store', () => {
     await expect(store.change(payment(), () => next)).rejects.toMatchObject({ code: 'RESOURCE_NOT_FOUND' });
   });
 
-  test('lets one update be under way, and no commit past it that does not know of it', async () => {
+  test('allows one update at a time, and no commit that does not know of it', async () => {
     const { store } = await stored();
     expect(await store.claimDraft(payment(), draft())).toMatchObject({ draft: draft() });
     expect(await store.claimDraft(payment(), draft({ totalCents: 1 }))).toBeUndefined();
@@ -208,7 +208,7 @@ describe('the store', () => {
     expect(committed.ok).toBe(false);
   });
 
-  test('drops a refused update, also where an event has moved the payment on meanwhile', async () => {
+  test('drops a refused update, also after an event has advanced the payment', async () => {
     const { store } = await stored();
     const asked = await store.claimDraft(payment(), draft());
     if (!asked) throw new Error('the draft was not claimed');
@@ -219,7 +219,7 @@ describe('the store', () => {
     expect((await store.load(payment().id))?.draft).toBeUndefined();
   });
 
-  test('has one function at a time work on an update, until it lets go of it or must have ended', async () => {
+  test('gives an update to one function at a time, until the function releases it or its time-out has passed', async () => {
     const { store } = await stored();
     const asked = await store.claimDraft(payment(), draft());
     if (!asked) throw new Error('the draft was not claimed');
@@ -231,7 +231,7 @@ describe('the store', () => {
     expect(await store.holdDraft(released)).toBeUndefined();
   });
 
-  test('removes a payment that was never finished, and no other', async () => {
+  test('removes only a payment whose creation was never finished', async () => {
     const creating = { ...payment(), status: 'creating' as const, version: 0 };
     const { store } = await stored(creating);
     expect(await store.loadVisible(creating.id)).toBeUndefined();
@@ -240,7 +240,7 @@ describe('the store', () => {
     expect((await other.store.removeCreating(payment().id)).ok).toBe(false);
   });
 
-  test('lets one of many take over a creation that was left', async () => {
+  test('gives an abandoned creation to one of many callers', async () => {
     const left = { ...payment({ busyUntil: iso(NOON) }), status: 'creating' as const, version: 0 };
     const { store } = await stored(left);
     const until = iso(NOON + MINUTE);
@@ -248,7 +248,7 @@ describe('the store', () => {
     expect(taken.toSorted()).toEqual([false, true]);
   });
 
-  test('removes the secret and leaves what else is due', async () => {
+  test('removes the secret and keeps the other due work', async () => {
     const processing = payment({ status: 'processing', reconcileAt: iso(NOON + MINUTE), ...secret });
     const { store, memory } = await stored(processing);
     await store.removeSecret(processing);

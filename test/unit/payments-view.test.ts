@@ -76,7 +76,7 @@ describe('the view of a payment', () => {
     expect(paymentViewSchema.safeParse(view).success).toBe(true);
   });
 
-  test('holds organization, project and the like only where they are set', () => {
+  test('holds organization, project and similar fields only if they are set', () => {
     const set = { organization_id: 'org_1', project_id: 'proj_1', product_id: 'prod_1', failure_code: 'lost_card' };
     const { organization_id, project_id, product_id } = set;
     const record = payment({
@@ -108,7 +108,7 @@ describe('the view of a payment', () => {
     expect(bySdk).toMatchObject({ next_action: { type: 'use_provider_sdk' } });
   });
 
-  test('is, without a credential, a small fixed set of fields', () => {
+  test('has a small fixed set of fields without a credential', () => {
     expect(Object.keys(guestPaymentView(full)).toSorted()).toEqual([
       'amount_cents',
       'completed_at',
@@ -123,7 +123,7 @@ describe('the view of a payment', () => {
     expect(guestPaymentSchema.safeParse(guestPaymentView(full)).success).toBe(true);
   });
 
-  test('is, of a confirmation, its outcome only', () => {
+  test('has only the outcome after a confirmation', () => {
     expect(confirmationView(full)).toEqual({
       id: full.id,
       status: 'created',

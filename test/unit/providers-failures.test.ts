@@ -13,7 +13,7 @@ import { retryAfterSeconds } from '../../shared/providers/wire/failures.ts';
 import { freePort } from '../builders/free-port.ts';
 import { logLines } from '../builders/log-lines.ts';
 
-/** What each status and each network error means for money, at every adapter; and the one retry of what was not done. */
+/** The outcome of each status and network error at every adapter, and the single retry of a call without effect. */
 type Kind = Outcome<never>['kind'];
 
 const { slots } = parseSettings({
@@ -167,7 +167,7 @@ describe('when Stripe advises a retry', () => {
     status: 'succeeded',
     metadata: {},
   };
-  /** The answers in turn; the last one again and again. */
+  /** The answers in order; the last one repeats. */
   const inTurn = (...answers: readonly (() => Promise<Response>)[]) => {
     let calls = 0;
     return opened(
@@ -214,7 +214,7 @@ describe('when Stripe advises a retry', () => {
   });
 });
 
-test('an answer that comes at the second try counts', async () => {
+test('the answer of the second attempt counts', async () => {
   let calls = 0;
   const { provider } = opened(
     'Square',
@@ -298,7 +298,7 @@ describe('Braintree', () => {
     expect(await create(braintreeAt(url))).toEqual({ kind: 'unknown', reason: 'unreachable' });
   });
 
-  test('is asked once more after too many requests, and no third time', async () => {
+  test('is called once more after a 429, and not a third time', async () => {
     let calls = 0;
     const url = await serving((_, response) => {
       calls += 1;

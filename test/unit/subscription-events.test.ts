@@ -76,7 +76,7 @@ describe("a subscription's event", () => {
     expect(readEventSubscription({ ...newer, ...fields })?.status).toBe(status);
   });
 
-  test('may hold its method whole', () => {
+  test('may hold its method as an expanded object', () => {
     expect(readEventSubscription({ ...newer, default_payment_method: { id: 'pm_2' } })?.methodId).toBe('pm_2');
   });
 
@@ -173,7 +173,7 @@ describe("an invoice's event", () => {
     expect(readEventInvoice({ ...newerInvoice, ...fields })?.status).toBe(status);
   });
 
-  test('of nothing has no intent, and an amount of nothing', () => {
+  test('of amount zero has no intent', () => {
     const free = { ...newerInvoice, amount_due: 0, status: 'paid', payments: { data: [] } };
     expect(readEventInvoice(free)).toMatchObject({ intentId: undefined, amountCents: 0, status: 'succeeded' });
   });

@@ -38,7 +38,7 @@ export const benchVersus = async (): Promise<boolean> => {
     for (let round = 0; round < ROUNDS; round += 1) {
       for (const { url, rounds } of sides) {
         rounds.push(await load(url));
-        // Its background work ends before the other's turn.
+        // The background work of one side ends before the other side's turn.
         await settle(ours);
       }
     }
@@ -52,7 +52,7 @@ export const benchVersus = async (): Promise<boolean> => {
 const ROUNDS = 7;
 const CREATES = 300;
 const CALLERS = 8;
-/** The provider's deadline is one that no busy machine meets by chance. */
+/** A provider deadline that a busy machine does not exceed. */
 const QUIET = {
   LOG_LEVEL: 'silent',
   RATE_LIMITS: 'off',
