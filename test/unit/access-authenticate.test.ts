@@ -164,7 +164,7 @@ describe('a session', () => {
     expect(asked).toHaveLength(2);
   });
 
-  test('is forgotten within five seconds of the cache being cleared', async () => {
+  test('is dropped from the cache within five seconds after a clearing of the cache', async () => {
     const { who, asked } = service({ s1: known() });
     await who({ sessionId: 's1' });
     await cacheEpoch({ table: memory.table, now }).raise(['session']);
@@ -188,7 +188,7 @@ describe('a session', () => {
   });
 });
 
-test('whether a cache has been cleared is asked for every five seconds at most', async () => {
+test('the time of the last clearing is read at most every five seconds', async () => {
   const reads = vi.spyOn(memory.table, 'get');
   for (const after of [0, 1, SECOND, 5 * SECOND - 1, 5 * SECOND, 9 * SECOND]) {
     clock.at = NOON + after;
@@ -205,7 +205,7 @@ describe('a membership', () => {
     await memory.table.put({ ...memberKey('org_1', 'user_1'), role });
   };
 
-  test('is remembered for reads for five minutes, and never for writes', async () => {
+  test('is cached for five minutes for reads, and never for writes', async () => {
     const cache = standings({ table: memory.table, now, epoch });
     await join('admin');
     expect((await cache.cached(me, 'org_1')).role).toBe('admin');
@@ -217,7 +217,7 @@ describe('a membership', () => {
     expect((await cache.cached(me, 'org_1')).role).toBeUndefined();
   });
 
-  test('is forgotten within five seconds of its cache being cleared, and not before for another’s', async () => {
+  test('is dropped within five seconds after a clearing of its own cache only', async () => {
     const cache = standings({ table: memory.table, now, epoch });
     await join('admin');
     await cache.cached(me, 'org_1');
@@ -231,7 +231,7 @@ describe('a membership', () => {
     expect((await cache.cached(me, 'org_1')).role).toBeUndefined();
   });
 
-  test('is one user’s in one organization', async () => {
+  test('is cached per user and organization', async () => {
     const cache = standings({ table: memory.table, now, epoch });
     await join('owner');
     expect((await cache.cached(session({ userId: 'user_2' }), 'org_1')).role).toBeUndefined();

@@ -71,7 +71,7 @@ describe('a guest token', () => {
         .sign(new TextEncoder().encode(secret));
     const claims = { email: ada.email, guest_id: ada.guestId };
 
-    test('the way it is forged here gives a good one where all is right', async () => {
+    test('the forging helper produces a valid token from valid parts', async () => {
       expect(await service('secret-one').tokens.read(await signed(claims))).toEqual(ada);
     });
 

@@ -61,7 +61,7 @@ describe('the catalogue', () => {
     expect(readers.toSorted()).toEqual(['api/default.ts', 'api/document.ts']);
   });
 
-  test('has entries of ten to thirty lines, which are no place for rules', () => {
+  test('has entries of ten to thirty lines, without rules', () => {
     const long = entries.filter((name) => readFileSync(new URL(name, FUNCTIONS), 'utf8').split('\n').length > 31);
     expect(long).toEqual([]);
   });
@@ -128,7 +128,7 @@ describe('the routes', () => {
     expect(routes.filter((route, index) => routes.indexOf(route) !== index)).toEqual([]);
   });
 
-  test('leave no doubt which of two a request means', () => {
+  test('match a request unambiguously', () => {
     const pairs = endpoints.flatMap((one, index) => endpoints.slice(index + 1).map((other) => [one, other] as const));
     const doubtful = pairs
       .filter(([one, other]) => overlap(one, other) && isSpecial(one, other) === isSpecial(other, one))

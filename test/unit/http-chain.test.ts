@@ -300,7 +300,7 @@ describe('under an Idempotency-Key', () => {
     expect([first, second].map(({ headers }) => headers['idempotent-replayed'])).toEqual([undefined, 'true']);
   });
 
-  test('an answer comes in the form that is asked for then', async () => {
+  test('a repeated answer has the form that the repeat requests', async () => {
     const ask = serve();
     await ask(keyed());
     expect((await ask({ ...keyed(), query: 'envelope=true' })).body).toEqual({ success: true, data: { made: 1 } });
@@ -315,7 +315,7 @@ describe('under an Idempotency-Key', () => {
     expect(runs).toHaveLength(3);
   });
 
-  test('a decline is kept, and answered again as the error it was', async () => {
+  test('a decline is stored, and returned again as the same error', async () => {
     const ask = serve(itemEndpoint({ form: 'envelope' }), async () => {
       throw new DomainError('PAYMENT_DECLINED', { details: { decline_code: 'lost_card' } });
     });

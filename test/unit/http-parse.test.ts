@@ -8,7 +8,7 @@ import { refusalOf } from '../builders/refusal.ts';
 const json = (text: string, type?: string): unknown => jsonBodyOf(Buffer.from(text), type);
 
 describe('a body', () => {
-  test('is taken up to 256 KB, plain or as base64', () => {
+  test('is accepted up to 256 KB, plain or as base64', () => {
     const most = 'x'.repeat(MAX_BODY_BYTES);
     expect(rawBodyOf(apiEvent({ body: most })).byteLength).toBe(256 * 1_024);
     expect(refusalOf(() => rawBodyOf(apiEvent({ body: `${most}x` }))).code).toBe('PAYLOAD_TOO_LARGE');
@@ -32,7 +32,7 @@ describe('a body', () => {
     );
   });
 
-  test('of nothing is an empty object, whatever its type', () => {
+  test('without content is an empty object, for any content type', () => {
     expect(rawBodyOf(apiEvent()).byteLength).toBe(0);
     expect(json('')).toEqual({});
     expect(json('', 'text/plain')).toEqual({});
@@ -112,7 +112,7 @@ describe('a query', () => {
     expect(queryOf(apiEvent({ query }))).toEqual(expected);
   });
 
-  test('means nothing to the language', () => {
+  test('keeps names with a meaning in JavaScript as plain names', () => {
     const query = queryOf(apiEvent({ query: '__proto__=x&constructor=y' }));
     expect(Object.getPrototypeOf(query)).toBe(Object.prototype);
     expect(Object.keys(query).toSorted()).toEqual(['__proto__', 'constructor']);
@@ -126,7 +126,7 @@ describe('a request', () => {
     body: z.strictObject({ amount: z.int(), name: z.string() }),
   };
 
-  test('comes out as the schemas make it', () => {
+  test('is parsed by the schemas', () => {
     const asked = { params: { id: 'a', more: 1 }, query: { page: '1' }, body: { amount: 1, name: 'x' } };
     expect(checkAll(schemas, asked)).toEqual({ ...asked, params: { id: 'a' } });
   });

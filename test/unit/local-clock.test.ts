@@ -66,7 +66,7 @@ test('runs work that other work makes on the way', async () => {
   ]);
 });
 
-test('does not call it quiet while one source hands work to another that was asked before', async () => {
+test('does not settle while one source hands work to another source that was already idle', async () => {
   const clock = clockAt(START);
   let inbox = 0;
   let done = 0;
@@ -103,7 +103,7 @@ test('names the unfinished work when the time limit is reached', async () => {
   expect(await clock.settle(20)).toMatchObject({ quiet: false });
 });
 
-test('gives up a source whose due work never gets done', async () => {
+test('stops at a source whose due work never ends', async () => {
   const clock = clockAt(START);
   clock.register({ name: 'stuck', nextDueAt: () => START, runDue: async () => undefined, idle: () => true });
   await expect(clock.moveTo(START + HOUR)).rejects.toThrow('stuck');

@@ -69,7 +69,7 @@ describe('failed batches of a stage’s stream readers', () => {
     expect([lambda.calls().length, deleted()]).toEqual([0, []]);
   });
 
-  test('goes whole to the same function, and leaves the bucket once that has done it', async () => {
+  test('goes unchanged to the same function, and leaves the bucket after its success', async () => {
     keep(objects);
     answers('publish', { batchItemFailures: [] });
     answers('project', null);
@@ -97,7 +97,7 @@ describe('failed batches of a stage’s stream readers', () => {
     expect(deleted()).toEqual([]);
   });
 
-  test('stays where its function is there no more, and holds up no other', async () => {
+  test('is kept if its function no longer exists, and does not block others', async () => {
     keep(objects);
     const gone = new ResourceNotFoundException({ message: 'gone', $metadata: {} });
     lambda.on(InvokeCommand, { FunctionName: 'publish' }).rejects(gone);
@@ -109,7 +109,7 @@ describe('failed batches of a stage’s stream readers', () => {
     expect(deleted()).toEqual(['aws/2']);
   });
 
-  test('is refused where it is something else', async () => {
+  test('is refused if it is not a failed batch', async () => {
     keep({ 'alien.txt': { hello: 'world' } });
     await expect(listFailures(place)).rejects.toThrow('alien.txt is not a failure object of a stream reader');
   });

@@ -99,7 +99,7 @@ describe('a deployed stage', () => {
     await expect(site.outbound()).rejects.toThrow('must begin with https://');
   });
 
-  test('knows who hears of its alarms', async () => {
+  test('counts the subscribers of its alarms', async () => {
     deployed('dev');
     cloudFormation.on(DescribeStackResourcesCommand, { StackName: 'payments-dev-data' }).resolves({
       StackResources: [resource('AWS::SNS::Topic', 'Alarms1A2B', 'arn:alarms')],

@@ -222,7 +222,7 @@ describe('an event that contradicts a settled payment', () => {
     expect(lines.some(({ message, level }) => message === 'payment anomaly' && level === 'error')).toBe(true);
   });
 
-  test('changes nothing where the provider does not bear it out', async () => {
+  test('changes nothing if the provider’s status does not confirm the event', async () => {
     for (const status of ['canceled', 'failed'] as const) {
       const { sendEvent, load, lines } = service(canceled, { findPayment: async () => report(status) });
       expect(await sendEvent('payment_intent.succeeded', NOON / SECOND)).toMatchObject({ kind: 'ignored' });
@@ -239,7 +239,7 @@ describe('an event that contradicts a settled payment', () => {
   });
 });
 
-test('a provider is asked by what the record knows', () => {
+test('a provider is read by the ids of the record', () => {
   const record = payment({ attemptRef: 'ch_1', methodRef: 'pm_1', providerIntentId: 'pi_7' });
   expect(providerReference(record)).toMatchObject({ intentId: 'pi_7', attemptRef: 'ch_1', method: 'pm_1' });
 });

@@ -32,7 +32,7 @@ const report = (fields: Partial<ProviderPayment> = {}): ProviderPayment => ({
 });
 
 describe('every next version', () => {
-  test('counts on, is dated now and names its cause', () => {
+  test('increments the version, has the time of the change and names its cause', () => {
     fc.assert(
       fc.property(
         fc.constantFrom(...PAYMENT_STATUSES),
@@ -77,7 +77,7 @@ describe('every next version', () => {
     ).toMatchObject(kept);
   });
 
-  test('keeps a reason of failure only where it has failed', () => {
+  test('keeps a failure reason only if it has failed', () => {
     const failed = payment({ status: 'failed', failureCode: 'lost_card' });
     for (const status of PAYMENT_STATUSES) {
       const expected = status === 'failed' ? 'lost_card' : undefined;
@@ -85,7 +85,7 @@ describe('every next version', () => {
     }
   });
 
-  test('keeps what the payer has to do only while it is pending', () => {
+  test('keeps the payer’s next action only while it is pending', () => {
     const pending = payment({ status: 'pending', nextAction: { type: 'use_provider_sdk' } });
     for (const status of PAYMENT_STATUSES) {
       const expected = status === 'pending' ? { type: 'use_provider_sdk' } : undefined;
@@ -219,7 +219,7 @@ describe('an update that the provider has taken', () => {
     },
   );
 
-  test('changes nothing that no update may change', () => {
+  test('does not change fields that no update may change', () => {
     const fixed: Partial<Payment> = { id: old.id, userId: 'user_1', providerId: 'provider_a', createdAt: iso(NOON) };
     expect(withDraft(old, draft())).toMatchObject(fixed);
   });

@@ -44,7 +44,7 @@ describe("Square's signature", () => {
     expect(verify(sign(URLS[0] ?? '', BODY, ''), { keys: [] })).toBe('invalid');
   });
 
-  test('is what another tool makes of key, URL and body', () => {
+  test('equals the signature that another tool computes from key, URL and body', () => {
     // printf 'https://x.example/{}' | openssl dgst -sha256 -hmac k -binary | base64
     expect(
       verify('r77jKNII3HtW3GEn48mUWhRzQbaifSH4cW6EPPxr1rA=', { body: '{}', keys: ['k'], urls: ['https://x.example/'] }),
@@ -62,7 +62,7 @@ describe("Square's signature", () => {
     expect(verify(signature)).toBe('invalid');
   });
 
-  test('is invalid wherever key or URLs are missing', () => {
+  test('is invalid without keys or URLs', () => {
     expect(verify(sign(URLS[0] ?? '', BODY, ''), { keys: [] })).toBe('invalid');
     expect(verify(sign(URLS[0] ?? '', BODY), { keys: [KEY], urls: [] })).toBe('invalid');
   });
@@ -83,7 +83,7 @@ describe("Square's signature", () => {
     );
   });
 
-  test('is compared as text: another text of the same bytes is another signature', () => {
+  test('is compared as text: another encoding of the same bytes is another signature', () => {
     const signature = sign(URLS[0] ?? '', BODY);
     expect(verify(signature.replace(/=$/, ''))).toBe('invalid');
     expect(verify(`${signature}\n`)).toBe('invalid');
@@ -258,7 +258,7 @@ describe('what Square is sent', () => {
     expect(squareKey('a', 'b')).not.toBe(squareKey('ab'));
   });
 
-  test('is asked once where an id would lead elsewhere', async () => {
+  test('is called once, with ids encoded in its path', async () => {
     const urls: string[] = [];
     const provider = open(async (url) => {
       urls.push(url);
@@ -322,7 +322,7 @@ describe('the status of an order', () => {
     expect(await find(order, attempts, known)).toEqual(expected);
   });
 
-  test('is not known where one of its tries cannot be read', async () => {
+  test('is unknown if one of its attempts cannot be read', async () => {
     const provider = open(async (url) =>
       url.includes('/orders/') ? answer(200, { order: { ...ORDER, tenders } }) : answer(500, ''),
     );
@@ -366,7 +366,7 @@ describe("Square's events", () => {
     }
   });
 
-  test('a failure says why', () => {
+  test('a failure has its reason', () => {
     const details = { errors: [{ category: 'PAYMENT_METHOD_ERROR', code: 'INSUFFICIENT_FUNDS' }] };
     const payment = { ...PAYMENT, status: 'FAILED', card_details: details };
     expect(readEvent(event('payment.updated', { payment }))?.object.failureCode).toBe('insufficient_funds');
@@ -403,13 +403,13 @@ describe("Square's events", () => {
     });
   });
 
-  test('an order is news only where it is canceled', () => {
+  test('an order’s event is applied only for a cancellation', () => {
     const updated = (state: string) => event('order.updated', { order_updated: { order_id: 'O1', state } });
     expect(readEvent(updated('CANCELED'))).toMatchObject({ type: 'payment_intent.canceled', object: { id: 'O1' } });
     expect(readEvent(updated('COMPLETED'))).toMatchObject({ type: undefined });
   });
 
-  test('others are taken and not acted on', () => {
+  test('other events are accepted and not applied', () => {
     expect(readEvent(event('inventory.count.updated', { inventory_counts: [] }))).toMatchObject({
       id: 'e1',
       rawType: 'inventory.count.updated',

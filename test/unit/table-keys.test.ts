@@ -64,7 +64,7 @@ describe('a key', () => {
 });
 
 describe('a cursor', () => {
-  test('leads back to the row that it was made of', () => {
+  test('leads back to the row that it was made from', () => {
     const position = fc.record({
       pk: fc.string({ maxLength: 200 }),
       sk: fc.string({ maxLength: 100 }),
@@ -94,7 +94,7 @@ describe('a cursor', () => {
     expect(refusal).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ path: 'cursor' }] });
   });
 
-  test('is refused or read, whatever is sent', () => {
+  test('is refused or read, for any text', () => {
     fc.assert(
       fc.property(fc.string(), (given) => {
         try {

@@ -47,7 +47,7 @@ describe('reading many', () => {
     expect(asked).toEqual([[one, other], [other]]);
   });
 
-  test('gives up where the engine leaves the same out again and again', async () => {
+  test('fails if the engine repeatedly leaves the same keys unprocessed', async () => {
     engine.on(BatchGetCommand).resolves({ UnprocessedKeys: { records: { Keys: keys(1) } } });
     await expect(table.getMany(keys(1))).rejects.toThrow('unprocessed');
     expect(engine.commandCalls(BatchGetCommand).length).toBeLessThanOrEqual(10);
@@ -65,7 +65,7 @@ describe('reading many', () => {
     expect(sizes).toEqual([100, 50]);
   });
 
-  test('has nothing where a record is not there or its ttl has passed', async () => {
+  test('omits missing and expired records', async () => {
     const [one, other, third] = keys(3);
     const seconds = NOON / 1_000;
     engine.on(BatchGetCommand).resolves({
@@ -156,7 +156,7 @@ describe('a transaction', () => {
     await expect(table.transact([step])).rejects.toThrow(TransactionCanceledException);
   });
 
-  test('checks without writing, by condition alone', async () => {
+  test('checks conditions without a write', async () => {
     engine.on(TransactWriteCommand).resolves({});
     await table.transact([{ check: { pk: 'ORG#1', sk: 'ORG' }, if: [{ exists: true }] }]);
     const [sent] = engine.commandCalls(TransactWriteCommand)[0]?.args[0].input.TransactItems ?? [];

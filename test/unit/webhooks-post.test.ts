@@ -74,24 +74,24 @@ describe('a POST', () => {
 
   const timedOut = { kind: 'failed', reason: 'timeout', detail: 'no answer in time', durationMs: expect.any(Number) };
 
-  test('is over in time where the name is never resolved', async () => {
+  test('ends in time if the name is never resolved', async () => {
     const resolve = vi.fn(() => new Promise<never>(() => undefined));
     const post = openPost({ timeoutMs: 150, allowPrivate: false, resolve });
     expect(await post(posted('https://hooks.example/in'))).toEqual(timedOut);
     expect(resolve).toHaveBeenCalledOnce();
   });
 
-  test('is over in time where TLS is never agreed on', async () => {
+  test('ends in time if the TLS handshake never ends', async () => {
     const silent = await listening(createTcpServer((socket) => void socket.on('error', () => undefined)));
     expect(await openPost(SHORT)(posted(`https://${silent}/in`))).toEqual(timedOut);
   });
 
-  test('is over in time where no answer comes', async () => {
+  test('ends in time without an answer', async () => {
     const url = await target(() => undefined);
     expect(await openPost(SHORT)(posted(url))).toEqual(timedOut);
   });
 
-  test('is over in time where an answer never ends', async () => {
+  test('ends in time if an answer never ends', async () => {
     const url = await target((_, response) => {
       response.writeHead(200);
       response.write('{');

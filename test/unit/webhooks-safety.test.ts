@@ -72,7 +72,7 @@ describe('a target', () => {
     expect(opened).toEqual([]);
   });
 
-  test('is refused whose name leads nowhere', async () => {
+  test('is refused if its name does not resolve', async () => {
     const { post } = leadingTo();
     expect(await post(posted('https://hooks.example/in'))).toMatchObject({ reason: 'forbidden_address' });
     expect(opened).toEqual([]);
