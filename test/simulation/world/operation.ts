@@ -1,0 +1,58 @@
+import type { Prng } from '../kernel/prng.ts';
+import type { Json, Person } from '../model/history.ts';
+import type { Known, Knowledge, Wanted } from './knowledge.ts';
+
+/**
+ * One thing that a client, a payer or a provider does. To add one: an `Operation` in a file of this folder, and its row in
+ * `operations.ts`. Everything random is drawn from the scene's own numbers, so that an operation stays the same when
+ * another one is switched off.
+ */
+export interface Operation {
+  /** In plain words: `create an intent`. */
+  readonly name: string;
+  readonly weight: number;
+  /** @returns undefined: nobody knows of anything to do it with */
+  readonly plan: (scene: Scene) => Step | undefined;
+}
+
+export interface Scene {
+  readonly prng: Prng;
+  readonly knowledge: Knowledge;
+  /** The users who act in this run. */
+  readonly users: readonly Person[];
+  readonly now: number;
+  /** A secret that must appear nowhere. */
+  readonly plant: (what: string) => string;
+}
+
+/** A request of a client, or an act on the side of the providers and their payers. */
+export type Step = Asked | Acted;
+
+export interface Asked {
+  readonly kind: 'request';
+  readonly person: Person;
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  readonly path: string;
+  readonly query?: Readonly<Record<string, string>>;
+  readonly body?: Readonly<Record<string, unknown>>;
+  /** What the person does next, by what the answer shows. */
+  readonly next?: (answer: Json) => Step | undefined;
+  /** A guest sends the token unless this is set. */
+  readonly withoutToken?: boolean;
+}
+
+export interface Acted {
+  readonly kind: 'act';
+  /** POST by default. */
+  readonly method?: 'POST' | 'DELETE';
+  /** Below `/_local`. */
+  readonly path: string;
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export const choose = ({ prng, knowledge }: Scene, wanted: Wanted): Known | undefined => knowledge.choose(prng, wanted);
+
+/** A body field, or none. */
+export const maybe = (name: string, value: unknown): Record<string, unknown> =>
+  value === undefined ? {} : { [name]: value };
