@@ -47,7 +47,7 @@ const read = (items: readonly Item[]): Records => {
     const [prefix, id = ''] = String(item['pk']).split('#');
     if (sk === 'MEMBER') members.push(item);
     if (sk === 'HIST' && /^\d+$/.test(rest)) versions.set(id, [...(versions.get(id) ?? []), item]);
-    if (sk !== prefix || item['sk'] !== sk || !Object.hasOwn(KINDS, sk)) continue;
+    if (sk !== prefix || item['sk'] !== sk || !Object.hasOwn(KINDS, sk) || item['tombstone']) continue;
     lists[KINDS[sk as keyof typeof KINDS]]?.push({ ...item, id });
   }
   const payments = lists['payments'] ?? [];

@@ -11,7 +11,14 @@ export interface Client {
   signIn(person: Person): Promise<void>;
   /** Sends the request, and repeats it under the same idempotency key while its outcome is unclear. */
   ask(operation: string, asked: Asked, prng: Prng): Promise<Exchange>;
+  /** Reads without keeping the exchange. @throws Error unless the answer is 200 */
+  look(person: Person, request: Look): Promise<Json>;
   plant(what: string): string;
+}
+
+export interface Look {
+  readonly path: string;
+  readonly query: Readonly<Record<string, string>>;
 }
 
 export interface ClientParts {
@@ -90,6 +97,12 @@ export const createClient = ({ stage, knowledge, prng }: ClientParts): Client =>
       });
       sessions.set(name, keep('a session', made.body.session_id));
       keep('a bearer token', made.body.token);
+    },
+    look: async (person, { path, query }) => {
+      const [, headers] = credentialOf({ kind: 'request', person, method: 'GET', path });
+      const { status, body } = await stage.request({ method: 'GET', path: `${path}?${new URLSearchParams(query)}`, headers });
+      if (status === 200) return body;
+      throw new Error(`${person.name} reads ${path}: ${status} ${JSON.stringify(body)}`);
     },
     ask: async (operation, asked, chance) => {
       const key =

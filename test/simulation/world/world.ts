@@ -14,6 +14,8 @@ export interface World {
   readonly client: Client;
   /** How often each operation was carried out. */
   readonly done: ReadonlyMap<string, number>;
+  /** Names of what payers, banks and dashboards did. */
+  readonly acts: readonly string[];
   run(): Promise<void>;
 }
 
@@ -23,7 +25,7 @@ export interface WorldOptions {
   /** Operations that are left out. */
   readonly off?: ReadonlySet<string>;
   /** Called between two rounds. */
-  readonly afterRound?: (round: number) => Promise<void>;
+  readonly afterRound?: (spanMs: number) => Promise<void>;
   readonly note?: (text: string) => void;
 }
 
@@ -47,6 +49,7 @@ export const createWorld = ({ stage, prng, off = new Set(), afterRound, note = (
   const knowledge = createKnowledge();
   const client = createClient({ stage, knowledge, prng: prng.fork('secrets') });
   const done = new Map<string, number>();
+  const acts: string[] = [];
 
   const act = async ({ method = 'POST', path, headers, body }: Acted): Promise<void> => {
     const { status } = await stage.control({ method, path, ...(headers && { headers }), ...(body !== undefined && { body }) });
@@ -54,7 +57,10 @@ export const createWorld = ({ stage, prng, off = new Set(), afterRound, note = (
   };
   const carryOut = async ({ label, operation, step, chance }: Planned): Promise<void> => {
     done.set(operation.name, (done.get(operation.name) ?? 0) + 1);
-    if (step.kind === 'act') return act(step);
+    if (step.kind === 'act') {
+      acts.push(operation.name);
+      return act(step);
+    }
     const { status, body } = await client.ask(operation.name, step, chance);
     const next = status >= 200 && status < 300 ? step.next?.(body) : undefined;
     if (next) await carryOut({ label, operation, step: next, chance });
@@ -63,6 +69,7 @@ export const createWorld = ({ stage, prng, off = new Set(), afterRound, note = (
   return {
     client,
     done,
+    acts,
     run: async () => {
       await prepare(client, prng.fork('preparation'));
       const rounds = prng.fork('rounds');
@@ -75,8 +82,9 @@ export const createWorld = ({ stage, prng, off = new Set(), afterRound, note = (
         const planned = planRound(scene, round).filter(({ label }) => !off.has(label));
         for (const { label, operation } of planned) note(`operation ${label}: ${operation.name}`);
         await Promise.all(planned.map(carryOut));
-        await stage.wait(chance.weighted(SPANS).ms);
-        await afterRound?.(round);
+        const { ms } = chance.weighted(SPANS);
+        await stage.wait(ms);
+        await afterRound?.(ms);
       }
     },
   };

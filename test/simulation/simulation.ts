@@ -1,0 +1,145 @@
+import { currentInvocation } from './kernel/invocation.ts';
+import { createKernel, type Kernel } from './kernel/kernel.ts';
+import { EPOCH, useMachine } from './kernel/platform.ts';
+import type { Counts } from './kernel/statistics.ts';
+import { createTrace } from './kernel/trace.ts';
+import type { Weather } from './kernel/weather.ts';
+import type { History, Oracle } from './model/history.ts';
+import { ORACLES } from './oracles/oracles.ts';
+import { openService, type Service } from './places/service.ts';
+import { simulatedFetch, simulatedHttpRequest } from './places/web.ts';
+import { readAudit } from './world/audit.ts';
+import { type Moment, observe } from './world/observe.ts';
+import { simulatedStage } from './world/simulated-stage.ts';
+import { createWorld, type World } from './world/world.ts';
+
+/** What decides a run: the same options give the same history, on every machine. */
+export interface RunOptions {
+  readonly seed: number;
+  /** Operations, faults, kills and delays that do not happen, as the trace names them: `operation 2.3`, `kill 41`. */
+  readonly off?: ReadonlySet<string>;
+  readonly oracles?: readonly Oracle[];
+  readonly weather?: Weather;
+  readonly keepTrace?: boolean;
+}
+
+export interface RunResult {
+  readonly seed: number;
+  /** The sentences that do not hold, with what is wrong; or why the run did not end. */
+  readonly problems: readonly string[];
+  /** SHA-256 of the whole history. */
+  readonly digest: string;
+  readonly trace: readonly string[];
+  readonly operations: number;
+  /** What was seen last; undefined where the run did not get that far. */
+  readonly history: History | undefined;
+  readonly counts: Counts;
+}
+
+const DAY_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
+/** Longer than every retry and look-up of an unclear outcome. */
+const LONGEST_SCHEDULE_MS = 3 * DAY_MS;
+/** At rest nothing is due within this time. */
+const HORIZON_MS = 600_000;
+
+/** Runs one history from its first request to the verdict of the oracles. */
+export const simulate = async (options: RunOptions): Promise<RunResult> => {
+  const off = options.off ?? new Set();
+  const trace = createTrace(options.keepTrace ?? false);
+  const kernel = createKernel({ seed: options.seed, trace, off, weather: options.weather });
+  let world: World | undefined;
+  let seen: History | undefined;
+  const end = (problems: readonly string[]): RunResult => ({
+    seed: options.seed,
+    problems,
+    digest: trace.digest(),
+    trace: trace.lines(),
+    operations: [...(world?.done.values() ?? [])].reduce((sum, count) => sum + count, 0),
+    history: seen,
+    counts: kernel.counts(),
+  });
+  let service: Service | undefined;
+  const random = kernel.prng('platform');
+  try {
+    const machine = {
+      now: () => kernel.now() + (currentInvocation()?.skewMs ?? 0),
+      elapsed: () => kernel.now() - EPOCH,
+      random,
+      timers: kernel.timers,
+    };
+    const early = (): never => {
+      throw new Error('the network is not ready yet');
+    };
+    useMachine({ ...machine, fetch: early, httpRequest: early });
+    const opened = await openService(kernel);
+    service = opened;
+    useMachine({ ...machine, fetch: simulatedFetch(opened.send), httpRequest: simulatedHttpRequest(opened.send) });
+    const judge = judgeOf(kernel, options.oracles ?? ORACLES);
+    const look = async (made: World, atRest: boolean): Promise<History> => {
+      const moment: Moment = { startedAt: EPOCH, now: kernel.now(), atRest };
+      seen = await observe(opened, made, moment);
+      return seen;
+    };
+    const created = createWorld({
+      stage: simulatedStage(kernel, opened),
+      prng: kernel.prng('world'),
+      off,
+      note: kernel.note,
+      afterRound: async (spanMs) => {
+        if (spanMs >= HOUR_MS) judge(await look(created, false));
+      },
+    });
+    world = created;
+    await kernel.driveUntil(created.run());
+    await comeToRest(kernel, opened);
+    const last = await kernel.driveUntil(look(created, true));
+    judge({ ...last, audit: await kernel.driveUntil(readAudit(created.client, last)) });
+    return end([]);
+  } catch (error) {
+    if (error instanceof Wrong) return end(error.problems);
+    return end([error instanceof Error ? (error.stack ?? error.message) : String(error)]);
+  } finally {
+    await service?.close();
+    useMachine(undefined);
+  }
+};
+
+/** Faults end, all retries run, and an operator redrives what has ended in dead-letter queues. */
+const comeToRest = async (kernel: Kernel, service: Service): Promise<void> => {
+  kernel.note('the weather is calm from now on');
+  kernel.calmDown();
+  const pass = (ms: number) => kernel.driveUntil(new Promise<void>((resolve) => void setTimeout(resolve, ms)));
+  await pass(LONGEST_SCHEDULE_MS);
+  await redrive(kernel, service);
+  await pass(HOUR_MS);
+  await kernel.driveToRest(HORIZON_MS);
+};
+
+const redrive = async (kernel: Kernel, service: Service): Promise<void> => {
+  const queues: History['queues'] = await service.control('GET', '/queues');
+  for (const [name, { visible }] of Object.entries(queues)) {
+    if (!name.endsWith('-dlq') || visible === 0) continue;
+    kernel.note(`an operator redrives ${visible} messages of ${name}`);
+    await kernel.driveUntil(service.control('POST', `/queues/${name}/redrive`));
+  }
+};
+
+/** Sentences do not hold. */
+class Wrong extends Error {
+  readonly problems: readonly string[];
+  constructor(problems: readonly string[]) {
+    super(problems.join('; '));
+    this.problems = problems;
+  }
+}
+
+const judgeOf =
+  (kernel: Kernel, oracles: readonly Oracle[]) =>
+  (history: History): void => {
+    const problems = oracles
+      .filter(({ atRestOnly }) => history.atRest || !atRestOnly)
+      .flatMap(({ sentence, violations }) => violations(history).map((violation) => `${sentence}: ${violation}`));
+    for (const problem of problems) kernel.note(problem);
+    if (problems.length > 0) throw new Wrong(problems);
+  };
