@@ -1,4 +1,4 @@
-import { argv, exit, stdout } from 'node:process';
+import { argv, exit, stderr, stdout } from 'node:process';
 import { parseArgs } from 'node:util';
 import { plant } from './bugs/bug.ts';
 import { BUGS } from './bugs/bugs.ts';
@@ -49,6 +49,7 @@ for (let seed = first; seed <= last; seed += 1) {
   operations += result.operations;
   if (values.trace) for (const line of result.trace) say(line);
   if (values.digests || one !== undefined) say(`seed ${seed}: ${result.digest}`);
+  if (stderr.isTTY) stderr.write(`\rseed ${seed} of ${last}`);
   if (result.problems.length === 0) continue;
   failed += 1;
   const { trace } = values.trace ? result : await simulate({ seed, off, keepTrace: true });

@@ -25,8 +25,6 @@ export interface Kernel {
   note(text: string): void;
   /** Work of the services of AWS and of the providers that becomes due by the clock. */
   register(work: TimedWork): void;
-  /** Work may have become due. */
-  wake(): void;
   /** Ends faults, kills, delays and skews for good. */
   calmDown(): void;
   /** Runs until the promise settles. @throws StuckError */
@@ -46,7 +44,7 @@ export interface KernelOptions {
 }
 
 /** The run does not end: a loop without an end, or a promise that nothing settles. */
-export class StuckError extends Error {}
+class StuckError extends Error {}
 
 interface Pending {
   readonly order: number;
@@ -58,10 +56,11 @@ interface Pending {
   delayed: boolean;
 }
 
-const MOST_STEPS = 100_000;
+const MOST_STEPS = 30_000;
+const MOST_REST_MS = 30 * 86_400_000;
 const MOST_TURNS = 20_000;
 /** Between two looks for due work while steps are waiting. */
-const LOOK_EVERY = 16;
+const LOOK_EVERY = 50;
 const SHORTEST_DELAY_MS = 5;
 
 export const createKernel = ({ seed, trace, off, weather }: KernelOptions): Kernel => {
@@ -73,7 +72,9 @@ export const createKernel = ({ seed, trace, off, weather }: KernelOptions): Kern
   let pending: Pending[] = [];
   let steps = 0;
   let events = 0;
-  let woken = true;
+  let lookAt = 0;
+  /** Counts the steps that were asked for. */
+  let started = 0;
   const works: TimedWork[] = [];
   const tally: Tally = { steps: 0, kills: 0, delays: 0, faults: new Map(), reached: new Set(), killedAfter: new Set() };
   const now = (): number => EPOCH + elapsed;
@@ -89,10 +90,7 @@ export const createKernel = ({ seed, trace, off, weather }: KernelOptions): Kern
     for (let turns = 0; ; turns += 1) {
       if (turns > MOST_TURNS) throw new StuckError('the work of one moment does not end');
       await realTurn();
-      if (timers.runImmediates() || releaseOutsideWork()) continue;
-      if (!woken) return;
-      woken = false;
-      for (const work of works) await work.runDue();
+      if (!timers.runImmediates() && !releaseOutsideWork()) return;
     }
   };
 
@@ -145,35 +143,49 @@ export const createKernel = ({ seed, trace, off, weather }: KernelOptions): Kern
     return happens(drawn.kind) ? drawn : undefined;
   };
 
-  const nextMoment = async (): Promise<number | undefined> => {
-    const dues = await Promise.all(works.map((work) => work.nextDueAt()));
-    const moments = [...dues, timers.nextDueAt(), ...pending.map(({ readyAt }) => readyAt)];
-    const known = moments.filter((moment) => moment !== undefined);
-    return known.length === 0 ? undefined : Math.max(now(), Math.min(...known));
+  /** Starts the work that is due. @returns when the next work is due */
+  const runWorks = async (): Promise<number> => {
+    let next = Number.POSITIVE_INFINITY;
+    for (const work of works) {
+      let due = await work.nextDueAt();
+      if (due !== undefined && due <= now()) {
+        await work.runDue();
+        await drain();
+        due = await work.nextDueAt();
+      }
+      next = Math.min(next, due ?? next);
+    }
+    lookAt = steps + LOOK_EVERY;
+    return next;
   };
-  const moveTo = (at: number): void => {
-    elapsed = Math.max(elapsed, at - EPOCH);
-    woken = true;
+  /** Passes time until something happens. @returns false where nothing does until `latest` */
+  const pass = async (latest: number): Promise<boolean> => {
+    const before = started;
+    const workDue = await runWorks();
+    await drain();
+    if (started > before) return true;
+    const moment = Math.min(workDue, timers.nextDueAt() ?? workDue, ...pending.map(({ readyAt }) => readyAt));
+    if (moment > latest || moment === Number.POSITIVE_INFINITY) return false;
+    // Work that is due and cannot start yet waits for a place that something else gives free.
+    elapsed = Math.max(elapsed + 1, moment - EPOCH);
+    return true;
   };
 
   /** Runs the next step or timer. @returns false where nothing is left until `latest` */
   const advance = async (latest: number): Promise<boolean> => {
     await drain();
-    pending = pending.filter(({ invocation }) => invocation?.stopped === undefined);
+    if (pending.some(isStopped)) pending = pending.filter((one) => !isStopped(one));
     if (timers.runDue()) return true;
-    const picked = choose();
-    if (picked) {
-      steps += 1;
-      if (steps > MOST_STEPS) throw new StuckError(`more than ${MOST_STEPS} steps`);
-      elapsed += order.int(0, 8);
-      if (steps % LOOK_EVERY === 0) woken = true;
-      begin(picked);
+    if (steps >= lookAt) {
+      await runWorks();
       return true;
     }
-    const moment = await nextMoment();
-    await drain();
-    if (moment === undefined || moment > latest) return false;
-    moveTo(moment);
+    const picked = choose();
+    if (!picked) return pass(latest);
+    steps += 1;
+    if (steps > MOST_STEPS) throw new StuckError(`more than ${MOST_STEPS} steps`);
+    elapsed += order.int(0, 8);
+    begin(picked);
     return true;
   };
 
@@ -186,6 +198,7 @@ export const createKernel = ({ seed, trace, off, weather }: KernelOptions): Kern
       new Promise((resolve, reject) => {
         const invocation = currentInvocation();
         if (invocation?.stopped !== undefined) return;
+        started += 1;
         pending.push({
           order: pending.length,
           request: request as StepRequest<unknown>,
@@ -198,9 +211,6 @@ export const createKernel = ({ seed, trace, off, weather }: KernelOptions): Kern
       }),
     note,
     register: (work) => void works.push(work),
-    wake: () => {
-      woken = true;
-    },
     calmDown: () => {
       sky = CALM;
       for (const one of pending) one.readyAt = Math.min(one.readyAt, now());
@@ -220,11 +230,16 @@ export const createKernel = ({ seed, trace, off, weather }: KernelOptions): Kern
       return work;
     },
     driveToRest: async (horizonMs) => {
-      while (await advance(now() + horizonMs));
+      const end = now() + MOST_REST_MS;
+      while (await advance(now() + horizonMs)) {
+        if (now() > end) throw new StuckError('the service does not come to rest: work is due again and again');
+      }
     },
     counts: () => countsOf(tally),
   };
 };
+
+const isStopped = ({ invocation }: Pending): boolean => invocation?.stopped !== undefined;
 
 const nameOf = (error: unknown): string => {
   if (!(error instanceof Error)) return String(error);

@@ -21,7 +21,7 @@ export interface Machine {
 }
 
 /** A run opened a socket, or asked the real machine for something else that no run may use. */
-export class ForbiddenError extends Error {
+class ForbiddenError extends Error {
   constructor(what: string) {
     super(`a simulated run may not use ${what}`);
     this.name = 'ForbiddenError';

@@ -66,10 +66,14 @@ export class VirtualTimer {
 }
 
 /** Runs in the context of its creation; a function that was stopped has no timers any more. */
-const owned = (callback: () => void): (() => void) =>
-  AsyncLocalStorage.bind(() => {
-    if (currentInvocation()?.stopped === undefined) callback();
+const owned = (callback: () => void): (() => void) => {
+  const invocation = currentInvocation();
+  // Outside of functions there is no context to keep.
+  if (!invocation) return callback;
+  return AsyncLocalStorage.bind(() => {
+    if (invocation.stopped === undefined) callback();
   });
+};
 
 export const createTimers = (now: () => number): Timers => {
   const waiting: VirtualTimer[] = [];

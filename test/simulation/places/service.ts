@@ -127,7 +127,8 @@ export const openService = async (kernel: Kernel): Promise<Service> => {
     control: controlOf(parts),
     items: () => everyItem(connection),
     close: async () => {
-      for (const step of closing.reverse()) await step();
+      // Nothing is awaited: a handler of a run that failed never ends.
+      for (const step of closing.reverse()) Promise.resolve(step()).catch(() => undefined);
     },
   };
 };
@@ -145,7 +146,8 @@ const clockOf = (kernel: Kernel): HostClock => {
     moveTo: refuse,
     moveBy: refuse,
     settle: refuse,
-    wake: kernel.wake,
+    // The scheduler asks for due work itself.
+    wake: () => undefined,
     moving: () => true,
     start: () => undefined,
     stop: async () => undefined,
