@@ -50,6 +50,7 @@ export const simulate = async (options: RunOptions): Promise<RunResult> => {
   const kernel = createKernel({ seed: options.seed, trace, off, weather: options.weather });
   let world: World | undefined;
   let seen: History | undefined;
+  const problems = new Set<string>();
   const end = (problems: readonly string[]): RunResult => ({
     seed: options.seed,
     problems,
@@ -75,7 +76,12 @@ export const simulate = async (options: RunOptions): Promise<RunResult> => {
     const opened = await openService(kernel);
     service = opened;
     useMachine({ ...machine, fetch: simulatedFetch(opened.send), httpRequest: simulatedHttpRequest(opened.send) });
-    const judge = judgeOf(kernel, options.oracles ?? ORACLES);
+    const judge = (history: History): void => {
+      for (const problem of problemsOf(history, options.oracles ?? ORACLES)) {
+        if (!problems.has(problem)) kernel.note(problem);
+        problems.add(problem);
+      }
+    };
     const look = async (made: World, atRest: boolean): Promise<History> => {
       const moment: Moment = { startedAt: EPOCH, now: kernel.now(), atRest };
       seen = await observe(opened, made, moment);
@@ -87,7 +93,7 @@ export const simulate = async (options: RunOptions): Promise<RunResult> => {
       off,
       note: kernel.note,
       afterRound: async (spanMs) => {
-        if (spanMs >= HOUR_MS) judge(await look(created, false));
+        if (spanMs >= HOUR_MS && problems.size === 0) judge(await look(created, false));
       },
     });
     world = created;
@@ -95,10 +101,9 @@ export const simulate = async (options: RunOptions): Promise<RunResult> => {
     await comeToRest(kernel, opened);
     const last = await kernel.driveUntil(look(created, true));
     judge({ ...last, audit: await kernel.driveUntil(readAudit(created.client, last)) });
-    return end([]);
+    return end([...problems]);
   } catch (error) {
-    if (error instanceof Wrong) return end(error.problems);
-    return end([error instanceof Error ? (error.stack ?? error.message) : String(error)]);
+    return end([...problems, error instanceof Error ? (error.stack ?? error.message) : String(error)]);
   } finally {
     await service?.close();
     useMachine(undefined);
@@ -125,21 +130,7 @@ const redrive = async (kernel: Kernel, service: Service): Promise<void> => {
   }
 };
 
-/** Sentences do not hold. */
-class Wrong extends Error {
-  readonly problems: readonly string[];
-  constructor(problems: readonly string[]) {
-    super(problems.join('; '));
-    this.problems = problems;
-  }
-}
-
-const judgeOf =
-  (kernel: Kernel, oracles: readonly Oracle[]) =>
-  (history: History): void => {
-    const problems = oracles
-      .filter(({ atRestOnly }) => history.atRest || !atRestOnly)
-      .flatMap(({ sentence, violations }) => violations(history).map((violation) => `${sentence}: ${violation}`));
-    for (const problem of problems) kernel.note(problem);
-    if (problems.length > 0) throw new Wrong(problems);
-  };
+const problemsOf = (history: History, oracles: readonly Oracle[]): readonly string[] =>
+  oracles
+    .filter(({ atRestOnly }) => history.atRest || !atRestOnly)
+    .flatMap(({ sentence, violations }) => violations(history).map((violation) => `${sentence}: ${violation}`));

@@ -105,12 +105,11 @@ export const oneDefault: Oracle = {
   violations: (history) => {
     const methods = new Map(recordsOf(history).methods.map((one) => [one['id'], one]));
     const pointers = history.items.filter(({ sk }) => String(sk).startsWith('DEFAULT#PM'));
-    const wrong = pointers.flatMap((pointer) => {
-      const id = Object.values(pointer).find((value) => /^pmt_/.test(String(value)));
-      const method = methods.get(id);
-      const owner = String(pointer['pk']).slice('OWNER#'.length);
-      const isOwn = method !== undefined && String(method['owner']) === `${owner}#PM`;
-      return isOwn ? [] : [`${owner} has the default ${id}, which is ${method ? `of ${method['owner']}` : 'gone'}`];
+    const wrong = pointers.flatMap(({ pk, recordId }) => {
+      const method = methods.get(recordId);
+      const owner = String(pk).slice('OWNER#'.length);
+      // A pointer to a method that is gone counts as none.
+      return method === undefined || ownersOf(method).includes(owner) ? [] : [`${owner} has the default ${recordId}`];
     });
     const shown = history.exchanges.flatMap(({ path, method, status, body, number }) => {
       if (path !== '/payment-methods' || method !== 'GET' || status !== 200 || !Array.isArray(body)) return [];
@@ -120,3 +119,6 @@ export const oneDefault: Oracle = {
     return [...wrong, ...shown];
   },
 };
+
+const ownersOf = ({ organizationId, userId, guestId }: Item): readonly string[] =>
+  organizationId === undefined ? [`USER#${userId}`, `GUEST#${guestId}`] : [`ORG#${organizationId}`];

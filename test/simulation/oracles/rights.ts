@@ -69,13 +69,16 @@ const guestIdOf = (token: string | undefined): string | undefined =>
 const mayRead = ({ standing }: Model, reader: Reader, owner: Owner): boolean => {
   const { person, exchange } = reader;
   if (person.kind === 'admin') return true;
-  if (person.kind === 'guest') return owner.guestId !== undefined && owner.guestId === exchange.guestId;
+  if (person.kind === 'guest') return owner.guestId !== undefined && guestsOf(exchange).includes(owner.guestId);
   if (owner.userId === person.userId) return true;
   const { organizationId } = owner;
   if (organizationId === undefined) return false;
   const from = exchange.sentAt - CACHE_MS - SKEW_MS;
   return standing.rolesBetween({ userId: person.userId, organizationId }, from, exchange.answeredAt).size > 0;
 };
+
+/** The guest of the token that was sent, and of the token that a create has just given. */
+const guestsOf = ({ guestId, body }: Exchange): readonly (string | undefined)[] => [guestId, guestIdOf(body?.guest_token)];
 
 interface Reader {
   readonly person: Person;

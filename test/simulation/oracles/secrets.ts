@@ -39,7 +39,7 @@ export const noSecretsInAnswers: Oracle = {
 
 const hasClientSecret = (value: Json): boolean => {
   if (typeof value !== 'object' || value === null) return false;
-  if (typeof value.client_secret === 'string') return true;
+  if (/_secret_/.test(value.client_secret)) return true;
   return Object.values(value).some(hasClientSecret);
 };
 
