@@ -47,7 +47,7 @@ const read = (items: readonly Item[]): Records => {
     const [prefix, id = ''] = String(item['pk']).split('#');
     if (sk === 'MEMBER') members.push(item);
     if (sk === 'HIST' && /^\d+$/.test(rest)) versions.set(id, [...(versions.get(id) ?? []), item]);
-    if (sk !== prefix || item['sk'] !== sk || !Object.hasOwn(KINDS, sk) || item['tombstone']) continue;
+    if (sk !== prefix || item['sk'] !== sk || !Object.hasOwn(KINDS, sk) || isGone(item)) continue;
     lists[KINDS[sk as keyof typeof KINDS]]?.push({ ...item, id });
   }
   const payments = lists['payments'] ?? [];
@@ -60,6 +60,9 @@ const read = (items: readonly Item[]): Records => {
     payment: (id) => byId.get(id),
   };
 };
+
+/** What is kept of a deleted record, for its idempotency key. */
+const isGone = ({ tombstone, deletedAt }: Item): boolean => tombstone === true || deletedAt !== undefined;
 
 /** Readers see it: the provider has answered its creation. */
 export const isVisible = ({ status, owner }: Item): boolean => status !== 'creating' && owner !== undefined;
@@ -74,6 +77,6 @@ export interface Owner {
 export const ownerOf = ({ userId, organizationId, guestId }: Item): Owner => ({ userId, organizationId, guestId });
 
 /** Charges that took money, or still may. */
-export const isTaken = ({ status }: Json): boolean => status === 'succeeded' || status === 'pending';
+export const isTaken = ({ status }: Json): boolean => status === 'succeeded' || status === 'pending' || status === 'refunded';
 
 export const at = (time: string): number => Date.parse(time);

@@ -7,7 +7,7 @@ export const statusesAgree: Oracle = {
   atRestOnly: true,
   violations: (history) => {
     const settled = new Set(
-      history.ledger.charges.filter(({ status }) => status === 'succeeded').map(({ payment_id }) => payment_id),
+      history.ledger.charges.filter((one) => isTaken(one) && one.status !== 'pending').map(({ payment_id }) => payment_id),
     );
     return recordsOf(history)
       .payments.filter(isVisible)
