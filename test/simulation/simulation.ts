@@ -1,6 +1,7 @@
 import { currentInvocation } from './kernel/invocation.ts';
 import { createKernel, type Kernel } from './kernel/kernel.ts';
 import { EPOCH, useMachine } from './kernel/platform.ts';
+import type { Prng } from './kernel/prng.ts';
 import type { Counts } from './kernel/statistics.ts';
 import { createTrace } from './kernel/trace.ts';
 import type { Weather } from './kernel/weather.ts';
@@ -76,6 +77,7 @@ export const simulate = async (options: RunOptions): Promise<RunResult> => {
     const opened = await openService(kernel);
     service = opened;
     useMachine({ ...machine, fetch: simulatedFetch(opened.send), httpRequest: simulatedHttpRequest(opened.send) });
+    await useWebhookMode(kernel, opened);
     const judge = (history: History): void => {
       for (const problem of problemsOf(history, options.oracles ?? ORACLES)) {
         if (!problems.has(problem)) kernel.note(problem);
@@ -87,12 +89,14 @@ export const simulate = async (options: RunOptions): Promise<RunResult> => {
       seen = await observe(opened, made, moment);
       return seen;
     };
+    const replays = kernel.prng('replays');
     const created = createWorld({
       stage: simulatedStage(kernel, opened),
       prng: kernel.prng('world'),
       off,
       note: kernel.note,
       afterRound: async (spanMs) => {
+        if (replays.chance(kernel.weather().replays)) await replayStream(kernel, opened, replays);
         if (spanMs >= HOUR_MS && problems.size === 0) judge(await look(created, false));
       },
     });
@@ -110,15 +114,32 @@ export const simulate = async (options: RunOptions): Promise<RunResult> => {
   }
 };
 
+const useWebhookMode = (kernel: Kernel, service: Service): Promise<unknown> => {
+  const mode = kernel.weather().providerWebhooks;
+  const seed = kernel.prng('provider webhooks').int(1, 1_000_000);
+  return kernel.driveUntil(service.control('POST', '/simulator/webhooks', { mode, seed }));
+};
+
 /** Faults end, all retries run, and an operator redrives what has ended in dead-letter queues. */
 const comeToRest = async (kernel: Kernel, service: Service): Promise<void> => {
   kernel.note('the weather is calm from now on');
   kernel.calmDown();
+  await useWebhookMode(kernel, service);
   const pass = (ms: number) => kernel.driveUntil(new Promise<void>((resolve) => void setTimeout(resolve, ms)));
   await pass(LONGEST_SCHEDULE_MS);
   await redrive(kernel, service);
   await pass(HOUR_MS);
   await kernel.driveToRest(HORIZON_MS);
+  // Work that began at the last moment.
+  await pass(HORIZON_MS / 2);
+};
+
+const STREAM_CONSUMERS = ['workers.publish-changes', 'workers.project-changes'] as const;
+
+const replayStream = async (kernel: Kernel, service: Service, prng: Prng): Promise<void> => {
+  const consumer = prng.pick(STREAM_CONSUMERS);
+  kernel.note(`the stream is given to ${consumer} again from its beginning`);
+  await service.parts.replayStream(consumer);
 };
 
 const redrive = async (kernel: Kernel, service: Service): Promise<void> => {

@@ -24,15 +24,26 @@ export interface Weather {
   readonly indexLagMs: number;
   /** The probability per operation that the stream is given to its consumers again. */
   readonly replays: number;
-  /** The probability that a webhook of a provider is delayed, doubled or sent out of order. */
+  /** How the providers send their webhooks: `delay` is an hour. */
   readonly providerWebhooks: 'normal' | 'duplicate' | 'reorder' | 'delay';
-  /** The probability that a provider is away for up to a day during the run. */
-  readonly outages: number;
+  /** A provider that answers no call for a time. */
+  readonly outage: Outage | undefined;
+  /** Longest pause of a client between two operations, ms. */
+  readonly longestPauseMs: number;
   /** Whether faults of this kind occur in this run. */
   readonly allows: (kind: string) => boolean;
 }
 
+const SHORT_PAUSE_MS = 5_000;
+const DAY_MS = 86_400_000;
 const CALM_PLACES = { table: 0, provider: 0, queue: 0, bus: 0, identity: 0, target: 0, gateway: 0, start: 0 } as const;
+
+export interface Outage {
+  readonly adapter: 'stripe' | 'paypal' | 'square';
+  /** Ms since the start of the run. */
+  readonly from: number;
+  readonly until: number;
+}
 
 /** Nothing goes wrong. */
 export const CALM: Weather = {
@@ -46,7 +57,8 @@ export const CALM: Weather = {
   indexLagMs: 0,
   replays: 0,
   providerWebhooks: 'normal',
-  outages: 0,
+  outage: undefined,
+  longestPauseMs: SHORT_PAUSE_MS,
   allows: () => false,
 };
 
@@ -76,7 +88,8 @@ export const drawWeather = (prng: Prng): Weather => {
     indexLagMs: prng.pick([0, 0, 500, 5_000]),
     replays: level(0.1, 0.3),
     providerWebhooks: prng.pick(['normal', 'normal', 'duplicate', 'reorder', 'delay']),
-    outages: level(0.5, 0.2),
+    outage: prng.chance(0.15) ? drawOutage(prng) : undefined,
+    longestPauseMs: prng.pick([SHORT_PAUSE_MS, SHORT_PAUSE_MS, 60_000, 7_200_000]),
     allows: (kind) => {
       const known = kinds.get(kind);
       if (known !== undefined) return known;
@@ -84,5 +97,14 @@ export const drawWeather = (prng: Prng): Weather => {
       kinds.set(kind, drawn);
       return drawn;
     },
+  };
+};
+
+const drawOutage = (prng: Prng): Outage => {
+  const from = prng.int(0, 60_000);
+  return {
+    adapter: prng.pick(['stripe', 'stripe', 'paypal', 'square']),
+    from,
+    until: from + Math.round(1_000 * (DAY_MS / 1_000) ** prng.next()),
   };
 };

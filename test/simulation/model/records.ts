@@ -77,6 +77,7 @@ export interface Owner {
 export const ownerOf = ({ userId, organizationId, guestId }: Item): Owner => ({ userId, organizationId, guestId });
 
 /** Charges that took money, or still may. */
-export const isTaken = ({ status }: Json): boolean => status === 'succeeded' || status === 'pending' || status === 'refunded';
+export const isTaken = ({ status }: Json): boolean =>
+  status === 'succeeded' || status === 'pending' || status === 'refunded';
 
 export const at = (time: string): number => Date.parse(time);

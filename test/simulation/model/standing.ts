@@ -7,7 +7,11 @@ import { recordsOf } from './records.ts';
  */
 export interface Standing {
   /** The roles that the user may have had. Times are epoch ms. */
-  rolesBetween(user: { readonly userId: string; readonly organizationId: string }, from: number, to: number): ReadonlySet<string>;
+  rolesBetween(
+    user: { readonly userId: string; readonly organizationId: string },
+    from: number,
+    to: number,
+  ): ReadonlySet<string>;
 }
 
 /** A function that lost its caller may still run for this long. */
@@ -36,9 +40,7 @@ export const standingOf = (history: History): Standing => {
       const own = changes.filter(
         (one) => one.organizationId === organizationId && (one.userId === undefined || one.userId === userId),
       );
-      const roles = own.filter(
-        (one) => one.role !== undefined && one.sentAt <= to && !isOverBefore(one, own, from),
-      );
+      const roles = own.filter((one) => one.role !== undefined && one.sentAt <= to && !isOverBefore(one, own, from));
       return new Set(roles.map(({ role }) => role ?? ''));
     },
   };
@@ -84,7 +86,8 @@ const changed = (exchange: Exchange, names: Names, route: Route): Changed | unde
   const { tail, memberId, organizationId } = route;
   if (organizationId === '') return created(body);
   if (tail === 'leave') return { userId: userOfPerson(exchange, names), role: undefined };
-  if (tail === 'members' && memberId === undefined) return { userId: names.emails.get(sent?.email) ?? '', role: sent?.role };
+  if (tail === 'members' && memberId === undefined)
+    return { userId: names.emails.get(sent?.email) ?? '', role: sent?.role };
   if (tail === 'members') {
     return { userId: names.userOf.get(memberId ?? '') ?? '', role: method === 'DELETE' ? undefined : sent?.role };
   }
@@ -103,7 +106,8 @@ const membersOf = (history: History): ReadonlyMap<string, string> => {
   for (const { id, userId } of recordsOf(history).members) found.set(id, userId);
   const walk = (value: Json): void => {
     if (typeof value !== 'object' || value === null) return;
-    if (typeof value.id === 'string' && value.id.startsWith('mem_') && value.user_id) found.set(value.id, value.user_id);
+    if (typeof value.id === 'string' && value.id.startsWith('mem_') && value.user_id)
+      found.set(value.id, value.user_id);
     for (const each of Object.values(value)) walk(each);
   };
   for (const { path, body } of history.exchanges) if (path.startsWith('/organizations')) walk(body);

@@ -2,7 +2,8 @@ import type { BusEvent, Delivery, History, Item, Oracle } from '../model/history
 import { isVisible, recordsOf } from '../model/records.ts';
 
 /** Sentences about events: on the bus and at the webhook targets. */
-const canonical = ({ bus }: Pick<History, 'bus'>): readonly BusEvent[] => bus.filter(({ source }) => source === 'payments');
+const canonical = ({ bus }: Pick<History, 'bus'>): readonly BusEvent[] =>
+  bus.filter(({ source }) => source === 'payments');
 
 /** An id is `record:version:event`. */
 const partsOf = ({ detail }: BusEvent) => {
@@ -110,7 +111,9 @@ export const deliveriesKeepTheirId: Oracle = {
     }
     const doubled = [...ids].flatMap(([line, found]) => {
       const most = events.get(line)?.size ?? found.size;
-      return found.size > most ? [`one event was sent under the ids ${[...found].join(', ')}: ${line.slice(0, 120)}`] : [];
+      return found.size > most
+        ? [`one event was sent under the ids ${[...found].join(', ')}: ${line.slice(0, 120)}`]
+        : [];
     });
     return [...changed, ...doubled];
   },

@@ -15,9 +15,12 @@ const CREATES: Readonly<Record<string, keyof ReturnType<typeof recordsOf>>> = {
 const mayBeGone = (history: History, record: Json): boolean => {
   const ids = [record.id, record.customer_id, record.organization_id, record.user_id].filter((id) => Boolean(id));
   const isDeleted = history.exchanges.some(
-    ({ method, path, status }) => method === 'DELETE' && (status < 400 || status >= 500) && ids.some((id) => path.endsWith(id)),
+    ({ method, path, status }) =>
+      method === 'DELETE' && (status < 400 || status >= 500) && ids.some((id) => path.endsWith(id)),
   );
-  const isErased = history.exchanges.some(({ path, status }) => path === '/admin/erasures' && (status < 400 || status >= 500));
+  const isErased = history.exchanges.some(
+    ({ path, status }) => path === '/admin/erasures' && (status < 400 || status >= 500),
+  );
   const isRemovedThere =
     record.setup_status === 'requires_action' || history.acts.includes('remove a method at the provider');
   return isDeleted || isErased || (isRemovedThere && String(record.id).startsWith('pmt_'));
@@ -58,7 +61,9 @@ export const sameKeySameRecord: Oracle = {
     );
     return [...byKey.values()].flatMap((exchanges) => {
       const ids = new Set(exchanges.map(({ body }) => body?.data?.id ?? body?.id));
-      return ids.size > 1 ? [`answers ${exchanges.map(({ number }) => number).join(', ')}: ${[...ids].join(', ')}`] : [];
+      return ids.size > 1
+        ? [`answers ${exchanges.map(({ number }) => number).join(', ')}: ${[...ids].join(', ')}`]
+        : [];
     });
   },
 };
@@ -92,8 +97,12 @@ export const listsAgree: Oracle = {
       const wanted = own.map(({ id }) => id).toSorted();
       const shown = ids.toSorted();
       return [
-        ...(wanted.join() === shown.join() ? [] : [`${kind} of ${owner}: [${shown.join()}], stored are [${wanted.join()}]`]),
-        ...(total === undefined || total === wanted.length ? [] : [`${kind} of ${owner}: total ${total} of ${wanted.length}`]),
+        ...(wanted.join() === shown.join()
+          ? []
+          : [`${kind} of ${owner}: [${shown.join()}], stored are [${wanted.join()}]`]),
+        ...(total === undefined || total === wanted.length
+          ? []
+          : [`${kind} of ${owner}: total ${total} of ${wanted.length}`]),
       ];
     });
   },

@@ -2,7 +2,10 @@ import type { History, Item, Json, Oracle } from '../model/history.ts';
 import { at, isTaken, isVisible, recordsOf } from '../model/records.ts';
 
 /** Sentences about charges, amounts and refunds. */
-const grouped = <T>(all: readonly T[], keyOf: (one: T) => string | null | undefined): ReadonlyMap<string, readonly T[]> => {
+const grouped = <T>(
+  all: readonly T[],
+  keyOf: (one: T) => string | null | undefined,
+): ReadonlyMap<string, readonly T[]> => {
   const groups = new Map<string, T[]>();
   for (const one of all) {
     const key = keyOf(one);
@@ -102,7 +105,9 @@ export const refundsAgree: Oracle = {
     return payments.filter(isVisible).flatMap((payment) => {
       const { id } = payment;
       const there = (held.get(id) ?? []).map((one) => `${one.id} ${one.status} ${one.amount}`).sort();
-      const here = (stored.get(id) ?? []).map((one) => `${one['providerRefundId']} ${one['status']} ${one['amountCents']}`).sort();
+      const here = (stored.get(id) ?? [])
+        .map((one) => `${one['providerRefundId']} ${one['status']} ${one['amountCents']}`)
+        .sort();
       const differs = there.join() !== here.join();
       return [
         ...(differs ? [`${id} has the refunds [${here.join()}], its provider [${there.join()}]`] : []),
@@ -125,13 +130,19 @@ export const sumsAgree: Oracle = {
   atRestOnly: true,
   violations: (history) => {
     if (!history.audit) return [];
-    const paid = recordsOf(history).payments.filter((payment) => isVisible(payment) && payment['status'] === 'succeeded');
+    const paid = recordsOf(history).payments.filter(
+      (payment) => isVisible(payment) && payment['status'] === 'succeeded',
+    );
     const wanted = grouped(paid, ({ currency }) => currency);
     const shown = new Map(history.audit.sums.map((one) => [one.currency, one]));
     const currencies = new Set([...wanted.keys(), ...shown.keys()]);
     return [...currencies].flatMap((currency) => {
       const own = wanted.get(currency) ?? [];
-      const line = sumLine(own.length, sum(own, ({ totalCents }) => totalCents), sum(own, ({ refundedCents = 0 }) => refundedCents));
+      const line = sumLine(
+        own.length,
+        sum(own, ({ totalCents }) => totalCents),
+        sum(own, ({ refundedCents = 0 }) => refundedCents),
+      );
       const { count = 0, amount = 0, refunded = 0 } = shown.get(currency) ?? {};
       const said = sumLine(count, amount, refunded);
       return line === said ? [] : [`${currency}: the summary says ${said}, the payments are ${line}`];

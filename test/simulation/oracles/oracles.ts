@@ -1,14 +1,7 @@
 import type { Oracle } from '../model/history.ts';
 import { deliveriesKeepTheirId, eventAmounts, eventsDelivered, eventsOnce, oneBodyPerId } from './events.ts';
 import { createsAreThere, listsAgree, oneDefault, sameKeySameRecord } from './lists.ts';
-import {
-  amountsAgree,
-  chargedOnce,
-  periodPaidOnce,
-  refundsAgree,
-  refundsWithinCharge,
-  sumsAgree,
-} from './money.ts';
+import { amountsAgree, chargedOnce, periodPaidOnce, refundsAgree, refundsWithinCharge, sumsAgree } from './money.ts';
 import { erasedIsGone, nothingAfterCancel, nothingLeftAtProvider, organizationsGone } from './removal.ts';
 import { answersPermitted, claimsPermitted, methodsPermitted } from './rights.ts';
 import { clientSecretsStay, noSecrets, noSecretsInAnswers } from './secrets.ts';

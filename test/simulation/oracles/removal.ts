@@ -19,7 +19,8 @@ export const nothingAfterCancel: Oracle = {
     return history.exchanges.filter(isDone).flatMap(({ path, body, answeredAt, sentAt }) => {
       const [, kind, id = ''] = /^\/(payments\/intents|subscriptions)\/([^/]+)\/cancel$/.exec(path) ?? [];
       if (kind === undefined || body?.status !== 'canceled') return [];
-      if (lastSent(history.exchanges, new RegExp(`^/subscriptions/${id}/reactivate$`)) >= sentAt - UNDER_WAY_MS) return [];
+      if (lastSent(history.exchanges, new RegExp(`^/subscriptions/${id}/reactivate$`)) >= sentAt - UNDER_WAY_MS)
+        return [];
       const own = charges.filter(({ payment_id, created_at }: Json) => {
         const isOwn = payment_id === id || (payment_id && payment(payment_id)?.['subscriptionId'] === id);
         return isOwn && at(created_at) > answeredAt + UNDER_WAY_MS;
@@ -47,7 +48,9 @@ export const nothingLeftAtProvider: Oracle = {
     );
     return deleted.flatMap(({ id, method, customer }) => [
       ...(method && attached.has(method) && !held.has(method) ? [`${method} of ${id} is still attached`] : []),
-      ...(customer && living.has(customer) && !keptCustomers.has(customer) ? [`${customer} of ${id} still exists`] : []),
+      ...(customer && living.has(customer) && !keptCustomers.has(customer)
+        ? [`${customer} of ${id} still exists`]
+        : []),
     ]);
   },
 };

@@ -78,7 +78,10 @@ const mayRead = ({ standing }: Model, reader: Reader, owner: Owner): boolean => 
 };
 
 /** The guest of the token that was sent, and of the token that a create has just given. */
-const guestsOf = ({ guestId, body }: Exchange): readonly (string | undefined)[] => [guestId, guestIdOf(body?.guest_token)];
+const guestsOf = ({ guestId, body }: Exchange): readonly (string | undefined)[] => [
+  guestId,
+  guestIdOf(body?.guest_token),
+];
 
 interface Reader {
   readonly person: Person;
@@ -187,7 +190,8 @@ export const methodsPermitted: Oracle = {
       const method = methods.get(charge.providerMethodId ?? '');
       if (!method) return [];
       const { id } = charge.payment;
-      if (charge.at > method.deletedAt + UNDER_WAY_MS) return [`${charge.id} charged ${method.id} for ${id} after its deletion`];
+      if (charge.at > method.deletedAt + UNDER_WAY_MS)
+        return [`${charge.id} charged ${method.id} for ${id} after its deletion`];
       return mayPay(model, charge, method) ? [] : [`${charge.id} charged ${method.id}, which may not pay for ${id}`];
     });
   },

@@ -58,7 +58,9 @@ export const clientSecretsStay: Oracle = {
         : [];
     });
     const told = bus.some(({ source, detail }) => source === 'payments' && hasClientSecret(detail));
-    const sent = deliveries.some(({ headers, body }) => !headers['webhook-event']?.includes(':') && hasClientSecret(body));
+    const sent = deliveries.some(
+      ({ headers, body }) => !headers['webhook-event']?.includes(':') && hasClientSecret(body),
+    );
     return [...answers, ...(told ? ['an event'] : []), ...(sent ? ['a webhook'] : [])];
   },
 };

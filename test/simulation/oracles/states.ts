@@ -7,7 +7,9 @@ export const statusesAgree: Oracle = {
   atRestOnly: true,
   violations: (history) => {
     const settled = new Set(
-      history.ledger.charges.filter((one) => isTaken(one) && one.status !== 'pending').map(({ payment_id }) => payment_id),
+      history.ledger.charges
+        .filter((one) => isTaken(one) && one.status !== 'pending')
+        .map(({ payment_id }) => payment_id),
     );
     return recordsOf(history)
       .payments.filter(isVisible)
@@ -106,7 +108,9 @@ export const activeIsPaid: Oracle = {
       if (status !== 'active') return [];
       const isPaid = totalCents === 0 || payment(latestPaymentId ?? '')?.['status'] === 'succeeded';
       const isOver = at(currentPeriodEnd) < history.now - LONGEST_SCHEDULE_MS;
-      return isPaid && !isOver ? [] : [`${id} is active until ${currentPeriodEnd}, paid by ${latestPaymentId ?? 'nothing'}`];
+      return isPaid && !isOver
+        ? []
+        : [`${id} is active until ${currentPeriodEnd}, paid by ${latestPaymentId ?? 'nothing'}`];
     });
   },
 };
@@ -115,14 +119,14 @@ export const nativeStatusesAgree: Oracle = {
   sentence: 'At rest a subscription lives here exactly where it lives at the provider that bills it',
   atRestOnly: true,
   violations: (history) => {
-    const here = new Map(
-      recordsOf(history).subscriptions.map((one) => [one['providerSubscriptionId'], one] as const),
-    );
+    const here = new Map(recordsOf(history).subscriptions.map((one) => [one['providerSubscriptionId'], one] as const));
     return history.ledger.subscriptions.flatMap(({ id, status }: Json) => {
       const record = here.get(id);
       const livesThere = status === 'active' || status === 'trialing' || status === 'past_due';
       const livesHere = ['active', 'trialing', 'past_due'].includes(record?.['status']);
-      return livesThere === livesHere ? [] : [`${record?.['id'] ?? 'nothing'} is ${record?.['status']}, ${id} is ${status}`];
+      return livesThere === livesHere
+        ? []
+        : [`${record?.['id'] ?? 'nothing'} is ${record?.['status']}, ${id} is ${status}`];
     });
   },
 };
@@ -138,7 +142,9 @@ export const dunningDays: Oracle = {
   violations: (history) => {
     const { payments, versionsOf } = recordsOf(history);
     return payments
-      .filter(({ subscriptionId, providerInvoiceId }) => subscriptionId !== undefined && providerInvoiceId === undefined)
+      .filter(
+        ({ subscriptionId, providerInvoiceId }) => subscriptionId !== undefined && providerInvoiceId === undefined,
+      )
       .flatMap(({ id }) => {
         const claims = versionsOf(id).filter(({ cause, actor }) => cause === 'claim' && actor?.type === 'system');
         const first = claims[0];

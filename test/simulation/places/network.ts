@@ -2,6 +2,7 @@ import { Buffer } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import type { HostParts } from '../../../infra/local/host/assemble.ts';
 import type { Kernel } from '../kernel/kernel.ts';
+import { EPOCH } from '../kernel/platform.ts';
 import {
   carriedOutTwice,
   type Fault,
@@ -53,15 +54,26 @@ export const createNetwork = (kernel: Kernel, parts: () => HostParts): Send => {
   return (sent) => {
     const url = new URL(sent.url);
     const { place, call, faults } = targetOf(sent, url, local);
+    const isAway = (): boolean => place === 'provider' && isInOutage(kernel, url);
     return kernel.step<Received>({
       place,
       call,
       about: url.pathname,
-      run: () => (place === 'gateway' ? toGateway(parts(), sent, url) : local(sent, url)),
+      run: async () => {
+        if (isAway()) throw new NetworkError('ECONNREFUSED');
+        return place === 'gateway' ? toGateway(parts(), sent, url) : local(sent, url);
+      },
       faults,
       told: ({ status }) => `answered ${status}`,
     });
   };
+};
+
+const isInOutage = (kernel: Kernel, { pathname }: URL): boolean => {
+  const { outage } = kernel.weather();
+  const elapsed = kernel.now() - EPOCH;
+  if (!outage || elapsed < outage.from || elapsed > outage.until) return false;
+  return pathname.startsWith(`${LOCAL}/providers/${outage.adapter}/`);
 };
 
 interface Target {

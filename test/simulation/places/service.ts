@@ -16,6 +16,7 @@ import type { Connection, Item } from '../../../shared/table/connection.ts';
 import { currentInvocation } from '../kernel/invocation.ts';
 import type { Kernel } from '../kernel/kernel.ts';
 import { functionsAsSteps } from './functions.ts';
+import { laggingIndexes } from './lagging-indexes.ts';
 import { BASE_URL, createNetwork, type Send } from './network.ts';
 import { tableAsSteps } from './table.ts';
 import { simulatedAwsHandler } from './web.ts';
@@ -108,7 +109,7 @@ export const openService = async (kernel: Kernel): Promise<Service> => {
   parts = assemble({
     ...{ place, baseUrl: BASE_URL, basePath: '', env, settings, database, onClose },
     catalogue: { ...catalogue, load: functions.load },
-    between: (connection) => tableAsSteps(kernel, connection),
+    between: (connection) => tableAsSteps(kernel, laggingIndexes(kernel, connection)),
     ledgerTag: 'simulate',
     // Without the stack, which names folders of this machine.
     log: (line) => kernel.note(line.split('\n')[0] ?? ''),

@@ -100,7 +100,11 @@ export const createClient = ({ stage, knowledge, prng }: ClientParts): Client =>
     },
     look: async (person, { path, query }) => {
       const [, headers] = credentialOf({ kind: 'request', person, method: 'GET', path });
-      const { status, body } = await stage.request({ method: 'GET', path: `${path}?${new URLSearchParams(query)}`, headers });
+      const { status, body } = await stage.request({
+        method: 'GET',
+        path: `${path}?${new URLSearchParams(query)}`,
+        headers,
+      });
       if (status === 200) return body;
       throw new Error(`${person.name} reads ${path}: ${status} ${JSON.stringify(body)}`);
     },

@@ -35,7 +35,11 @@ const save: Operation = {
   },
 };
 
-const onMethod = (name: string, weight: number, how: { readonly method: 'POST' | 'DELETE'; readonly tail: string }): Operation => ({
+const onMethod = (
+  name: string,
+  weight: number,
+  how: { readonly method: 'POST' | 'DELETE'; readonly tail: string },
+): Operation => ({
   name,
   weight,
   plan: (scene) => {

@@ -1,6 +1,6 @@
 import type { Prng } from '../kernel/prng.ts';
 import type { Json, Person } from '../model/history.ts';
-import type { Known, Knowledge, Wanted } from './knowledge.ts';
+import type { Knowledge, Known, Wanted } from './knowledge.ts';
 
 /**
  * One thing that a client, a payer or a provider does. To add one: an `Operation` in a file of this folder, and its row in

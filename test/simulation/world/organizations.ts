@@ -7,7 +7,11 @@ import { ROOT, USERS } from './people.ts';
 const ROLES = ['admin', 'billing', 'member'] as const;
 
 /** Mostly its owner acts, at times anybody. */
-const ownedBy = ({ prng, knowledge, users }: Scene): { readonly person: Person; readonly organization: Known } | undefined => {
+const ownedBy = ({
+  prng,
+  knowledge,
+  users,
+}: Scene): { readonly person: Person; readonly organization: Known } | undefined => {
   const all = knowledge.all('organization');
   if (all.length === 0) return undefined;
   const organization = prng.pick(all.slice(-3));

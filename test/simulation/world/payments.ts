@@ -2,7 +2,7 @@ import type { Prng } from '../kernel/prng.ts';
 import type { Json, Person } from '../model/history.ts';
 import { drawToken } from './methods-to-try.ts';
 import { choose, maybe, type Operation, type Scene, type Step } from './operation.ts';
-import { GUESTS, type Provider, PROVIDERS, ROOT } from './people.ts';
+import { GUESTS, PROVIDERS, type Provider, ROOT } from './people.ts';
 
 /** Operations on payments and refunds. */
 const AMOUNTS = [100, 700, 1_000, 2_500, 4_999] as const;
@@ -132,7 +132,9 @@ const cancel: Operation = {
   plan: (scene) => {
     const person = scene.prng.chance(0.2) ? ROOT : scene.prng.pick(scene.users);
     const payment = choose(scene, { kind: 'payment', person: person.name });
-    return payment && { kind: 'request', person, method: 'POST', path: `/payments/intents/${payment.id}/cancel`, body: {} };
+    return (
+      payment && { kind: 'request', person, method: 'POST', path: `/payments/intents/${payment.id}/cancel`, body: {} }
+    );
   },
 };
 
@@ -167,7 +169,9 @@ const refund: Operation = {
     const paid = knowledge.all('payment').filter(({ fields }) => fields['status'] === 'succeeded');
     if (paid.length === 0) return undefined;
     const payment = prng.pick(paid.slice(-4));
-    const amount = prng.chance(0.7) ? prng.int(1, Math.max(1, Number(payment.fields['total_cents'] ?? 500))) : undefined;
+    const amount = prng.chance(0.7)
+      ? prng.int(1, Math.max(1, Number(payment.fields['total_cents'] ?? 500)))
+      : undefined;
     return {
       kind: 'request',
       person,

@@ -1,7 +1,12 @@
 import type { Person } from '../model/history.ts';
 
 /** The cast of every run: few people, so that their records meet often. */
-const user = (name: string): Person => ({ name, kind: 'user', email: `${name}@shop.example.com`, userId: `user_${name}` });
+const user = (name: string): Person => ({
+  name,
+  kind: 'user',
+  email: `${name}@shop.example.com`,
+  userId: `user_${name}`,
+});
 const guest = (name: string): Person => ({ name, kind: 'guest', email: `${name}@guest.example.com`, userId: '' });
 
 export const ADA = user('ada');

@@ -13,7 +13,11 @@ interface Read {
 type Reader = (scene: Scene, person: Person) => Read | undefined;
 
 const one =
-  (kind: 'payment' | 'method' | 'customer' | 'subscription' | 'refund' | 'organization', base: string, tail = ''): Reader =>
+  (
+    kind: 'payment' | 'method' | 'customer' | 'subscription' | 'refund' | 'organization',
+    base: string,
+    tail = '',
+  ): Reader =>
   (scene, person) => {
     const found = choose(scene, { kind, person: person.name });
     return found && { path: `${base}/${found.id}${tail}` };
@@ -22,7 +26,9 @@ const one =
 const list =
   (path: string, query: Readonly<Record<string, string>> = {}): Reader =>
   (scene, person) => {
-    const organization = scene.prng.chance(0.4) ? choose(scene, { kind: 'organization', person: person.name }) : undefined;
+    const organization = scene.prng.chance(0.4)
+      ? choose(scene, { kind: 'organization', person: person.name })
+      : undefined;
     return { path, query: { ...query, ...(organization && { organization_id: organization.id }) } };
   };
 

@@ -94,7 +94,11 @@ export const SUBSCRIPTION_OPERATIONS: readonly Operation[] = [
   subscribe,
   onSubscription('pause a subscription', 2.5, { tail: 'pause' }),
   onSubscription('resume a subscription', 3, { tail: 'resume' }),
-  onSubscription('cancel a subscription now', 2, { tail: 'cancel', body: { cancel_at_period_end: false }, admins: 0.2 }),
+  onSubscription('cancel a subscription now', 2, {
+    tail: 'cancel',
+    body: { cancel_at_period_end: false },
+    admins: 0.2,
+  }),
   onSubscription('cancel a subscription at its end', 2, { tail: 'cancel' }),
   onSubscription('reactivate a subscription', 3.5, { tail: 'reactivate' }),
   changeMethod,

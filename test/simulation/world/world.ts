@@ -45,14 +45,25 @@ const SPANS = [
   { weight: 1, ms: 32 * DAY },
 ];
 
-export const createWorld = ({ stage, prng, off = new Set(), afterRound, note = () => undefined }: WorldOptions): World => {
+export const createWorld = ({
+  stage,
+  prng,
+  off = new Set(),
+  afterRound,
+  note = () => undefined,
+}: WorldOptions): World => {
   const knowledge = createKnowledge();
   const client = createClient({ stage, knowledge, prng: prng.fork('secrets') });
   const done = new Map<string, number>();
   const acts: string[] = [];
 
   const act = async ({ method = 'POST', path, headers, body }: Acted): Promise<void> => {
-    const { status } = await stage.control({ method, path, ...(headers && { headers }), ...(body !== undefined && { body }) });
+    const { status } = await stage.control({
+      method,
+      path,
+      ...(headers && { headers }),
+      ...(body !== undefined && { body }),
+    });
     note(`${method} ${path}: ${status}`);
   };
   const carryOut = async ({ label, operation, step, chance }: Planned): Promise<void> => {
