@@ -1,24 +1,24 @@
 import { currentInvocation } from './kernel/invocation.ts';
 import { createKernel, type Kernel } from './kernel/kernel.ts';
 import { EPOCH, useMachine } from './kernel/platform.ts';
+import type { Prng } from './kernel/prng.ts';
 import type { Counts } from './kernel/statistics.ts';
 import { createTrace } from './kernel/trace.ts';
 import type { Weather } from './kernel/weather.ts';
-import type { Oracle } from './oracles/oracle.ts';
+import type { History, Oracle } from './model/history.ts';
 import { ORACLES } from './oracles/oracles.ts';
-import { BASE_URL } from './places/network.ts';
 import { openService, type Service } from './places/service.ts';
 import { simulatedFetch, simulatedHttpRequest } from './places/web.ts';
-import { runWorld, type World } from './world/actors.ts';
-import type { FinishedRun, Operation } from './world/operation.ts';
-import { OPERATIONS } from './world/operations.ts';
+import { readAudit } from './world/audit.ts';
+import { type Moment, observe } from './world/observe.ts';
+import { simulatedStage } from './world/simulated-stage.ts';
+import { createWorld, type World } from './world/world.ts';
 
 /** What decides a run: the same options give the same history, on every machine. */
 export interface RunOptions {
   readonly seed: number;
   /** Operations, faults, kills and delays that do not happen, as the trace names them: `operation 2.3`, `kill 41`. */
   readonly off?: ReadonlySet<string>;
-  readonly operations?: readonly Operation[];
   readonly oracles?: readonly Oracle[];
   readonly weather?: Weather;
   readonly keepTrace?: boolean;
@@ -34,28 +34,34 @@ export interface RunResult {
   readonly operations: number;
   /** Names of what happened, each of which can be switched off. */
   readonly happened: { readonly operation: readonly string[]; readonly event: readonly string[] };
+  /** What was seen last; undefined where the run did not get that far. */
+  readonly history: History | undefined;
   readonly counts: Counts;
 }
 
-const ACTORS = 4;
-const LENGTH = 20;
 const DAY_MS = 86_400_000;
-/** At rest nothing is due within this time: longer than every retry, shorter than a billing period. */
-const HORIZON_MS = 3 * DAY_MS;
+const HOUR_MS = 3_600_000;
+/** Longer than every retry and look-up of an unclear outcome. */
+const LONGEST_SCHEDULE_MS = 3 * DAY_MS;
+/** At rest nothing is due within this time. */
+const HORIZON_MS = 600_000;
 
 /** Runs one history from its first request to the verdict of the oracles. */
 export const simulate = async (options: RunOptions): Promise<RunResult> => {
   const off = options.off ?? new Set();
   const trace = createTrace(options.keepTrace ?? false);
   const kernel = createKernel({ seed: options.seed, trace, off, weather: options.weather });
-  let operations: readonly string[] = [];
+  let world: World | undefined;
+  let seen: History | undefined;
+  const problems = new Set<string>();
   const end = (problems: readonly string[]): RunResult => ({
     seed: options.seed,
     problems,
     digest: trace.digest(),
     trace: trace.lines(),
-    operations: operations.length,
-    happened: { operation: operations, event: kernel.events() },
+    operations: [...(world?.done.values() ?? [])].reduce((sum, count) => sum + count, 0),
+    happened: { operation: world?.labels ?? [], event: kernel.events() },
+    history: seen,
     counts: kernel.counts(),
   });
   let service: Service | undefined;
@@ -71,18 +77,40 @@ export const simulate = async (options: RunOptions): Promise<RunResult> => {
       throw new Error('the network is not ready yet');
     };
     useMachine({ ...machine, fetch: early, httpRequest: early });
-    service = await openService(kernel);
-    useMachine({ ...machine, fetch: simulatedFetch(service.send), httpRequest: simulatedHttpRequest(service.send) });
-    await useWebhookMode(kernel, service);
-    const given = { operations: options.operations ?? OPERATIONS, actors: ACTORS, length: LENGTH, off };
-    const world = await kernel.driveUntil(runWorld(kernel, service, given));
-    operations = world.operations;
-    await kernel.driveUntil(pause(kernel.weather().lastsMs));
-    await comeToRest(kernel, service);
-    const finished = await finish(kernel, service, { seed: options.seed, world });
-    return end(await judge(kernel, finished, options.oracles ?? ORACLES));
+    const opened = await openService(kernel);
+    service = opened;
+    useMachine({ ...machine, fetch: simulatedFetch(opened.send), httpRequest: simulatedHttpRequest(opened.send) });
+    await useWebhookMode(kernel, opened);
+    const judge = (history: History): void => {
+      for (const problem of problemsOf(history, options.oracles ?? ORACLES)) {
+        if (!problems.has(problem)) kernel.note(problem);
+        problems.add(problem);
+      }
+    };
+    const look = async (made: World, atRest: boolean): Promise<History> => {
+      const moment: Moment = { startedAt: EPOCH, now: kernel.now(), atRest };
+      seen = await observe(opened, made, moment);
+      return seen;
+    };
+    const replays = kernel.prng('replays');
+    const created = createWorld({
+      stage: simulatedStage(kernel, opened),
+      prng: kernel.prng('world'),
+      off,
+      note: kernel.note,
+      afterRound: async (spanMs) => {
+        if (replays.chance(kernel.weather().replays)) await replayStream(kernel, opened, replays);
+        if (spanMs >= HOUR_MS && problems.size === 0) judge(await look(created, false));
+      },
+    });
+    world = created;
+    await kernel.driveUntil(created.run());
+    await comeToRest(kernel, opened);
+    const last = await kernel.driveUntil(look(created, true));
+    judge({ ...last, audit: await kernel.driveUntil(readAudit(created.client, last)) });
+    return end([...problems]);
   } catch (error) {
-    return end([error instanceof Error ? (error.stack ?? error.message) : String(error)]);
+    return end([...problems, error instanceof Error ? (error.stack ?? error.message) : String(error)]);
   } finally {
     await service?.close();
     useMachine(undefined);
@@ -95,55 +123,38 @@ const useWebhookMode = (kernel: Kernel, service: Service): Promise<unknown> => {
   return kernel.driveUntil(service.control('POST', '/simulator/webhooks', { mode, seed }));
 };
 
-const pause = (ms: number): Promise<void> => new Promise((resolve) => void setTimeout(resolve, ms));
-
 /** Faults end, all retries run, and an operator redrives what has ended in dead-letter queues. */
 const comeToRest = async (kernel: Kernel, service: Service): Promise<void> => {
   kernel.note('the weather is calm from now on');
   kernel.calmDown();
   await useWebhookMode(kernel, service);
+  const pass = (ms: number) => kernel.driveUntil(new Promise<void>((resolve) => void setTimeout(resolve, ms)));
+  await pass(LONGEST_SCHEDULE_MS);
+  await redrive(kernel, service);
+  await pass(HOUR_MS);
   await kernel.driveToRest(HORIZON_MS);
-  const queues: FinishedRun['queues'] = await service.control('GET', '/queues');
+  // Work that began at the last moment.
+  await pass(HORIZON_MS / 2);
+};
+
+const STREAM_CONSUMERS = ['workers.publish-changes', 'workers.project-changes'] as const;
+
+const replayStream = async (kernel: Kernel, service: Service, prng: Prng): Promise<void> => {
+  const consumer = prng.pick(STREAM_CONSUMERS);
+  kernel.note(`the stream is given to ${consumer} again from its beginning`);
+  await service.parts.replayStream(consumer);
+};
+
+const redrive = async (kernel: Kernel, service: Service): Promise<void> => {
+  const queues: History['queues'] = await service.control('GET', '/queues');
   for (const [name, { visible }] of Object.entries(queues)) {
     if (!name.endsWith('-dlq') || visible === 0) continue;
     kernel.note(`an operator redrives ${visible} messages of ${name}`);
     await kernel.driveUntil(service.control('POST', `/queues/${name}/redrive`));
   }
-  await kernel.driveToRest(HORIZON_MS);
 };
 
-interface Ended {
-  readonly seed: number;
-  readonly world: World;
-}
-
-const finish = (kernel: Kernel, service: Service, { seed, world }: Ended): Promise<FinishedRun> => {
-  const read = async (): Promise<FinishedRun> => ({
-    seed,
-    endedAt: kernel.now(),
-    exchanges: world.exchanges,
-    expectations: world.expectations,
-    ledger: await service.control('GET', '/simulator/ledger'),
-    providerCalls: await service.control('GET', '/simulator/requests'),
-    items: await service.items(),
-    received: await service.control('GET', '/sink/default'),
-    queues: await service.control('GET', '/queues'),
-    read: async (path, session) => {
-      const headers = { 'x-session-id': session };
-      const url = `${BASE_URL}${path}`;
-      const { status, body } = await kernel.driveUntil(service.send({ method: 'GET', url, headers, body: '' }));
-      return { status, body: JSON.parse(body) };
-    },
-  });
-  return kernel.driveUntil(read());
-};
-
-const judge = async (kernel: Kernel, run: FinishedRun, oracles: readonly Oracle[]): Promise<readonly string[]> => {
-  const problems: string[] = [];
-  for (const { sentence, check } of [...oracles, ...run.expectations]) {
-    const problem = await check(run);
-    if (problem !== undefined) problems.push(`${sentence}: ${problem}`);
-  }
-  for (const problem of problems) kernel.note(problem);
-  return problems;
-};
+const problemsOf = (history: History, oracles: readonly Oracle[]): readonly string[] =>
+  oracles
+    .filter(({ atRestOnly }) => history.atRest || !atRestOnly)
+    .flatMap(({ sentence, violations }) => violations(history).map((violation) => `${sentence}: ${violation}`));

@@ -1,41 +1,154 @@
-import type { Oracle } from './oracle.ts';
+import type { History, Item, Json, Oracle } from '../model/history.ts';
+import { at, isTaken, isVisible, recordsOf } from '../model/records.ts';
 
-interface Charge {
-  readonly id: string;
-  readonly payment_intent: string;
-  readonly payment_id: string | null;
-  readonly status: string;
-}
-
-export const oneChargePerPayment: Oracle = {
-  sentence: 'No payment has two successful charges',
-  check: ({ ledger }) => {
-    const paid = new Map<string, string>();
-    for (const { id, payment_id, payment_intent, status } of ledger.charges as readonly Charge[]) {
-      const payment = payment_id ?? payment_intent;
-      if (status !== 'succeeded') continue;
-      const first = paid.get(payment);
-      if (first !== undefined) return `${payment} was charged by ${first} and by ${id}`;
-      paid.set(payment, id);
-    }
-    return undefined;
-  },
+/** Sentences about charges, amounts and refunds. */
+const grouped = <T>(
+  all: readonly T[],
+  keyOf: (one: T) => string | null | undefined,
+): ReadonlyMap<string, readonly T[]> => {
+  const groups = new Map<string, T[]>();
+  for (const one of all) {
+    const key = keyOf(one);
+    if (key) groups.set(key, [...(groups.get(key) ?? []), one]);
+  }
+  return groups;
 };
 
-export const recordFollowsProvider: Oracle = {
-  sentence: 'A payment has succeeded in the record exactly if it has at the provider',
-  check: ({ ledger, items }) => {
-    const paid = new Set(
-      (ledger.charges as readonly Charge[]).flatMap(({ payment_id, status }) =>
-        status === 'succeeded' && payment_id !== null ? [payment_id] : [],
-      ),
+const sum = (all: readonly Json[], of: (one: Json) => number): number => all.reduce((total, one) => total + of(one), 0);
+
+export const chargedOnce: Oracle = {
+  sentence: 'A payment is charged at most once',
+  atRestOnly: false,
+  violations: ({ ledger }) => {
+    const taken = ledger.charges.filter(isTaken);
+    const byPayment = grouped(taken, ({ payment_id }) => payment_id);
+    const byIntent = grouped(taken, ({ provider, payment_intent }) => `${provider} ${payment_intent}`);
+    return [...byPayment, ...byIntent].flatMap(([key, charges]) =>
+      charges.length > 1 ? [`${key} has the charges ${charges.map(({ id }) => id).join(', ')}`] : [],
     );
-    for (const item of items) {
-      if (item['sk'] !== 'PAY') continue;
-      const id = String(item['pk']).slice('PAY#'.length);
-      const isPaid = item['status'] === 'succeeded';
-      if (isPaid !== paid.has(id)) return `${id} is ${item['status']}, and ${paid.has(id) ? 'paid' : 'not paid'} there`;
-    }
-    return undefined;
   },
 };
+
+const DAYS: Readonly<Record<string, number>> = { daily: 1, weekly: 7, monthly: 28, quarterly: 89, yearly: 365 };
+const DAY_MS = 86_400_000;
+
+/** Requests after which a new period begins at once. */
+const restarts = (history: History, id: string): number =>
+  history.exchanges.filter(({ path, method }) =>
+    path.startsWith(`/subscriptions/${id}`) ? method === 'PATCH' || /reactivate|resume$/.test(path) : false,
+  ).length;
+
+export const periodPaidOnce: Oracle = {
+  sentence: 'A period of a subscription is paid at most once',
+  atRestOnly: false,
+  violations: (history) => {
+    const { payments, subscriptions } = recordsOf(history);
+    const charges = grouped(history.ledger.charges.filter(isTaken), ({ payment_id }) => payment_id);
+    const paid = grouped(
+      payments.filter(({ id, subscriptionId }) => subscriptionId !== undefined && charges.has(id)),
+      ({ subscriptionId }) => subscriptionId,
+    );
+    return subscriptions.flatMap((subscription) => {
+      const { id, createdAt, billingInterval, intervalMultiplier = 1 } = subscription;
+      const days = (DAYS[billingInterval] ?? 1) * intervalMultiplier;
+      const periods = 1 + Math.floor((history.now - at(createdAt)) / (days * DAY_MS)) + restarts(history, id);
+      const count = paid.get(id)?.length ?? 0;
+      return count > periods ? [`${id} was paid ${count} times in ${periods} periods`] : [];
+    });
+  },
+};
+
+export const amountsAgree: Oracle = {
+  sentence: 'Amount and currency of a charge are those of its payment',
+  atRestOnly: false,
+  violations: (history) => {
+    const records = recordsOf(history);
+    return history.ledger.charges.filter(isTaken).flatMap(({ id, payment_id, amount, currency }) => {
+      const payment = payment_id === null ? undefined : records.payment(payment_id);
+      if (!payment || (payment['totalCents'] === amount && payment['currency'] === currency)) return [];
+      return [`${id} took ${amount} ${currency}, ${payment_id} says ${payment['totalCents']} ${payment['currency']}`];
+    });
+  },
+};
+
+const counts = ({ status }: Json): boolean => status === 'succeeded' || status === 'pending';
+
+export const refundsWithinCharge: Oracle = {
+  sentence: 'The refunds of a charge never exceed it',
+  atRestOnly: false,
+  violations: (history) => {
+    const byCharge = grouped(history.ledger.refunds.filter(counts), ({ provider, charge }) => `${provider} ${charge}`);
+    const atProvider = history.ledger.charges.flatMap((charge) => {
+      const refunded = sum(byCharge.get(`${charge.provider} ${charge.id}`) ?? [], ({ amount }) => amount);
+      return refunded > charge.amount ? [`${charge.id} of ${charge.amount} has refunds of ${refunded}`] : [];
+    });
+    const { payments } = recordsOf(history);
+    const here = payments.flatMap(({ id, refundedCents = 0, refundingCents = 0, totalCents }) =>
+      refundedCents + refundingCents > totalCents
+        ? [`${id} of ${totalCents} shows refunds of ${refundedCents} and reserves ${refundingCents}`]
+        : [],
+    );
+    return [...atProvider, ...here];
+  },
+};
+
+export const refundsAgree: Oracle = {
+  sentence: 'At rest the refunds of a payment are those that its provider holds',
+  atRestOnly: true,
+  violations: (history) => {
+    const { payments, refunds } = recordsOf(history);
+    const held = grouped(history.ledger.refunds, ({ payment_id }) => payment_id);
+    const stored = grouped(
+      refunds.filter(({ providerRefundId }) => providerRefundId !== undefined),
+      ({ paymentId }) => paymentId,
+    );
+    return payments.filter(isVisible).flatMap((payment) => {
+      const { id } = payment;
+      const there = (held.get(id) ?? []).map((one) => `${one.id} ${one.status} ${one.amount}`).sort();
+      const here = (stored.get(id) ?? [])
+        .map((one) => `${one['providerRefundId']} ${one['status']} ${one['amountCents']}`)
+        .sort();
+      const differs = there.join() !== here.join();
+      return [
+        ...(differs ? [`${id} has the refunds [${here.join()}], its provider [${there.join()}]`] : []),
+        ...refundSums(payment, held.get(id) ?? []),
+      ];
+    });
+  },
+};
+
+const refundSums = ({ id, refundedCents = 0 }: Item, held: readonly Json[]): readonly string[] => {
+  const refunded = sum(
+    held.filter(({ status }) => status === 'succeeded'),
+    ({ amount }) => amount,
+  );
+  return refunded === refundedCents ? [] : [`${id} shows ${refundedCents} refunded, its provider ${refunded}`];
+};
+
+export const sumsAgree: Oracle = {
+  sentence: 'At rest the summary is the sum of the payments',
+  atRestOnly: true,
+  violations: (history) => {
+    if (!history.audit) return [];
+    const paid = recordsOf(history).payments.filter(
+      (payment) => isVisible(payment) && payment['status'] === 'succeeded',
+    );
+    const wanted = grouped(paid, ({ currency }) => currency);
+    const shown = new Map(history.audit.sums.map((one) => [one.currency, one]));
+    const currencies = new Set([...wanted.keys(), ...shown.keys()]);
+    return [...currencies].flatMap((currency) => {
+      const own = wanted.get(currency) ?? [];
+      const line = sumLine(
+        own.length,
+        sum(own, ({ totalCents }) => totalCents),
+        sum(own, ({ refundedCents = 0 }) => refundedCents),
+      );
+      const { count = 0, amount = 0, refunded = 0 } = shown.get(currency) ?? {};
+      const said = sumLine(count, amount, refunded);
+      return line === said ? [] : [`${currency}: the summary says ${said}, the payments are ${line}`];
+    });
+  },
+};
+
+const sumLine = (count: number, amount: number, refunded: number): string =>
+  `${count} payments of ${amount}, ${refunded} refunded`;

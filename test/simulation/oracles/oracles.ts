@@ -1,6 +1,54 @@
-import { oneChargePerPayment, recordFollowsProvider } from './money.ts';
-import type { Oracle } from './oracle.ts';
-import { acknowledgedIntentsAreStored } from './records.ts';
+import type { Oracle } from '../model/history.ts';
+import { deliveriesKeepTheirId, eventAmounts, eventsDelivered, eventsOnce, oneBodyPerId } from './events.ts';
+import { createsAreThere, listsAgree, oneDefault, sameKeySameRecord } from './lists.ts';
+import { amountsAgree, chargedOnce, periodPaidOnce, refundsAgree, refundsWithinCharge, sumsAgree } from './money.ts';
+import { erasedIsGone, nothingAfterCancel, nothingLeftAtProvider, organizationsGone } from './removal.ts';
+import { answersPermitted, claimsPermitted, methodsPermitted } from './rights.ts';
+import { clientSecretsStay, noSecrets, noSecretsInAnswers } from './secrets.ts';
+import {
+  activeIsPaid,
+  chargesKnown,
+  dunningDays,
+  membershipIfPaid,
+  nativeStatusesAgree,
+  nothingWaits,
+  queuesEmpty,
+  statusesAgree,
+} from './states.ts';
 
-/** What holds at the end of every run. */
-export const ORACLES: readonly Oracle[] = [oneChargePerPayment, recordFollowsProvider, acknowledgedIntentsAreStored];
+/** Every sentence. To add one: export an `Oracle` from a file of this folder, its row here, and a test that it can fail. */
+export const ORACLES: readonly Oracle[] = [
+  chargedOnce,
+  periodPaidOnce,
+  amountsAgree,
+  refundsWithinCharge,
+  refundsAgree,
+  sumsAgree,
+  statusesAgree,
+  chargesKnown,
+  nothingWaits,
+  queuesEmpty,
+  membershipIfPaid,
+  activeIsPaid,
+  nativeStatusesAgree,
+  dunningDays,
+  oneBodyPerId,
+  eventsOnce,
+  eventAmounts,
+  eventsDelivered,
+  deliveriesKeepTheirId,
+  answersPermitted,
+  methodsPermitted,
+  claimsPermitted,
+  nothingAfterCancel,
+  nothingLeftAtProvider,
+  organizationsGone,
+  erasedIsGone,
+  createsAreThere,
+  sameKeySameRecord,
+  listsAgree,
+  oneDefault,
+  noSecrets,
+  noSecretsInAnswers,
+  clientSecretsStay,
+];

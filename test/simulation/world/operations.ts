@@ -1,5 +1,16 @@
+import { METHOD_OPERATIONS } from './methods.ts';
 import type { Operation } from './operation.ts';
-import { confirmIntent, createIntent, payInBrowser } from './operations/payments.ts';
+import { ORGANIZATION_OPERATIONS } from './organizations.ts';
+import { PAYMENT_OPERATIONS } from './payments.ts';
+import { PROVIDER_ACTS } from './provider-acts.ts';
+import { READ_OPERATIONS } from './readers.ts';
+import { SUBSCRIPTION_OPERATIONS } from './subscriptions.ts';
 
-/** What happens in a run. */
-export const OPERATIONS: readonly Operation[] = [createIntent, confirmIntent, payInBrowser];
+export const OPERATIONS: readonly Operation[] = [
+  ...PAYMENT_OPERATIONS,
+  ...METHOD_OPERATIONS,
+  ...SUBSCRIPTION_OPERATIONS,
+  ...ORGANIZATION_OPERATIONS,
+  ...READ_OPERATIONS,
+  ...PROVIDER_ACTS,
+];

@@ -1,0 +1,135 @@
+/**
+ * What a run of the simulation leaves behind: every request with its answer, and what the service, the providers and the
+ * webhook targets hold at a moment of rest. The oracles read nothing else.
+ */
+
+/** JSON whose form the reader knows from the interface. */
+export type Json = ReturnType<typeof JSON.parse>;
+
+/** Who sends requests. A user has a session, a guest has tokens or only an e-mail address. */
+export interface Person {
+  readonly name: string;
+  readonly kind: 'user' | 'guest' | 'admin';
+  readonly email: string;
+  /** Empty for guests. */
+  readonly userId: string;
+}
+
+export type Credential = 'session' | 'guest token' | 'none';
+
+/** One request of a client. Times are epoch ms, true time. */
+export interface Exchange {
+  readonly number: number;
+  /** The name of the operation. */
+  readonly operation: string;
+  readonly person: string;
+  readonly credential: Credential;
+  /** The guest id of the token that was sent. */
+  readonly guestId: string | undefined;
+  readonly method: string;
+  /** Without the query. */
+  readonly path: string;
+  readonly query: Readonly<Record<string, string>>;
+  readonly sent: Json;
+  readonly idempotencyKey: string | undefined;
+  /** 0: the connection was lost, and the outcome is unknown. */
+  readonly status: number;
+  readonly body: Json;
+  readonly sentAt: number;
+  readonly answeredAt: number;
+}
+
+/** An item of the table, as it is stored. */
+export type Item = Readonly<Record<string, Json>>;
+
+/** An event as it came on the bus. */
+export interface BusEvent {
+  readonly source: string;
+  readonly 'detail-type': string;
+  readonly detail: Json;
+}
+
+/** A request that a webhook target received. */
+export interface Delivery {
+  readonly received_at: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Json;
+  readonly raw: string;
+}
+
+/** The providers' records: see `ledgerView` in infra/local/simulator/control. Amounts are in ISO 4217 minor units. */
+export interface Ledger {
+  readonly charges: readonly Json[];
+  readonly refunds: readonly Json[];
+  readonly disputes: readonly Json[];
+  readonly payment_intents: readonly Json[];
+  readonly customers: readonly Json[];
+  readonly payment_methods: readonly Json[];
+  readonly subscriptions: readonly Json[];
+  readonly invoices: readonly Json[];
+}
+
+/** What a list of the API shows to one reader. */
+export interface ShownList {
+  readonly kind: 'payments' | 'payment-methods' | 'customers' | 'subscriptions';
+  /** `USER#id` or `ORG#id`. */
+  readonly owner: string;
+  readonly ids: readonly string[];
+  /** The total that the answer states; undefined where it states none. */
+  readonly total: number | undefined;
+}
+
+/** Sums of all payments by currency, from `GET /admin/summary`. */
+export interface ShownSum {
+  readonly currency: string;
+  readonly count: number;
+  readonly amount: number;
+  readonly refunded: number;
+}
+
+/** What the readers see at the end, read without faults. */
+export interface Audit {
+  readonly lists: readonly ShownList[];
+  readonly sums: readonly ShownSum[];
+}
+
+/** A secret that was planted or given out, and must appear nowhere else. */
+export interface Canary {
+  readonly what: string;
+  readonly value: string;
+  /** Where it belongs: attributes of items, named `sk.attribute`. */
+  readonly belongs: readonly string[];
+}
+
+export interface History {
+  /** Epoch ms, true time. */
+  readonly startedAt: number;
+  readonly now: number;
+  /** Faults are over and every retry has run. */
+  readonly atRest: boolean;
+  readonly people: readonly Person[];
+  readonly exchanges: readonly Exchange[];
+  /** Names of what payers, banks and dashboards did. */
+  readonly acts: readonly string[];
+  readonly ledger: Ledger;
+  readonly items: readonly Item[];
+  readonly bus: readonly BusEvent[];
+  readonly deliveries: readonly Delivery[];
+  readonly logs: readonly string[];
+  /** Messages per queue; the names of dead-letter queues end in `-dlq`. */
+  readonly queues: Readonly<
+    Record<string, { readonly visible: number; readonly delayed: number; readonly in_flight: number }>
+  >;
+  readonly canaries: readonly Canary[];
+  /** Only at the end of a run. */
+  readonly audit: Audit | undefined;
+}
+
+/** One sentence that always holds. */
+export interface Oracle {
+  readonly sentence: string;
+  /** Holds at rest only: asked once faults are over and all work is done. */
+  readonly atRestOnly: boolean;
+  /** @returns one line for each violation */
+  readonly violations: (history: History) => readonly string[];
+}

@@ -1,0 +1,120 @@
+import type { BusEvent, Delivery, History, Item, Oracle } from '../model/history.ts';
+import { isVisible, recordsOf } from '../model/records.ts';
+
+/** Sentences about events: on the bus and at the webhook targets. */
+const canonical = ({ bus }: Pick<History, 'bus'>): readonly BusEvent[] =>
+  bus.filter(({ source }) => source === 'payments');
+
+/** An id is `record:version:event`. */
+const partsOf = ({ detail }: BusEvent) => {
+  const [record = '', version = '', name = ''] = String(detail.id).split(':');
+  return { record, version: Number(version), name };
+};
+
+export const oneBodyPerId: Oracle = {
+  sentence: 'An event that is published twice has the same id and the same content',
+  atRestOnly: false,
+  violations: (history) => {
+    const known = new Map<string, string>();
+    return canonical(history).flatMap(({ detail }) => {
+      const body = JSON.stringify(detail.payload);
+      const before = known.get(detail.id) ?? body;
+      known.set(detail.id, before);
+      return before === body ? [] : [`${detail.id} was published as ${before} and as ${body}`];
+    });
+  },
+};
+
+const OUTCOMES: Readonly<Record<string, string>> = { succeeded: 'payment.succeeded', failed: 'payment.failed' };
+
+/** The events that the versions of a payment stand for. A first charge is published with its outcome, under that version. */
+const expectedOf = (id: string, versions: readonly Item[]): readonly string[] => {
+  const outcomes = versions.flatMap((version, index) => {
+    const name = OUTCOMES[version['status']];
+    const isNew = name !== undefined && versions[index - 1]?.['status'] !== version['status'];
+    return isNew ? [`${id}:${Number(String(version['sk']).split('#')[1])}:${name}`] : [];
+  });
+  return [`${id}:*:payment.created`, ...outcomes].toSorted();
+};
+
+const withoutVersionOfCreation = (id: string): string => id.replace(/:\d+:payment\.created$/, ':*:payment.created');
+
+export const eventsOnce: Oracle = {
+  sentence: 'At rest every change of a payment has its event, and every event its change',
+  atRestOnly: true,
+  violations: (history) => {
+    const { payments, versionsOf } = recordsOf(history);
+    const ids = new Set(canonical(history).map(({ detail }) => String(detail.id)));
+    const published = Map.groupBy(
+      [...ids].filter((id) => /:payment\.(created|succeeded|failed)$/.test(id)),
+      (id) => id.split(':')[0] ?? '',
+    );
+    return payments.filter(isVisible).flatMap(({ id }) => {
+      const wanted = expectedOf(id, versionsOf(id));
+      const found = (published.get(id) ?? []).map(withoutVersionOfCreation).toSorted();
+      if (wanted.join() === found.join()) return [];
+      return [`${id} has the changes [${wanted.join()}] and the events [${found.join()}]`];
+    });
+  },
+};
+
+export const eventAmounts: Oracle = {
+  sentence: 'An event about a paid payment states its amount and currency',
+  atRestOnly: false,
+  violations: (history) => {
+    const { payment } = recordsOf(history);
+    return canonical(history).flatMap((event) => {
+      const { record, name } = partsOf(event);
+      const stored = payment(record);
+      if (name !== 'payment.succeeded' || !stored) return [];
+      const { amount, currency } = event.detail.payload.data;
+      if (amount === stored['totalCents'] && currency === stored['currency']) return [];
+      return [`${record} is ${stored['totalCents']} ${stored['currency']}, its event says ${amount} ${currency}`];
+    });
+  },
+};
+
+const nameAt = ({ headers }: Delivery): string => headers['webhook-event'] ?? '';
+
+export const eventsDelivered: Oracle = {
+  sentence: 'At rest every event has reached the webhook target',
+  atRestOnly: true,
+  violations: (history) => {
+    const received = new Set(history.deliveries.map((delivery) => `${nameAt(delivery)} ${delivery.raw}`));
+    const missing = new Map<string, string>();
+    for (const event of canonical(history)) {
+      const line = `${event['detail-type']} ${JSON.stringify(event.detail.payload)}`;
+      if (!received.has(line)) missing.set(event.detail.id, event['detail-type']);
+    }
+    return [...missing.keys()].map((id) => `${id} never reached the target`);
+  },
+};
+
+export const deliveriesKeepTheirId: Oracle = {
+  sentence: 'A webhook that is sent again keeps its id and its content',
+  atRestOnly: false,
+  violations: ({ deliveries, bus }) => {
+    const bodies = new Map<string, string>();
+    const ids = new Map<string, Set<string>>();
+    const changed = deliveries.flatMap((delivery) => {
+      const id = delivery.headers['webhook-id'] ?? '';
+      const line = `${nameAt(delivery)} ${delivery.raw}`;
+      const before = bodies.get(id) ?? line;
+      bodies.set(id, before);
+      ids.set(line, (ids.get(line) ?? new Set()).add(id));
+      return before === line ? [] : [`${id} was sent with another content`];
+    });
+    const events = new Map<string, Set<string>>();
+    for (const event of canonical({ bus })) {
+      const line = `${event['detail-type']} ${JSON.stringify(event.detail.payload)}`;
+      events.set(line, (events.get(line) ?? new Set()).add(event.detail.id));
+    }
+    const doubled = [...ids].flatMap(([line, found]) => {
+      const most = events.get(line)?.size ?? found.size;
+      return found.size > most
+        ? [`one event was sent under the ids ${[...found].join(', ')}: ${line.slice(0, 120)}`]
+        : [];
+    });
+    return [...changed, ...doubled];
+  },
+};

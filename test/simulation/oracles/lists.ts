@@ -1,0 +1,133 @@
+import type { Exchange, History, Item, Json, Oracle } from '../model/history.ts';
+import { isVisible, recordsOf } from '../model/records.ts';
+
+/** Sentences about what was acknowledged, and about lists. */
+const CREATES: Readonly<Record<string, keyof ReturnType<typeof recordsOf>>> = {
+  '/payments': 'payments',
+  '/payments/intents': 'payments',
+  '/subscriptions': 'subscriptions',
+  '/customers': 'customers',
+  '/payment-methods': 'methods',
+  '/organizations': 'organizations',
+};
+
+/** Payments are never deleted. Everything else may be gone by a deletion, an erasure or an act at the provider. */
+const mayBeGone = (history: History, record: Json): boolean => {
+  const ids = [record.id, record.customer_id, record.organization_id, record.user_id].filter((id) => Boolean(id));
+  const isDeleted = history.exchanges.some(
+    ({ method, path, status }) =>
+      method === 'DELETE' && (status < 400 || status >= 500) && ids.some((id) => path.endsWith(id)),
+  );
+  const isErased = history.exchanges.some(
+    ({ path, status }) => path === '/admin/erasures' && (status < 400 || status >= 500),
+  );
+  const isRemovedThere =
+    record.setup_status === 'requires_action' || history.acts.includes('remove a method at the provider');
+  return isDeleted || isErased || (isRemovedThere && String(record.id).startsWith('pmt_'));
+};
+
+const created = ({ method, path, status, body }: Exchange): [string, Json] | undefined => {
+  const kind = CREATES[path];
+  if (method !== 'POST' || status !== 201 || kind === undefined) return undefined;
+  return [kind, body?.data ?? body];
+};
+
+export const createsAreThere: Oracle = {
+  sentence: 'Every acknowledged create is there',
+  atRestOnly: false,
+  violations: (history) => {
+    const records = recordsOf(history);
+    const ids = new Map(
+      [...new Set(Object.values(CREATES))].map((kind) => [
+        kind as string,
+        new Set((records[kind] as readonly Item[]).map(({ id }) => id)),
+      ]),
+    );
+    return history.exchanges.flatMap((exchange) => {
+      const [kind = '', record] = created(exchange) ?? [];
+      if (record === undefined || ids.get(kind)?.has(record.id)) return [];
+      return kind !== 'payments' && mayBeGone(history, record) ? [] : [`${record.id} of answer ${exchange.number}`];
+    });
+  },
+};
+
+export const sameKeySameRecord: Oracle = {
+  sentence: 'Requests under one idempotency key create one record',
+  atRestOnly: false,
+  violations: (history) => {
+    const byKey = Map.groupBy(
+      history.exchanges.filter(({ idempotencyKey, status }) => idempotencyKey !== undefined && status === 201),
+      ({ person, path, idempotencyKey }) => `${person} ${path} ${idempotencyKey}`,
+    );
+    return [...byKey.values()].flatMap((exchanges) => {
+      const ids = new Set(exchanges.map(({ body }) => body?.data?.id ?? body?.id));
+      return ids.size > 1
+        ? [`answers ${exchanges.map(({ number }) => number).join(', ')}: ${[...ids].join(', ')}`]
+        : [];
+    });
+  },
+};
+
+const TRACKED: Readonly<Record<string, keyof ReturnType<typeof recordsOf>>> = {
+  payments: 'payments',
+  'payment-methods': 'methods',
+  customers: 'customers',
+  subscriptions: 'subscriptions',
+};
+
+const isListed = (kind: string, item: Item): boolean => {
+  if (kind === 'payments') return isVisible(item);
+  if (kind === 'subscriptions') return !['creating', 'declined'].includes(item['status']);
+  return true;
+};
+
+/** Whose list shows it. */
+const listOf = ({ organizationId, userId }: Item): string =>
+  organizationId === undefined ? `USER#${userId}` : `ORG#${organizationId}`;
+
+export const listsAgree: Oracle = {
+  sentence: 'At rest a list shows exactly the records of its owner, and counts them',
+  atRestOnly: true,
+  violations: (history) => {
+    const records = recordsOf(history);
+    return (history.audit?.lists ?? []).flatMap(({ kind, owner, ids, total }) => {
+      const own = (records[TRACKED[kind] ?? 'payments'] as readonly Item[]).filter(
+        (item) => listOf(item) === owner && isListed(kind, item),
+      );
+      const wanted = own.map(({ id }) => id).toSorted();
+      const shown = ids.toSorted();
+      return [
+        ...(wanted.join() === shown.join()
+          ? []
+          : [`${kind} of ${owner}: [${shown.join()}], stored are [${wanted.join()}]`]),
+        ...(total === undefined || total === wanted.length
+          ? []
+          : [`${kind} of ${owner}: total ${total} of ${wanted.length}`]),
+      ];
+    });
+  },
+};
+
+export const oneDefault: Oracle = {
+  sentence: 'An owner has at most one default method, and it is one of the owner’s own',
+  atRestOnly: false,
+  violations: (history) => {
+    const methods = new Map(recordsOf(history).methods.map((one) => [one['id'], one]));
+    const pointers = history.items.filter(({ sk }) => String(sk).startsWith('DEFAULT#PM'));
+    const wrong = pointers.flatMap(({ pk, recordId }) => {
+      const method = methods.get(recordId);
+      const owner = String(pk).slice('OWNER#'.length);
+      // A pointer to a method that is gone counts as none.
+      return method === undefined || ownersOf(method).includes(owner) ? [] : [`${owner} has the default ${recordId}`];
+    });
+    const shown = history.exchanges.flatMap(({ path, method, status, body, number }) => {
+      if (path !== '/payment-methods' || method !== 'GET' || status !== 200 || !Array.isArray(body)) return [];
+      const defaults = body.filter(({ is_default }: Json) => is_default);
+      return defaults.length > 1 ? [`answer ${number} shows ${defaults.length} defaults`] : [];
+    });
+    return [...wrong, ...shown];
+  },
+};
+
+const ownersOf = ({ organizationId, userId, guestId }: Item): readonly string[] =>
+  organizationId === undefined ? [`USER#${userId}`, `GUEST#${guestId}`] : [`ORG#${organizationId}`];

@@ -1,0 +1,114 @@
+import type { Exchange, History, Json, Oracle } from '../model/history.ts';
+import { at, isTaken, recordsOf } from '../model/records.ts';
+
+/** Sentences about what has been canceled, deleted or erased. */
+const UNDER_WAY_MS = 45_000;
+
+const isDone = ({ status }: Exchange): boolean => status >= 200 && status < 300;
+
+/** When the last of these requests that may have happened was sent; -Infinity: none. */
+const lastSent = (exchanges: readonly Exchange[], path: RegExp): number =>
+  Math.max(Number.NEGATIVE_INFINITY, ...exchanges.filter((one) => path.test(one.path)).map(({ sentAt }) => sentAt));
+
+export const nothingAfterCancel: Oracle = {
+  sentence: 'A canceled payment or subscription is not charged any more',
+  atRestOnly: false,
+  violations: (history) => {
+    const { payment } = recordsOf(history);
+    const charges = history.ledger.charges.filter(isTaken);
+    return history.exchanges.filter(isDone).flatMap(({ path, body, answeredAt, sentAt }) => {
+      const [, kind, id = ''] = /^\/(payments\/intents|subscriptions)\/([^/]+)\/cancel$/.exec(path) ?? [];
+      if (kind === undefined || body?.status !== 'canceled') return [];
+      if (lastSent(history.exchanges, new RegExp(`^/subscriptions/${id}/reactivate$`)) >= sentAt - UNDER_WAY_MS)
+        return [];
+      const own = charges.filter(({ payment_id, created_at }: Json) => {
+        const isOwn = payment_id === id || (payment_id && payment(payment_id)?.['subscriptionId'] === id);
+        return isOwn && at(created_at) > answeredAt + UNDER_WAY_MS;
+      });
+      return own.map((charge: Json) => `${charge.id} charged ${id} after its cancelation`);
+    });
+  },
+};
+
+export const nothingLeftAtProvider: Oracle = {
+  sentence: 'At rest nothing that was deleted here is left at its provider',
+  atRestOnly: true,
+  violations: (history) => {
+    const { methods, customers } = recordsOf(history);
+    const held = new Map(methods.map((one) => [`${one['providerId']} ${one['providerMethodId']}`, one]));
+    const keptCustomers = new Set(customers.map((one) => `${one['providerId']} ${one['providerCustomerId']}`));
+    const deleted = deletedIds(history);
+    const attached = new Set(
+      history.ledger.payment_methods
+        .filter(({ customer }) => customer !== null)
+        .map(({ provider, id }) => `${provider} ${id}`),
+    );
+    const living = new Set(
+      history.ledger.customers.filter((one) => !one.deleted).map(({ provider, id }) => `${provider} ${id}`),
+    );
+    return deleted.flatMap(({ id, method, customer }) => [
+      ...(method && attached.has(method) && !held.has(method) ? [`${method} of ${id} is still attached`] : []),
+      ...(customer && living.has(customer) && !keptCustomers.has(customer)
+        ? [`${customer} of ${id} still exists`]
+        : []),
+    ]);
+  },
+};
+
+interface Deleted {
+  readonly id: string;
+  readonly method?: string;
+  readonly customer?: string;
+}
+
+/** What an acknowledged DELETE named, with the ids at its provider that answers had shown. */
+const deletedIds = (history: History): readonly Deleted[] => {
+  const shown = new Map<string, Deleted>();
+  for (const { method, path, status, body } of history.exchanges) {
+    if (method === 'POST' && status === 201 && path === '/payment-methods') {
+      shown.set(body.id, { id: body.id, method: `${body.provider_id} ${body.provider_payment_method_id}` });
+    }
+    // PayPal has no customers.
+    if (method === 'POST' && status === 201 && path === '/customers' && body.provider_id !== 'provider_b') {
+      shown.set(body.id, { id: body.id, customer: `${body.provider_id} ${body.provider_customer_id}` });
+    }
+  }
+  return history.exchanges
+    .filter(({ method, status }) => method === 'DELETE' && status === 204)
+    .flatMap(({ path }) => shown.get(path.split('/').at(-1) ?? '') ?? []);
+};
+
+export const organizationsGone: Oracle = {
+  sentence: 'At rest nothing of a deleted organization is left but its payments',
+  atRestOnly: true,
+  violations: (history) => {
+    const records = recordsOf(history);
+    const deleted = history.exchanges
+      .filter((one) => one.method === 'DELETE' && isDone(one) && /^\/organizations\/[^/]+$/.test(one.path))
+      .map(({ path }) => path.split('/').at(-1));
+    const { organizations, members, customers, methods, subscriptions } = records;
+    const left = [...members, ...customers, ...methods, ...subscriptions]
+      .filter(({ organizationId }) => deleted.includes(organizationId))
+      .map(({ id, organizationId }) => `${id} of ${organizationId}`);
+    return [...organizations.filter(({ id }) => deleted.includes(id)).map(({ id }) => `${id} itself`), ...left];
+  },
+};
+
+export const erasedIsGone: Oracle = {
+  sentence: 'At rest no saved method, customer or live subscription of an erased person is left from before',
+  atRestOnly: true,
+  violations: (history) => {
+    const { methods, customers, subscriptions } = recordsOf(history);
+    return history.exchanges
+      .filter((one) => one.path === '/admin/erasures' && one.status === 202)
+      .flatMap(({ sent, sentAt }) => {
+        const isTheirs = ({ userId, organizationId, createdAt }: Json): boolean =>
+          sent.user_id !== undefined &&
+          userId === sent.user_id &&
+          organizationId === undefined &&
+          at(createdAt) < sentAt - UNDER_WAY_MS;
+        const living = subscriptions.filter(({ status }) => !['canceled', 'declined'].includes(status));
+        return [...methods, ...customers, ...living].filter(isTheirs).map(({ id }) => `${id} of ${sent.user_id}`);
+      });
+  },
+};

@@ -1,0 +1,66 @@
+import { LOCAL_SECRETS } from '../../../infra/local/machine/environment.ts';
+import type { Canary, Exchange, History, Item, Json, Oracle } from '../model/history.ts';
+
+/** Sentences about what must appear nowhere. */
+const SERVICE_SECRETS: readonly Canary[] = Object.entries(LOCAL_SECRETS)
+  // These two are part of every request to a provider, and no secrets of the service.
+  .filter(([name]) => !/CLIENT_ID|WEBHOOK_ID|PUBLIC_KEY/.test(name))
+  .map(([name, value]) => ({ what: name, value, belongs: [] }));
+
+const leaksOf = (canaries: readonly Canary[], place: string, text: string): readonly string[] =>
+  canaries.filter(({ value }) => text.includes(value)).map(({ what }) => `${what} is in ${place}`);
+
+const textOf = (items: readonly Item[]): string => JSON.stringify(items);
+
+export const noSecrets: Oracle = {
+  sentence: 'No secret, token or key appears in a log, an event, a stored item or a webhook',
+  atRestOnly: false,
+  violations: (history) => {
+    const canaries = [...history.canaries, ...SERVICE_SECRETS];
+    return [
+      ...leaksOf(canaries, 'the log', history.logs.join('\n')),
+      ...leaksOf(canaries, 'an event', JSON.stringify(history.bus)),
+      ...leaksOf(canaries, 'a stored item', textOf(history.items)),
+      ...leaksOf(canaries, 'a webhook', history.deliveries.map(({ raw }) => raw).join('\n')),
+    ];
+  },
+};
+
+export const noSecretsInAnswers: Oracle = {
+  sentence: 'No answer holds a secret of the service, or the session or idempotency key of anybody',
+  atRestOnly: false,
+  violations: (history) => {
+    const given = history.canaries.filter(({ what }) => what !== 'a guest token');
+    return history.exchanges.flatMap(({ number, body }) =>
+      body === undefined ? [] : leaksOf([...given, ...SERVICE_SECRETS], `answer ${number}`, JSON.stringify(body)),
+    );
+  },
+};
+
+const hasClientSecret = (value: Json): boolean => {
+  if (typeof value !== 'object' || value === null) return false;
+  if (/_secret_/.test(value.client_secret)) return true;
+  return Object.values(value).some(hasClientSecret);
+};
+
+const isList = ({ method, body }: Exchange): boolean =>
+  method === 'GET' && (Array.isArray(body) || Array.isArray(body?.data));
+
+export const clientSecretsStay: Oracle = {
+  sentence: 'A client secret is in no list, no event and no answer to a platform admin',
+  atRestOnly: false,
+  violations: ({ exchanges, people, bus, deliveries }: History) => {
+    const admins = new Set(people.filter(({ kind }) => kind === 'admin').map(({ name }) => name));
+    const answers = exchanges.flatMap((exchange) => {
+      const isForbidden = isList(exchange) || admins.has(exchange.person);
+      return isForbidden && hasClientSecret(exchange.body)
+        ? [`answer ${exchange.number} to ${exchange.person}, ${exchange.method} ${exchange.path}`]
+        : [];
+    });
+    const told = bus.some(({ source, detail }) => source === 'payments' && hasClientSecret(detail));
+    const sent = deliveries.some(
+      ({ headers, body }) => !headers['webhook-event']?.includes(':') && hasClientSecret(body),
+    );
+    return [...answers, ...(told ? ['an event'] : []), ...(sent ? ['a webhook'] : [])];
+  },
+};

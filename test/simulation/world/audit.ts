@@ -1,0 +1,56 @@
+import type { Audit, History, Json, ShownList, ShownSum } from '../model/history.ts';
+import { recordsOf } from '../model/records.ts';
+import type { Client } from './client.ts';
+import { ROOT, USERS } from './people.ts';
+
+/** Reads what lists and summaries show at the end of a run, when no fault happens any more. */
+const LISTS = [
+  { kind: 'payments', limit: 50 },
+  { kind: 'payment-methods', limit: 100 },
+  { kind: 'customers', limit: 100 },
+  { kind: 'subscriptions', limit: 100 },
+] as const;
+
+export const readAudit = async (client: Client, history: History): Promise<Audit> => {
+  const lists: ShownList[] = [];
+  const acting = USERS.filter(({ name }) => history.exchanges.some(({ person }) => person === name));
+  for (const person of acting) {
+    for (const { kind, limit } of LISTS) {
+      const query = { limit: String(limit) };
+      const shown = await client.look(person, { path: `/${kind}`, query });
+      lists.push(listOf({ kind, owner: `USER#${person.userId}` }, shown));
+    }
+  }
+  for (const { id, ownerUserId } of recordsOf(history).organizations) {
+    const owner = USERS.find(({ userId }) => userId === ownerUserId);
+    if (!owner) continue;
+    for (const { kind, limit } of LISTS) {
+      const query = { limit: String(limit), organization_id: id };
+      const shown = await client.look(owner, { path: `/${kind}`, query });
+      lists.push(listOf({ kind, owner: `ORG#${id}` }, shown));
+    }
+  }
+  return { lists, sums: await readSums(client, history) };
+};
+
+const listOf = (of: Pick<ShownList, 'kind' | 'owner'>, body: Json): ShownList => ({
+  ...of,
+  ids: (body.data ?? body).map(({ id }: Json) => id),
+  total: body.meta?.total_is_exact === false ? undefined : body.meta?.total,
+});
+
+const dayOf = (time: number): string => new Date(time).toISOString().slice(0, 10);
+
+const readSums = async (client: Client, { startedAt, now }: History): Promise<readonly ShownSum[]> => {
+  const query = { from: dayOf(startedAt), to: dayOf(now), interval: 'month' };
+  const { data } = await client.look(ROOT, { path: '/admin/summary', query });
+  const byCurrency = Map.groupBy(data as readonly Json[], ({ currency }) => String(currency));
+  return [...byCurrency].map(([currency, rows]) => ({
+    currency,
+    count: total(rows, 'count'),
+    amount: total(rows, 'amount_cents'),
+    refunded: total(rows, 'refunded_cents'),
+  }));
+};
+
+const total = (rows: readonly Json[], field: string): number => rows.reduce((sum, row) => sum + row[field], 0);

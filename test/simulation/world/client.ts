@@ -1,0 +1,131 @@
+import type { Prng } from '../kernel/prng.ts';
+import type { Canary, Credential, Exchange, Json, Person } from '../model/history.ts';
+import type { Knowledge } from './knowledge.ts';
+import type { Asked } from './operation.ts';
+import type { Answer, Stage } from './stage.ts';
+
+/** Sends requests as the people of the world, repeats what has no clear answer, and keeps every exchange. */
+export interface Client {
+  readonly exchanges: readonly Exchange[];
+  readonly canaries: readonly Canary[];
+  signIn(person: Person): Promise<void>;
+  /** Sends the request, and repeats it under the same idempotency key while its outcome is unclear. */
+  ask(operation: string, asked: Asked, prng: Prng): Promise<Exchange>;
+  /** Reads without keeping the exchange. @throws Error unless the answer is 200 */
+  look(person: Person, request: Look): Promise<Json>;
+  plant(what: string): string;
+}
+
+export interface Look {
+  readonly path: string;
+  readonly query: Readonly<Record<string, string>>;
+}
+
+export interface ClientParts {
+  readonly stage: Stage;
+  readonly knowledge: Knowledge;
+  /** Makes the planted secrets. */
+  readonly prng: Prng;
+}
+
+const SESSION_SECONDS = 31_000_000;
+const TRIES = 3;
+
+export const createClient = ({ stage, knowledge, prng }: ClientParts): Client => {
+  const exchanges: Exchange[] = [];
+  const canaries: Canary[] = [];
+  const sessions = new Map<string, string>();
+
+  const keep = (what: string, value: string, belongs: readonly string[] = []): string => {
+    canaries.push({ what, value, belongs });
+    return value;
+  };
+  const plant = (what: string): string => keep(what, `canary${prng.int(100_000_000, 999_999_999)}x`);
+
+  const credentialOf = ({ person, withoutToken }: Asked): [Credential, Record<string, string>] => {
+    const session = sessions.get(person.name);
+    if (session !== undefined) return ['session', { 'x-session-id': session }];
+    const token = withoutToken ? undefined : knowledge.tokenOf(person.name);
+    return token === undefined ? ['none', {}] : ['guest token', { 'x-guest-token': token }];
+  };
+
+  const send = async (operation: string, asked: Asked, key: string | undefined): Promise<Exchange> => {
+    const { person, method, path, query = {}, body } = asked;
+    const [credential, credentialHeaders] = credentialOf(asked);
+    const search = new URLSearchParams(query).toString();
+    const sentAt = stage.now();
+    const number = exchanges.length;
+    const about = {
+      ...{ number, operation, person: person.name, credential, method, path, query, sentAt },
+      guestId: guestIdOf(credentialHeaders['x-guest-token']),
+      sent: body,
+      idempotencyKey: key,
+    };
+    // The place in the list is that of the sending, so that the list is in the order of `number`.
+    exchanges.push({ ...about, status: 0, body: undefined, answeredAt: Number.POSITIVE_INFINITY });
+    const answer = await stage.request({
+      method,
+      path: search === '' ? path : `${path}?${search}`,
+      headers: { ...credentialHeaders, ...(key !== undefined && { 'idempotency-key': key }) },
+      ...(body && { body }),
+    });
+    const exchange = { ...about, status: answer.status, body: answer.body, answeredAt: stage.now() };
+    exchanges[number] = exchange;
+    learn(exchange);
+    return exchange;
+  };
+
+  const learn = ({ person, method, path, status, body }: Exchange): void => {
+    if (status < 200 || status >= 300) return;
+    knowledge.learn(person, body);
+    if (method === 'DELETE') knowledge.forget(path.split('/').at(-1) ?? '');
+    keepSecretsOf(body);
+  };
+  const keepSecretsOf = (body: Json): void => {
+    if (typeof body?.guest_token === 'string') keep('a guest token', body.guest_token);
+  };
+
+  return {
+    exchanges,
+    canaries,
+    plant,
+    signIn: async ({ name, email, userId, kind }) => {
+      const made = await stage.control({
+        method: 'POST',
+        path: '/sessions',
+        body: { user_id: userId, email, name, is_admin: kind === 'admin', expires_in: SESSION_SECONDS },
+      });
+      sessions.set(name, keep('a session', made.body.session_id));
+      keep('a bearer token', made.body.token);
+    },
+    look: async (person, { path, query }) => {
+      const [, headers] = credentialOf({ kind: 'request', person, method: 'GET', path });
+      const { status, body } = await stage.request({
+        method: 'GET',
+        path: `${path}?${new URLSearchParams(query)}`,
+        headers,
+      });
+      if (status === 200) return body;
+      throw new Error(`${person.name} reads ${path}: ${status} ${JSON.stringify(body)}`);
+    },
+    ask: async (operation, asked, chance) => {
+      const key =
+        asked.method === 'POST' && chance.chance(0.7) ? keep('an idempotency key', `key-${plant('a key')}`) : undefined;
+      let exchange = await send(operation, asked, key);
+      for (let tries = 1; tries < TRIES && isUnclear(exchange) && chance.chance(0.7); tries += 1) {
+        await stage.wait(chance.int(100, 20_000));
+        exchange = await send(operation, asked, key);
+      }
+      return exchange;
+    },
+  };
+};
+
+const isUnclear = ({ status, body }: Answer): boolean =>
+  status === 0 || status >= 500 || (status === 409 && body?.code === 'IDEMPOTENCY_IN_PROGRESS');
+
+const guestIdOf = (token: string | undefined): string | undefined => {
+  if (token === undefined) return undefined;
+  const claims = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString());
+  return claims.guest_id;
+};

@@ -1,0 +1,105 @@
+import type { Prng } from '../kernel/prng.ts';
+import type { Json } from '../model/history.ts';
+
+/**
+ * What the people of the world know of the service's records: ids that they have seen in answers, and nothing else. An
+ * attacker knows what anybody has seen.
+ */
+export const KINDS = {
+  pay: 'payment',
+  pmt: 'method',
+  cust: 'customer',
+  subs: 'subscription',
+  org: 'organization',
+  mem: 'member',
+  addr: 'address',
+  ref: 'refund',
+  dsp: 'dispute',
+  log: 'log entry',
+  ers: 'erasure',
+} as const;
+export type Kind = (typeof KINDS)[keyof typeof KINDS];
+
+export interface Known {
+  readonly kind: Kind;
+  readonly id: string;
+  /** Fields as an answer showed them last; later answers overwrite earlier ones. */
+  readonly fields: Record<string, Json>;
+  readonly seenBy: Set<string>;
+}
+
+export interface Wanted {
+  readonly kind: Kind;
+  readonly person: string;
+  readonly fits?: (fields: Readonly<Record<string, Json>>) => boolean;
+}
+
+export interface Knowledge {
+  /** Remembers every record in an answer. */
+  learn(person: string, answer: Json): void;
+  /** A record was deleted: it is rarely chosen from now on. */
+  forget(id: string): void;
+  get(id: string): Known | undefined;
+  all(kind: Kind): readonly Known[];
+  /** One that the person has seen; at times one that only others have seen. undefined: there is none. */
+  choose(prng: Prng, wanted: Wanted): Known | undefined;
+  /** The latest guest token of a person. */
+  tokenOf(person: string): string | undefined;
+}
+
+const FOREIGN = 0.1;
+const LATEST = 4;
+
+export const createKnowledge = (): Knowledge => {
+  const records = new Map<string, Known>();
+  const gone = new Set<string>();
+  const tokens = new Map<string, string>();
+
+  const remember = (person: string, object: Record<string, Json>): void => {
+    const id = object['id'];
+    const kind = typeof id === 'string' ? kindOf(id) : undefined;
+    if (kind === undefined) return;
+    const known = records.get(id) ?? { kind, id, fields: {}, seenBy: new Set<string>() };
+    Object.assign(known.fields, object);
+    known.seenBy.add(person);
+    records.set(id, known);
+  };
+  const learn = (person: string, answer: Json): void => {
+    if (typeof answer !== 'object' || answer === null) return;
+    if (Array.isArray(answer)) {
+      for (const each of answer) learn(person, each);
+      return;
+    }
+    if (typeof answer.guest_token === 'string') tokens.set(person, answer.guest_token);
+    remember(person, answer);
+    for (const value of Object.values(answer)) learn(person, value);
+  };
+
+  return {
+    learn,
+    forget: (id) => void gone.add(id),
+    get: (id) => records.get(id),
+    all: (kind) => [...records.values()].filter((known) => known.kind === kind),
+    choose: (prng, { kind, person, fits = () => true }) => {
+      const foreign = prng.chance(FOREIGN);
+      const withGone = prng.chance(FOREIGN);
+      const latest = prng.chance(0.6);
+      const drawn = prng.next();
+      const fitting = [...records.values()].filter(
+        (known) =>
+          known.kind === kind &&
+          (foreign || known.seenBy.has(person)) &&
+          (withGone || !gone.has(known.id)) &&
+          fits(known.fields),
+      );
+      const among = latest ? fitting.slice(-LATEST) : fitting;
+      return among[Math.floor(drawn * among.length)];
+    },
+    tokenOf: (person) => tokens.get(person),
+  };
+};
+
+const kindOf = (id: string): Kind | undefined => {
+  const prefix = /^([a-z]+)_/.exec(id)?.[1] ?? '';
+  return Object.hasOwn(KINDS, prefix) ? KINDS[prefix as keyof typeof KINDS] : undefined;
+};

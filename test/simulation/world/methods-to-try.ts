@@ -1,0 +1,62 @@
+import type { Prng } from '../kernel/prng.ts';
+import type { Provider } from './people.ts';
+
+/** Test values of the simulated providers, by how often they are drawn. See docs/local.md. */
+const PLAIN: Readonly<Record<Provider, string>> = {
+  provider_a: 'pm_card_visa',
+  provider_b: 'SIM-OK',
+  provider_c: 'cnon:card-nonce-ok',
+};
+
+const ODD: Readonly<Record<Provider, readonly string[]>> = {
+  provider_a: [
+    'pm_card_visa_chargeDeclined',
+    'pm_card_visa_chargeDeclinedInsufficientFunds',
+    'pm_card_authenticationRequired',
+    'pm_card_authenticationRequiredOnSetup',
+    'pm_card_authenticationRequiredSetupForOffSession',
+    'pm_card_chargeCustomerFail',
+    'pm_sim_ok_1_then_lost',
+    'pm_sim_ok_1_then_nsf',
+    'pm_sim_ok_3_then_decline',
+    'pm_sim_processing_ok',
+    'pm_sim_processing_fail',
+    'pm_card_pendingRefund',
+    'pm_sim_pending_refund_fail',
+    'pm_card_refundFail',
+    'pm_card_createDispute',
+    'pm_sim_timeout_before',
+    'pm_sim_timeout_after',
+  ],
+  provider_b: [
+    'SIM-CARD',
+    'SIM-DECLINED',
+    'SIM-NSF',
+    'SIM-CARD-3DS',
+    'SIM-FAIL-LATER',
+    'SIM-OK-1-THEN-LOST',
+    'SIM-OK-1-THEN-NSF',
+    'SIM-OK-3-THEN-DECLINE',
+    'SIM-PENDING-OK',
+    'SIM-PENDING-FAIL',
+    'SIM-TIMEOUT-BEFORE',
+    'SIM-TIMEOUT-AFTER',
+  ],
+  provider_c: [
+    'cnon:card-nonce-declined',
+    'cnon:sim-fail-on-charge',
+    'cnon:sim-ok-1-then-lost',
+    'cnon:sim-ok-1-then-nsf',
+    'cnon:sim-ok-3-then-decline',
+    'bnon:bank-nonce-ok',
+    'cnon:sim-pending-refund-fail',
+    'cnon:sim-pending-refund-reject',
+    'cnon:sim-dispute',
+    'cnon:sim-timeout-before',
+    'cnon:sim-timeout-after',
+  ],
+};
+
+/** Half of them pay without more ado. */
+export const drawToken = (prng: Prng, provider: Provider): string =>
+  prng.chance(0.5) ? PLAIN[provider] : prng.pick(ODD[provider]);

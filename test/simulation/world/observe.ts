@@ -1,0 +1,26 @@
+import type { History } from '../model/history.ts';
+import type { Service } from '../places/service.ts';
+import { PEOPLE } from './people.ts';
+import type { World } from './world.ts';
+
+export interface Moment {
+  readonly startedAt: number;
+  readonly now: number;
+  readonly atRest: boolean;
+}
+
+/** What everyone holds at this moment, past the scheduler. */
+export const observe = async (service: Service, world: World, moment: Moment): Promise<History> => ({
+  ...moment,
+  people: PEOPLE,
+  exchanges: [...world.client.exchanges],
+  canaries: [...world.client.canaries],
+  acts: [...world.acts],
+  ledger: await service.control('GET', '/simulator/ledger'),
+  items: await service.items(),
+  bus: service.parts.busEvents() as History['bus'],
+  deliveries: await service.control('GET', '/sink/default'),
+  logs: [],
+  queues: await service.control('GET', '/queues'),
+  audit: undefined,
+});

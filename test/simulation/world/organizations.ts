@@ -1,0 +1,131 @@
+import type { Person } from '../model/history.ts';
+import type { Known } from './knowledge.ts';
+import { choose, type Operation, type Scene } from './operation.ts';
+import { ROOT, USERS } from './people.ts';
+
+/** Operations on organizations and their members. */
+const ROLES = ['admin', 'billing', 'member'] as const;
+
+/** Mostly its owner acts, at times anybody. */
+const ownedBy = ({
+  prng,
+  knowledge,
+  users,
+}: Scene): { readonly person: Person; readonly organization: Known } | undefined => {
+  const all = knowledge.all('organization');
+  if (all.length === 0) return undefined;
+  const organization = prng.pick(all.slice(-3));
+  const owner = USERS.find(({ userId }) => userId === organization.fields['owner_user_id']);
+  return { organization, person: owner && prng.chance(0.85) ? owner : prng.pick(users) };
+};
+
+const create: Operation = {
+  name: 'create an organization',
+  weight: 1,
+  plan: ({ prng, users }) => ({
+    kind: 'request',
+    person: prng.pick(users),
+    method: 'POST',
+    path: '/organizations',
+    body: { name: 'Acme' },
+  }),
+};
+
+const addMember: Operation = {
+  name: 'add a member',
+  weight: 4,
+  plan: (scene) => {
+    const by = ownedBy(scene);
+    return (
+      by && {
+        kind: 'request',
+        person: by.person,
+        method: 'POST',
+        path: `/organizations/${by.organization.id}/members`,
+        body: { email: scene.prng.pick(scene.users).email, role: scene.prng.pick(ROLES) },
+      }
+    );
+  },
+};
+
+const onMember = (scene: Scene) => {
+  const by = ownedBy(scene);
+  const member =
+    by &&
+    choose(scene, {
+      kind: 'member',
+      person: by.person.name,
+      fits: ({ organization_id, role }) =>
+        role !== 'owner' && (organization_id === undefined || organization_id === by.organization.id),
+    });
+  return by && member && { person: by.person, path: `/organizations/${by.organization.id}/members/${member.id}` };
+};
+
+const changeRole: Operation = {
+  name: 'change a role',
+  weight: 2.5,
+  plan: (scene) => {
+    const on = onMember(scene);
+    return on && { kind: 'request', ...on, method: 'PUT', body: { role: scene.prng.pick(ROLES) } };
+  },
+};
+
+const removeMember: Operation = {
+  name: 'remove a member',
+  weight: 4,
+  plan: (scene) => {
+    const on = onMember(scene);
+    return on && { kind: 'request', ...on, method: 'DELETE' };
+  },
+};
+
+const leave: Operation = {
+  name: 'leave an organization',
+  weight: 1.5,
+  plan: (scene) => {
+    const person = scene.prng.pick(scene.users);
+    const organization = choose(scene, { kind: 'organization', person: person.name });
+    return (
+      organization && {
+        kind: 'request',
+        person,
+        method: 'POST',
+        path: `/organizations/${organization.id}/leave`,
+        body: {},
+      }
+    );
+  },
+};
+
+const remove: Operation = {
+  name: 'delete an organization',
+  weight: 0.7,
+  plan: (scene) => {
+    const by = ownedBy(scene);
+    return by && { kind: 'request', person: by.person, method: 'DELETE', path: `/organizations/${by.organization.id}` };
+  },
+};
+
+const erase: Operation = {
+  name: 'erase a person',
+  weight: 0.5,
+  plan: ({ prng, users }) => ({
+    kind: 'request',
+    person: prng.chance(0.95) ? ROOT : prng.pick(users),
+    method: 'POST',
+    path: '/admin/erasures',
+    body: prng.chance(0.8)
+      ? { user_id: prng.pick(users).userId }
+      : { email: prng.pick(['gus@guest.example.com', 'gia@guest.example.com']) },
+  }),
+};
+
+export const ORGANIZATION_OPERATIONS: readonly Operation[] = [
+  create,
+  addMember,
+  changeRole,
+  removeMember,
+  leave,
+  remove,
+  erase,
+];

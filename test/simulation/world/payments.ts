@@ -1,0 +1,187 @@
+import type { Prng } from '../kernel/prng.ts';
+import type { Json, Person } from '../model/history.ts';
+import { drawToken } from './methods-to-try.ts';
+import { choose, maybe, type Operation, type Scene, type Step } from './operation.ts';
+import { GUESTS, PROVIDERS, type Provider, ROOT } from './people.ts';
+
+/** Operations on payments and refunds. */
+const AMOUNTS = [100, 700, 1_000, 2_500, 4_999] as const;
+const REUSABLE = ['created', 'requires_payment_method', 'failed'];
+
+export const drawAmount = (prng: Prng): number => (prng.chance(0.7) ? prng.pick(AMOUNTS) : prng.int(50, 9_999));
+
+export const drawPayer = ({ prng, users }: Scene): Person => (prng.chance(0.8) ? prng.pick(users) : prng.pick(GUESTS));
+
+/** The organization that a user names, or none. */
+export const drawOrganization = (scene: Scene, person: Person, chance = 0.4): string | undefined =>
+  person.kind === 'user' && scene.prng.chance(chance)
+    ? choose(scene, { kind: 'organization', person: person.name })?.id
+    : undefined;
+
+/** A saved method by our id or by the provider's, a one-time token, or none. */
+const drawMethod = (scene: Scene, person: Person, provider: Provider): string | undefined => {
+  const { prng } = scene;
+  const saved = choose(scene, {
+    kind: 'method',
+    person: person.name,
+    fits: ({ provider_id }) => provider_id === provider,
+  });
+  const drawn = prng.next();
+  const token = drawToken(prng, provider);
+  if (drawn < 0.25) return undefined;
+  if (drawn < 0.5 || saved === undefined) return token;
+  return drawn < 0.62 ? (saved.fields['provider_payment_method_id'] ?? saved.id) : saved.id;
+};
+
+const guestData = ({ email, name }: Person) => ({ guest_data: { email, name } });
+
+const createIntent: Operation = {
+  name: 'create a payment',
+  weight: 14,
+  plan: (scene) => {
+    const { prng } = scene;
+    const person = drawPayer(scene);
+    const provider = prng.weighted([
+      { weight: 5, value: 'provider_a' as const },
+      { weight: 3, value: 'provider_b' as const },
+      { weight: 3, value: 'provider_c' as const },
+    ]).value;
+    const withProduct = prng.chance(0.1);
+    const price = withProduct
+      ? { product_id: 'prod_monthly' }
+      : { total_cents: drawAmount(prng), currency: provider === 'provider_c' || prng.chance(0.8) ? 'USD' : 'EUR' };
+    return {
+      kind: 'request',
+      person,
+      method: 'POST',
+      path: prng.chance(0.9) ? '/payments/intents' : '/payments',
+      body: {
+        ...price,
+        provider_id: provider,
+        ...maybe('payment_method_id', drawMethod(scene, person, provider)),
+        ...maybe('organization_id', drawOrganization(scene, person)),
+        ...maybe('setup_future_usage', prng.chance(0.15) ? 'off_session' : undefined),
+        ...(person.kind === 'guest' && guestData(person)),
+      },
+      withoutToken: prng.chance(0.3),
+      ...(prng.chance(0.5) && { next: confirmAtOnce(person, prng) }),
+    };
+  },
+};
+
+const confirmAtOnce =
+  (person: Person, prng: Prng) =>
+  ({ id, status, provider_id }: Json): Step | undefined =>
+    id && {
+      kind: 'request',
+      person,
+      method: 'POST',
+      path: `/payments/confirm/${id}`,
+      body: status === 'created' ? {} : { payment_method_id: drawToken(prng, provider_id) },
+    };
+
+const confirm: Operation = {
+  name: 'confirm a payment',
+  weight: 20,
+  plan: (scene) => {
+    const { prng } = scene;
+    const person = drawPayer(scene);
+    const open = !prng.chance(0.15);
+    const payment = choose(scene, {
+      kind: 'payment',
+      person: person.name,
+      fits: ({ status }) => !open || REUSABLE.includes(status),
+    });
+    if (!payment) return undefined;
+    const provider = (payment.fields['provider_id'] ?? 'provider_a') as Provider;
+    const needs = payment.fields['status'] !== 'created' || prng.chance(0.15);
+    return {
+      kind: 'request',
+      person,
+      method: 'POST',
+      path: `/payments/confirm/${payment.id}`,
+      body: maybe('payment_method_id', needs ? drawMethod(scene, person, provider) : undefined),
+    };
+  },
+};
+
+const update: Operation = {
+  name: 'update a payment',
+  weight: 4,
+  plan: (scene) => {
+    const { prng } = scene;
+    const person = prng.pick(scene.users);
+    const payment = choose(scene, { kind: 'payment', person: person.name });
+    if (!payment) return undefined;
+    const provider = (payment.fields['provider_id'] ?? 'provider_a') as Provider;
+    const amount = prng.chance(0.7) ? drawAmount(prng) : undefined;
+    const method = prng.chance(0.5) ? drawMethod(scene, person, provider) : undefined;
+    return {
+      kind: 'request',
+      person,
+      method: 'PUT',
+      path: `/payments/intents/${payment.id}`,
+      body: { description: 'changed', ...maybe('total_cents', amount), ...maybe('payment_method_id', method) },
+    };
+  },
+};
+
+const cancel: Operation = {
+  name: 'cancel a payment',
+  weight: 3,
+  plan: (scene) => {
+    const person = scene.prng.chance(0.2) ? ROOT : scene.prng.pick(scene.users);
+    const payment = choose(scene, { kind: 'payment', person: person.name });
+    return (
+      payment && { kind: 'request', person, method: 'POST', path: `/payments/intents/${payment.id}/cancel`, body: {} }
+    );
+  },
+};
+
+const sync: Operation = {
+  name: 'sync a payment',
+  weight: 4,
+  plan: (scene) => {
+    const person = scene.prng.chance(0.3) ? ROOT : scene.prng.pick(scene.users);
+    const payment = choose(scene, {
+      kind: 'payment',
+      person: person.name,
+      fits: ({ provider_payment_id: id }) => typeof id === 'string',
+    });
+    return (
+      payment && {
+        kind: 'request',
+        person,
+        method: 'POST',
+        path: `/payments/sync/${payment.fields['provider_payment_id']}`,
+        body: {},
+      }
+    );
+  },
+};
+
+const refund: Operation = {
+  name: 'refund a payment',
+  weight: 7,
+  plan: (scene) => {
+    const { prng, knowledge } = scene;
+    const person = prng.chance(0.9) ? ROOT : prng.pick(scene.users);
+    const paid = knowledge.all('payment').filter(({ fields }) => fields['status'] === 'succeeded');
+    if (paid.length === 0) return undefined;
+    const payment = prng.pick(paid.slice(-4));
+    const amount = prng.chance(0.7)
+      ? prng.int(1, Math.max(1, Number(payment.fields['total_cents'] ?? 500)))
+      : undefined;
+    return {
+      kind: 'request',
+      person,
+      method: 'POST',
+      path: `/payments/${payment.id}/refunds`,
+      body: { ...maybe('amount_cents', amount), reason: 'requested_by_customer' },
+    };
+  },
+};
+
+export const PAYMENT_OPERATIONS: readonly Operation[] = [createIntent, confirm, update, cancel, sync, refund];
+
+export const drawProvider = (prng: Prng): Provider => prng.pick(PROVIDERS);

@@ -1,0 +1,38 @@
+import type { Person } from '../model/history.ts';
+
+/** The cast of every run: few people, so that their records meet often. */
+const user = (name: string): Person => ({
+  name,
+  kind: 'user',
+  email: `${name}@shop.example.com`,
+  userId: `user_${name}`,
+});
+const guest = (name: string): Person => ({ name, kind: 'guest', email: `${name}@guest.example.com`, userId: '' });
+
+export const ADA = user('ada');
+export const BEN = user('ben');
+export const CLEO = user('cleo');
+export const DAN = user('dan');
+/** Belongs to no organization at first, and tries what is not hers. */
+export const EVE = user('eve');
+export const ROOT: Person = { ...user('root'), kind: 'admin' };
+export const GUS = guest('gus');
+export const GIA = guest('gia');
+
+export const USERS: readonly Person[] = [ADA, BEN, CLEO, DAN, EVE];
+export const GUESTS: readonly Person[] = [GUS, GIA];
+export const PEOPLE: readonly Person[] = [...USERS, ROOT, ...GUESTS];
+
+export const PROVIDERS = ['provider_a', 'provider_b', 'provider_c'] as const;
+export type Provider = (typeof PROVIDERS)[number];
+
+/** Reference records that the platform admin writes before the first operation. */
+export const TIERS = { gold: 'tier_gold' } as const;
+export const PRODUCTS = {
+  /** Monthly, links to a membership. */
+  monthly: { id: 'prod_monthly', total_cents: 1_900, billing_interval: 'monthly', trial_days: 0 },
+  trial: { id: 'prod_trial', total_cents: 2_900, billing_interval: 'monthly', trial_days: 5 },
+  daily: { id: 'prod_daily', total_cents: 500, billing_interval: 'daily', trial_days: 0 },
+} as const;
+/** Sells `course`, and belongs to Ada. */
+export const PROJECT = 'proj_ada';

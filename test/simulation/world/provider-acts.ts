@@ -1,0 +1,171 @@
+import { LOCAL_SECRETS, PUBLISHABLE_KEY } from '../../../infra/local/machine/environment.ts';
+import type { Known } from './knowledge.ts';
+import { maybe, type Operation, type Scene } from './operation.ts';
+
+/** What payers, banks and the providers' dashboards do, past the service. */
+const paid = ({ prng, knowledge }: Scene): Known | undefined => {
+  const found = knowledge.all('payment').filter(({ fields }) => fields['status'] === 'succeeded');
+  return found.length === 0 ? undefined : prng.pick(found.slice(-4));
+};
+
+const refundAtProvider: Operation = {
+  name: 'refund at the provider',
+  weight: 3,
+  plan: (scene) => {
+    const payment = paid(scene);
+    const amount = scene.prng.chance(0.8)
+      ? scene.prng.int(1, Math.max(1, Number(payment?.fields['total_cents'] ?? 100)))
+      : undefined;
+    const status = scene.prng.chance(0.3) ? 'pending' : undefined;
+    return (
+      payment && {
+        kind: 'act',
+        path: `/simulator/payments/${payment.id}/refunds`,
+        body: { ...maybe('amount', amount), ...maybe('status', status) },
+      }
+    );
+  },
+};
+
+const settleRefund: Operation = {
+  name: 'settle a refund at the provider',
+  weight: 3,
+  plan: ({ prng, knowledge }) => {
+    const made = knowledge.all('refund').filter(({ fields }) => typeof fields['provider_refund_id'] === 'string');
+    if (made.length === 0) return undefined;
+    const refund = prng.pick(made.slice(-4));
+    const status = prng.pick(['succeeded', 'failed', 'canceled']);
+    return { kind: 'act', path: `/simulator/refunds/${refund.fields['provider_refund_id']}`, body: { status } };
+  },
+};
+
+const dispute: Operation = {
+  name: 'dispute a charge',
+  weight: 1.5,
+  plan: (scene) => {
+    const payment = paid(scene);
+    return payment && { kind: 'act', path: `/simulator/payments/${payment.id}/disputes`, body: {} };
+  },
+};
+
+const moveDispute: Operation = {
+  name: 'decide a dispute',
+  weight: 1.5,
+  plan: ({ prng, knowledge }) => {
+    const open = knowledge.all('dispute');
+    if (open.length === 0) return undefined;
+    const one = prng.pick(open.slice(-3));
+    const status = prng.pick(['under_review', 'won', 'lost', 'closed']);
+    return { kind: 'act', path: `/simulator/disputes/${one.fields['provider_dispute_id']}`, body: { status } };
+  },
+};
+
+const payerStep = (name: string, kind: 'payment' | 'method', base: string): Operation => ({
+  name,
+  weight: kind === 'payment' ? 6 : 3,
+  plan: ({ prng, knowledge }) => {
+    const waiting = knowledge
+      .all(kind)
+      .filter(({ fields }) =>
+        kind === 'payment'
+          ? ['pending', 'requires_payment_method', 'created'].includes(fields['status'])
+          : fields['setup_status'] === 'requires_action',
+      );
+    if (waiting.length === 0) return undefined;
+    const one = prng.pick(waiting.slice(-3));
+    return {
+      kind: 'act',
+      path: `/simulator/${base}/${one.id}/authenticate`,
+      body: { outcome: prng.chance(0.8) ? 'success' : 'failure' },
+    };
+  },
+});
+
+const form = (key: string, fields: Readonly<Record<string, string>>) => ({
+  headers: { authorization: `Bearer ${key}`, 'content-type': 'application/x-www-form-urlencoded' },
+  body: new URLSearchParams(fields).toString(),
+});
+
+const stripeIntent = ({ prng, knowledge }: Scene, statuses: readonly string[]): Known | undefined => {
+  const found = knowledge
+    .all('payment')
+    .filter(
+      ({ fields }) => String(fields['provider_payment_id']).startsWith('pi_') && statuses.includes(fields['status']),
+    );
+  return found.length === 0 ? undefined : prng.pick(found.slice(-4));
+};
+
+const STRIPE = '/providers/stripe/v1';
+
+const confirmInBrowser: Operation = {
+  name: 'pay in the browser',
+  weight: 4,
+  plan: (scene) => {
+    const payment = stripeIntent(scene, ['created', 'requires_payment_method', 'failed']);
+    const secret = payment?.fields['client_secret'];
+    if (!payment || typeof secret !== 'string') return undefined;
+    const method = scene.prng.chance(0.8) ? 'pm_card_visa' : 'pm_card_visa_chargeDeclined';
+    return {
+      kind: 'act',
+      path: `${STRIPE}/payment_intents/${payment.fields['provider_payment_id']}/confirm`,
+      ...form(PUBLISHABLE_KEY, { client_secret: secret, payment_method: method }),
+    };
+  },
+};
+
+const cancelAtProvider: Operation = {
+  name: 'cancel a payment at the provider',
+  weight: 1.5,
+  plan: (scene) => {
+    const payment = stripeIntent(scene, ['created', 'requires_payment_method', 'pending', 'failed']);
+    return (
+      payment && {
+        kind: 'act',
+        path: `${STRIPE}/payment_intents/${payment.fields['provider_payment_id']}/cancel`,
+        ...form(LOCAL_SECRETS.PROVIDER_A_API_KEY, {}),
+      }
+    );
+  },
+};
+
+const detachAtProvider: Operation = {
+  name: 'remove a method at the provider',
+  weight: 1.5,
+  plan: ({ prng, knowledge }) => {
+    const held = knowledge.all('method').filter(({ fields }) => fields['provider_id'] === 'provider_a');
+    if (held.length === 0) return undefined;
+    const one = prng.pick(held.slice(-4));
+    return {
+      kind: 'act',
+      path: `${STRIPE}/payment_methods/${one.fields['provider_payment_method_id']}/detach`,
+      ...form(LOCAL_SECRETS.PROVIDER_A_API_KEY, {}),
+    };
+  },
+};
+
+const cancelSubscriptionAtProvider: Operation = {
+  name: 'cancel a subscription at the provider',
+  weight: 1,
+  plan: ({ prng, knowledge }) => {
+    const native = knowledge
+      .all('subscription')
+      .filter(({ fields }) => typeof fields['provider_subscription_id'] === 'string');
+    if (native.length === 0) return undefined;
+    const { authorization } = form(LOCAL_SECRETS.PROVIDER_A_API_KEY, {}).headers;
+    const id = prng.pick(native).fields['provider_subscription_id'];
+    return { kind: 'act', method: 'DELETE', path: `${STRIPE}/subscriptions/${id}`, headers: { authorization } };
+  },
+};
+
+export const PROVIDER_ACTS: readonly Operation[] = [
+  refundAtProvider,
+  settleRefund,
+  dispute,
+  moveDispute,
+  payerStep('take the step of a payer', 'payment', 'payments'),
+  payerStep('authenticate a saved method', 'method', 'payment-methods'),
+  confirmInBrowser,
+  cancelAtProvider,
+  detachAtProvider,
+  cancelSubscriptionAtProvider,
+];

@@ -1,0 +1,107 @@
+import type { Person } from '../model/history.ts';
+import { choose, type Operation, type Scene } from './operation.ts';
+import { GUESTS, PEOPLE, ROOT } from './people.ts';
+
+/** Reading routes, as everyone. */
+const INCLUDES = 'payment_method,organization,subscription,product,project,order';
+
+interface Read {
+  readonly path: string;
+  readonly query?: Readonly<Record<string, string>>;
+}
+
+type Reader = (scene: Scene, person: Person) => Read | undefined;
+
+const one =
+  (
+    kind: 'payment' | 'method' | 'customer' | 'subscription' | 'refund' | 'organization',
+    base: string,
+    tail = '',
+  ): Reader =>
+  (scene, person) => {
+    const found = choose(scene, { kind, person: person.name });
+    return found && { path: `${base}/${found.id}${tail}` };
+  };
+
+const list =
+  (path: string, query: Readonly<Record<string, string>> = {}): Reader =>
+  (scene, person) => {
+    const organization = scene.prng.chance(0.4)
+      ? choose(scene, { kind: 'organization', person: person.name })
+      : undefined;
+    return { path, query: { ...query, ...(organization && { organization_id: organization.id }) } };
+  };
+
+const READERS: readonly Reader[] = [
+  (scene, person) => {
+    const read = one('payment', '/payments')(scene, person);
+    return read && { ...read, query: { include: INCLUDES } };
+  },
+  one('payment', '/payments', '/timeline'),
+  one('payment', '/payments', '/refunds'),
+  one('payment', '/payments', '/disputes'),
+  one('method', '/payment-methods'),
+  one('customer', '/customers'),
+  one('subscription', '/subscriptions'),
+  one('subscription', '/subscriptions', '/timeline'),
+  one('refund', '/refunds'),
+  one('organization', '/organizations'),
+  one('organization', '/organizations', '/members'),
+  list('/payments', { include: 'payment_method', limit: '50' }),
+  list('/payments/summary'),
+  list('/payment-methods'),
+  list('/customers'),
+  list('/subscriptions', { include_pm: 'true', include_projects: 'true' }),
+  list('/webhooks/logs'),
+  list('/organizations'),
+];
+
+const read: Operation = {
+  name: 'read',
+  weight: 10,
+  plan: (scene) => {
+    const person = scene.prng.pick(PEOPLE);
+    const found = scene.prng.pick(READERS)(scene, person);
+    return found && { kind: 'request', person, method: 'GET', ...found };
+  },
+};
+
+/** The lists that need no credential. */
+const readGuestList: Operation = {
+  name: 'read the list of a guest',
+  weight: 1.5,
+  plan: ({ prng }) => ({
+    kind: 'request',
+    person: prng.pick(PEOPLE),
+    method: 'GET',
+    path: `/${prng.pick(['payments', 'subscriptions'])}/guest/${encodeURIComponent(prng.pick(GUESTS).email)}`,
+    withoutToken: prng.chance(0.5),
+  }),
+};
+
+const readAsAdmin: Operation = {
+  name: 'read as platform admin',
+  weight: 2,
+  plan: ({ prng, users }) => ({
+    kind: 'request',
+    person: prng.chance(0.85) ? ROOT : prng.pick(users),
+    method: 'GET',
+    path: prng.pick(['/admin/payments', '/refunds', '/disputes', '/admin/summary', '/webhooks/logs']),
+  }),
+};
+
+const replayDelivery: Operation = {
+  name: 'send an event again',
+  weight: 2,
+  plan: (scene) => {
+    const person = scene.prng.chance(0.7) ? ROOT : scene.prng.pick(scene.users);
+    const entry = choose(scene, {
+      kind: 'log entry',
+      person: person.name,
+      fits: ({ direction }) => direction === 'outbound',
+    });
+    return entry && { kind: 'request', person, method: 'POST', path: `/webhooks/logs/${entry.id}/replay`, body: {} };
+  },
+};
+
+export const READ_OPERATIONS: readonly Operation[] = [read, readGuestList, readAsAdmin, replayDelivery];

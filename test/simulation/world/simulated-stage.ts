@@ -1,0 +1,65 @@
+import type { Kernel } from '../kernel/kernel.ts';
+import { BASE_URL, NetworkError } from '../places/network.ts';
+import type { Service } from '../places/service.ts';
+import type { Answer, ClientRequest, Stage } from './stage.ts';
+
+/** Longer than any function runs. */
+const PATIENCE_MS = 70_000;
+const NO_ANSWER: Answer = { status: 0, body: undefined };
+const NEVER = new AbortController().signal;
+
+/** The stage of a simulated run: every request of a client is a step, control routes are none. */
+export const simulatedStage = (kernel: Kernel, service: Service): Stage => ({
+  now: kernel.now,
+  wait: (ms) => (ms === 0 ? Promise.resolve() : new Promise((resolve) => void setTimeout(resolve, ms))),
+  request: (request) => Promise.race([send(service, request).catch(lostAnswer), givenUp()]),
+  control: async (request) => {
+    const url = new URL(`${BASE_URL}${request.path}`);
+    const answer = await service.parts.local({
+      method: request.method,
+      path: url.pathname,
+      query: url.searchParams,
+      headers: headersOf(request),
+      body: Buffer.from(textOf(request.body)),
+      signal: NEVER,
+    });
+    return answer ? { status: answer.status, body: parsed(answer.body) } : NO_ANSWER;
+  },
+});
+
+const send = async (service: Service, request: ClientRequest): Promise<Answer> => {
+  const { status, body } = await service.send({
+    method: request.method,
+    url: `${BASE_URL}${request.path}`,
+    headers: headersOf(request),
+    body: textOf(request.body),
+  });
+  return { status, body: parsed(body) };
+};
+
+const givenUp = (): Promise<Answer> =>
+  new Promise((resolve) => void setTimeout(() => resolve(NO_ANSWER), PATIENCE_MS).unref());
+
+const lostAnswer = (error: unknown): Answer => {
+  if (error instanceof NetworkError) return NO_ANSWER;
+  throw error;
+};
+
+const headersOf = ({ headers = {}, body }: ClientRequest): Record<string, string> => ({
+  ...(body !== undefined && { 'content-type': 'application/json' }),
+  ...headers,
+});
+
+const textOf = (body: unknown): string => {
+  if (body === undefined) return '';
+  return typeof body === 'string' ? body : JSON.stringify(body);
+};
+
+const parsed = (text: string | Uint8Array): Answer['body'] => {
+  const read = String(text);
+  try {
+    return read === '' ? undefined : JSON.parse(read);
+  } catch {
+    return read;
+  }
+};

@@ -1,0 +1,105 @@
+import { choose, maybe, type Operation, type Scene } from './operation.ts';
+import { drawAmount, drawOrganization, drawPayer } from './payments.ts';
+import { PRODUCTS, ROOT } from './people.ts';
+
+/** Operations on subscriptions. Stripe bills its own; at PayPal and Square the service bills. */
+const price = ({ prng }: Scene): Record<string, unknown> =>
+  prng.chance(0.6)
+    ? { product_id: prng.pick(Object.values(PRODUCTS)).id }
+    : {
+        total_cents: prng.chance(0.1) ? 0 : drawAmount(prng),
+        currency: 'USD',
+        billing_interval: prng.pick(['daily', 'weekly', 'monthly']),
+        ...maybe('trial_days', prng.chance(0.25) ? prng.int(1, 5) : undefined),
+      };
+
+const subscribe: Operation = {
+  name: 'subscribe',
+  weight: 10,
+  plan: (scene) => {
+    const person = drawPayer(scene);
+    const method = choose(scene, { kind: 'method', person: person.name });
+    if (!method) return undefined;
+    const provider = method.fields['provider_id'];
+    const customer =
+      scene.knowledge.get(String(method.fields['customer_id'])) ??
+      choose(scene, { kind: 'customer', person: person.name, fits: ({ provider_id }) => provider_id === provider });
+    const customerId = customer?.id ?? method.fields['customer_id'];
+    if (!customerId) return undefined;
+    const organization = method.fields['organization_id'] ?? drawOrganization(scene, person, 0.6);
+    return {
+      kind: 'request',
+      person,
+      method: 'POST',
+      path: '/subscriptions',
+      body: {
+        customer_id: customerId,
+        payment_method_id: method.id,
+        provider_id: provider,
+        ...price(scene),
+        ...maybe('organization_id', organization),
+        ...(person.kind === 'guest' && { guest_data: { email: person.email, name: person.name } }),
+      },
+    };
+  },
+};
+
+const onSubscription = (
+  name: string,
+  weight: number,
+  how: { readonly tail: string; readonly body?: Readonly<Record<string, unknown>>; readonly admins?: number },
+): Operation => ({
+  name,
+  weight,
+  plan: (scene) => {
+    const person = scene.prng.chance(how.admins ?? 0) ? ROOT : scene.prng.pick(scene.users);
+    const subscription = choose(scene, { kind: 'subscription', person: person.name });
+    return (
+      subscription && {
+        kind: 'request',
+        person,
+        method: 'POST',
+        path: `/subscriptions/${subscription.id}/${how.tail}`,
+        body: how.body ?? {},
+      }
+    );
+  },
+});
+
+const changeMethod: Operation = {
+  name: 'change the method of a subscription',
+  weight: 4,
+  plan: (scene) => {
+    const person = scene.prng.pick(scene.users);
+    const subscription = choose(scene, { kind: 'subscription', person: person.name });
+    if (!subscription) return undefined;
+    const method = choose(scene, {
+      kind: 'method',
+      person: person.name,
+      fits: ({ provider_id }) => provider_id === subscription.fields['provider_id'],
+    });
+    return (
+      method && {
+        kind: 'request',
+        person,
+        method: 'PATCH',
+        path: `/subscriptions/${subscription.id}`,
+        body: { payment_method_id: method.id },
+      }
+    );
+  },
+};
+
+export const SUBSCRIPTION_OPERATIONS: readonly Operation[] = [
+  subscribe,
+  onSubscription('pause a subscription', 2.5, { tail: 'pause' }),
+  onSubscription('resume a subscription', 3, { tail: 'resume' }),
+  onSubscription('cancel a subscription now', 2, {
+    tail: 'cancel',
+    body: { cancel_at_period_end: false },
+    admins: 0.2,
+  }),
+  onSubscription('cancel a subscription at its end', 2, { tail: 'cancel' }),
+  onSubscription('reactivate a subscription', 3.5, { tail: 'reactivate' }),
+  changeMethod,
+];

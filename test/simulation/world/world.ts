@@ -1,0 +1,199 @@
+import type { Prng } from '../kernel/prng.ts';
+import { type Client, createClient } from './client.ts';
+import { createKnowledge } from './knowledge.ts';
+import type { Acted, Operation, Scene, Step } from './operation.ts';
+import { OPERATIONS } from './operations.ts';
+import { ADA, PEOPLE, PRODUCTS, PROJECT, ROOT, TIERS, USERS } from './people.ts';
+import type { Stage } from './stage.ts';
+
+/**
+ * A seeded history: rounds of operations that are sent at the same time, with a span of virtual time after each round.
+ * Operations are named `operation round.index`; one that is switched off is left out, and the others stay as they are.
+ */
+export interface World {
+  readonly client: Client;
+  /** How often each operation was carried out. */
+  readonly done: ReadonlyMap<string, number>;
+  /** The name of each operation that was planned, by which it can be switched off: `operation 2.3`. */
+  readonly labels: readonly string[];
+  /** Names of what payers, banks and dashboards did. */
+  readonly acts: readonly string[];
+  run(): Promise<void>;
+}
+
+export interface WorldOptions {
+  readonly stage: Stage;
+  readonly prng: Prng;
+  /** Operations that are left out. */
+  readonly off?: ReadonlySet<string>;
+  /** Called between two rounds. */
+  readonly afterRound?: (spanMs: number) => Promise<void>;
+  readonly note?: (text: string) => void;
+}
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+const SPANS = [
+  { weight: 6, ms: 0 },
+  { weight: 4, ms: 2 * SECOND },
+  { weight: 4, ms: 70 * SECOND },
+  { weight: 2, ms: 6 * MINUTE },
+  { weight: 2, ms: HOUR },
+  { weight: 2, ms: 26 * HOUR },
+  { weight: 1, ms: 8 * DAY },
+  { weight: 1, ms: 32 * DAY },
+];
+
+export const createWorld = ({
+  stage,
+  prng,
+  off = new Set(),
+  afterRound,
+  note = () => undefined,
+}: WorldOptions): World => {
+  const knowledge = createKnowledge();
+  const client = createClient({ stage, knowledge, prng: prng.fork('secrets') });
+  const done = new Map<string, number>();
+  const acts: string[] = [];
+  const labels: string[] = [];
+
+  const act = async ({ method = 'POST', path, headers, body }: Acted): Promise<void> => {
+    const { status } = await stage.control({
+      method,
+      path,
+      ...(headers && { headers }),
+      ...(body !== undefined && { body }),
+    });
+    note(`${method} ${path}: ${status}`);
+  };
+  const carryOut = async ({ label, operation, step, chance }: Planned): Promise<void> => {
+    done.set(operation.name, (done.get(operation.name) ?? 0) + 1);
+    if (step.kind === 'act') {
+      acts.push(operation.name);
+      return act(step);
+    }
+    const { status, body } = await client.ask(operation.name, step, chance);
+    const next = status >= 200 && status < 300 ? step.next?.(body) : undefined;
+    if (next) await carryOut({ label, operation, step: next, chance });
+  };
+
+  return {
+    client,
+    done,
+    acts,
+    labels,
+    run: async () => {
+      await prepare(client, prng.fork('preparation'));
+      const rounds = prng.fork('rounds');
+      const count = rounds.int(4, 9);
+      const users = USERS.slice(0, rounds.int(2, USERS.length));
+      const operations = preferences(prng.fork('preferences'));
+      for (let round = 0; round < count; round += 1) {
+        const chance = prng.fork(`round ${round}`);
+        const scene = { chance, knowledge, users, operations, now: stage.now(), plant: client.plant };
+        const planned = planRound(scene, round).filter(({ label }) => !off.has(label));
+        labels.push(...planned.map(({ label }) => label));
+        for (const { label, operation } of planned) note(`${label}: ${operation.name}`);
+        await Promise.all(planned.map(carryOut));
+        const { ms } = chance.weighted(SPANS);
+        await stage.wait(ms);
+        await afterRound?.(ms);
+      }
+    },
+  };
+};
+
+interface Planned {
+  readonly label: string;
+  readonly operation: Operation;
+  readonly step: Step;
+  readonly chance: Prng;
+}
+
+interface RoundScene extends Omit<Scene, 'prng'> {
+  readonly chance: Prng;
+  readonly operations: readonly Operation[];
+}
+
+/** Each seed prefers other operations, so that rare combinations are reached that a mix of all would hide. */
+const preferences = (prng: Prng): readonly Operation[] =>
+  OPERATIONS.map((operation) => ({ ...operation, weight: operation.weight * prng.pick([0.1, 0.5, 1, 1, 3]) }));
+
+const TRIES = 6;
+const TWICE = 0.15;
+
+const planRound = (scene: RoundScene, round: number): Planned[] => {
+  const { chance } = scene;
+  const planned: Planned[] = [];
+  const count = chance.int(1, 5);
+  for (let index = 0; index < count; index += 1) {
+    const prng = chance.fork(`operation ${index}`);
+    const drawn = draw({ ...scene, prng });
+    if (!drawn) continue;
+    const label = `operation ${round}.${index}`;
+    planned.push({ ...drawn, label, chance: prng });
+    if (prng.chance(TWICE)) planned.push({ ...drawn, label: `${label} again`, chance: prng.fork('again') });
+  }
+  return planned;
+};
+
+/** An operation that somebody can carry out now. */
+const draw = (scene: RoundScene & Scene): Pick<Planned, 'operation' | 'step'> | undefined => {
+  for (let tries = 0; tries < TRIES; tries += 1) {
+    const operation = scene.prng.weighted(scene.operations);
+    const step = operation.plan(scene);
+    if (step) return { operation, step };
+  }
+  return undefined;
+};
+
+/** Sessions, reference records and, mostly, an organization with members and saved methods. */
+const prepare = async (client: Client, prng: Prng): Promise<void> => {
+  for (const person of [...USERS, ROOT]) await client.signIn(person);
+  const put = (path: string, body: Readonly<Record<string, unknown>>) =>
+    client.ask('write a reference record', { kind: 'request', person: ROOT, method: 'PUT', path, body }, prng);
+  await put(`/admin/tiers/${TIERS.gold}`, {
+    ...{ name: 'Gold', slug: 'gold', rank: 1, entity_type: 'user', features: [], is_active: true },
+    product_ids: [PRODUCTS.monthly.id],
+  });
+  for (const { id, ...product } of Object.values(PRODUCTS)) {
+    await put(`/admin/products/${id}`, {
+      ...product,
+      ...{ name: id, is_active: true, currency: 'USD', subtotal_cents: product.total_cents },
+      metadata: { membership_type_id: TIERS.gold },
+    });
+  }
+  await put(`/admin/projects/${PROJECT}`, { name: 'Course', slug: 'course', owner_user_id: ADA.userId });
+  if (prng.chance(0.85)) await found(client, prng);
+  for (const person of USERS) if (prng.chance(0.5)) await saveFirst(client, prng, person);
+};
+
+const found = async (client: Client, prng: Prng): Promise<void> => {
+  const post = (path: string, body: Readonly<Record<string, unknown>>) =>
+    client.ask('found an organization', { kind: 'request', person: ADA, method: 'POST', path, body }, prng);
+  const { body } = await post('/organizations', { name: 'Acme' });
+  const id = body?.data?.id;
+  if (id === undefined) return;
+  for (const [person, role] of [
+    ['ben', 'admin'],
+    ['cleo', 'billing'],
+    ['dan', 'member'],
+  ] as const) {
+    const { email } = PEOPLE.find(({ name }) => name === person) ?? ADA;
+    if (prng.chance(0.7)) await post(`/organizations/${id}/members`, { email, role });
+  }
+};
+
+const saveFirst = async (client: Client, prng: Prng, person: (typeof USERS)[number]): Promise<void> => {
+  const [provider_id, token] = prng.pick([
+    ['provider_a', 'pm_card_visa'],
+    ['provider_a', 'pm_card_visa'],
+    ['provider_b', 'SIM-OK'],
+    ['provider_c', 'cnon:card-nonce-ok'],
+  ] as const);
+  const body = { provider_id, provider_payment_method_token: token, ...(prng.chance(0.5) && { is_default: true }) };
+  await client.ask('save a method', { kind: 'request', person, method: 'POST', path: '/payment-methods', body }, prng);
+};
