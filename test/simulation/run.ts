@@ -1,4 +1,4 @@
-import { argv, exit, stderr, stdout } from 'node:process';
+import { argv, stderr, stdout } from 'node:process';
 import { parseArgs } from 'node:util';
 import { plant } from './bugs/bug.ts';
 import { BUGS } from './bugs/bugs.ts';
@@ -75,4 +75,5 @@ say(
     .join(', ')}`,
 );
 say(`call sites: ${reached.length} reached, ${killedAfter.length} killed after`);
-exit(failed === 0 ? 0 : 1);
+// Not `exit`, which would cut off what a pipe has not taken yet.
+process.exitCode = failed === 0 ? 0 : 1;

@@ -133,8 +133,8 @@ export const createKernel = ({ seed, trace, off, weather }: KernelOptions): Kern
     const kill = invocation !== undefined && fate.chance(sky.kills) && happens('kill') ? `kill ${events}` : undefined;
     if (fault) tally.faults.set(fault.kind, (tally.faults.get(fault.kind) ?? 0) + 1);
     note(`${number} ${what}${fault ? `: ${fault.name}` : ''}`);
-    const ended = (told: string, settle: () => void): void => {
-      note(`${number} ${told}${kill === undefined ? '' : `; ${labelOf(invocation)} is killed (${kill})`}`);
+    const ended = (outcome: string, settle: () => void): void => {
+      note(`${number} ${outcome}${kill === undefined ? '' : `; ${labelOf(invocation)} is killed (${kill})`}`);
       if (kill === undefined) {
         if (invocation?.stopped === undefined) settle();
         return;
@@ -144,7 +144,7 @@ export const createKernel = ({ seed, trace, off, weather }: KernelOptions): Kern
       invocation?.stop('killed');
     };
     (fault ? fault.carryOut(request.run) : request.run()).then(
-      (result) => ended(request.told?.(result) ?? 'done', () => picked.resolve(result)),
+      (result) => ended(request.outcome?.(result) ?? 'done', () => picked.resolve(result)),
       (error: unknown) => ended(`failed: ${nameOf(error)}`, () => picked.reject(error)),
     );
   };

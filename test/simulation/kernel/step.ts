@@ -16,7 +16,7 @@ export interface StepRequest<T> {
   /** What the real place may do wrong. */
   readonly faults: readonly Fault<T>[];
   /** The result in words, for the trace. */
-  readonly told?: (result: T) => string;
+  readonly outcome?: (result: T) => string;
 }
 
 /** One way in which a call goes wrong. */

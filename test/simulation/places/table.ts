@@ -24,7 +24,7 @@ export const tableAsSteps = (kernel: Kernel, connection: Connection): Connection
       about,
       run,
       faults: [...failures<Written>(), conflict<Written>(), repeatedBySdk],
-      told: ({ ok }) => (ok ? 'written' : 'condition failed'),
+      outcome: ({ ok }) => (ok ? 'written' : 'condition failed'),
     });
   return {
     getItem: (key, consistent) =>
@@ -48,7 +48,7 @@ export const tableAsSteps = (kernel: Kernel, connection: Connection): Connection
         run: () => connection.transact(steps),
         // No repetition: the SDK sends a token with which the table recognizes a repeated transaction.
         faults: [...failures<Transacted>(), conflict<Transacted>()],
-        told: ({ ok }) => (ok ? 'written' : 'condition failed'),
+        outcome: ({ ok }) => (ok ? 'written' : 'condition failed'),
       });
     },
     query: (query) =>
