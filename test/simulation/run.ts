@@ -2,12 +2,14 @@ import { argv, stderr, stdout } from 'node:process';
 import { parseArgs } from 'node:util';
 import { plant } from './bugs/bug.ts';
 import { BUGS } from './bugs/bugs.ts';
+import { huntAll, tableOf } from './bugs/hunt.ts';
 import { installPlatform, realNow } from './kernel/platform.ts';
 
 /**
  * `npm run simulate -- --seeds 1000`: runs the whole service in this process under a seeded scheduler.
  * `--from N` begins at that seed, `--seed N --trace` prints the history of one seed, `--off 'kill 41,operation 2.3'` leaves
- * things out, `--shrink` makes a failed history smaller, `--bug <name>` plants a mistake that the run has to find.
+ * things out, `--shrink` makes a failed history smaller, `--bug <name>` plants a mistake that the run has to find, and
+ * `--bugs` looks for every planted mistake in processes of their own. `--brief` prints no history of a failed seed.
  */
 const { values } = parseArgs({
   args: argv.slice(2),
@@ -19,9 +21,25 @@ const { values } = parseArgs({
     digests: { type: 'boolean', default: false },
     off: { type: 'string', default: '' },
     bug: { type: 'string' },
+    bugs: { type: 'boolean', default: false },
+    processes: { type: 'string', default: '2' },
     shrink: { type: 'boolean', default: false },
+    brief: { type: 'boolean', default: false },
   },
 });
+const say = (line: string): void => {
+  stdout.write(`${line}\n`);
+};
+if (values.bugs) {
+  const all = await huntAll(BUGS, {
+    seeds: Number(values.seeds),
+    atOnce: Number(values.processes),
+    report: ({ bug, seed, sentence }) =>
+      say(`${bug.name}: ${seed === undefined ? 'not found' : `seed ${seed}, ${sentence}`}`),
+  });
+  say(tableOf(all));
+  exit(all.every(({ seed }) => seed !== undefined) ? 0 : 1);
+}
 const bug = BUGS.find(({ name }) => name === values.bug);
 if (values.bug !== undefined && !bug) throw new Error(`no planted bug is named ${values.bug}`);
 if (bug) plant(bug);
@@ -31,9 +49,6 @@ const { loadFunctions } = await import('./places/service.ts');
 const { shrink } = await import('./shrink.ts');
 const { sumOf } = await import('./kernel/statistics.ts');
 
-const say = (line: string): void => {
-  stdout.write(`${line}\n`);
-};
 const off = new Set(values.off.split(',').filter(Boolean));
 const one = values.seed === undefined ? undefined : Number(values.seed);
 const first = one ?? Number(values.from);
@@ -56,6 +71,7 @@ for (let seed = first; seed <= last; seed += 1) {
   failed += 1;
   say(`seed ${seed} failed:`);
   for (const problem of result.problems) say(`  ${problem}`);
+  if (values.brief) break;
   const smaller = values.shrink ? await shrink(result, { seed, off }) : { seed, off };
   if (!values.trace) for (const line of (await simulate({ ...smaller, keepTrace: true })).trace) say(line);
   const left = [...(smaller.off ?? [])].join(',');

@@ -2,11 +2,13 @@ import { registerHooks } from 'node:module';
 
 /**
  * A mistake planted in the service's source as it is loaded, to prove that the simulation would find it. To add one: a row
- * in `bugs/bugs.ts`. Run it by `npm run simulate -- --bug <name>`: the run has to fail.
+ * in a file of this folder. Run it by `npm run simulate -- --bug <name>`: the run has to fail.
  */
 export interface Bug {
   /** `claim without condition` in kebab-case. */
   readonly name: string;
+  /** The mistake, as a sentence. */
+  readonly what: string;
   /** From the project's root. */
   readonly file: string;
   /** Occurs exactly once in the file. */

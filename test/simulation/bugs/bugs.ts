@@ -1,10 +1,14 @@
 import type { Bug } from './bug.ts';
+import { PAYMENT_BUGS } from './payments.ts';
+import { RECORD_BUGS } from './records.ts';
+import { REFUND_BUGS } from './refunds.ts';
+import { RIGHTS_BUGS } from './rights.ts';
+import { SUBSCRIPTION_BUGS } from './subscriptions.ts';
 
 export const BUGS: readonly Bug[] = [
-  {
-    name: 'due-work-is-lost',
-    file: 'shared/workers/sweep-due.ts',
-    text: "await deps.queues.send('run-due', bodies);",
-    replacement: '',
-  },
+  ...PAYMENT_BUGS,
+  ...REFUND_BUGS,
+  ...SUBSCRIPTION_BUGS,
+  ...RIGHTS_BUGS,
+  ...RECORD_BUGS,
 ];

@@ -1,7 +1,16 @@
 import type { Oracle } from '../model/history.ts';
+import { failureStays, notDoneLeavesNothing, oneIntent, successStays } from './attempts.ts';
 import { deliveriesKeepTheirId, eventAmounts, eventsDelivered, eventsOnce, oneBodyPerId } from './events.ts';
 import { createsAreThere, listsAgree, oneDefault, sameKeySameRecord } from './lists.ts';
 import { amountsAgree, chargedOnce, periodPaidOnce, refundsAgree, refundsWithinCharge, sumsAgree } from './money.ts';
+import {
+  defaultKept,
+  erasedIsNameless,
+  nothingAfterScheduledEnd,
+  periodsFit,
+  refundsFit,
+  syncFinds,
+} from './promises.ts';
 import { erasedIsGone, nothingAfterCancel, nothingLeftAtProvider, organizationsGone } from './removal.ts';
 import { answersPermitted, claimsPermitted, methodsPermitted } from './rights.ts';
 import { clientSecretsStay, noSecrets, noSecretsInAnswers } from './secrets.ts';
@@ -51,4 +60,14 @@ export const ORACLES: readonly Oracle[] = [
   noSecrets,
   noSecretsInAnswers,
   clientSecretsStay,
+  oneIntent,
+  successStays,
+  failureStays,
+  notDoneLeavesNothing,
+  syncFinds,
+  refundsFit,
+  defaultKept,
+  erasedIsNameless,
+  nothingAfterScheduledEnd,
+  periodsFit,
 ];

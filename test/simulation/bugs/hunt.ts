@@ -1,0 +1,90 @@
+import { execFile } from 'node:child_process';
+import { execPath } from 'node:process';
+import { promisify } from 'node:util';
+import type { Bug } from './bug.ts';
+
+/** Which sentence found a planted bug, and in which seed; both undefined where no seed found it. */
+export interface Found {
+  readonly bug: Bug;
+  readonly seed: number | undefined;
+  readonly sentence: string | undefined;
+}
+
+export interface HuntOptions {
+  /** The last seed that is tried; the first is 1. */
+  readonly seeds: number;
+  /** Processes at once. */
+  readonly atOnce: number;
+  readonly report: (found: Found) => void;
+}
+
+const COMMAND = 'test/simulation/run.ts';
+
+/** Looks for every bug, each in a process of its own, because a bug is planted while the service is loaded. */
+export const huntAll = async (
+  bugs: readonly Bug[],
+  { seeds, atOnce, report }: HuntOptions,
+): Promise<readonly Found[]> => {
+  const waiting = [...bugs];
+  const all: Found[] = [];
+  const work = async (): Promise<void> => {
+    for (let bug = waiting.shift(); bug; bug = waiting.shift()) {
+      const found = await hunt(bug, seeds);
+      report(found);
+      all.push(found);
+    }
+  };
+  await Promise.all(Array.from({ length: atOnce }, work));
+  return bugs.flatMap((bug) => all.find((found) => found.bug === bug) ?? []);
+};
+
+const hunt = async (bug: Bug, last: number): Promise<Found> => {
+  for (let from = 1; from <= last; ) {
+    const failure = await firstFailure(['--bug', bug.name, '--from', String(from), '--seeds', String(last - from + 1)]);
+    if (!failure) break;
+    // A seed that fails without the bug proves nothing about the bug.
+    if (!(await failsWithout(failure.seed))) return { bug, ...failure };
+    from = failure.seed + 1;
+  }
+  return { bug, seed: undefined, sentence: undefined };
+};
+
+const sound = new Map<number, Promise<boolean>>();
+const failsWithout = (seed: number): Promise<boolean> => {
+  const known = sound.get(seed) ?? firstFailure(['--seed', String(seed)]).then((failure) => failure !== undefined);
+  sound.set(seed, known);
+  return known;
+};
+
+const MOST_OUTPUT = 2 ** 26;
+
+const firstFailure = async (
+  options: readonly string[],
+): Promise<(Pick<Found, 'seed' | 'sentence'> & { readonly seed: number }) | undefined> => {
+  const out = await outputOf([...options, '--brief']);
+  const [, seed, sentence] = /^seed (\d+) failed:\n {2}([^:\n]*)/m.exec(out) ?? [];
+  if (seed !== undefined) return { seed: Number(seed), sentence };
+  if (/^\d+ seeds in /m.test(out)) return undefined;
+  throw new Error(`the simulation ended without a result: ${out.slice(-500)}`);
+};
+
+/** Exit code 1 tells of a failed seed. */
+const outputOf = async (options: readonly string[]): Promise<string> => {
+  try {
+    const { stdout } = await promisify(execFile)(execPath, [COMMAND, ...options], { maxBuffer: MOST_OUTPUT });
+    return stdout;
+  } catch (error) {
+    const { stdout = '', stderr = '' } = error as { readonly stdout?: string; readonly stderr?: string };
+    return `${stdout}${stderr}`;
+  }
+};
+
+/** A table in Markdown. */
+export const tableOf = (all: readonly Found[]): string =>
+  [
+    '| Planted bug | The mistake | The sentence that fell | Seeds |',
+    '|---|---|---|---|',
+    ...all.map(
+      ({ bug, seed, sentence }) => `| \`${bug.name}\` | ${bug.what} | ${sentence ?? 'none'} | ${seed ?? 'not found'} |`,
+    ),
+  ].join('\n');

@@ -1,0 +1,116 @@
+import type { Bug } from './bug.ts';
+
+/** Mistakes in how payments are charged. */
+export const PAYMENT_BUGS: readonly Bug[] = [
+  {
+    name: 'commit-without-version',
+    what: 'A payment is stored without the condition on its version',
+    file: 'shared/payments/record/store.ts',
+    text: `      { equals: ['version', was.version] },
+      { equals: ['status', was.status] },
+      { equals: ['attempt', was.attempt] },`,
+    replacement: '{ exists: true },',
+  },
+  {
+    name: 'confirm-while-processing',
+    what: 'A payment may be confirmed while an attempt is open',
+    file: 'shared/payments/record/decisions.ts',
+    text: "mayPaymentChange(payment.status, 'processing', 'claim') && !payment.draft ? undefined : 'in progress'",
+    replacement: "payment.draft ? 'in progress' : undefined",
+  },
+  {
+    name: 'creation-key-changes',
+    what: 'A retry creates the intent under another idempotency key',
+    file: 'shared/payments/attempts/create-intent.ts',
+    text: 'fingerprint(canonicalJson(intentRequest(payment)))',
+    replacement: 'fingerprint(canonicalJson(intentRequest(payment)), String(Date.now()))',
+  },
+  {
+    name: 'resend-without-lookup',
+    what: 'An unclear attempt is sent again or failed without a look at the provider',
+    file: 'shared/payments/attempts/claimed-call.ts',
+    text: 'return stored === NOT_REACHED ? resendOrFail(now, call) : stored;',
+    replacement: 'return resendOrFail(now, call);',
+  },
+  {
+    name: 'unknown-is-failed',
+    what: 'An unknown outcome of an attempt counts as failed',
+    file: 'shared/payments/attempts/answer.ts',
+    text: `    case 'unknown':
+      return { payment };`,
+    replacement: `    case 'unknown':
+      return { payment: await settle(parts, payment, ['failed', { failureCode: 'processing_error' }]) };`,
+  },
+  {
+    name: 'lost-answer-is-not-done',
+    what: 'A lost answer of a provider counts as a call that did not happen',
+    file: 'shared/providers/wire/failures.ts',
+    text: 'code !== undefined && NOTHING_WAS_SENT.has(code)',
+    replacement: 'code !== undefined',
+  },
+  {
+    name: 'refused-connection-is-unknown',
+    what: 'A refused connection counts as an unknown outcome',
+    file: 'shared/providers/wire/failures.ts',
+    text: 'code !== undefined && NOTHING_WAS_SENT.has(code)',
+    replacement: 'false',
+  },
+  {
+    name: 'late-event-moves-backward',
+    what: 'A late event moves a succeeded payment back',
+    file: 'shared/payments/record/states.ts',
+    text: '  succeeded: { read: ANYWHERE },',
+    replacement: "  succeeded: { read: ANYWHERE, event: ['pending', 'processing', 'failed', 'canceled'] },",
+  },
+  {
+    name: 'event-of-earlier-attempt',
+    what: 'An event about an earlier attempt settles the present one',
+    file: 'shared/payments/record/decisions.ts',
+    text: "  if (isStale(payment, event)) return { kind: 'ignore', reason: 'stale', reconcile: !settled };",
+    replacement: '',
+  },
+  {
+    name: 'stuck-in-processing',
+    what: 'A claimed attempt has no time for its look-up',
+    file: 'shared/payments/record/versions.ts',
+    text: `  nextAction: undefined,
+  reconcileAt: iso(reconcileTime(now, 0)),`,
+    replacement: `  nextAction: undefined,
+  reconcileAt: undefined,`,
+  },
+  {
+    name: 'due-work-is-lost',
+    what: 'Work that is due is taken from the table and never queued',
+    file: 'shared/workers/sweep-due.ts',
+    text: "await deps.queues.send('run-due', bodies);",
+    replacement: '',
+  },
+  {
+    name: 'update-without-lease',
+    what: 'Two updates of one payment are sent to the provider at once',
+    file: 'shared/payments/record/store.ts',
+    text: "[{ equals: ['version', payment.version] }, { lacks: 'draft' }],",
+    replacement: "[{ equals: ['version', payment.version] }],",
+  },
+  {
+    name: 'update-stays-here',
+    what: 'A new amount is stored here and never sent to the provider',
+    file: 'shared/payments/commands/update.ts',
+    text: '  draft.totalCents !== payment.totalCents ||\n  draft.currency !== payment.currency ||\n  draft.methodRef',
+    replacement: '  draft.methodRef',
+  },
+  {
+    name: 'amount-of-the-subtotal',
+    what: 'The provider is asked to charge another amount than the total',
+    file: 'shared/payments/attempts/create-intent.ts',
+    text: '  amountCents: payment.totalCents,',
+    replacement: '  amountCents: payment.totalCents - (payment.totalCents % 100),',
+  },
+  {
+    name: 'alias-not-written',
+    what: 'The provider’s id of a payment does not lead to the payment',
+    file: 'shared/payments/record/store.ts',
+    text: "await putAlias(table, { providerId: payment.providerId, externalId: id }, { kind: 'PAY', id: payment.id });",
+    replacement: '',
+  },
+];

@@ -1,0 +1,61 @@
+import type { Bug } from './bug.ts';
+
+/** Mistakes in refunds, sums and counters. */
+export const REFUND_BUGS: readonly Bug[] = [
+  {
+    name: 'refund-over-total',
+    what: 'A refund may be as large as the payment, whatever was refunded before',
+    file: 'shared/payments/refunds/sums.ts',
+    text: 'if (amount > left || amount === 0) {',
+    replacement: 'if (amount > payment.totalCents || amount === 0) {',
+  },
+  {
+    name: 'refund-not-reserved',
+    what: 'A pending refund reserves nothing of its payment',
+    file: 'shared/payments/refunds/sums.ts',
+    text: "if (refund?.status === 'pending') return { ...NOTHING, refundingCents: refund.amountCents };",
+    replacement: '',
+  },
+  {
+    name: 'reservation-not-released',
+    what: 'A refund that has ended keeps its reservation',
+    file: 'shared/payments/refunds/sums.ts',
+    text: '...withShare(payment, shareOf(was), shareOf(next)),',
+    replacement: '...withShare(payment, NOTHING, shareOf(next)),',
+  },
+  {
+    name: 'refund-never-looked-up',
+    what: 'A refund with an unknown outcome is never looked up',
+    file: 'shared/payments/commands/refund.ts',
+    text: '  reconcileAt: iso(reconcileTime(now, 0)),',
+    replacement: '',
+  },
+  {
+    name: 'refund-recorded-twice',
+    what: 'A refund made here is recorded again when its event arrives',
+    file: 'shared/payments/refunds/reports.ts',
+    text: 'const known = await findOurs(deps, store, { payment, report });',
+    replacement: 'const known = undefined;',
+  },
+  {
+    name: 'counted-twice',
+    what: 'A change that the stream repeats is counted again',
+    file: 'shared/payments/record/projection.ts',
+    text: '    if: [{ absent: true }],',
+    replacement: '    if: [],',
+  },
+  {
+    name: 'counted-by-every-status',
+    what: 'A payment stays counted under its earlier statuses',
+    file: 'shared/payments/record/projection.ts',
+    text: '...(was ? takenBack(allSharesOf(was)) : []),',
+    replacement: '',
+  },
+  {
+    name: 'summary-forgets-refunds',
+    what: 'Refunds are missing in the sums of their day',
+    file: 'shared/payments/record/projection.ts',
+    text: '...(refund ? refundShares(after, refund) : []),',
+    replacement: '',
+  },
+];

@@ -1,0 +1,69 @@
+import type { Bug } from './bug.ts';
+
+/** Mistakes in subscriptions and memberships. */
+export const SUBSCRIPTION_BUGS: readonly Bug[] = [
+  {
+    name: 'subscription-without-lock',
+    what: 'A subscription is stored without the condition on its lock',
+    file: 'shared/subscriptions/record/store.ts',
+    text: 'const put = { put: itemOf(locked), if: asRead(was) };',
+    replacement: 'const put = { put: itemOf(locked), if: [{ exists: true }] };',
+  },
+  {
+    name: 'membership-kept-after-cancel',
+    what: 'A membership stays active after its subscription is canceled',
+    file: 'shared/subscriptions/record/membership-of.ts',
+    text: "  canceled: 'cancelled',",
+    replacement: "  canceled: 'active',",
+  },
+  {
+    name: 'membership-kept-while-paused',
+    what: 'A membership stays active while its subscription is paused',
+    file: 'shared/subscriptions/record/membership-of.ts',
+    text: "  paused: 'expired',",
+    replacement: "  paused: 'active',",
+  },
+  {
+    name: 'membership-in-trial',
+    what: 'A membership is active before its first payment',
+    file: 'shared/subscriptions/record/membership-of.ts',
+    text: "if (activeSince === undefined) return 'pending';",
+    replacement: '',
+  },
+  {
+    name: 'month-too-long',
+    what: 'A monthly period has two months',
+    file: 'shared/subscriptions/billing/calendar.ts',
+    text: 'addMonths(day, count * length.months)',
+    replacement: 'addMonths(day, count * (length.months + 1))',
+  },
+  {
+    name: 'dunning-a-day-late',
+    what: 'A failed renewal is retried a day late',
+    file: 'shared/subscriptions/billing/dunning.ts',
+    text: 'firstFailure + day * DAY).find',
+    replacement: 'firstFailure + (day + 1) * DAY).find',
+  },
+  {
+    name: 'charge-after-scheduled-cancel',
+    what: 'A subscription that ends with its period is billed for the next one',
+    file: 'shared/subscriptions/record/due.ts',
+    text: "if (cancelAtPeriodEnd) return [{ step: 'cancel', at: periodEnd }];",
+    replacement: '',
+  },
+  {
+    name: 'cancel-only-here',
+    what: 'A subscription that the provider bills is canceled here only',
+    file: 'shared/subscriptions/commands/cancel.ts',
+    text: `  if (isProviderBilled(subscription) && subscription.status !== 'canceled')
+    await cancelProviderSubscription(deps, subscription);`,
+    replacement: '',
+  },
+  {
+    name: 'renewal-without-charge',
+    what: 'A renewal whose payment failed counts as paid',
+    file: 'shared/subscriptions/billing/charge.ts',
+    text: 'return recordFailed(subscription, { code, attempts: payment.attempt, spent: false }, settlement);',
+    replacement: 'return recordPaid(subscription, settlement.now);',
+  },
+];

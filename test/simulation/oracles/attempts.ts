@@ -1,0 +1,79 @@
+import type { Exchange, History, Item, Oracle } from '../model/history.ts';
+import { at, isTaken, recordsOf } from '../model/records.ts';
+
+/** Sentences about the attempts of a payment, as its versions tell them. */
+export const oneIntent: Oracle = {
+  sentence: 'A payment has one intent at its provider that can still be paid',
+  atRestOnly: true,
+  violations: ({ ledger }) => {
+    const open = ledger.payment_intents.filter(({ payment_id, status }) => payment_id && status !== 'canceled');
+    const byPayment = Map.groupBy(open, ({ payment_id }) => String(payment_id));
+    return [...byPayment].flatMap(([id, intents]) =>
+      intents.length > 1 ? [`${id} has the intents ${intents.map((one) => one.id).join(', ')}`] : [],
+    );
+  },
+};
+
+interface Step {
+  readonly id: string;
+  readonly payment: Item;
+  readonly was: Item;
+  readonly next: Item;
+}
+
+/** Each change of a payment's status. */
+const stepsOf = (history: History): readonly Step[] => {
+  const { payments, versionsOf } = recordsOf(history);
+  return payments.flatMap((payment) => {
+    const versions = versionsOf(payment['id']);
+    return versions.slice(1).flatMap((next, index) => {
+      const was = versions[index];
+      return was && was['status'] !== next['status'] ? [{ id: payment['id'], payment, was, next }] : [];
+    });
+  });
+};
+
+export const successStays: Oracle = {
+  sentence: 'A payment that has succeeded stays succeeded',
+  atRestOnly: false,
+  violations: (history) =>
+    stepsOf(history)
+      .filter(({ was }) => was['status'] === 'succeeded')
+      .map(({ id, next }) => `${id} became ${next['status']} by ${next['cause']}`),
+};
+
+export const failureStays: Oracle = {
+  sentence: 'An attempt that has failed does not succeed later, unless its payer pays in the browser',
+  atRestOnly: false,
+  violations: (history) =>
+    stepsOf(history)
+      .filter(({ payment }) => payment['providerId'] !== 'provider_a')
+      .filter(({ was, next }) => was['status'] === 'failed' && next['status'] === 'succeeded')
+      .map(({ id, next }) => `${id} failed, and succeeded by ${next['cause']} without another attempt`),
+};
+
+/** A function that lost its caller may still run for this long. */
+const UNDER_WAY_MS = 45_000;
+
+const isConfirm = ({ path }: Exchange, id: string): boolean => path === `/payments/confirm/${id}`;
+
+export const notDoneLeavesNothing: Oracle = {
+  sentence: 'A confirmation that is answered with 503 charges nothing later',
+  atRestOnly: false,
+  violations: (history) => {
+    const { payment } = recordsOf(history);
+    const charges = history.ledger.charges.filter(isTaken);
+    return history.exchanges.flatMap((exchange) => {
+      const id = /^\/payments\/confirm\/([^/]+)$/.exec(exchange.path)?.[1] ?? '';
+      if (exchange.status !== 503 || exchange.body?.code !== 'PROVIDER_UNAVAILABLE') return [];
+      const others = history.exchanges.filter((one) => one !== exchange && isConfirm(one, id));
+      // Others may confirm it, a payer may pay it in the browser or approve it, and a subscription collects its own.
+      const isOnly = others.length === 0 && payment(id)?.['subscriptionId'] === undefined;
+      if (!isOnly || history.acts.some((act) => act === 'pay in the browser' || act === 'take the step of a payer')) {
+        return [];
+      }
+      const late = charges.find((one) => one.payment_id === id && at(one.created_at) > exchange.sentAt - UNDER_WAY_MS);
+      return late ? [`${late.id} charged ${id}, answer ${exchange.number} was 503`] : [];
+    });
+  },
+};

@@ -1,0 +1,151 @@
+import type { Exchange, History, Item, Json, Oracle } from '../model/history.ts';
+import { at, isTaken, isVisible, recordsOf } from '../model/records.ts';
+
+/** Sentences about what an answer promises. */
+const UNDER_WAY_MS = 45_000;
+
+const isDone = ({ status }: Exchange): boolean => status >= 200 && status < 300;
+
+export const syncFinds: Oracle = {
+  sentence: 'A payment is found by the id that its provider has given to it',
+  atRestOnly: false,
+  violations: (history) => {
+    const payments = recordsOf(history).payments.filter(isVisible);
+    const people = new Map(history.people.map((person) => [person.name, person]));
+    return history.exchanges.flatMap(({ number, path, status, person, sentAt }) => {
+      const externalId = /^\/payments\/sync\/([^/]+)$/.exec(path)?.[1];
+      if (externalId === undefined || status !== 404) return [];
+      const { userId, kind } = people.get(person) ?? {};
+      const payment = payments.find(
+        (one) => one['providerPaymentId'] === externalId || one['providerIntentId'] === externalId,
+      );
+      const mayRead = kind === 'admin' || (payment?.['userId'] === userId && payment?.['organizationId'] === undefined);
+      const isKnown = payment !== undefined && mayRead && at(payment['createdAt']) < sentAt;
+      return isKnown ? [`answer ${number}: ${externalId} of ${payment['id']} is not found`] : [];
+    });
+  },
+};
+
+/** The provider's own record of its refunds may be ahead of ours only where its dashboard refunds too. */
+export const refundsFit: Oracle = {
+  sentence: 'The service asks a provider for no refund over the rest of the charge',
+  atRestOnly: false,
+  violations: (history) => {
+    const { refunds } = recordsOf(history);
+    const byPayment = Map.groupBy(refunds, ({ paymentId }) => String(paymentId));
+    return [...byPayment].flatMap(([paymentId, own]) => {
+      if (own.some(({ source }) => source === 'provider')) return [];
+      return own
+        .filter(({ status, failureCode }) => status === 'failed' && failureCode === 'refund_exceeds')
+        .map(({ id }) => `${id} of ${paymentId} was refused by the provider`);
+    });
+  },
+};
+
+const METHOD_CHANGE = /^\/(payment-methods|customers|organizations|admin\/erasures|payments|subscriptions)/;
+
+export const defaultKept: Oracle = {
+  sentence: 'The default that was set last is the default',
+  atRestOnly: true,
+  violations: (history) => {
+    const pointers = new Map(
+      history.items.filter(({ sk }) => sk === 'DEFAULT#PM').map((item) => [String(item['pk']), item['recordId']]),
+    );
+    const methods = new Map(recordsOf(history).methods.map((method) => [method['id'], method]));
+    const isRemovedThere = history.acts.includes('remove a method at the provider');
+    return history.exchanges.flatMap((exchange) => {
+      const id = /^\/payment-methods\/([^/]+)\/set-default$/.exec(exchange.path)?.[1] ?? '';
+      const method = methods.get(id);
+      if (!isDone(exchange) || method === undefined || isRemovedThere) return [];
+      const later = history.exchanges.some(
+        (one) =>
+          one !== exchange &&
+          one.method !== 'GET' &&
+          METHOD_CHANGE.test(one.path) &&
+          one.answeredAt + UNDER_WAY_MS > exchange.sentAt,
+      );
+      const pointer = pointers.get(`OWNER#${ownerOf(method)}`);
+      return later || pointer === id ? [] : [`${id} of answer ${exchange.number}, the default is ${pointer ?? 'none'}`];
+    });
+  },
+};
+
+const ownerOf = ({ organizationId, userId, guestId }: Item): string => {
+  if (organizationId !== undefined) return `ORG#${organizationId}`;
+  return userId === undefined ? `GUEST#${guestId}` : `USER#${userId}`;
+};
+
+export const erasedIsNameless: Oracle = {
+  sentence: 'At rest no payment of an erased person names the person',
+  atRestOnly: true,
+  violations: (history) => {
+    const { payments } = recordsOf(history);
+    const erasures = history.exchanges.filter((one) => one.path === '/admin/erasures' && one.status === 202);
+    return erasures.flatMap(({ sent, sentAt }) =>
+      payments
+        .filter((payment) => isVisible(payment) && payment['organizationId'] === undefined)
+        .filter(({ createdAt }) => at(createdAt) < sentAt - UNDER_WAY_MS)
+        .filter(({ userId, guestEmail, userEmail }) =>
+          sent.user_id === undefined ? guestEmail === sent.email : userId === sent.user_id && userEmail !== undefined,
+        )
+        .map(({ id }) => `${id} of ${sent.user_id ?? sent.email}`),
+    );
+  },
+};
+
+/** Requests after which a subscription goes on. */
+const GOES_ON = /^\/subscriptions\/[^/]+(\/(reactivate|resume|pause))?$/;
+
+export const nothingAfterScheduledEnd: Oracle = {
+  sentence: 'A subscription that was canceled for the end of its period is not charged for the next one',
+  atRestOnly: false,
+  violations: (history) => {
+    const { payment } = recordsOf(history);
+    const charges = history.ledger.charges.filter(isTaken);
+    return history.exchanges.flatMap((exchange) => {
+      const { path, body, sentAt, answeredAt } = exchange;
+      const id = /^\/subscriptions\/([^/]+)\/cancel$/.exec(path)?.[1] ?? '';
+      const isRunning = body?.status === 'active' || body?.status === 'trialing';
+      if (!isDone(exchange) || !body?.cancel_at_period_end || !isRunning) return [];
+      const goesOn = history.exchanges.some(
+        (one) =>
+          one.path.startsWith(`/subscriptions/${id}`) &&
+          one.method !== 'GET' &&
+          GOES_ON.test(one.path) &&
+          one.answeredAt + UNDER_WAY_MS > sentAt,
+      );
+      const end = at(body.current_period_end);
+      if (goesOn || end < answeredAt) return [];
+      return charges
+        .filter(({ payment_id }) => payment(payment_id ?? '')?.['subscriptionId'] === id)
+        .filter(({ created_at }: Json) => at(created_at) > Math.max(answeredAt, end - UNDER_WAY_MS))
+        .map((charge) => `${charge.id} charged ${id} after its last period`);
+    });
+  },
+};
+
+const DAYS: Readonly<Record<string, readonly [number, number]>> = {
+  daily: [1, 1],
+  weekly: [7, 7],
+  monthly: [28, 31],
+  quarterly: [89, 92],
+  yearly: [365, 366],
+};
+const DAY_MS = 86_400_000;
+
+/** Of subscriptions that the service bills; a trial has its own length. */
+export const periodsFit: Oracle = {
+  sentence: 'A period that the service bills is as long as its interval',
+  atRestOnly: false,
+  violations: (history: History) =>
+    recordsOf(history).subscriptions.flatMap((subscription) => {
+      const { id, status, billingOwner, billingInterval, currentPeriodStart, currentPeriodEnd } = subscription;
+      const { period, intervalMultiplier = 1 } = subscription;
+      if (billingOwner !== 'service' || !(period >= 0) || ['creating', 'declined', 'trialing'].includes(status))
+        return [];
+      const [least, most] = DAYS[billingInterval] ?? [0, 0];
+      const days = (at(currentPeriodEnd) - at(currentPeriodStart)) / DAY_MS;
+      if (days >= least * intervalMultiplier && days <= most * intervalMultiplier) return [];
+      return [`${id}, ${billingInterval}, has a period of ${days} days`];
+    }),
+};
