@@ -8,7 +8,7 @@ import { installPlatform, realNow } from './kernel/platform.ts';
 /**
  * `npm run simulate -- --seeds 1000`: runs the whole service in this process under a seeded scheduler.
  * `--from N` begins at that seed, `--seed N --trace` prints the history of one seed, `--off 'kill 41,operation 2.3'` leaves
- * things out, `--shrink` makes a failed history smaller, `--bug <name>` plants a mistake that the run has to find, and
+ * things out, `--bug <name>` plants a mistake that the run has to find, and
  * `--bugs` looks for every planted mistake in processes of their own. `--brief` prints no history of a failed seed.
  */
 const { values } = parseArgs({
@@ -23,7 +23,6 @@ const { values } = parseArgs({
     bug: { type: 'string' },
     bugs: { type: 'boolean', default: false },
     processes: { type: 'string', default: '2' },
-    shrink: { type: 'boolean', default: false },
     brief: { type: 'boolean', default: false },
   },
 });
@@ -50,6 +49,8 @@ const { shrink } = await import('./shrink.ts');
 const { sumOf } = await import('./kernel/statistics.ts');
 
 const off = new Set(values.off.split(',').filter(Boolean));
+const left = (names: ReadonlySet<string> = new Set()): string =>
+  names.size === 0 ? '' : ` --off '${[...names].join(',')}'${values.bug ? ` --bug ${values.bug}` : ''}`;
 const one = values.seed === undefined ? undefined : Number(values.seed);
 const first = one ?? Number(values.from);
 const last = one ?? first + Number(values.seeds) - 1;
@@ -72,10 +73,12 @@ for (let seed = first; seed <= last; seed += 1) {
   say(`seed ${seed} failed:`);
   for (const problem of result.problems) say(`  ${problem}`);
   if (values.brief) break;
-  const smaller = values.shrink ? await shrink(result, { seed, off }) : { seed, off };
-  if (!values.trace) for (const line of (await simulate({ ...smaller, keepTrace: true })).trace) say(line);
-  const left = [...(smaller.off ?? [])].join(',');
-  say(`again: npm run simulate -- --seed ${seed} --trace${left === '' ? '' : ` --off '${left}'`}`);
+  const smaller = (await shrink(result, { seed, off })).options;
+  const { timeline, problems } = await simulate({ ...smaller, keepTrace: true });
+  say(`the smallest history that fails in this way:`);
+  if (!values.trace) for (const line of timeline) say(line);
+  for (const problem of problems) say(`  ${problem}`);
+  say(`again: npm run simulate -- --seed ${seed} --trace${left(smaller.off)}`);
   break;
 }
 const { steps, kills, delays, faults, reached, killedAfter } = sumOf(all);

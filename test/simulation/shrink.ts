@@ -1,16 +1,33 @@
 import { type RunOptions, type RunResult, simulate } from './simulation.ts';
 
+export interface Shrunk {
+  /** The smallest history that still breaks the sentence. */
+  readonly options: RunOptions;
+  readonly result: RunResult;
+  /** How many histories were run for it. */
+  readonly tries: number;
+}
+
+const MOST_TRIES = 80;
+
 /**
- * Makes a failed history smaller: switches off operations, then faults, kills and delays, by halves, as long as the run fails
- * with the same sentence.
+ * Makes a failed history smaller: switches off kinds of faults, people, operations and single faults, by halves, as long as
+ * the run breaks the same sentence.
  */
-export const shrink = async (failed: RunResult, options: RunOptions): Promise<RunOptions> => {
+export const shrink = async (
+  failed: RunResult,
+  options: RunOptions,
+  run: (options: RunOptions) => Promise<RunResult> = simulate,
+): Promise<Shrunk> => {
   const sentence = sentenceOf(failed);
   let off: ReadonlySet<string> = options.off ?? new Set();
   let smallest = failed;
+  let tries = 0;
   const fails = async (more: readonly string[]): Promise<boolean> => {
+    if (tries >= MOST_TRIES) return false;
+    tries += 1;
     const tried = new Set([...off, ...more]);
-    const result = await simulate({ ...options, off: tried });
+    const result = await run({ ...options, off: tried });
     if (sentenceOf(result) !== sentence) return false;
     off = tried;
     smallest = result;
@@ -19,12 +36,19 @@ export const shrink = async (failed: RunResult, options: RunOptions): Promise<Ru
   const without = async (names: readonly string[]): Promise<void> => {
     if (names.length === 0 || (await fails(names)) || names.length === 1) return;
     const middle = Math.ceil(names.length / 2);
-    await without(names.slice(0, middle));
     await without(names.slice(middle));
+    await without(names.slice(0, middle));
   };
-  for (const kind of ['operation', 'event'] as const)
-    await without(smallest.happened[kind].filter((name) => !off.has(name)));
-  return { ...options, off };
+  await without(kindsOf(smallest));
+  await without(smallest.happened.people);
+  await without(smallest.happened.operations);
+  await without(smallest.happened.events);
+  return { options: { ...options, off }, result: smallest, tries };
 };
+
+/** `answer lost 12` is of the kind `answer lost`. */
+const kindsOf = ({ happened }: RunResult): readonly string[] => [
+  ...new Set(happened.events.map((name) => name.replace(/ \d+$/, ''))),
+];
 
 const sentenceOf = ({ problems }: RunResult): string | undefined => problems[0]?.split(':')[0];

@@ -1,5 +1,5 @@
 import { currentInvocation } from './kernel/invocation.ts';
-import { createKernel, type Kernel } from './kernel/kernel.ts';
+import { createKernel, type Kernel, StuckError } from './kernel/kernel.ts';
 import { EPOCH, useMachine } from './kernel/platform.ts';
 import type { Prng } from './kernel/prng.ts';
 import type { Counts } from './kernel/statistics.ts';
@@ -17,7 +17,7 @@ import { createWorld, type World } from './world/world.ts';
 /** What decides a run: the same options give the same history, on every machine. */
 export interface RunOptions {
   readonly seed: number;
-  /** Operations, faults, kills and delays that do not happen, as the trace names them: `operation 2.3`, `kill 41`. */
+  /** What does not happen: one thing as the trace names it (`operation 2.3`, `kill 41`), a kind (`kill`) or a person (`ada`). */
   readonly off?: ReadonlySet<string>;
   readonly oracles?: readonly Oracle[];
   readonly weather?: Weather;
@@ -31,9 +31,14 @@ export interface RunResult {
   /** SHA-256 of the whole history. */
   readonly digest: string;
   readonly trace: readonly string[];
+  readonly timeline: readonly string[];
   readonly operations: number;
   /** Names of what happened, each of which can be switched off. */
-  readonly happened: { readonly operation: readonly string[]; readonly event: readonly string[] };
+  readonly happened: {
+    readonly people: readonly string[];
+    readonly operations: readonly string[];
+    readonly events: readonly string[];
+  };
   /** What was seen last; undefined where the run did not get that far. */
   readonly history: History | undefined;
   readonly counts: Counts;
@@ -59,8 +64,9 @@ export const simulate = async (options: RunOptions): Promise<RunResult> => {
     problems,
     digest: trace.digest(),
     trace: trace.lines(),
+    timeline: trace.timeline(),
     operations: [...(world?.done.values() ?? [])].reduce((sum, count) => sum + count, 0),
-    happened: { operation: world?.labels ?? [], event: kernel.events() },
+    happened: { people: world?.people ?? [], operations: world?.labels ?? [], events: kernel.events() },
     history: seen,
     counts: kernel.counts(),
   });
@@ -106,15 +112,21 @@ export const simulate = async (options: RunOptions): Promise<RunResult> => {
     world = created;
     await kernel.driveUntil(created.run());
     await comeToRest(kernel, opened);
+    trace.endTimeline();
     const last = await withoutPassingTime(kernel, look(created, true));
     judge({ ...last, audit: await kernel.driveUntil(readAudit(created.client, last)) });
     return end([...problems]);
   } catch (error) {
-    return end([...problems, error instanceof Error ? (error.stack ?? error.message) : String(error)]);
+    return end([...problems, problemOf(error)]);
   } finally {
     await service?.close();
     useMachine(undefined);
   }
+};
+
+const problemOf = (error: unknown): string => {
+  if (error instanceof StuckError) return `The service comes to rest: ${error.message}`;
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
 };
 
 const useWebhookMode = (kernel: Kernel, service: Service): Promise<unknown> => {

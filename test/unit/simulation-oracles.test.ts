@@ -18,16 +18,11 @@ import {
   subscriptionItem,
   versionItem,
 } from '../builders/history.ts';
-import type { History } from '../simulation/model/history.ts';
+import { type Case, PROMISE_CASES } from '../builders/promise-cases.ts';
 import { ORACLES } from '../simulation/oracles/oracles.ts';
 import { BEN } from '../simulation/world/people.ts';
 
 /** Each sentence of the simulation falls on a small history that breaks it, and holds on one beside it that does not. */
-interface Case {
-  readonly broken: History;
-  readonly sound: History;
-}
-
 const DAY_S = 86_400;
 const CREATED = `${PAYMENT}:1:payment.created`;
 const PAID = `${PAYMENT}:2:payment.succeeded`;
@@ -97,6 +92,7 @@ const claims = (...days: readonly number[]) => [
 ];
 
 const CASES: Readonly<Record<string, Case>> = {
+  ...PROMISE_CASES,
   'A payment is charged at most once': {
     broken: historyOf({ ledger: { charges: [chargeRow(), chargeRow({ id: 'ch_2', payment_intent: 'pi_2' })] } }),
     sound: historyOf({ ledger: { charges: [chargeRow({ status: 'failed' }), chargeRow({ id: 'ch_2' })] } }),
@@ -274,7 +270,9 @@ const CASES: Readonly<Record<string, Case>> = {
     }),
   },
   'Every acknowledged create is there': {
-    broken: historyOf({ exchanges: [exchangeOf({ method: 'POST', path: '/payments', status: 201, body: { id: PAYMENT } })] }),
+    broken: historyOf({
+      exchanges: [exchangeOf({ method: 'POST', path: '/payments', status: 201, body: { id: PAYMENT } })],
+    }),
     sound: historyOf({
       items: [paymentItem()],
       exchanges: [exchangeOf({ method: 'POST', path: '/payments', status: 201, body: { id: PAYMENT } })],

@@ -93,11 +93,11 @@ export const PAYMENT_BUGS: readonly Bug[] = [
     replacement: "[{ equals: ['version', payment.version] }],",
   },
   {
-    name: 'update-stays-here',
-    what: 'A new amount is stored here and never sent to the provider',
-    file: 'shared/payments/commands/update.ts',
-    text: '  draft.totalCents !== payment.totalCents ||\n  draft.currency !== payment.currency ||\n  draft.methodRef',
-    replacement: '  draft.methodRef',
+    name: 'update-with-old-amount',
+    what: 'An update stores a new amount here and sends the old one to the provider',
+    file: 'shared/payments/attempts/update-intent.ts',
+    text: '    amountCents: next.totalCents,',
+    replacement: '    amountCents: payment.totalCents,',
   },
   {
     name: 'amount-of-the-subtotal',

@@ -46,7 +46,7 @@ export interface KernelOptions {
 }
 
 /** The run does not end: a loop without an end, or a promise that nothing settles. */
-class StuckError extends Error {}
+export class StuckError extends Error {}
 
 interface NamedFault extends Fault<unknown> {
   readonly name: string;
@@ -88,12 +88,12 @@ export const createKernel = ({ seed, trace, off, weather }: KernelOptions): Kern
   const tally: Tally = { steps: 0, kills: 0, delays: 0, faults: new Map(), reached: new Set(), killedAfter: new Set() };
   const now = (): number => EPOCH + elapsed;
   const timers = createTimers(now);
-  const note = (text: string): void => trace.line(elapsed, text);
+  const note = (text: string): void => trace.line(elapsed, text, true);
   /** Each thing that goes wrong has a number, by which it can be switched off. */
   const happens = (kind: string): boolean => {
     events += 1;
     const name = `${kind} ${events}`;
-    if (off.has(name)) return false;
+    if (off.has(kind) || off.has(name)) return false;
     happened.push(name);
     return true;
   };
@@ -117,7 +117,7 @@ export const createKernel = ({ seed, trace, off, weather }: KernelOptions): Kern
     const ms = Math.round(SHORTEST_DELAY_MS * (sky.longestDelayMs / SHORTEST_DELAY_MS) ** fate.next());
     picked.readyAt = now() + ms;
     tally.delays += 1;
-    note(`${what}: delayed by ${ms} ms (delay ${events})`);
+    trace.line(elapsed, `${what}: delayed by ${ms} ms (delay ${events})`);
     return true;
   };
   const begin = (picked: Pending): void => {
@@ -130,11 +130,13 @@ export const createKernel = ({ seed, trace, off, weather }: KernelOptions): Kern
     tally.reached.add(site);
     const number = tally.steps;
     const fault = faultOf(request);
-    const kill = invocation !== undefined && fate.chance(sky.kills) && happens('kill') ? `kill ${events}` : undefined;
+    const kill = killOf(invocation);
     if (fault) tally.faults.set(fault.kind, (tally.faults.get(fault.kind) ?? 0) + 1);
-    note(`${number} ${what}${fault ? `: ${fault.name}` : ''}`);
+    const tells = fault !== undefined || isTelling(request);
+    trace.line(elapsed, `${number} ${what}${fault ? `: ${fault.name}` : ''}`, tells);
     const ended = (outcome: string, settle: () => void): void => {
-      note(`${number} ${outcome}${kill === undefined ? '' : `; ${labelOf(invocation)} is killed (${kill})`}`);
+      const death = kill === undefined ? '' : `; ${labelOf(invocation)} is killed (${kill})`;
+      trace.line(elapsed, `${number} ${outcome}${death}`, tells || kill !== undefined);
       if (kill === undefined) {
         if (invocation?.stopped === undefined) settle();
         return;
@@ -148,6 +150,8 @@ export const createKernel = ({ seed, trace, off, weather }: KernelOptions): Kern
       (error: unknown) => ended(`failed: ${nameOf(error)}`, () => picked.reject(error)),
     );
   };
+  const killOf = (invocation: Invocation | undefined): string | undefined =>
+    invocation !== undefined && fate.chance(sky.kills) && happens('kill') ? `kill ${events}` : undefined;
   const faultOf = ({ place, faults }: StepRequest<unknown>): NamedFault | undefined => {
     const allowed = fate.chance(sky.faults[place]) ? faults.filter(({ kind }) => sky.allows(kind)) : [];
     if (allowed.length === 0) return undefined;
@@ -254,6 +258,10 @@ export const createKernel = ({ seed, trace, off, weather }: KernelOptions): Kern
 };
 
 const isStopped = ({ invocation }: Pending): boolean => invocation?.stopped !== undefined;
+
+/** Requests of clients, and writes at a provider. */
+const isTelling = ({ place, call }: StepRequest<unknown>): boolean =>
+  place === 'gateway' || (place === 'provider' && !call.startsWith('GET'));
 
 const labelOf = (invocation: Invocation | undefined): string => invocation?.label ?? 'outside';
 

@@ -2,11 +2,15 @@ import { createHash } from 'node:crypto';
 
 /** The history of a run as lines of text. The digest covers every line; the lines themselves are kept on request. */
 export interface Trace {
-  /** @param at ms since the start of the run */
-  line(at: number, text: string): void;
+  /** @param at ms since the start of the run. `tells`: the line belongs into the timeline */
+  line(at: number, text: string, tells?: boolean): void;
   /** SHA-256 of all lines so far. */
   digest(): string;
   lines(): readonly string[];
+  /** Who did what, and what went wrong: without the calls that simply succeeded. */
+  timeline(): readonly string[];
+  /** What follows only reads what the history has left. */
+  endTimeline(): void;
 }
 
 const CHUNK = 65_536;
@@ -14,6 +18,8 @@ const CHUNK = 65_536;
 export const createTrace = (keep: boolean): Trace => {
   const hash = createHash('sha256');
   const lines: string[] = [];
+  const timeline: string[] = [];
+  let isOver = false;
   /** One long text is hashed faster than its lines. */
   let waiting = '';
   const flush = (): void => {
@@ -21,17 +27,22 @@ export const createTrace = (keep: boolean): Trace => {
     waiting = '';
   };
   return {
-    line: (at, text) => {
+    line: (at, text, tells = false) => {
       const line = `${timeOf(at)} ${text}`;
       waiting += `${line}\n`;
       if (waiting.length > CHUNK) flush();
       if (keep) lines.push(line);
+      if (keep && tells && !isOver) timeline.push(line);
     },
     digest: () => {
       flush();
       return hash.copy().digest('hex');
     },
     lines: () => lines,
+    timeline: () => timeline,
+    endTimeline: () => {
+      isOver = true;
+    },
   };
 };
 

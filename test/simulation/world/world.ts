@@ -16,6 +16,8 @@ export interface World {
   readonly done: ReadonlyMap<string, number>;
   /** The name of each operation that was planned, by which it can be switched off: `operation 2.3`. */
   readonly labels: readonly string[];
+  /** Who acted. */
+  readonly people: readonly string[];
   /** Names of what payers, banks and dashboards did. */
   readonly acts: readonly string[];
   run(): Promise<void>;
@@ -59,6 +61,7 @@ export const createWorld = ({
   const done = new Map<string, number>();
   const acts: string[] = [];
   const labels: string[] = [];
+  const people = new Set<string>();
 
   const act = async ({ method = 'POST', path, headers, body }: Acted): Promise<void> => {
     const { status } = await stage.control({
@@ -85,6 +88,9 @@ export const createWorld = ({
     done,
     acts,
     labels,
+    get people() {
+      return [...people];
+    },
     run: async () => {
       await prepare(client, prng.fork('preparation'));
       const rounds = prng.fork('rounds');
@@ -94,9 +100,10 @@ export const createWorld = ({
       for (let round = 0; round < count; round += 1) {
         const chance = prng.fork(`round ${round}`);
         const scene = { chance, knowledge, users, operations, now: stage.now(), plant: client.plant };
-        const planned = planRound(scene, round).filter(({ label }) => !off.has(label));
+        const planned = planRound(scene, round).filter((one) => !off.has(one.label) && !off.has(actorOf(one)));
         labels.push(...planned.map(({ label }) => label));
-        for (const { label, operation } of planned) note(`${label}: ${operation.name}`);
+        for (const one of planned) people.add(actorOf(one));
+        for (const one of planned) note(`${one.label}: ${actorOf(one)}: ${one.operation.name}`);
         await Promise.all(planned.map(carryOut));
         const { ms } = chance.weighted(SPANS);
         await stage.wait(ms);
@@ -112,6 +119,9 @@ interface Planned {
   readonly step: Step;
   readonly chance: Prng;
 }
+
+/** A person, or a payer, bank or dashboard past the service. */
+const actorOf = ({ step }: Planned): string => (step.kind === 'request' ? step.person.name : 'outside');
 
 interface RoundScene extends Omit<Scene, 'prng'> {
   readonly chance: Prng;

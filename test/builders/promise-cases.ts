@@ -1,0 +1,116 @@
+import type { History } from '../simulation/model/history.ts';
+import {
+  chargeRow,
+  exchangeOf,
+  historyOf,
+  intentRow,
+  iso,
+  METHOD,
+  methodItem,
+  PAYMENT,
+  paymentItem,
+  SUBSCRIPTION,
+  subscriptionItem,
+  versionItem,
+} from './history.ts';
+
+/** A history that breaks a sentence, and one beside it that does not. */
+export interface Case {
+  readonly broken: History;
+  readonly sound: History;
+}
+
+const atSquare = (...statuses: readonly string[]): History =>
+  historyOf({
+    items: [
+      paymentItem({ providerId: 'provider_c' }),
+      ...statuses.map((status, index) => versionItem(index + 1, { status, cause: 'answer' })),
+    ],
+  });
+const answered503 = (charges: readonly unknown[]): History =>
+  historyOf({
+    items: [paymentItem()],
+    exchanges: [
+      exchangeOf({
+        ...{ at: 1, method: 'POST', path: `/payments/confirm/${PAYMENT}`, status: 503 },
+        body: { code: 'PROVIDER_UNAVAILABLE' },
+      }),
+    ],
+    ledger: { charges },
+  });
+const synced = (status: number): History =>
+  historyOf({
+    items: [paymentItem({ providerPaymentId: 'pi_1' })],
+    exchanges: [exchangeOf({ at: 5, method: 'POST', path: '/payments/sync/pi_1', status })],
+  });
+const refunds = (...sources: readonly string[]): History =>
+  historyOf({
+    items: sources.map((source, index) => ({
+      ...{ pk: `RFD#ref_${index}`, sk: 'RFD', paymentId: PAYMENT, source },
+      ...(source === 'api' ? { status: 'failed', failureCode: 'refund_exceeds' } : { status: 'succeeded' }),
+    })),
+  });
+const defaultSet = (recordId: string): History =>
+  historyOf({
+    items: [methodItem(), { pk: 'OWNER#USER#user_ada', sk: 'DEFAULT#PM', recordId }],
+    exchanges: [exchangeOf({ method: 'POST', path: `/payment-methods/${METHOD}/set-default` })],
+  });
+const erased = (userEmail: string | undefined): History =>
+  historyOf({
+    items: [paymentItem({ userEmail })],
+    exchanges: [exchangeOf({ at: 500, path: '/admin/erasures', status: 202, sent: { user_id: 'user_ada' } })],
+  });
+const endsAt = (chargedAt: number): History =>
+  historyOf({
+    items: [paymentItem({ subscriptionId: SUBSCRIPTION })],
+    exchanges: [
+      exchangeOf({
+        ...{ method: 'POST', path: `/subscriptions/${SUBSCRIPTION}/cancel` },
+        body: { status: 'active', cancel_at_period_end: true, current_period_end: iso(1_000) },
+      }),
+    ],
+    ledger: { charges: [chargeRow({ created_at: iso(chargedAt) })] },
+  });
+const month = (days: number): History =>
+  historyOf({
+    items: [
+      subscriptionItem({
+        ...{ billingOwner: 'service', period: 0 },
+        ...{ currentPeriodStart: iso(0), currentPeriodEnd: iso(days * 86_400) },
+      }),
+    ],
+  });
+
+export const PROMISE_CASES: Readonly<Record<string, Case>> = {
+  'A payment has one intent at its provider that can still be paid': {
+    broken: historyOf({ ledger: { payment_intents: [intentRow(), intentRow({ id: 'pi_2' })] } }),
+    sound: historyOf({ ledger: { payment_intents: [intentRow(), intentRow({ id: 'pi_2', status: 'canceled' })] } }),
+  },
+  'A payment that has succeeded stays succeeded': {
+    broken: atSquare('processing', 'succeeded', 'failed'),
+    sound: atSquare('processing', 'failed', 'processing', 'succeeded'),
+  },
+  'An attempt that has failed does not succeed later, unless its payer pays in the browser': {
+    broken: atSquare('processing', 'failed', 'succeeded'),
+    sound: atSquare('processing', 'failed', 'processing', 'succeeded'),
+  },
+  'A confirmation that is answered with 503 charges nothing later': {
+    broken: answered503([chargeRow()]),
+    sound: answered503([]),
+  },
+  'A payment is found by the id that its provider has given to it': { broken: synced(404), sound: synced(200) },
+  'The service asks a provider for no refund over the rest of the charge': {
+    broken: refunds('api'),
+    sound: refunds('api', 'provider'),
+  },
+  'The default that was set last is the default': { broken: defaultSet('pmt_other'), sound: defaultSet(METHOD) },
+  'At rest no payment of an erased person names the person': {
+    broken: erased('ada@shop.example.com'),
+    sound: erased(undefined),
+  },
+  'A subscription that was canceled for the end of its period is not charged for the next one': {
+    broken: endsAt(1_001),
+    sound: endsAt(-10),
+  },
+  'A period that the service bills is as long as its interval': { broken: month(60), sound: month(31) },
+};
