@@ -70,6 +70,8 @@ export const openQueueStore = (state: State) => {
   // The file may come from an older host without this column.
   if (!state.read(HAS_SOURCE, z.object({})).first()) state.define('ALTER TABLE messages ADD COLUMN source TEXT');
   const sql = prepare(state);
+  const { nextVisibleAt, change } = watchVisibility((queue) => sql.nextVisible.first(queue)?.at ?? undefined);
+  const changeTogether = <Result>(work: () => Result): Result => change(() => state.together(work));
 
   const add = (queue: string, message: NewMessage, now: number): string => {
     const id = randomUUID();
@@ -107,26 +109,29 @@ export const openQueueStore = (state: State) => {
   return {
     /** @returns the ids, in order. */
     addAll: (queue: string, messages: readonly NewMessage[], now: number): readonly string[] =>
-      state.together(() => messages.map((message) => add(queue, message, now))),
+      changeTogether(() => messages.map((message) => add(queue, message, now))),
     /** Receives up to `max` visible messages; one that was received `maxReceives` times goes to the dead-letter queue. */
-    take: (queue: string, how: TakeOptions): readonly Message[] =>
-      state.together(() => {
+    take: (queue: string, how: TakeOptions): readonly Message[] => {
+      if ((nextVisibleAt(queue) ?? Number.POSITIVE_INFINITY) > how.now) return [];
+      return changeTogether(() => {
         for (;;) {
           const taken = takeOnce(queue, how);
           if (taken) return taken;
         }
-      }),
-    find: (id: string): Message | undefined => sql.find.first(id),
-    setVisible: (id: string, at: number): boolean => sql.setVisible(at, id) > 0,
-    /** @returns when it is visible. */
-    release: (id: string): number => {
-      sql.release(id);
-      return sql.find.first(id)?.visible_at ?? 0;
+      });
     },
-    remove: (id: string): boolean => sql.remove(id) > 0,
+    find: (id: string): Message | undefined => sql.find.first(id),
+    setVisible: (id: string, at: number): boolean => change(() => sql.setVisible(at, id) > 0),
+    /** @returns when it is visible. */
+    release: (id: string): number =>
+      change(() => {
+        sql.release(id);
+        return sql.find.first(id)?.visible_at ?? 0;
+      }),
+    remove: (id: string): boolean => change(() => sql.remove(id) > 0),
     /** Moves all visible messages, as new ones, to `to`; without it, each to its source queue. */
     moveAll: (from: string, to: string | undefined, now: number): Moved =>
-      state.together(() => {
+      changeTogether(() => {
         let moved = 0;
         for (const { seq, source } of sql.ready.all(from, now, '[]', -1)) {
           const destination = to ?? source;
@@ -140,12 +145,30 @@ export const openQueueStore = (state: State) => {
     /** When the next message that is not visible now becomes visible. */
     nextVisibleAfter: (queue: string, now: number): number | undefined =>
       sql.nextVisibleAfter.first(queue, now)?.at ?? undefined,
-    nextVisibleAt: (queue: string): number | undefined => sql.nextVisible.first(queue)?.at ?? undefined,
+    nextVisibleAt,
     count: (queue: string, now: number): QueueCounts =>
       sql.count.first(queue, now) ?? { visible: 0, delayed: 0, in_flight: 0 },
     /** At start: the poller that held these messages has ended. */
     releaseAll: (now: number): void => {
-      state.write('UPDATE messages SET held = 0, visible_at = ? WHERE held = 1')(now);
+      change(() => state.write('UPDATE messages SET held = 0, visible_at = ? WHERE held = 1')(now));
+    },
+  };
+};
+
+/** Keeps when the next message of a queue is visible until the next write, because pollers look often. */
+const watchVisibility = (read: (queue: string) => number | undefined) => {
+  const known = new Map<string, number | undefined>();
+  return {
+    nextVisibleAt: (queue: string): number | undefined => {
+      if (!known.has(queue)) known.set(queue, read(queue));
+      return known.get(queue);
+    },
+    change: <Result>(work: () => Result): Result => {
+      try {
+        return work();
+      } finally {
+        known.clear();
+      }
     },
   };
 };

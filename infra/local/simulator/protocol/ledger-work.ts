@@ -72,6 +72,15 @@ export const openUnits = (parts: UnitsParts): Units => {
     };
     return { result: store.transaction(() => task(unit)), answerLost };
   };
+  const servedSlots = JSON.stringify(served);
+  let known: { readonly writes: number; readonly dueAt: number | undefined } | undefined;
+  const nextDueAt = (): number | undefined => {
+    if (known?.writes !== store.writes()) {
+      const row = store.row(`SELECT min(due_at) AS dueAt FROM work WHERE ${SERVED}`, servedSlots);
+      known = { writes: store.writes(), dueAt: dueAtRow.parse(row).dueAt ?? undefined };
+    }
+    return known.dueAt;
+  };
   return {
     documents,
     tag,
@@ -80,10 +89,9 @@ export const openUnits = (parts: UnitsParts): Units => {
     rememberLost: (attempt) => {
       store.next(attempt);
     },
-    nextDueAt: () =>
-      dueAtRow.parse(store.row(`SELECT min(due_at) AS dueAt FROM work WHERE ${SERVED}`, JSON.stringify(served)))
-        .dueAt ?? undefined,
+    nextDueAt,
     runDue: () => {
+      if ((nextDueAt() ?? Number.POSITIVE_INFINITY) > clock.now()) return;
       const next = () => nextDue(store, clock.now(), served);
       for (let due = next(); due; due = next()) {
         const { seq, slot, kind, subject } = due;

@@ -71,6 +71,8 @@ export const openOutbox = ({ store, clock, served, send }: OutboxParts): Outbox 
   const servedSlots = JSON.stringify(served);
   let closed = false;
   const inFlight = new Set<number>();
+  /** When the next delivery is due, as last read; undefined after a change of what is in flight. */
+  let known: { readonly writes: number; readonly dueAt: number | undefined } | undefined;
   const lane = lanes(AT_ONCE);
 
   const deliver = async (delivery: OutboxDelivery): Promise<void> => {
@@ -79,6 +81,7 @@ export const openOutbox = ({ store, clock, served, send }: OutboxParts): Outbox 
     if (closed) return;
     record(store, delivery, { status, at: clock.now() });
     inFlight.delete(delivery.seq);
+    known = undefined;
     if (inFlight.size <= AT_ONCE) drain();
     clock.wake();
   };
@@ -95,10 +98,26 @@ export const openOutbox = ({ store, clock, served, send }: OutboxParts): Outbox 
       .map((row) => deliveryRow.parse(row))
       .filter((delivery) => !inFlight.has(delivery.seq));
 
+  const readNextDue = (): number | undefined => {
+    const rows = store.rows(
+      `SELECT seq, due_at AS dueAt FROM outbox
+       WHERE state = 'pending' AND slot IN (SELECT value FROM json_each(?)) ORDER BY due_at LIMIT ?`,
+      servedSlots,
+      inFlight.size + 1,
+    );
+    return rows.map((row) => dueRow.parse(row)).find((row) => !inFlight.has(row.seq))?.dueAt;
+  };
+  const nextDueAt = (): number | undefined => {
+    if (known?.writes !== store.writes()) known = { writes: store.writes(), dueAt: readNextDue() };
+    return known.dueAt;
+  };
+  const isDue = (): boolean => (nextDueAt() ?? Number.POSITIVE_INFINITY) <= clock.now();
+
   const drain = (): void => {
-    if (closed || inFlight.size >= BATCH) return;
+    if (closed || inFlight.size >= BATCH || !isDue()) return;
     for (const delivery of inOrder(due(BATCH), setting.seed)) {
       inFlight.add(delivery.seq);
+      known = undefined;
       lane(delivery.subject, () => deliver(delivery));
     }
   };
@@ -110,17 +129,9 @@ export const openOutbox = ({ store, clock, served, send }: OutboxParts): Outbox 
       setting = next;
       store.writeSetting(SETTING, next);
     },
-    nextDueAt: () => {
-      const rows = store.rows(
-        `SELECT seq, due_at AS dueAt FROM outbox
-         WHERE state = 'pending' AND slot IN (SELECT value FROM json_each(?)) ORDER BY due_at LIMIT ?`,
-        servedSlots,
-        inFlight.size + 1,
-      );
-      return rows.map((row) => dueRow.parse(row)).find((row) => !inFlight.has(row.seq))?.dueAt;
-    },
+    nextDueAt,
     drain,
-    idle: () => closed || (inFlight.size === 0 && due(1).length === 0),
+    idle: () => closed || (inFlight.size === 0 && !isDue()),
     counts: () =>
       Object.fromEntries(
         store

@@ -42,6 +42,8 @@ export interface Store {
   rows(sql: string, ...values: SQLInputValue[]): SqliteRow[];
   /** All or nothing; joins a transaction that is already open. */
   transaction<T>(work: () => T): T;
+  /** Counts the writes by `run`: what was read stays true until it changes. */
+  writes(): number;
   /** 1, 2, 3 … for each name. */
   next(counter: string): number;
   readSetting<T>(name: string, schema: z.ZodType<T>): T | undefined;
@@ -71,7 +73,9 @@ export const openStore = (file: string): Store => {
     statements.set(sql, statement);
     return statement;
   };
+  let writes = 0;
   const run: Store['run'] = (sql, ...values) => {
+    writes += 1;
     const result = prepared(sql).run(...values);
     return { changes: Number(result.changes), lastId: Number(result.lastInsertRowid) };
   };
@@ -80,7 +84,20 @@ export const openStore = (file: string): Store => {
     run,
     row,
     rows: (sql, ...values) => prepared(sql).all(...values),
-    transaction: (work) => inTransaction(database, work),
+    transaction: (work) => {
+      if (database.isTransaction) return work();
+      prepared('BEGIN IMMEDIATE').run();
+      try {
+        const result = work();
+        prepared('COMMIT').run();
+        return result;
+      } catch (error) {
+        writes += 1;
+        prepared('ROLLBACK').run();
+        throw error;
+      }
+    },
+    writes: () => writes,
     next: (counter) =>
       countRow.parse(
         row(
@@ -106,16 +123,3 @@ export const openStore = (file: string): Store => {
 
 const countRow = z.object({ value: z.int() });
 const settingRow = z.object({ value: z.string() });
-
-const inTransaction = <T>(database: DatabaseSync, work: () => T): T => {
-  if (database.isTransaction) return work();
-  database.exec('BEGIN IMMEDIATE');
-  try {
-    const result = work();
-    database.exec('COMMIT');
-    return result;
-  } catch (error) {
-    database.exec('ROLLBACK');
-    throw error;
-  }
-};
