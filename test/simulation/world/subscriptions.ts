@@ -9,7 +9,7 @@ const price = ({ prng }: Scene): Record<string, unknown> =>
     : {
         total_cents: prng.chance(0.1) ? 0 : drawAmount(prng),
         currency: 'USD',
-        billing_interval: prng.pick(['daily', 'weekly', 'monthly']),
+        billing_interval: prng.chance(0.1) ? 'daily' : prng.pick(['weekly', 'monthly']),
         ...maybe('trial_days', prng.chance(0.25) ? prng.int(1, 5) : undefined),
       };
 
