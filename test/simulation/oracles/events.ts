@@ -39,8 +39,8 @@ const expectedOf = (id: string, versions: readonly Item[]): readonly string[] =>
   return [`${id}:*:payment.created`, ...outcomes].toSorted();
 };
 
-const failsAgain = (before: Item, after: Item): boolean =>
-  after['status'] === 'failed' && before['attempt'] < after['attempt'];
+const failsAgain = (before: Item | undefined, after: Item): boolean =>
+  after['status'] === 'failed' && before?.['attempt'] < after['attempt'];
 
 const withoutVersionOfCreation = (id: string): string => id.replace(/:\d+:payment\.created$/, ':*:payment.created');
 
