@@ -1,4 +1,4 @@
-import { argv, exit, stderr, stdout } from 'node:process';
+import { argv, stderr, stdout } from 'node:process';
 import { parseArgs } from 'node:util';
 import { plant } from './bugs/bug.ts';
 import { BUGS } from './bugs/bugs.ts';
@@ -7,7 +7,7 @@ import { installPlatform, realNow } from './kernel/platform.ts';
 /**
  * `npm run simulate -- --seeds 1000`: runs the whole service in this process under a seeded scheduler.
  * `--from N` begins at that seed, `--seed N --trace` prints the history of one seed, `--off 'kill 41,operation 2.3'` leaves
- * things out, `--bug <name>` plants a mistake that the run has to find.
+ * things out, `--shrink` makes a failed history smaller, `--bug <name>` plants a mistake that the run has to find.
  */
 const { values } = parseArgs({
   args: argv.slice(2),
@@ -19,6 +19,7 @@ const { values } = parseArgs({
     digests: { type: 'boolean', default: false },
     off: { type: 'string', default: '' },
     bug: { type: 'string' },
+    shrink: { type: 'boolean', default: false },
   },
 });
 const bug = BUGS.find(({ name }) => name === values.bug);
@@ -27,6 +28,7 @@ if (bug) plant(bug);
 installPlatform();
 const { simulate } = await import('./simulation.ts');
 const { loadFunctions } = await import('./places/service.ts');
+const { shrink } = await import('./shrink.ts');
 const { sumOf } = await import('./kernel/statistics.ts');
 
 const say = (line: string): void => {
@@ -52,11 +54,12 @@ for (let seed = first; seed <= last; seed += 1) {
   if (stderr.isTTY) stderr.write(`\rseed ${seed} of ${last}`);
   if (result.problems.length === 0) continue;
   failed += 1;
-  const { trace } = values.trace ? result : await simulate({ seed, off, keepTrace: true });
-  if (!values.trace) for (const line of trace) say(line);
   say(`seed ${seed} failed:`);
   for (const problem of result.problems) say(`  ${problem}`);
-  say(`  again: npm run simulate -- --seed ${seed} --trace`);
+  const smaller = values.shrink ? await shrink(result, { seed, off }) : { seed, off };
+  if (!values.trace) for (const line of (await simulate({ ...smaller, keepTrace: true })).trace) say(line);
+  const left = [...(smaller.off ?? [])].join(',');
+  say(`again: npm run simulate -- --seed ${seed} --trace${left === '' ? '' : ` --off '${left}'`}`);
   break;
 }
 const { steps, kills, delays, faults, reached, killedAfter } = sumOf(all);
@@ -72,4 +75,5 @@ say(
     .join(', ')}`,
 );
 say(`call sites: ${reached.length} reached, ${killedAfter.length} killed after`);
-exit(failed === 0 ? 0 : 1);
+// Not `exit`, which would cut off what a pipe has not taken yet.
+process.exitCode = failed === 0 ? 0 : 1;

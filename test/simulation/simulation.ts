@@ -32,6 +32,8 @@ export interface RunResult {
   readonly digest: string;
   readonly trace: readonly string[];
   readonly operations: number;
+  /** Names of what happened, each of which can be switched off. */
+  readonly happened: { readonly operation: readonly string[]; readonly event: readonly string[] };
   /** What was seen last; undefined where the run did not get that far. */
   readonly history: History | undefined;
   readonly counts: Counts;
@@ -57,7 +59,8 @@ export const simulate = async (options: RunOptions): Promise<RunResult> => {
     problems,
     digest: trace.digest(),
     trace: trace.lines(),
-    operations: [...(world?.done.values() ?? [])].reduce((sum, count) => sum + count, 0),
+    operations: world?.labels.length ?? 0,
+    happened: { operation: world?.labels ?? [], event: kernel.events() },
     history: seen,
     counts: kernel.counts(),
   });

@@ -32,6 +32,8 @@ export interface Kernel {
   /** Runs until nothing is due within `horizonMs`. @throws StuckError */
   driveToRest(horizonMs: number): Promise<void>;
   counts(): Counts;
+  /** The names of the faults, kills and delays that happened. */
+  events(): readonly string[];
 }
 
 export interface KernelOptions {
@@ -46,6 +48,10 @@ export interface KernelOptions {
 /** The run does not end: a loop without an end, or a promise that nothing settles. */
 class StuckError extends Error {}
 
+interface NamedFault extends Fault<unknown> {
+  readonly name: string;
+}
+
 interface Pending {
   readonly order: number;
   readonly request: StepRequest<unknown>;
@@ -56,7 +62,9 @@ interface Pending {
   delayed: boolean;
 }
 
+/** Several times as many as the longest runs take. */
 const MOST_STEPS = 30_000;
+const MOST_STEPS_TO_REST = 6_000;
 const MOST_REST_MS = 30 * 86_400_000;
 const MOST_TURNS = 20_000;
 /** Between two looks for due work while steps are waiting. */
@@ -72,6 +80,7 @@ export const createKernel = ({ seed, trace, off, weather }: KernelOptions): Kern
   let pending: Pending[] = [];
   let steps = 0;
   let events = 0;
+  const happened: string[] = [];
   let lookAt = 0;
   /** Counts the steps that were asked for. */
   let started = 0;
@@ -83,15 +92,20 @@ export const createKernel = ({ seed, trace, off, weather }: KernelOptions): Kern
   /** Each thing that goes wrong has a number, by which it can be switched off. */
   const happens = (kind: string): boolean => {
     events += 1;
-    return !off.has(`${kind} ${events}`);
+    const name = `${kind} ${events}`;
+    if (off.has(name)) return false;
+    happened.push(name);
+    return true;
   };
 
   const drain = async (): Promise<void> => {
-    for (let turns = 0; ; turns += 1) {
-      if (turns > MOST_TURNS) throw new StuckError('the work of one moment does not end');
+    for (let turns = 0; turns <= MOST_TURNS; ) {
       await realTurn();
-      if (!timers.runImmediates() && !releaseOutsideWork()) return;
+      // The real machine's own work takes as long as it takes.
+      if (timers.runImmediates()) turns += 1;
+      else if (!releaseOutsideWork()) return;
     }
+    throw new StuckError('the work of one moment does not end');
   };
 
   const choose = (): Pending | undefined => {
@@ -99,48 +113,48 @@ export const createKernel = ({ seed, trace, off, weather }: KernelOptions): Kern
     return ready.length === 0 ? undefined : order.pick(ready);
   };
 
+  const isDelayed = (picked: Pending, what: string): boolean => {
+    if (picked.delayed || !fate.chance(sky.delays) || !happens('delay')) return false;
+    picked.delayed = true;
+    const ms = Math.round(SHORTEST_DELAY_MS * (sky.longestDelayMs / SHORTEST_DELAY_MS) ** fate.next());
+    picked.readyAt = now() + ms;
+    tally.delays += 1;
+    note(`${what}: delayed by ${ms} ms (delay ${events})`);
+    return true;
+  };
   const begin = (picked: Pending): void => {
     const { request, invocation } = picked;
-    const who = invocation?.label ?? 'outside';
-    const what = `${who} → ${request.place} ${request.call}${request.about ? ` ${request.about}` : ''}`;
-    if (!picked.delayed && fate.chance(sky.delays) && happens('delay')) {
-      picked.delayed = true;
-      const ms = Math.round(SHORTEST_DELAY_MS * (sky.longestDelayMs / SHORTEST_DELAY_MS) ** fate.next());
-      picked.readyAt = now() + ms;
-      tally.delays += 1;
-      note(`${what}: delayed by ${ms} ms`);
-      return;
-    }
+    const what = `${labelOf(invocation)} → ${request.place} ${request.call}${request.about ? ` ${request.about}` : ''}`;
+    if (isDelayed(picked, what)) return;
     pending.splice(pending.indexOf(picked), 1);
     const site = `${invocation?.functionId ?? 'outside'} ${request.place} ${request.call}`;
     tally.steps += 1;
     tally.reached.add(site);
-    const fault = faultOf(request);
-    const isLast = invocation !== undefined && fate.chance(sky.kills) && happens('kill');
-    if (fault) tally.faults.set(fault.kind, (tally.faults.get(fault.kind) ?? 0) + 1);
     const number = tally.steps;
-    note(`${number} ${what}${fault ? `: ${fault.kind}` : ''}`);
-    const ended = (told: string, settle: () => void): void => {
-      if (isLast) {
-        tally.kills += 1;
-        tally.killedAfter.add(site);
-        note(`${number} ${told}; ${who} is killed`);
-        invocation.stop('killed');
-      } else {
-        note(`${number} ${told}`);
+    const fault = faultOf(request);
+    const kill = invocation !== undefined && fate.chance(sky.kills) && happens('kill') ? `kill ${events}` : undefined;
+    if (fault) tally.faults.set(fault.kind, (tally.faults.get(fault.kind) ?? 0) + 1);
+    note(`${number} ${what}${fault ? `: ${fault.name}` : ''}`);
+    const ended = (outcome: string, settle: () => void): void => {
+      note(`${number} ${outcome}${kill === undefined ? '' : `; ${labelOf(invocation)} is killed (${kill})`}`);
+      if (kill === undefined) {
         if (invocation?.stopped === undefined) settle();
+        return;
       }
+      tally.kills += 1;
+      tally.killedAfter.add(site);
+      invocation?.stop('killed');
     };
     (fault ? fault.carryOut(request.run) : request.run()).then(
-      (result) => ended(request.told?.(result) ?? 'done', () => picked.resolve(result)),
+      (result) => ended(request.outcome?.(result) ?? 'done', () => picked.resolve(result)),
       (error: unknown) => ended(`failed: ${nameOf(error)}`, () => picked.reject(error)),
     );
   };
-  const faultOf = ({ place, faults }: StepRequest<unknown>): Fault<unknown> | undefined => {
+  const faultOf = ({ place, faults }: StepRequest<unknown>): NamedFault | undefined => {
     const allowed = fate.chance(sky.faults[place]) ? faults.filter(({ kind }) => sky.allows(kind)) : [];
     if (allowed.length === 0) return undefined;
     const drawn = fate.weighted(allowed);
-    return happens(drawn.kind) ? drawn : undefined;
+    return happens(drawn.kind) ? { ...drawn, name: `${drawn.kind} ${events}` } : undefined;
   };
 
   /** Starts the work that is due. @returns when the next work is due */
@@ -230,16 +244,20 @@ export const createKernel = ({ seed, trace, off, weather }: KernelOptions): Kern
       return work;
     },
     driveToRest: async (horizonMs) => {
-      const end = now() + MOST_REST_MS;
+      const [end, mostSteps] = [now() + MOST_REST_MS, steps + MOST_STEPS_TO_REST];
       while (await advance(now() + horizonMs)) {
-        if (now() > end) throw new StuckError('the service does not come to rest: work is due again and again');
+        if (now() > end || steps > mostSteps)
+          throw new StuckError('the service does not come to rest: work is due again and again');
       }
     },
     counts: () => countsOf(tally),
+    events: () => happened,
   };
 };
 
 const isStopped = ({ invocation }: Pending): boolean => invocation?.stopped !== undefined;
+
+const labelOf = (invocation: Invocation | undefined): string => invocation?.label ?? 'outside';
 
 const nameOf = (error: unknown): string => {
   if (!(error instanceof Error)) return String(error);

@@ -16,7 +16,7 @@ export interface StepRequest<T> {
   /** What the real place may do wrong. */
   readonly faults: readonly Fault<T>[];
   /** The result in words, for the trace. */
-  readonly told?: (result: T) => string;
+  readonly outcome?: (result: T) => string;
 }
 
 /** One way in which a call goes wrong. */
@@ -47,7 +47,7 @@ export const lostWith = <T>(kind: string, error: () => unknown, weight = 1): Fau
 
 /** The caller's own time-out ends the wait. */
 export const silentBefore = <T>(weight = 1): Fault<T> => ({
-  kind: 'no answer, no effect',
+  kind: 'no answer and no effect',
   weight,
   carryOut: () => new Promise(() => undefined),
 });

@@ -30,6 +30,8 @@ export interface Weather {
   readonly outage: Outage | undefined;
   /** Longest pause of a client between two operations, ms. */
   readonly longestPauseMs: number;
+  /** How long the weather stays as it is after the last operation, ms. */
+  readonly lastsMs: number;
   /** Whether faults of this kind occur in this run. */
   readonly allows: (kind: string) => boolean;
 }
@@ -59,6 +61,7 @@ export const CALM: Weather = {
   providerWebhooks: 'normal',
   outage: undefined,
   longestPauseMs: SHORT_PAUSE_MS,
+  lastsMs: 0,
   allows: () => false,
 };
 
@@ -70,18 +73,18 @@ export const drawWeather = (prng: Prng): Weather => {
   const ofKinds = prng.fork('kinds');
   return {
     faults: {
-      table: level(0.06),
-      provider: level(0.3),
-      queue: level(0.1),
-      bus: level(0.15),
+      table: level(0.15),
+      provider: level(0.5),
+      queue: level(0.2),
+      bus: level(0.3),
       identity: level(0.05),
       target: level(0.3),
       gateway: level(0.15),
-      start: level(0.05),
+      start: level(0.1),
     },
     delays: level(0.3),
     longestDelayMs: prng.pick([50, 1_000, 10_000, 60_000]),
-    kills: level(0.04),
+    kills: level(0.15),
     freshInstances: level(0.2),
     doubleStarts: level(0.2),
     clockSkewMs: prng.pick([0, 0, 200, 2_000]),
@@ -89,6 +92,7 @@ export const drawWeather = (prng: Prng): Weather => {
     replays: level(0.1, 0.3),
     providerWebhooks: prng.pick(['normal', 'normal', 'duplicate', 'reorder', 'delay']),
     outage: prng.chance(0.15) ? drawOutage(prng) : undefined,
+    lastsMs: prng.pick([0, 1_000, 60_000, 900_000]),
     longestPauseMs: prng.pick([SHORT_PAUSE_MS, SHORT_PAUSE_MS, 60_000, 7_200_000]),
     allows: (kind) => {
       const known = kinds.get(kind);

@@ -14,7 +14,7 @@ import {
 } from '../kernel/step.ts';
 
 /**
- * Every HTTP call of the run, whoever makes it: functions call providers, AWS, the identity service and webhook targets;
+ * Every HTTP call of the run: functions call providers, AWS, the identity service and webhook targets;
  * providers and clients call the gateway. Nothing leaves the process.
  */
 export interface Sent {
@@ -64,7 +64,7 @@ export const createNetwork = (kernel: Kernel, parts: () => HostParts): Send => {
         return place === 'gateway' ? toGateway(parts(), sent, url) : local(sent, url);
       },
       faults,
-      told: ({ status }) => `answered ${status}`,
+      outcome: ({ status }) => `answered ${status}`,
     });
   };
 };

@@ -24,7 +24,7 @@ export const tableAsSteps = (kernel: Kernel, connection: Connection): Connection
       about,
       run,
       faults: [...failures<Written>(), conflict<Written>(), repeatedBySdk],
-      told: ({ ok }) => (ok ? 'written' : 'condition failed'),
+      outcome: ({ ok }) => (ok ? 'written' : 'condition failed'),
     });
   return {
     getItem: (key, consistent) =>
@@ -48,7 +48,7 @@ export const tableAsSteps = (kernel: Kernel, connection: Connection): Connection
         run: () => connection.transact(steps),
         // No repetition: the SDK sends a token with which the table recognizes a repeated transaction.
         faults: [...failures<Transacted>(), conflict<Transacted>()],
-        told: ({ ok }) => (ok ? 'written' : 'condition failed'),
+        outcome: ({ ok }) => (ok ? 'written' : 'condition failed'),
       });
     },
     query: (query) =>
@@ -64,7 +64,11 @@ const keyOf = (step: TransactionStep): { readonly pk?: unknown; readonly sk?: un
 };
 
 const nameOf = ({ pk, sk }: { readonly pk?: unknown; readonly sk?: unknown }): string => `${pk}/${sk}`;
-const kindOf = (sk: unknown): string => String(sk).split('#')[0] ?? '';
+/** Entries of lists have a time as their sort key. */
+const kindOf = (sk: unknown): string => {
+  const [first = ''] = String(sk).split('#');
+  return /^\d/.test(first) ? 'entry' : first;
+};
 const kindsOf = (sortKeys: readonly unknown[]): string => [...new Set(sortKeys.map(kindOf))].join('+');
 
 const metadata = { $metadata: {} };

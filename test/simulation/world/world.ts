@@ -8,12 +8,12 @@ import type { Stage } from './stage.ts';
 
 /**
  * A seeded history: rounds of operations that are sent at the same time, with a span of virtual time after each round.
- * Operations are named `round.index`; one that is switched off is left out, and the others stay as they are.
+ * Operations are named `operation round.index`; one that is switched off is left out, and the others stay as they are.
  */
 export interface World {
   readonly client: Client;
-  /** How often each operation was carried out. */
-  readonly done: ReadonlyMap<string, number>;
+  /** The operations that were carried out: `operation 2.1`. */
+  readonly labels: readonly string[];
   /** Names of what payers, banks and dashboards did. */
   readonly acts: readonly string[];
   run(): Promise<void>;
@@ -54,7 +54,7 @@ export const createWorld = ({
 }: WorldOptions): World => {
   const knowledge = createKnowledge();
   const client = createClient({ stage, knowledge, prng: prng.fork('secrets') });
-  const done = new Map<string, number>();
+  const labels: string[] = [];
   const acts: string[] = [];
 
   const act = async ({ method = 'POST', path, headers, body }: Acted): Promise<void> => {
@@ -67,7 +67,6 @@ export const createWorld = ({
     note(`${method} ${path}: ${status}`);
   };
   const carryOut = async ({ label, operation, step, chance }: Planned): Promise<void> => {
-    done.set(operation.name, (done.get(operation.name) ?? 0) + 1);
     if (step.kind === 'act') {
       acts.push(operation.name);
       return act(step);
@@ -79,7 +78,7 @@ export const createWorld = ({
 
   return {
     client,
-    done,
+    labels,
     acts,
     run: async () => {
       await prepare(client, prng.fork('preparation'));
@@ -91,7 +90,8 @@ export const createWorld = ({
         const chance = prng.fork(`round ${round}`);
         const scene = { chance, knowledge, users, operations, now: stage.now(), plant: client.plant };
         const planned = planRound(scene, round).filter(({ label }) => !off.has(label));
-        for (const { label, operation } of planned) note(`operation ${label}: ${operation.name}`);
+        for (const { label, operation } of planned) note(`${label}: ${operation.name}`);
+        labels.push(...planned.map(({ label }) => label));
         await Promise.all(planned.map(carryOut));
         const { ms } = chance.weighted(SPANS);
         await stage.wait(ms);
@@ -128,7 +128,7 @@ const planRound = (scene: RoundScene, round: number): Planned[] => {
     const prng = chance.fork(`operation ${index}`);
     const drawn = draw({ ...scene, prng });
     if (!drawn) continue;
-    const label = `${round}.${index}`;
+    const label = `operation ${round}.${index}`;
     planned.push({ ...drawn, label, chance: prng });
     if (prng.chance(TWICE)) planned.push({ ...drawn, label: `${label} again`, chance: prng.fork('again') });
   }
