@@ -65,7 +65,7 @@ export const simulate = async (options: RunOptions): Promise<RunResult> => {
     digest: trace.digest(),
     trace: trace.lines(),
     timeline: trace.timeline(),
-    operations: [...(world?.done.values() ?? [])].reduce((sum, count) => sum + count, 0),
+    operations: world?.labels.length ?? 0,
     happened: { people: world?.people ?? [], operations: world?.labels ?? [], events: kernel.events() },
     history: seen,
     counts: kernel.counts(),

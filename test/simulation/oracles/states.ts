@@ -124,6 +124,8 @@ export const nativeStatusesAgree: Oracle = {
       const record = here.get(id);
       const livesThere = status === 'active' || status === 'trialing' || status === 'past_due';
       const livesHere = ['active', 'trialing', 'past_due'].includes(record?.['status']);
+      // A provider may call a subscription active while it collects nothing.
+      if (record?.['status'] === 'paused') return [];
       return livesThere === livesHere
         ? []
         : [`${record?.['id'] ?? 'nothing'} is ${record?.['status']}, ${id} is ${status}`];
