@@ -50,7 +50,7 @@ const { sumOf } = await import('./kernel/statistics.ts');
 
 const off = new Set(values.off.split(',').filter(Boolean));
 const left = (names: ReadonlySet<string> = new Set()): string =>
-  names.size === 0 ? '' : ` --off '${[...names].join(',')}'${values.bug ? ` --bug ${values.bug}` : ''}`;
+  `${names.size === 0 ? '' : ` --off '${[...names].join(',')}'`}${values.bug ? ` --bug ${values.bug}` : ''}`;
 const one = values.seed === undefined ? undefined : Number(values.seed);
 const first = one ?? Number(values.from);
 const last = one ?? first + Number(values.seeds) - 1;
