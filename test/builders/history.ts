@@ -18,10 +18,14 @@ const NO_LEDGER: Ledger = {
   invoices: [],
 };
 
-export const historyOf = ({ ledger, ...parts }: Partial<Omit<History, 'ledger'>> & { ledger?: Partial<Ledger> }): History => ({
+export const historyOf = ({
+  ledger,
+  ...parts
+}: Partial<Omit<History, 'ledger'>> & { ledger?: Partial<Ledger> }): History => ({
   startedAt: START,
   now: START + LATER_S * 1_000,
   atRest: true,
+  isCalm: true,
   people: [ADA, BEN, ROOT, GUS],
   exchanges: [],
   acts: [],
@@ -77,7 +81,13 @@ const stored = (kind: string, id: string, fields: Json): Item => ({
 /** A paid payment of Ada over 10.00 USD. */
 export const paymentItem = (fields: Json = {}): Item =>
   stored('PAY', PAYMENT, {
-    ...{ status: 'succeeded', totalCents: 1_000, currency: 'USD', providerId: 'provider_a', owner: 'USER#user_ada#PAY' },
+    ...{
+      status: 'succeeded',
+      totalCents: 1_000,
+      currency: 'USD',
+      providerId: 'provider_a',
+      owner: 'USER#user_ada#PAY',
+    },
     ...fields,
   });
 

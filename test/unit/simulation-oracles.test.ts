@@ -274,11 +274,17 @@ const CASES: Readonly<Record<string, Case>> = {
     }),
   },
   'Every acknowledged create is there': {
-    broken: historyOf({ exchanges: [exchangeOf({ method: 'POST', path: '/payments', status: 201, body: { id: PAYMENT } })] }),
+    broken: historyOf({
+      exchanges: [exchangeOf({ method: 'POST', path: '/payments', status: 201, body: { id: PAYMENT } })],
+    }),
     sound: historyOf({
       items: [paymentItem()],
       exchanges: [exchangeOf({ method: 'POST', path: '/payments', status: 201, body: { id: PAYMENT } })],
     }),
+  },
+  'Where nothing goes wrong, no request ends in an internal error or without an answer': {
+    broken: historyOf({ exchanges: [exchangeOf({ status: 500 })] }),
+    sound: historyOf({ isCalm: false, exchanges: [exchangeOf({ status: 500 })] }),
   },
   'Requests under one idempotency key create one record': {
     broken: historyOf({

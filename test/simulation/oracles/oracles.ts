@@ -1,6 +1,6 @@
 import type { Oracle } from '../model/history.ts';
 import { deliveriesKeepTheirId, eventAmounts, eventsDelivered, eventsOnce, oneBodyPerId } from './events.ts';
-import { createsAreThere, listsAgree, oneDefault, sameKeySameRecord } from './lists.ts';
+import { createsAreThere, listsAgree, noInternalErrors, oneDefault, sameKeySameRecord } from './lists.ts';
 import { amountsAgree, chargedOnce, periodPaidOnce, refundsAgree, refundsWithinCharge, sumsAgree } from './money.ts';
 import { erasedIsGone, nothingAfterCancel, nothingLeftAtProvider, organizationsGone } from './removal.ts';
 import { answersPermitted, claimsPermitted, methodsPermitted } from './rights.ts';
@@ -45,6 +45,7 @@ export const ORACLES: readonly Oracle[] = [
   organizationsGone,
   erasedIsGone,
   createsAreThere,
+  noInternalErrors,
   sameKeySameRecord,
   listsAgree,
   oneDefault,

@@ -15,7 +15,9 @@ export const readAudit = async (client: Client, history: History): Promise<Audit
   const lists: ShownList[] = [];
   const records = recordsOf(history);
   const isOwned = (kind: (typeof LISTS)[number]['of'], owner: Item): boolean =>
-    records[kind].some(({ organizationId, userId }) => (organizationId ?? userId) === (owner['organizationId'] ?? owner['userId']));
+    records[kind].some(
+      ({ organizationId, userId }) => (organizationId ?? userId) === (owner['organizationId'] ?? owner['userId']),
+    );
   for (const person of USERS) {
     for (const { kind, of, limit } of LISTS) {
       if (!isOwned(of, { userId: person.userId })) continue;
