@@ -27,7 +27,7 @@ const subscribe: Operation = {
       choose(scene, { kind: 'customer', person: person.name, fits: ({ provider_id }) => provider_id === provider });
     const customerId = customer?.id ?? method.fields['customer_id'];
     if (!customerId) return undefined;
-    const organization = method.fields['organization_id'] ?? drawOrganization(scene, person, 0.6);
+    const organization = method.fields['organization_id'] ?? drawOrganization(scene, person, 0.45);
     return {
       kind: 'request',
       person,
