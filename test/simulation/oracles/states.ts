@@ -126,8 +126,6 @@ export const nativeStatusesAgree: Oracle = {
       // Stripe pauses the collection, and keeps the status.
       if (record?.['status'] === 'paused') return [];
       const livesHere = ['active', 'trialing', 'past_due'].includes(record?.['status']);
-      // A provider may call a subscription active while it collects nothing.
-      if (record?.['status'] === 'paused') return [];
       return livesThere === livesHere
         ? []
         : [`${record?.['id'] ?? 'nothing'} is ${record?.['status']}, ${id} is ${status}`];
