@@ -29,7 +29,9 @@ describe('the simulation of the whole service', () => {
     'finds no broken sentence under faults, kills and any order of calls',
     async () => {
       const half = SEEDS[inject('scale') === 1 ? 'short' : 'long'] / 2;
-      const runs = await Promise.all([1, half + 1].map((from) => simulate('--from', String(from), '--seeds', String(half))));
+      const runs = await Promise.all(
+        [1, half + 1].map((from) => simulate('--from', String(from), '--seeds', String(half))),
+      );
       for (const { code, out } of runs) {
         expect(code, out.slice(-4_000)).toBe(0);
         expect(out).toMatch(new RegExp(`^${half} seeds`, 'm'));
@@ -52,7 +54,8 @@ describe('the simulation of the whole service', () => {
     'finds the planted bug %s, and prints a smaller history that fails in the same way',
     async (name) => {
       const { code, out } = await simulate('--seeds', '40', '--bug', name);
-      const [, found, timeline = '', again] = /^seed \d+ failed:\n {2}([^:]+):[^]*?(\nthe smallest[^]*)\n(again: .*)$/m.exec(out) ?? [];
+      const [, found, timeline = '', again] =
+        /^seed \d+ failed:\n {2}([^:]+):[^]*?(\nthe smallest[^]*)\n(again: .*)$/m.exec(out) ?? [];
       expect(code).toBe(1);
       expect(timeline).toContain(`\n  ${found}: `);
       expect(timeline.match(/ operation \d+\.\d+/g)?.length ?? 0).toBeLessThanOrEqual(MOST_OPERATIONS_LEFT);

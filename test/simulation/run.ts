@@ -1,4 +1,4 @@
-import { argv, stderr, stdout } from 'node:process';
+import { argv, exit, stderr, stdout } from 'node:process';
 import { parseArgs } from 'node:util';
 import { plant } from './bugs/bug.ts';
 import { BUGS } from './bugs/bugs.ts';
