@@ -25,6 +25,7 @@ export const historyOf = ({
   startedAt: START,
   now: START + LATER_S * 1_000,
   atRest: true,
+  isCalm: true,
   people: [ADA, BEN, ROOT, GUS],
   exchanges: [],
   acts: [],

@@ -71,6 +71,14 @@ const endsAt = (chargedAt: number): History =>
     ],
     ledger: { charges: [chargeRow({ created_at: iso(chargedAt) })] },
   });
+/** The second intent is made at second 50. */
+const twoIntents = (claimedAt: string): History =>
+  historyOf({
+    items: [paymentItem(), { ...versionItem(2, { status: 'processing', cause: 'claim' }), at: claimedAt }],
+    ledger: {
+      payment_intents: [intentRow({ created_at: iso(0) }), intentRow({ id: 'pi_2', created_at: iso(50) })],
+    },
+  });
 const month = (days: number): History =>
   historyOf({
     items: [
@@ -82,9 +90,9 @@ const month = (days: number): History =>
   });
 
 export const PROMISE_CASES: Readonly<Record<string, Case>> = {
-  'A payment has one intent at its provider that can still be paid': {
-    broken: historyOf({ ledger: { payment_intents: [intentRow(), intentRow({ id: 'pi_2' })] } }),
-    sound: historyOf({ ledger: { payment_intents: [intentRow(), intentRow({ id: 'pi_2', status: 'canceled' })] } }),
+  'Before its first attempt a payment has one intent at its provider': {
+    broken: twoIntents(iso(100)),
+    sound: twoIntents(iso(20)),
   },
   'A payment that has succeeded stays succeeded': {
     broken: atSquare('processing', 'succeeded', 'failed'),

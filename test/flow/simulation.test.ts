@@ -16,14 +16,29 @@ const simulate = async (...options: readonly string[]): Promise<{ readonly code:
   }
 };
 
+/** Half of them in each of two processes. */
+const SEEDS = { short: 16, long: 20_000 } as const;
+const LONGEST_MS = 6 * 3_600_000;
+/** A planted bug needs no more than this after shrinking; a run has 25 by the median. */
+const MOST_OPERATIONS_LEFT = 6;
+
 const digestsOf = (out: string): readonly string[] => out.match(/^seed \d+: [0-9a-f]{64}$/gm) ?? [];
 
 describe('the simulation of the whole service', () => {
-  test('finds no broken sentence under faults, kills and any order of calls', async () => {
-    const { code, out } = await simulate('--seeds', String(15 * inject('scale')));
-    expect(out).toMatch(/^15\d* seeds/m);
-    expect(code, out.slice(-2_000)).toBe(0);
-  });
+  test(
+    'finds no broken sentence under faults, kills and any order of calls',
+    async () => {
+      const half = SEEDS[inject('scale') === 1 ? 'short' : 'long'] / 2;
+      const runs = await Promise.all(
+        [1, half + 1].map((from) => simulate('--from', String(from), '--seeds', String(half))),
+      );
+      for (const { code, out } of runs) {
+        expect(code, out.slice(-4_000)).toBe(0);
+        expect(out).toMatch(new RegExp(`^${half} seeds`, 'm'));
+      }
+    },
+    LONGEST_MS,
+  );
 
   test('gives the same history for the same seed, whatever ran before', async () => {
     const [alone, after] = await Promise.all([
@@ -35,10 +50,16 @@ describe('the simulation of the whole service', () => {
     expect(digestsOf(after.out)[2]).toBe(digestsOf(alone.out)[0]);
   });
 
-  test('finds a mistake that is planted in the service, and names the seed and what is wrong', async () => {
-    const { code, out } = await simulate('--seeds', '40', '--bug', 'due-work-is-lost');
-    expect(code).toBe(1);
-    expect(out).toMatch(/^seed \d+ failed:$/m);
-    expect(out).toMatch(/again: npm run simulate -- --seed \d+ --trace/);
-  });
+  test.each(['due-work-is-lost', 'late-event-moves-backward', 'counted-by-every-status'])(
+    'finds the planted bug %s, and prints a smaller history that fails in the same way',
+    async (name) => {
+      const { code, out } = await simulate('--seeds', '40', '--bug', name);
+      const [, found, timeline = '', again] =
+        /^seed \d+ failed:\n {2}([^:]+):[^]*?(\nthe smallest[^]*)\n(again: .*)$/m.exec(out) ?? [];
+      expect(code).toBe(1);
+      expect(timeline).toContain(`\n  ${found}: `);
+      expect(timeline.match(/ operation \d+\.\d+/g)?.length ?? 0).toBeLessThanOrEqual(MOST_OPERATIONS_LEFT);
+      expect(again).toMatch(new RegExp(`^again: npm run simulate -- --seed \\d+ --trace.* --bug ${name}$`));
+    },
+  );
 });

@@ -4,7 +4,7 @@ import { EPOCH, useMachine } from './kernel/platform.ts';
 import type { Prng } from './kernel/prng.ts';
 import type { Counts } from './kernel/statistics.ts';
 import { createTrace } from './kernel/trace.ts';
-import type { Weather } from './kernel/weather.ts';
+import { CALM, type Weather } from './kernel/weather.ts';
 import type { History, Oracle } from './model/history.ts';
 import { ORACLES } from './oracles/oracles.ts';
 import { openService, type Service } from './places/service.ts';
@@ -65,7 +65,7 @@ export const simulate = async (options: RunOptions): Promise<RunResult> => {
     digest: trace.digest(),
     trace: trace.lines(),
     timeline: trace.timeline(),
-    operations: [...(world?.done.values() ?? [])].reduce((sum, count) => sum + count, 0),
+    operations: world?.labels.length ?? 0,
     happened: { people: world?.people ?? [], operations: world?.labels ?? [], events: kernel.events() },
     history: seen,
     counts: kernel.counts(),
@@ -87,6 +87,7 @@ export const simulate = async (options: RunOptions): Promise<RunResult> => {
     service = opened;
     useMachine({ ...machine, fetch: simulatedFetch(opened.send), httpRequest: simulatedHttpRequest(opened.send) });
     await useWebhookMode(kernel, opened);
+    const isCalm = kernel.weather() === CALM;
     const judge = (history: History): void => {
       for (const problem of problemsOf(history, options.oracles ?? ORACLES)) {
         if (!problems.has(problem)) kernel.note(problem);
@@ -94,7 +95,7 @@ export const simulate = async (options: RunOptions): Promise<RunResult> => {
       }
     };
     const look = async (made: World, atRest: boolean): Promise<History> => {
-      const moment: Moment = { startedAt: EPOCH, now: kernel.now(), atRest };
+      const moment: Moment = { startedAt: EPOCH, now: kernel.now(), atRest, isCalm };
       seen = await observe(opened, made, moment);
       return seen;
     };

@@ -278,6 +278,10 @@ const CASES: Readonly<Record<string, Case>> = {
       exchanges: [exchangeOf({ method: 'POST', path: '/payments', status: 201, body: { id: PAYMENT } })],
     }),
   },
+  'Where nothing goes wrong, no request ends in an internal error or without an answer': {
+    broken: historyOf({ exchanges: [exchangeOf({ status: 500 })] }),
+    sound: historyOf({ isCalm: false, exchanges: [exchangeOf({ status: 500 })] }),
+  },
   'Requests under one idempotency key create one record': {
     broken: historyOf({
       exchanges: [PAYMENT, 'pay_other'].map((id) =>

@@ -102,11 +102,12 @@ export const createKernel = ({ seed, trace, off, weather }: KernelOptions): Kern
   };
 
   const drain = async (): Promise<void> => {
-    for (let turns = 0; ; turns += 1) {
-      if (turns > MOST_TURNS) throw new StuckError('the work of one moment does not end');
+    for (let turns = 0; turns <= MOST_TURNS; ) {
       await realTurn();
-      if (!timers.runImmediates() && !(await releaseOutsideWork())) return;
+      if (timers.runImmediates()) turns += 1;
+      else if (!(await releaseOutsideWork())) return;
     }
+    throw new StuckError('the work of one moment does not end');
   };
 
   const choose = (): Pending | undefined => {

@@ -105,6 +105,8 @@ export interface History {
   /** Epoch ms, true time. */
   readonly startedAt: number;
   readonly now: number;
+  /** Nothing has gone wrong in the whole run. */
+  readonly isCalm: boolean;
   /** Faults are over and every retry has run. */
   readonly atRest: boolean;
   readonly people: readonly Person[];

@@ -2,15 +2,25 @@ import type { Exchange, History, Item, Oracle } from '../model/history.ts';
 import { at, isTaken, recordsOf } from '../model/records.ts';
 
 /** Sentences about the attempts of a payment, as its versions tell them. */
+/** The clock of an instance differs from the true time by at most this. */
+const SKEW_MS = 2_500;
+
+/** A spent intent is replaced for the next attempt. */
 export const oneIntent: Oracle = {
-  sentence: 'A payment has one intent at its provider that can still be paid',
+  sentence: 'Before its first attempt a payment has one intent at its provider',
   atRestOnly: true,
-  violations: ({ ledger }) => {
-    const open = ledger.payment_intents.filter(({ payment_id, status }) => payment_id && status !== 'canceled');
-    const byPayment = Map.groupBy(open, ({ payment_id }) => String(payment_id));
-    return [...byPayment].flatMap(([id, intents]) =>
-      intents.length > 1 ? [`${id} has the intents ${intents.map((one) => one.id).join(', ')}`] : [],
+  violations: (history) => {
+    const { versionsOf } = recordsOf(history);
+    const byPayment = Map.groupBy(
+      history.ledger.payment_intents.filter(({ payment_id }) => payment_id),
+      ({ payment_id }) => String(payment_id),
     );
+    return [...byPayment].flatMap(([id, all]) => {
+      const claim = versionsOf(id).find(({ cause }) => cause === 'claim');
+      const end = claim === undefined ? history.now : at(claim['at']) - SKEW_MS;
+      const first = all.filter(({ created_at }) => at(created_at) < end);
+      return first.length > 1 ? [`${id} has the intents ${first.map((one) => one.id).join(', ')}`] : [];
+    });
   },
 };
 

@@ -51,6 +51,15 @@ export const createsAreThere: Oracle = {
   },
 };
 
+export const noInternalErrors: Oracle = {
+  sentence: 'Where nothing goes wrong, no request ends in an internal error or without an answer',
+  atRestOnly: false,
+  violations: ({ isCalm, exchanges }) =>
+    exchanges
+      .filter(({ status, answeredAt }) => isCalm && (status === 500 || (status === 0 && Number.isFinite(answeredAt))))
+      .map(({ number, method, path, status }) => `answer ${number} (${method} ${path}): ${status}`),
+};
+
 export const sameKeySameRecord: Oracle = {
   sentence: 'Requests under one idempotency key create one record',
   atRestOnly: false,

@@ -1,7 +1,7 @@
 import type { Oracle } from '../model/history.ts';
 import { failureStays, notDoneLeavesNothing, oneIntent, successStays } from './attempts.ts';
 import { deliveriesKeepTheirId, eventAmounts, eventsDelivered, eventsOnce, oneBodyPerId } from './events.ts';
-import { createsAreThere, listsAgree, oneDefault, sameKeySameRecord } from './lists.ts';
+import { createsAreThere, listsAgree, noInternalErrors, oneDefault, sameKeySameRecord } from './lists.ts';
 import { amountsAgree, chargedOnce, periodPaidOnce, refundsAgree, refundsWithinCharge, sumsAgree } from './money.ts';
 import {
   defaultKept,
@@ -54,6 +54,7 @@ export const ORACLES: readonly Oracle[] = [
   organizationsGone,
   erasedIsGone,
   createsAreThere,
+  noInternalErrors,
   sameKeySameRecord,
   listsAgree,
   oneDefault,

@@ -224,7 +224,7 @@ export const claimsPermitted: Oracle = {
       .filter(({ subscriptionId }) => subscriptionId === undefined)
       .flatMap((payment) =>
         versionsOf(payment['id'])
-          .filter(({ cause, actor }) => cause === 'claim' && actor?.type !== 'system')
+          .filter(({ cause, actor }) => cause === 'claim' && (actor?.type === 'user' || actor?.type === 'guest'))
           .filter((claim) => !isBacked(model, { payment, claim, confirms: confirms.get(payment['id']) ?? [] }))
           .map((claim) => `${payment['id']} was charged by ${claim['actor'].type} ${claim['actor'].id}`),
       );

@@ -123,6 +123,8 @@ export const nativeStatusesAgree: Oracle = {
     return history.ledger.subscriptions.flatMap(({ id, status }: Json) => {
       const record = here.get(id);
       const livesThere = status === 'active' || status === 'trialing' || status === 'past_due';
+      // Stripe pauses the collection, and keeps the status.
+      if (record?.['status'] === 'paused') return [];
       const livesHere = ['active', 'trialing', 'past_due'].includes(record?.['status']);
       return livesThere === livesHere
         ? []

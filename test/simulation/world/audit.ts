@@ -1,30 +1,36 @@
-import type { Audit, History, Json, ShownList, ShownSum } from '../model/history.ts';
+import type { Audit, History, Item, Json, ShownList, ShownSum } from '../model/history.ts';
 import { recordsOf } from '../model/records.ts';
 import type { Client } from './client.ts';
 import { ROOT, USERS } from './people.ts';
 
 /** Reads what lists and summaries show at the end of a run, when no fault happens any more. */
 const LISTS = [
-  { kind: 'payments', limit: 50 },
-  { kind: 'payment-methods', limit: 100 },
-  { kind: 'customers', limit: 100 },
-  { kind: 'subscriptions', limit: 100 },
+  { kind: 'payments', of: 'payments', limit: 50 },
+  { kind: 'payment-methods', of: 'methods', limit: 100 },
+  { kind: 'customers', of: 'customers', limit: 100 },
+  { kind: 'subscriptions', of: 'subscriptions', limit: 100 },
 ] as const;
 
 export const readAudit = async (client: Client, history: History): Promise<Audit> => {
   const lists: ShownList[] = [];
-  const acting = USERS.filter(({ name }) => history.exchanges.some(({ person }) => person === name));
-  for (const person of acting) {
-    for (const { kind, limit } of LISTS) {
+  const records = recordsOf(history);
+  const isOwned = (kind: (typeof LISTS)[number]['of'], owner: Item): boolean =>
+    records[kind].some(
+      ({ organizationId, userId }) => (organizationId ?? userId) === (owner['organizationId'] ?? owner['userId']),
+    );
+  for (const person of USERS) {
+    for (const { kind, of, limit } of LISTS) {
+      if (!isOwned(of, { userId: person.userId })) continue;
       const query = { limit: String(limit) };
       const shown = await client.look(person, { path: `/${kind}`, query });
       lists.push(listOf({ kind, owner: `USER#${person.userId}` }, shown));
     }
   }
-  for (const { id, ownerUserId } of recordsOf(history).organizations) {
+  for (const { id, ownerUserId } of records.organizations) {
     const owner = USERS.find(({ userId }) => userId === ownerUserId);
     if (!owner) continue;
-    for (const { kind, limit } of LISTS) {
+    for (const { kind, of, limit } of LISTS) {
+      if (!isOwned(of, { organizationId: id })) continue;
       const query = { limit: String(limit), organization_id: id };
       const shown = await client.look(owner, { path: `/${kind}`, query });
       lists.push(listOf({ kind, owner: `ORG#${id}` }, shown));

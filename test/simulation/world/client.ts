@@ -109,8 +109,9 @@ export const createClient = ({ stage, knowledge, prng }: ClientParts): Client =>
       throw new Error(`${person.name} reads ${path}: ${status} ${JSON.stringify(body)}`);
     },
     ask: async (operation, asked, chance) => {
-      const key =
+      const drawn =
         asked.method === 'POST' && chance.chance(0.7) ? keep('an idempotency key', `key-${plant('a key')}`) : undefined;
+      const key = asked.idempotencyKey ?? drawn;
       let exchange = await send(operation, asked, key);
       for (let tries = 1; tries < TRIES && isUnclear(exchange) && chance.chance(0.7); tries += 1) {
         await stage.wait(chance.int(100, 20_000));

@@ -2,7 +2,7 @@ import type { Prng } from '../kernel/prng.ts';
 import type { Provider } from './people.ts';
 
 /** Test values of the simulated providers, by how often they are drawn. See docs/local.md. */
-const PLAIN: Readonly<Record<Provider, string>> = {
+export const PLAIN_TOKENS: Readonly<Record<Provider, string>> = {
   provider_a: 'pm_card_visa',
   provider_b: 'SIM-OK',
   provider_c: 'cnon:card-nonce-ok',
@@ -59,4 +59,4 @@ const ODD: Readonly<Record<Provider, readonly string[]>> = {
 
 /** Half of them pay without more ado. */
 export const drawToken = (prng: Prng, provider: Provider): string =>
-  prng.chance(0.5) ? PLAIN[provider] : prng.pick(ODD[provider]);
+  prng.chance(0.5) ? PLAIN_TOKENS[provider] : prng.pick(ODD[provider]);

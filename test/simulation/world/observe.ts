@@ -7,6 +7,7 @@ export interface Moment {
   readonly startedAt: number;
   readonly now: number;
   readonly atRest: boolean;
+  readonly isCalm: boolean;
 }
 
 /** What everyone holds at this moment, past the scheduler. */

@@ -1,5 +1,5 @@
 import type { Prng } from '../kernel/prng.ts';
-import type { Json, Person } from '../model/history.ts';
+import type { Exchange, Json, Person } from '../model/history.ts';
 import type { Knowledge, Known, Wanted } from './knowledge.ts';
 
 /**
@@ -21,6 +21,8 @@ export interface Scene {
   /** The users who act in this run. */
   readonly users: readonly Person[];
   readonly now: number;
+  /** Every request so far. */
+  readonly sent: readonly Exchange[];
   /** A secret that must appear nowhere. */
   readonly plant: (what: string) => string;
 }
@@ -37,6 +39,8 @@ export interface Asked {
   readonly body?: Readonly<Record<string, unknown>>;
   /** What the person does next, by what the answer shows. */
   readonly next?: (answer: Json) => Step | undefined;
+  /** A new one, or none, by default. */
+  readonly idempotencyKey?: string;
   /** A guest sends the token unless this is set. */
   readonly withoutToken?: boolean;
 }

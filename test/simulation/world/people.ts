@@ -32,7 +32,7 @@ export const PRODUCTS = {
   /** Monthly, links to a membership. */
   monthly: { id: 'prod_monthly', total_cents: 1_900, billing_interval: 'monthly', trial_days: 0 },
   trial: { id: 'prod_trial', total_cents: 2_900, billing_interval: 'monthly', trial_days: 5 },
-  daily: { id: 'prod_daily', total_cents: 500, billing_interval: 'daily', trial_days: 0 },
+  weekly: { id: 'prod_weekly', total_cents: 500, billing_interval: 'weekly', trial_days: 0 },
 } as const;
 /** Sells `course`, and belongs to Ada. */
 export const PROJECT = 'proj_ada';

@@ -104,4 +104,17 @@ const replayDelivery: Operation = {
   },
 };
 
-export const READ_OPERATIONS: readonly Operation[] = [read, readGuestList, readAsAdmin, replayDelivery];
+/** An idempotency key answers only the caller who has sent it. */
+const repeatAnother: Operation = {
+  name: 'repeat the request of somebody else under its key',
+  weight: 3,
+  plan: ({ prng, users, sent }) => {
+    const keyed = sent.filter(({ idempotencyKey, status }) => idempotencyKey !== undefined && status === 201);
+    if (keyed.length === 0) return undefined;
+    const { person: name, path, sent: body, idempotencyKey = '' } = prng.pick(keyed);
+    const person = prng.pick(users.filter((user) => user.name !== name));
+    return { kind: 'request', person, method: 'POST', path, body, idempotencyKey };
+  },
+};
+
+export const READ_OPERATIONS: readonly Operation[] = [read, readGuestList, readAsAdmin, replayDelivery, repeatAnother];

@@ -1,15 +1,16 @@
-import { choose, maybe, type Operation, type Scene } from './operation.ts';
+import type { Prng } from '../kernel/prng.ts';
+import { choose, maybe, type Operation } from './operation.ts';
 import { drawAmount, drawOrganization, drawPayer } from './payments.ts';
 import { PRODUCTS, ROOT } from './people.ts';
 
 /** Operations on subscriptions. Stripe bills its own; at PayPal and Square the service bills. */
-const price = ({ prng }: Scene): Record<string, unknown> =>
+export const drawPrice = (prng: Prng): Record<string, unknown> =>
   prng.chance(0.6)
     ? { product_id: prng.pick(Object.values(PRODUCTS)).id }
     : {
         total_cents: prng.chance(0.1) ? 0 : drawAmount(prng),
         currency: 'USD',
-        billing_interval: prng.pick(['daily', 'weekly', 'monthly']),
+        billing_interval: prng.chance(0.1) ? 'daily' : prng.pick(['weekly', 'monthly']),
         ...maybe('trial_days', prng.chance(0.25) ? prng.int(1, 5) : undefined),
       };
 
@@ -26,7 +27,7 @@ const subscribe: Operation = {
       choose(scene, { kind: 'customer', person: person.name, fits: ({ provider_id }) => provider_id === provider });
     const customerId = customer?.id ?? method.fields['customer_id'];
     if (!customerId) return undefined;
-    const organization = method.fields['organization_id'] ?? drawOrganization(scene, person, 0.6);
+    const organization = method.fields['organization_id'] ?? drawOrganization(scene, person, 0.45);
     return {
       kind: 'request',
       person,
@@ -36,7 +37,7 @@ const subscribe: Operation = {
         customer_id: customerId,
         payment_method_id: method.id,
         provider_id: provider,
-        ...price(scene),
+        ...drawPrice(scene.prng),
         ...maybe('organization_id', organization),
         ...(person.kind === 'guest' && { guest_data: { email: person.email, name: person.name } }),
       },

@@ -1,10 +1,13 @@
 import type { Prng } from '../kernel/prng.ts';
+import type { Json, Person } from '../model/history.ts';
 import { type Client, createClient } from './client.ts';
 import { createKnowledge } from './knowledge.ts';
+import { drawToken, PLAIN_TOKENS } from './methods-to-try.ts';
 import type { Acted, Operation, Scene, Step } from './operation.ts';
 import { OPERATIONS } from './operations.ts';
 import { ADA, PEOPLE, PRODUCTS, PROJECT, ROOT, TIERS, USERS } from './people.ts';
 import type { Stage } from './stage.ts';
+import { drawPrice } from './subscriptions.ts';
 
 /**
  * A seeded history: rounds of operations that are sent at the same time, with a span of virtual time after each round.
@@ -12,8 +15,6 @@ import type { Stage } from './stage.ts';
  */
 export interface World {
   readonly client: Client;
-  /** How often each operation was carried out. */
-  readonly done: ReadonlyMap<string, number>;
   /** The name of each operation that was planned, by which it can be switched off: `operation 2.3`. */
   readonly labels: readonly string[];
   /** Who acted. */
@@ -58,9 +59,8 @@ export const createWorld = ({
 }: WorldOptions): World => {
   const knowledge = createKnowledge();
   const client = createClient({ stage, knowledge, prng: prng.fork('secrets') });
-  const done = new Map<string, number>();
-  const acts: string[] = [];
   const labels: string[] = [];
+  const acts: string[] = [];
   const people = new Set<string>();
 
   const act = async ({ method = 'POST', path, headers, body }: Acted): Promise<void> => {
@@ -73,7 +73,6 @@ export const createWorld = ({
     note(`${method} ${path}: ${status}`);
   };
   const carryOut = async ({ label, operation, step, chance }: Planned): Promise<void> => {
-    done.set(operation.name, (done.get(operation.name) ?? 0) + 1);
     if (step.kind === 'act') {
       acts.push(operation.name);
       return act(step);
@@ -85,9 +84,8 @@ export const createWorld = ({
 
   return {
     client,
-    done,
-    acts,
     labels,
+    acts,
     get people() {
       return [...people];
     },
@@ -99,7 +97,7 @@ export const createWorld = ({
       const operations = preferences(prng.fork('preferences'));
       for (let round = 0; round < count; round += 1) {
         const chance = prng.fork(`round ${round}`);
-        const scene = { chance, knowledge, users, operations, now: stage.now(), plant: client.plant };
+        const scene = { chance, knowledge, users, operations, now: stage.now(), sent: client.exchanges, plant: client.plant };
         const planned = planRound(scene, round).filter((one) => !off.has(one.label) && !off.has(actorOf(one)));
         labels.push(...planned.map(({ label }) => label));
         for (const one of planned) people.add(actorOf(one));
@@ -178,7 +176,7 @@ const prepare = async (client: Client, prng: Prng): Promise<void> => {
   }
   await put(`/admin/projects/${PROJECT}`, { name: 'Course', slug: 'course', owner_user_id: ADA.userId });
   if (prng.chance(0.85)) await found(client, prng);
-  for (const person of USERS) if (prng.chance(0.5)) await saveFirst(client, prng, person);
+  for (const person of USERS) if (prng.chance(0.6)) await saveFirst(client, prng, person);
 };
 
 const found = async (client: Client, prng: Prng): Promise<void> => {
@@ -197,13 +195,34 @@ const found = async (client: Client, prng: Prng): Promise<void> => {
   }
 };
 
-const saveFirst = async (client: Client, prng: Prng, person: (typeof USERS)[number]): Promise<void> => {
-  const [provider_id, token] = prng.pick([
-    ['provider_a', 'pm_card_visa'],
-    ['provider_a', 'pm_card_visa'],
-    ['provider_b', 'SIM-OK'],
-    ['provider_c', 'cnon:card-nonce-ok'],
-  ] as const);
-  const body = { provider_id, provider_payment_method_token: token, ...(prng.chance(0.5) && { is_default: true }) };
-  await client.ask('save a method', { kind: 'request', person, method: 'POST', path: '/payment-methods', body }, prng);
+const saveFirst = async (client: Client, prng: Prng, person: Person): Promise<void> => {
+  const provider = prng.pick(['provider_a', 'provider_a', 'provider_b', 'provider_c'] as const);
+  const body = {
+    provider_id: provider,
+    provider_payment_method_token: prng.chance(0.7) ? PLAIN_TOKENS[provider] : drawToken(prng, provider),
+    ...(prng.chance(0.5) && { is_default: true }),
+  };
+  const saving = { kind: 'request', person, method: 'POST', path: '/payment-methods', body } as const;
+  const { status, body: method } = await client.ask('save a method', saving, prng);
+  if (status === 201 && prng.chance(0.6)) await subscribeFirst({ client, prng, person }, method);
+};
+
+interface First {
+  readonly client: Client;
+  readonly prng: Prng;
+  readonly person: Person;
+}
+
+const subscribeFirst = async ({ client, prng, person }: First, method: Json): Promise<void> => {
+  const reading = { kind: 'request', person, method: 'GET', path: '/customers' } as const;
+  const { body: customers } = await client.ask('read', reading, prng);
+  const customer = Array.isArray(customers) && customers.find((one) => one.provider_id === method.provider_id);
+  if (!customer) return;
+  const body = {
+    customer_id: customer.id,
+    payment_method_id: method.id,
+    provider_id: method.provider_id,
+    ...drawPrice(prng),
+  };
+  await client.ask('subscribe', { kind: 'request', person, method: 'POST', path: '/subscriptions', body }, prng);
 };
