@@ -59,4 +59,5 @@ export type LogMessage =
   | 'due work queued'
   | 'changes published'
   | 'changes projected'
+  | 'missing aliases written'
   | 'consumer failed';
