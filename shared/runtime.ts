@@ -24,6 +24,7 @@ import type { WebDeps } from './http/exchange.ts';
 import { identityClient } from './identity/identity.ts';
 import { openQueues } from './messaging/queues.ts';
 import { jsonLog } from './observability/logger.ts';
+import { openCallRate } from './providers/registry/call-rate.ts';
 import { openProviders } from './providers/registry/registry.ts';
 import type { Connection } from './table/connection.ts';
 import { connectDynamo, openTable } from './table/table.ts';
@@ -138,7 +139,8 @@ const guests = perHost(() =>
 
 const secretFields = z.record(z.string(), z.string());
 
-const providers = perHost(() => {
+/** @param onCall told of each call to a provider */
+const providersWith = (onCall?: (slot: ProviderSlot) => void) => {
   const filled = new Map<ProviderSlot, { readonly text: string; readonly settings: SlotSettings }>();
   const withSecrets = async (slot: ProviderSlot): Promise<SlotSettings | undefined> => {
     if (!holds(`secrets:${slot}`)) return undefined;
@@ -157,8 +159,24 @@ const providers = perHost(() => {
     timeoutMs: settings().PROVIDER_TIMEOUT_MS,
     fetch: (input, init) => fetch(input, init),
     log: log(),
+    ...(onCall && { onCall }),
   });
-});
+};
+const providers = perHost(() => providersWith());
+
+/** Calls of due work alone: requests of payers do not count, and are never held back. */
+const callRate = perHost(() =>
+  openCallRate({
+    table: table(),
+    now,
+    sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
+    limitOf: (slot) => {
+      const { BACKGROUND_RATE: callsPerSecond, BACKGROUND_BURST: burst } = settings().slots[slot];
+      return { callsPerSecond, burst };
+    },
+  }),
+);
+const dueProviders = perHost(() => providersWith(callRate().count));
 
 const TARGETS_CACHE_MS = MINUTE;
 const webhookTargets = perHost(() => {
@@ -248,7 +266,13 @@ export const consoleDeps = perHost(() => ({
 
 export const publishDeps = perHost(() => ({ bus: bus(), log: log() }));
 export const projectDeps = perHost(() => ({ table: table(), log: log() }));
-export const sweepDeps = perHost(() => ({ table: table(), queues: queues(), log: log(), now }));
+export const sweepDeps = perHost(() => ({
+  table: table(),
+  queues: queues(),
+  log: log(),
+  now,
+  callsPerSecond: (slot: ProviderSlot) => settings().slots[slot].BACKGROUND_RATE,
+}));
 export const workerDeps = perHost(() => ({
   table: table(),
   queues: queues(),
@@ -259,6 +283,8 @@ export const workerDeps = perHost(() => ({
   now,
   newId,
 }));
+
+export const dueDeps = perHost(() => ({ ...workerDeps(), providers: dueProviders(), callRate: callRate() }));
 
 export const dispatchDeps = perHost(() => ({ queues: queues(), targets: webhookTargets(), log: log() }));
 export const deliverDeps = perHost(() => ({

@@ -93,6 +93,8 @@ export const PLAIN_SETTINGS: readonly string[] = [
     'APPLICATION_ID',
     'NOTIFICATION_URL',
     'STATEMENT_DESCRIPTOR',
+    'BACKGROUND_RATE',
+    'BACKGROUND_BURST',
     'MERCHANT_ID',
     'PUBLIC_KEY',
   ]),

@@ -1,4 +1,5 @@
 import { derivedId, fingerprint } from '../core/ids.ts';
+import { PROVIDER_SLOTS, type ProviderSlot } from '../core/settings.ts';
 
 /** The keys of every item. The table's page in docs/ explains each. */
 export interface Key {
@@ -193,6 +194,18 @@ const DUE_SHARDS = 10;
 /** Records spread over the shards of the `due` index by their id. */
 export const dueShard = (id: string): string => `DUE#${shardOf(id, DUE_SHARDS)}`;
 export const dueShards: readonly string[] = Array.from({ length: DUE_SHARDS }, (_, shard) => `DUE#${shard}`);
+const BILLING_SHARDS = 4;
+/**
+ * The subscriptions of each slot have shards of their own: a million renewals that are due at once delay neither another
+ * slot's subscriptions nor the look-ups of payments.
+ */
+export const billingShard = (slot: ProviderSlot, id: string): string => `DUE#${slot}#${shardOf(id, BILLING_SHARDS)}`;
+export const billingShards = (slot: ProviderSlot): readonly string[] =>
+  Array.from({ length: BILLING_SHARDS }, (_, shard) => `DUE#${slot}#${shard}`);
+/** Every partition of the `due` index. */
+export const everyDueShard: readonly string[] = [...dueShards, ...PROVIDER_SLOTS.flatMap(billingShards)];
+/** The calls to a provider that due work has reserved so far. */
+export const callsKey = (slot: ProviderSlot): Key => ({ pk: `CALLS#${slot}`, sk: 'CALLS' });
 
 const shardOf = (id: string, shards: number): number => Number.parseInt(fingerprint(id).slice(0, 6), 16) % shards;
 
