@@ -20,7 +20,7 @@ const MOST_PER_LANE = 6_000;
 const CALLS_PER_RENEWAL = 2;
 const SWEEP_EVERY_MS = MINUTE;
 /** With more messages waiting, a sweep queues no subscriptions: payments with an unknown outcome come first. */
-const BILLING_STOPS_AT = 5_000;
+export const BILLING_STOPS_AT = 5_000;
 /** With more messages waiting, `run-due` does not work, and a sweep queues nothing. */
 const ALL_STOPS_AT = 20_000;
 
@@ -61,7 +61,7 @@ const lanesOf = ({ callsPerSecond }: SweepDeps): readonly Lane[] => [
 ];
 
 /** The renewals that the provider takes until the next sweep: a slow provider does not fill the queue. */
-const mostRenewals = (callsPerSecond: number): number =>
+export const mostRenewals = (callsPerSecond: number): number =>
   callsPerSecond === 0
     ? MOST_PER_LANE
     : Math.min(MOST_PER_LANE, Math.ceil((callsPerSecond * (SWEEP_EVERY_MS / SECOND)) / CALLS_PER_RENEWAL));

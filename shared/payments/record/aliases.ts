@@ -15,7 +15,7 @@ export const newAliases = (was: Payment | undefined, next: Payment): readonly Pa
     .map((externalId) => ({ providerId: next.providerId, externalId, target }));
 };
 
-export interface PaymentChange {
+export interface AliasedChange {
   readonly before: Payment | undefined;
   readonly after: Payment;
 }
@@ -24,7 +24,7 @@ export interface PaymentChange {
  * A commit and its aliases are written in parallel, and a function may stop between them: writes those that are missing.
  * @returns how many it wrote
  */
-export const repairAliases = async (table: Table, changes: readonly PaymentChange[]): Promise<number> => {
+export const repairAliases = async (table: Table, changes: readonly AliasedChange[]): Promise<number> => {
   const aliases = changes.flatMap(({ before, after }) => newAliases(before, after));
   return aliases.length === 0 ? 0 : fillAliases(table, aliases);
 };
