@@ -103,7 +103,8 @@ const costsOf = (runs: readonly Run[], calls: number): Counted => {
   return {
     calls: calls / COUNTED,
     requests: own.length / COUNTED,
-    levels: renewals.reduce((sum, { levels }) => sum + levels.filter((level) => !level.every(isCount)).length, 0) / COUNTED,
+    levels:
+      renewals.reduce((sum, { levels }) => sum + levels.filter((level) => !level.every(isCount)).length, 0) / COUNTED,
     units: each(own),
     sweepRequests: callsOf(sweeps).length / COUNTED,
     sweepUnits: each(callsOf(sweeps)),
@@ -146,7 +147,14 @@ const printMillion = (counted: Counted): boolean => {
   const rows = PROVIDER_MS.map((providerMs) => ({ providerMs, ...pipeline(counted, providerMs) }));
   say(`A million renewals that are due at once, computed: ${RATE} calls per second, ${CONCURRENCY} at once.\n`);
   sheet(
-    ['the provider answers in', 'a renewal takes', 'hours', 'calls per second', 'the limit is', 'longest wait in the queue'],
+    [
+      'the provider answers in',
+      'a renewal takes',
+      'hours',
+      'calls per second',
+      'the limit is',
+      'longest wait in the queue',
+    ],
     rows.map(({ providerMs, renewalMs, hours, callsPerSecond, waitSeconds }) => [
       `${providerMs} ms`,
       `${Math.round(renewalMs)} ms`,
@@ -200,8 +208,10 @@ const printDollarsOf = ({ units, sweepUnits, countUnits, laterUnits }: Counted, 
   const gbSeconds = (renewalMs / 1_000) * (MEMORY_MB.background / 1_024) * DUE;
   const functions = PRICES.lambdaRequests + gbSeconds * PRICES.lambdaGbSecond;
   const queue = SQS_REQUESTS * PRICES.sqsRequests;
+  const unitsPerSecond = Math.round((write + due) * (RATE / BUDGET.calls));
   say(
     `\nUS dollars per million renewals: table ${rounded(table)} (with events, history and webhooks), run-due ` +
-      `${rounded(functions)}, its queue ${rounded(queue)}.\n`,
+      `${rounded(functions)}, its queue ${rounded(queue)}.\n` +
+      `Write units per second at that pace, of the table and its indexes together: ${unitsPerSecond}.\n`,
   );
 };

@@ -186,7 +186,10 @@ test('a sweep queues no subscription while thousands of messages wait, and goes 
   }
   block();
   const stale = JSON.stringify({ pk: 'NONE#1', sk: 'NONE', due_at: '2020-01-01T00:00:00.000Z' });
-  await sweepDeps().queues.send('run-due', Array.from({ length: 5_100 }, () => stale));
+  await sweepDeps().queues.send(
+    'run-due',
+    Array.from({ length: 5_100 }, () => stale),
+  );
   await service.host().invoke('workers.sweep-due', {});
   // The look at the payment is queued, the renewal is not.
   expect(Date.parse((await storedPayment(service, payment.id)).due_at)).toBeGreaterThan(service.now());

@@ -79,7 +79,10 @@ const work = async (
 
 describe('the rate of calls of due work', () => {
   test('is never exceeded, however many instances work and however fast', async () => {
-    const limits = fc.record({ callsPerSecond: fc.integer({ min: 1, max: 200 }), burst: fc.integer({ min: 1, max: 200 }) });
+    const limits = fc.record({
+      callsPerSecond: fc.integer({ min: 1, max: 200 }),
+      burst: fc.integer({ min: 1, max: 200 }),
+    });
     const load = fc.record({
       instances: fc.integer({ min: 1, max: 40 }),
       workMs: fc.integer({ min: 10, max: 2_000 }),
