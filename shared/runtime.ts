@@ -139,7 +139,7 @@ const guests = perHost(() =>
 
 const secretFields = z.record(z.string(), z.string());
 
-/** @param onCall told of each call to a provider */
+/** @param onCall runs before each call to a provider */
 const providersWith = (onCall?: (slot: ProviderSlot) => void) => {
   const filled = new Map<ProviderSlot, { readonly text: string; readonly settings: SlotSettings }>();
   const withSecrets = async (slot: ProviderSlot): Promise<SlotSettings | undefined> => {

@@ -11,7 +11,7 @@ export interface RegistryOptions {
   readonly withSecrets: (slot: ProviderSlot) => Promise<SlotSettings | undefined>;
   readonly timeoutMs: number;
   readonly fetch: typeof fetch;
-  /** Told of each call before it is made. */
+  /** Runs before each call. */
   readonly onCall?: (slot: ProviderSlot) => void;
   readonly log: Log;
 }
