@@ -58,8 +58,8 @@ export const runDue = async (deps: RunDeps, message: unknown): Promise<Handled> 
     ]);
   const waitMs = slot && (await deps.callRate.admit(slot));
   if (slot && waitMs !== undefined) {
-    await moveDue(Math.max(PUT_BACK_MS, waitMs));
-    deps.log.info('due work put back', { provider: slot });
+    const putBack = await moveDue(Math.max(PUT_BACK_MS, waitMs));
+    if (putBack.ok) deps.log.info('due work put back', { provider: slot });
     return 'done';
   }
   if (!(await moveDue(RUN_LEASE_MS)).ok) return 'done';
