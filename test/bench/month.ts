@@ -1,12 +1,13 @@
 import { MEMORY_MB } from '../../shared/core/memory.ts';
 import { parseSettings } from '../../shared/core/settings.ts';
 import { BILLING_STOPS_AT, mostRenewals } from '../../shared/workers/sweep-due.ts';
+import { DAY_SECONDS, HOUR_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
 import type { Run } from './meter.ts';
-import { type Person, person, post } from './people.ts';
+import { type BenchUser, person, post } from './people.ts';
 import { PRICES } from './prices.ts';
 import { type Json, type Service, startService } from './service.ts';
 import { say, sheet } from './sheet.ts';
-import { NO_UNITS, sumOf, type Units } from './units.ts';
+import { type CapacityUnits, NO_UNITS, sumOf } from './units.ts';
 
 /**
  * The first of the month: a million renewals are due at once. Counts the work of a few renewals that are due at once, and
@@ -55,14 +56,14 @@ interface Counted {
   /** To the table: by `run-due`, and one after the other. */
   readonly requests: number;
   readonly levels: number;
-  readonly units: Units;
+  readonly units: CapacityUnits;
   /** By the sweep. */
   readonly sweepRequests: number;
-  readonly sweepUnits: Units;
+  readonly sweepUnits: CapacityUnits;
   /** To the count of calls. */
-  readonly countUnits: Units;
+  readonly countUnits: CapacityUnits;
   /** By everything that follows: events, history, webhooks. */
-  readonly laterUnits: Units;
+  readonly laterUnits: CapacityUnits;
 }
 
 const countRenewals = async (service: Service): Promise<Counted> => {
@@ -85,10 +86,8 @@ const countRenewals = async (service: Service): Promise<Counted> => {
   const calls: Json[] = await service.must({ method: 'GET', path: '/_local/simulator/requests' });
   return costsOf(runs, calls.length);
 };
-const MINUTE_SECONDS = 60;
-const DAY_SECONDS = 86_400;
 
-const namesOf = async (service: Service, who: Person): Promise<Json> => {
+const namesOf = async (service: Service, who: BenchUser): Promise<Json> => {
   const provider = { provider_id: 'provider_a' };
   const customer = await service.must(post('/customers', who, { ...provider, email: who.email }));
   const method = { ...provider, provider_payment_method_token: 'pm_card_visa' };
@@ -117,7 +116,7 @@ const costsOf = (runs: readonly Run[], calls: number): Counted => {
   };
 };
 
-const each = (calls: readonly { readonly units: Units }[]): Units => {
+const each = (calls: readonly { readonly units: CapacityUnits }[]): CapacityUnits => {
   const { read, write, due } = sumOf([NO_UNITS, ...calls.map(({ units }) => units)]);
   return { read: read / COUNTED, write: write / COUNTED, due: due / COUNTED };
 };
@@ -145,7 +144,11 @@ const printCounts = ({ calls, requests, levels, units, sweepRequests, ...counted
   say(`\nCalls to the provider: ${rounded(calls)} / ${BUDGET.calls}.\n`);
 };
 
-const unitsOf = ({ read, write, due }: Units): readonly string[] => [rounded(read), rounded(write), rounded(due)];
+const unitsOf = ({ read, write, due }: CapacityUnits): readonly string[] => [
+  rounded(read),
+  rounded(write),
+  rounded(due),
+];
 
 const printMillion = (counted: Counted): boolean => {
   const rows = PROVIDER_MS.map((providerMs) => ({ providerMs, ...pipeline(counted, providerMs) }));
@@ -200,7 +203,7 @@ const pipeline = ({ calls, levels }: Counted, providerMs: number) => {
     queued -= done;
     tokens -= done * calls;
   }
-  return { renewalMs, hours: seconds / 3_600, callsPerSecond: (DUE * calls) / seconds, waitSeconds };
+  return { renewalMs, hours: seconds / HOUR_SECONDS, callsPerSecond: (DUE * calls) / seconds, waitSeconds };
 };
 
 /** Sent in tens; received and deleted one by one. */

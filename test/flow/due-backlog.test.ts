@@ -5,6 +5,7 @@ import { loadEntry } from '../../infra/local/machine/invoke.ts';
 import { sweepDeps } from '../../shared/runtime.ts';
 import type { Connection } from '../../shared/table/connection.ts';
 import { callsKey } from '../../shared/table/keys.ts';
+import { MINUTE_SECONDS } from '../builders/seconds.ts';
 import {
   atProvider,
   changeTable,
@@ -12,7 +13,6 @@ import {
   createIntent,
   createPaidIntent,
   itemsOf,
-  MINUTE,
   PATIENT,
   signIn,
   storedPayment,
@@ -87,7 +87,7 @@ const chargesOf = async (who: Subscriber, { id }: ParsedJson): Promise<number[]>
 };
 
 const minutesBefore = (time: string, minutes: number): string =>
-  new Date(Date.parse(time) - minutes * MINUTE * 1_000).toISOString();
+  new Date(Date.parse(time) - minutes * MINUTE_SECONDS * 1_000).toISOString();
 
 const dueOf = async ({ id }: ParsedJson): Promise<string> =>
   (await itemsOf(service, `SUB#${id}`)).find(({ sk }) => sk === 'SUB')?.due_at;
@@ -96,30 +96,30 @@ test('a renewal that is queued again and again while the queue is stuck is charg
   const { who, subscription } = await renewed();
   await service.moveTo(minutesBefore(subscription.current_period_end, 2));
   mode = 'collect';
-  for (let sweep = 0; sweep < 3; sweep += 1) await service.advance(16 * MINUTE);
+  for (let sweep = 0; sweep < 3; sweep += 1) await service.advance(16 * MINUTE_SECONDS);
   const queued = collected.filter((event) => JSON.stringify(event).includes(subscription.id));
   expect(queued.length).toBeGreaterThanOrEqual(3);
   mode = 'work';
   await Promise.all([...queued, ...queued].map((event) => service.host().invoke('workers.run-due', event)));
-  await service.advance(30 * MINUTE);
+  await service.advance(30 * MINUTE_SECONDS);
   await service.settle();
   expect(await chargesOf(who, subscription)).toEqual([1, 1]);
 });
 
 describe('while the provider has had all calls of due work', () => {
   const exhaust = (minutes: number) =>
-    changeTable(service, { put: { ...callsKey('provider_a'), at: service.now() + minutes * MINUTE * 1_000 } });
+    changeTable(service, { put: { ...callsKey('provider_a'), at: service.now() + minutes * MINUTE_SECONDS * 1_000 } });
 
   test('a renewal returns to the index and is charged later, once, while payers pay at once', async () => {
     const { who, subscription } = await renewed();
     await service.moveTo(minutesBefore(subscription.current_period_end, 2));
     await exhaust(10);
-    await service.advance(5 * MINUTE);
+    await service.advance(5 * MINUTE_SECONDS);
     expect(await chargesOf(who, subscription)).toEqual([1]);
     const payer = await signIn(service);
     const payment = await createPaidIntent(service, payer);
     expect(await confirm(service, payment.id, payer.options)).toMatchObject({ body: { status: 'succeeded' } });
-    await service.advance(15 * MINUTE);
+    await service.advance(15 * MINUTE_SECONDS);
     await service.settle();
     expect(await chargesOf(who, subscription)).toEqual([1, 1]);
   });
@@ -128,7 +128,7 @@ describe('while the provider has had all calls of due work', () => {
     const { who, subscription } = await renewed('cnon:card-nonce-ok', { provider_id: 'provider_c' });
     await service.moveTo(minutesBefore(subscription.current_period_end, 2));
     await exhaust(10);
-    await service.advance(5 * MINUTE);
+    await service.advance(5 * MINUTE_SECONDS);
     await service.settle();
     expect(await chargesOf(who, subscription)).toEqual([1, 1]);
   });
@@ -138,13 +138,13 @@ test('a count of calls that cannot be written stops no payer, and delays a renew
   const { who, subscription } = await renewed();
   await service.moveTo(minutesBefore(subscription.current_period_end, 2));
   isBucketDown = true;
-  await service.advance(5 * MINUTE);
+  await service.advance(5 * MINUTE_SECONDS);
   expect(await chargesOf(who, subscription)).toEqual([1]);
   const payer = await signIn(service);
   const payment = await createPaidIntent(service, payer);
   expect(await confirm(service, payment.id, payer.options)).toMatchObject({ body: { status: 'succeeded' } });
   isBucketDown = false;
-  await service.advance(30 * MINUTE);
+  await service.advance(30 * MINUTE_SECONDS);
   await service.settle();
   expect(await chargesOf(who, subscription)).toEqual([1, 1]);
 });
@@ -152,7 +152,7 @@ test('a count of calls that cannot be written stops no payer, and delays a renew
 test('each sweep queues what the provider takes in a minute, and the work of others beside it', async () => {
   const other = await renewed('cnon:card-nonce-ok', { provider_id: 'provider_c' });
   await service.moveTo(minutesBefore(other.subscription.current_period_end, 1));
-  const before = new Date(service.now() - 60 * MINUTE * 1_000).toISOString();
+  const before = new Date(service.now() - 60 * MINUTE_SECONDS * 1_000).toISOString();
   for (let item = 0; item < 400; item += 1) {
     const due = { due: `DUE#provider_a#${item % 4}`, due_at: before, providerId: 'provider_a' };
     await changeTable(service, { put: { pk: `NONE#${item}`, sk: 'NONE', ...due } });
@@ -161,7 +161,7 @@ test('each sweep queues what the provider takes in a minute, and the work of oth
   const payment = await createIntent(service, payer);
   await changeTable(service, { put: { ...(await storedPayment(service, payment.id)), due_at: before } });
   mode = 'collect';
-  await service.advance(2 * MINUTE);
+  await service.advance(2 * MINUTE_SECONDS);
   await service.settle();
   const queued = collected.map((event) => JSON.stringify(event));
   expect(queued.filter(isOfNobody)).toHaveLength(2 * 120);
@@ -176,10 +176,10 @@ test('a sweep queues no subscription while thousands of messages wait, and goes 
   const { who, subscription } = await renewed();
   await service.moveTo(minutesBefore(subscription.current_period_end, 1));
   mode = 'collect';
-  await service.advance(2 * MINUTE);
+  await service.advance(2 * MINUTE_SECONDS);
   await service.settle();
   const payment = await createIntent(service, await signIn(service));
-  const past = new Date(service.now() - MINUTE * 1_000).toISOString();
+  const past = new Date(service.now() - MINUTE_SECONDS * 1_000).toISOString();
   const stored = (await itemsOf(service, `SUB#${subscription.id}`)).find(({ sk }) => sk === 'SUB');
   for (const item of [stored, await storedPayment(service, payment.id)]) {
     await changeTable(service, { put: { ...item, due_at: past } });
@@ -197,7 +197,7 @@ test('a sweep queues no subscription while thousands of messages wait, and goes 
   mode = 'work';
   free();
   await service.settle();
-  await service.advance(MINUTE);
+  await service.advance(MINUTE_SECONDS);
   await service.settle();
   expect(await chargesOf(who, subscription)).toEqual([1, 1]);
 });
