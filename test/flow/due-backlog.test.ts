@@ -44,13 +44,13 @@ const catalogue: Catalogue = {
     return async (event, context) => {
       if (mode === 'stuck') await isFree;
       if (mode === 'collect') collected.push(event);
-      return mode === 'collect' || isOfNobody(event) ? { batchItemFailures: [] } : handler(event, context);
+      return mode === 'collect' || isFiller(event) ? { batchItemFailures: [] } : handler(event, context);
     };
   },
 };
 
 /** Messages that only fill the queue. */
-const isOfNobody = (event: unknown): boolean => JSON.stringify(event).includes('NONE#');
+const isFiller = (event: unknown): boolean => JSON.stringify(event).includes('NONE#');
 
 let isBucketDown = false;
 const withBucket = (connection: Connection): Connection => ({
@@ -164,7 +164,7 @@ test('each sweep queues what the provider takes in a minute, and the work of oth
   await service.advance(2 * MINUTE_SECONDS);
   await service.settle();
   const queued = collected.map((event) => JSON.stringify(event));
-  expect(queued.filter(isOfNobody)).toHaveLength(2 * 120);
+  expect(queued.filter(isFiller)).toHaveLength(2 * 120);
   expect(queued.filter((event) => event.includes(other.subscription.id))).toHaveLength(1);
   expect(queued.filter((event) => event.includes(payment.id))).toHaveLength(1);
   await Promise.all(
