@@ -11,7 +11,6 @@ import type { ApiRequest } from '../http/request.ts';
 import type { Identity } from '../identity/identity.ts';
 import { paymentRecord, type VisiblePayment } from '../payments/record/payment.ts';
 import { paymentView, refundStatusOf } from '../payments/record/view.ts';
-import type { ReadDeps } from '../providers/registry/deps.ts';
 import { referenceHash } from '../queries/payment-entry.ts';
 import { findAliasAnywhere } from '../table/alias.ts';
 import type { Clause } from '../table/expression.ts';
@@ -22,10 +21,11 @@ import {
   userEntriesPartition,
 } from '../table/keys.ts';
 import type { IndexRow } from '../table/listing.ts';
+import type { StoreDeps } from '../table/table.ts';
 import { cursorAt, type EntriesFound, type EntrySource, everyEntry, ownersEntries, together } from './entry-sources.ts';
 import type { EveryPaymentQuery } from './every-payment-parameters.ts';
 
-export interface EveryPaymentDeps extends ReadDeps {
+export interface EveryPaymentDeps extends StoreDeps {
   readonly identity: Pick<Identity, 'userByEmail'>;
 }
 

@@ -1,21 +1,16 @@
 import { DomainError } from '../core/errors.ts';
-import { instant, type Now } from '../core/time.ts';
+import { instant } from '../core/time.ts';
 import type { Reply } from '../http/reply.ts';
 import type { ApiRequest } from '../http/request.ts';
 import { organizationRecord } from '../organizations/organization.ts';
 import { referenceKey } from '../table/keys.ts';
-import type { Table } from '../table/table.ts';
+import type { StoreDeps, Table } from '../table/table.ts';
 import { type Invite, inviteSchema, projectRecord } from './records.ts';
 import { buyersProjectView } from './view.ts';
 
-interface PreviewDeps {
-  readonly table: Table;
-  readonly now: Now;
-}
-
 /** Fields shown to an invite holder before sign-in. */
 export const previewInvite = async (
-  { table, now }: PreviewDeps,
+  { table, now }: StoreDeps,
   { params }: ApiRequest<{ readonly token: string }>,
 ): Promise<Reply> => {
   const item = await table.get(referenceKey('invites', params.token));

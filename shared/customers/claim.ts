@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import type { ProviderSlot } from '../core/settings.ts';
-import { DAY, epochSeconds, instant, iso, type Now, SECOND } from '../core/time.ts';
+import { DAY, epochSeconds, instant, iso, SECOND } from '../core/time.ts';
 import type { Owner } from '../table/keys.ts';
-import type { Item, Table } from '../table/table.ts';
+import type { Item, StoreDeps } from '../table/table.ts';
 import { customerSchema } from './customer.ts';
 import { customerPointerKey, type OwnerCustomer, ownerCustomerOf } from './owner-customer.ts';
 
@@ -24,11 +24,6 @@ export type CustomerDraft = CustomerClaim['draft'];
 /** Longer than the time-out of a call to a provider. */
 const LEASE_MS = 20 * SECOND;
 
-interface ClaimDeps {
-  readonly table: Table;
-  readonly now: Now;
-}
-
 interface CustomerSlot {
   readonly owner: Owner;
   readonly slot: ProviderSlot;
@@ -42,7 +37,7 @@ export type ClaimResult =
 
 /** Claims the owner's customer for `draft`, or takes over a claim whose request has ended. */
 export const claimCustomer = async (
-  deps: ClaimDeps,
+  deps: StoreDeps,
   slot: CustomerSlot,
   draft: CustomerDraft,
 ): Promise<ClaimResult> => {
@@ -60,7 +55,7 @@ export const claimCustomer = async (
 
 /** Removes a claim whose draft the provider refused; another caller's draft may be valid. */
 export const dropCustomerClaim = async (
-  { table }: ClaimDeps,
+  { table }: StoreDeps,
   slot: CustomerSlot,
   claim: CustomerClaim,
 ): Promise<void> => {
@@ -69,7 +64,7 @@ export const dropCustomerClaim = async (
 
 /** Lets the next request continue the claim at once. @param attempt a new number makes a new key */
 export const releaseCustomerClaim = async (
-  deps: ClaimDeps,
+  deps: StoreDeps,
   slot: CustomerSlot,
   { claim, attempt }: { readonly claim: CustomerClaim; readonly attempt: number },
 ): Promise<void> => {
@@ -77,7 +72,7 @@ export const releaseCustomerClaim = async (
 };
 
 const replaceClaim = async (
-  { table }: ClaimDeps,
+  { table }: StoreDeps,
   slot: CustomerSlot,
   { was, next }: { readonly was: CustomerClaim; readonly next: CustomerClaim },
 ): Promise<boolean> => (await table.put(claimItem(slot, next), ifUnchanged(was))).ok;

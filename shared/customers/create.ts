@@ -30,7 +30,7 @@ export const createCustomer = async (
   if (!owner) throw new Error('a customer needs an owner');
   const provider = await deps.providers.require(body.provider_id, 'customers');
   const { record, replayed } = await createOnce(deps, {
-    store: recordStore(deps.table, deps.now, customerShape),
+    store: recordStore(deps, customerShape),
     kind: 'customer',
     idempotency,
     hold: { table: deps.table, timeoutSeconds: CREATE_TIMEOUT_SECONDS.customer },

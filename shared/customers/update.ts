@@ -19,7 +19,7 @@ export const updateCustomer = async (
   if (canonicalJson(changed) === canonicalJson(customer)) return { data: customerView(customer) };
   const synced = await updateAtProvider(deps, customer, changed);
   const next = { ...changed, ...synced, version: customer.version + 1, updatedAt: iso(deps.now()) };
-  const committed = await recordStore(deps.table, deps.now, customerShape).commit(customer, next);
+  const committed = await recordStore(deps, customerShape).commit(customer, next);
   if (!committed) throw new DomainError('VERSION_CONFLICT');
   return { data: customerView(committed) };
 };

@@ -23,6 +23,7 @@ import { blankMembershipOf, blankSubscription } from '../subscriptions/record/bl
 import { subscriptionStore } from '../subscriptions/record/store.ts';
 import { isLive, mayExistAtProvider, type Subscription, subscriptionOf } from '../subscriptions/record/subscription.ts';
 import { subscriptionsUsing } from '../subscriptions/record/used-by.ts';
+import { keyOf } from '../table/keys.ts';
 import { recordStore } from '../table/record-store.ts';
 import type { Item, Table } from '../table/table.ts';
 import { markErased, markUserErased } from '../webhooks/record/erased.ts';
@@ -171,7 +172,7 @@ const clearCustomerEmail = async ({ deps, emails, subject }: Erasing, customer: 
   requireDone(outcome, 'email');
   const at = deps.now();
   const next = { ...customer, email: undefined, version: version + 1, updatedAt: iso(at), knownAt: epochSeconds(at) };
-  if (await recordStore(deps.table, deps.now, customerShape).commit(customer, next)) return true;
+  if (await recordStore(deps, customerShape).commit(customer, next)) return true;
   throw new DomainError('VERSION_CONFLICT');
 };
 
@@ -186,8 +187,7 @@ const blankMembership = async ({ deps: { table }, subject }: Erasing, item: Item
   const membership = membershipSchema.parse(item);
   if (!isOf(subject, membership)) return false;
   if (membership.userEmail === undefined && membership.guestEmail === undefined) return false;
-  const key = { pk: String(item['pk']), sk: String(item['sk']) };
-  const blanked = await table.update(key, { remove: ['userEmail', 'guestEmail'] }, [
+  const blanked = await table.update(keyOf(item), { remove: ['userEmail', 'guestEmail'] }, [
     { exists: true },
     { equals: ['version', membership.version] },
   ]);
@@ -218,7 +218,7 @@ const noteRecord = async (
 export const removeExpired = async (table: Table, subject: Subject, item: Item): Promise<boolean> => {
   const { userId, guestEmail } = { userId: textOf(item['userId']), guestEmail: textOf(item['guestEmail']) };
   if (!isOf(subject, { userId, guestEmail })) return false;
-  return (await table.remove({ pk: String(item['pk']), sk: String(item['sk']) }, [{ has: 'pk' }])).ok;
+  return (await table.remove(keyOf(item), [{ has: 'pk' }])).ok;
 };
 
 const textOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);

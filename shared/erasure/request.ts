@@ -1,14 +1,14 @@
 import * as z from 'zod';
 import { DomainError } from '../core/errors.ts';
 import type { IdKind } from '../core/ids.ts';
-import { iso, type Now } from '../core/time.ts';
+import { iso } from '../core/time.ts';
 import { emailSchema, idSchema, requiredRule } from '../http/fields.ts';
 import type { Reply } from '../http/reply.ts';
 import type { ApiRequest } from '../http/request.ts';
 import { createOnce } from '../idempotency/create-once.ts';
 import { erasureKey } from '../table/keys.ts';
 import type { Found } from '../table/record-store.ts';
-import type { Table } from '../table/table.ts';
+import type { StoreDeps } from '../table/table.ts';
 import { type ErasureJob, erasureView, jobItem, jobOf, lockKeyOf, type Subject } from './job.ts';
 
 export const erasureBody = z
@@ -23,9 +23,7 @@ export const erasureBody = z
   .meta({ id: 'RequestErasure', description: 'Who is erased: exactly one of `user_id` and `email`.' });
 type ErasureBody = z.output<typeof erasureBody>;
 
-interface RequestDeps {
-  readonly table: Table;
-  readonly now: Now;
+interface RequestDeps extends StoreDeps {
   readonly newId: (kind: IdKind) => string;
 }
 

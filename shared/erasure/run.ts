@@ -1,7 +1,7 @@
 import { DomainError } from '../core/errors.ts';
 import { epochSeconds, instant, iso, MINUTE, SECOND } from '../core/time.ts';
 import type { RemovalDeps } from '../removal/organization-children.ts';
-import { erasureKey, guestPartition, type ItemKind, ownerPartition } from '../table/keys.ts';
+import { erasureKey, guestPartition, type ItemKind, keyOf, ownerPartition } from '../table/keys.ts';
 import type { Item } from '../table/table.ts';
 import { type Counted, type ErasureJob, jobItem, jobOf, lockKeyOf, type Subject, subjectOf } from './job.ts';
 import { type ErasedKind, type Erasing, RECORD_ERASURES, removeExpired } from './records.ts';
@@ -93,8 +93,7 @@ const listedPage = async (
 ): Promise<{ readonly items: readonly Item[]; readonly next: Item | undefined }> => {
   const partition = subject.kind === 'user' ? ownerPartition(subject, kind) : guestPartition(subject.email, kind);
   const rows = await table.queryIndex({ index: 'owner', partition, after, limit: LISTED_PER_PAGE });
-  const keys = rows.items.map(({ pk, sk }) => ({ pk: String(pk), sk: String(sk) }));
-  const items = await table.getMany(keys, { consistent: true });
+  const items = await table.getMany(rows.items.map(keyOf), { consistent: true });
   return { items: items.filter((item) => item !== undefined), next: rows.next };
 };
 

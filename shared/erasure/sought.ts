@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { erasureKey, SOUGHT_PREFIX, soughtKey } from '../table/keys.ts';
-import type { Item, Table } from '../table/table.ts';
+import type { Table } from '../table/table.ts';
 import { erasedIds } from '../webhooks/record/erased.ts';
 import type { ErasureJob } from './job.ts';
 
@@ -25,16 +25,12 @@ export const seekEmails = async (
 const soughtSchema = z.object({ pk: z.string(), sk: z.string(), email: z.string() });
 
 const soughtItems = async (table: Table, erasureId: string) => {
-  const items: Item[] = [];
-  let after: Item | undefined;
-  do {
-    const partition = erasureKey(erasureId).pk;
-    const range = { from: SOUGHT_PREFIX, to: `${SOUGHT_PREFIX}~` };
-    const page = await table.queryItems({ partition, ...range, consistent: true, after });
-    items.push(...page.items);
-    after = page.next;
-  } while (after);
-  return items.map((item) => soughtSchema.parse(item));
+  const items: z.infer<typeof soughtSchema>[] = [];
+  const range = { from: SOUGHT_PREFIX, to: `${SOUGHT_PREFIX}~` };
+  for await (const item of table.eachItem({ partition: erasureKey(erasureId).pk, ...range, consistent: true })) {
+    items.push(soughtSchema.parse(item));
+  }
+  return items;
 };
 
 export const soughtBy = async (table: Table, { id, userId, email }: ErasureJob): Promise<Sought> => {

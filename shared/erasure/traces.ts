@@ -1,7 +1,7 @@
 import { idsIn, withoutEmails, withoutPerson } from '../observability/person-fields.ts';
 import { redact } from '../observability/redaction.ts';
 import { ownerKeyOf } from '../table/defaults.ts';
-import { countKey, guestPartition, ownerCustomerKey } from '../table/keys.ts';
+import { countKey, guestPartition, keyOf, ownerCustomerKey } from '../table/keys.ts';
 import type { Item, Table } from '../table/table.ts';
 import { packed, unpacked } from '../webhooks/record/stored-event.ts';
 import type { Counted } from './job.ts';
@@ -31,7 +31,7 @@ export const blankTrace = async (table: Table, sought: Sought, item: Item): Prom
   const trace = TRACES[String(item['sk'])];
   const set = trace?.blanked(sought, item);
   if (!trace || set === undefined) return undefined;
-  const written = await table.update({ pk: String(item['pk']), sk: String(item['sk']) }, { set }, [{ has: 'pk' }]);
+  const written = await table.update(keyOf(item), { set }, [{ has: 'pk' }]);
   return written.ok ? trace.counted : undefined;
 };
 
@@ -113,7 +113,7 @@ export const removeClaim = async (table: Table, { userId, emails }: Sought, item
   const isUsers = userId !== undefined && pk === `OWNER#${ownerKeyOf({ kind: 'user', userId })}`;
   const text = JSON.stringify(claim).toLowerCase();
   if (!isUsers && !emails.some((email) => text.includes(JSON.stringify(email)))) return false;
-  return (await table.remove({ pk: String(pk), sk: String(sk) }, [{ has: 'claim' }])).ok;
+  return (await table.remove(keyOf(item), [{ has: 'claim' }])).ok;
 };
 
 /** The counters of a guest's list have a hash of the e-mail address in their key; the list is empty by then. */

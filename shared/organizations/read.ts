@@ -5,7 +5,7 @@ import type { ApiRequest } from '../http/request.ts';
 import type { Identity } from '../identity/identity.ts';
 import { memberPartition, membershipPartition, organizationKey } from '../table/keys.ts';
 import { allRows, type IndexRow, listRows } from '../table/listing.ts';
-import type { Table } from '../table/table.ts';
+import type { StoreDeps, Table } from '../table/table.ts';
 import {
   listedMemberView,
   memberSchema,
@@ -15,7 +15,6 @@ import {
   userIdOf,
 } from './organization.ts';
 import type { ListMembersQuery, PageQuery } from './requests.ts';
-import type { StoreDeps } from './store.ts';
 
 export const getOrganization = async (
   _: unknown,

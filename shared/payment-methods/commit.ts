@@ -1,36 +1,37 @@
-import { DomainError } from '../core/errors.ts';
-import { iso, type Now } from '../core/time.ts';
+import { iso } from '../core/time.ts';
 import { recordStore } from '../table/record-store.ts';
-import type { Table } from '../table/table.ts';
+import type { StoreDeps } from '../table/table.ts';
 import { addressUseSteps } from './address-use.ts';
 import { type PaymentMethod, paymentMethodShape } from './payment-method.ts';
 
-interface Deps {
-  readonly table: Table;
-  readonly now: Now;
-}
+export type MethodChange = Partial<Pick<PaymentMethod, 'alias' | 'billingAddressId' | 'setup'>>;
 
-export type MethodChange = Pick<PaymentMethod, 'alias' | 'billingAddressId'> & Partial<Pick<PaymentMethod, 'setup'>>;
+const nextMethod = ({ now }: StoreDeps, method: PaymentMethod, changed: MethodChange): PaymentMethod => ({
+  ...method,
+  ...changed,
+  version: method.version + 1,
+  updatedAt: iso(now()),
+});
 
 /** Stores a change of a method. @returns undefined if another change came first */
 export const commitMethod = (
-  { table, now }: Deps,
+  deps: StoreDeps,
   method: PaymentMethod,
   changed: MethodChange,
 ): Promise<PaymentMethod | undefined> => {
-  const next = { ...method, ...changed, version: method.version + 1, updatedAt: iso(now()) };
-  return recordStore(table, now, paymentMethodShape).commit(method, next, addressUseSteps(method, next));
+  const next = nextMethod(deps, method, changed);
+  return recordStore(deps, paymentMethodShape).commit(method, next, addressUseSteps(method, next));
 };
 
-const TRIES = 5;
-
-/** Unlinks an address from a method. @throws DomainError VERSION_CONFLICT if every try meets another change */
-export const unlinkMethod = async (deps: Deps, methodId: string, addressId: string): Promise<void> => {
-  const { load } = recordStore(deps.table, deps.now, paymentMethodShape);
-  for (let tries = 0; tries < TRIES; tries += 1) {
-    const method = await load(methodId);
-    if (method?.billingAddressId !== addressId) return;
-    if (await commitMethod(deps, method, { alias: method.alias, billingAddressId: undefined })) return;
-  }
-  throw new DomainError('VERSION_CONFLICT');
+/** Unlinks an address from a method that still uses it. */
+export const unlinkMethod = async (deps: StoreDeps, methodId: string, addressId: string): Promise<void> => {
+  const store = recordStore(deps, paymentMethodShape);
+  const method = await store.load(methodId);
+  if (!method) return;
+  await store.change(
+    method,
+    (current) =>
+      current.billingAddressId === addressId ? nextMethod(deps, current, { billingAddressId: undefined }) : undefined,
+    addressUseSteps,
+  );
 };

@@ -49,7 +49,7 @@ export const createMethod = async (deps: MethodDeps, request: CreateRequest): Pr
   const saved = request.named(paymentMethodRecord);
   if (saved) return answerSaved(deps, { ...request, owner }, saved);
   const { record, replayed } = await createOnce(deps, {
-    store: recordStore(deps.table, deps.now, paymentMethodShape),
+    store: recordStore(deps, paymentMethodShape),
     kind: 'payment_method',
     idempotency,
     hold: { table: deps.table, timeoutSeconds: CREATE_TIMEOUT_SECONDS.payment_method },

@@ -5,21 +5,16 @@ import type { ApiRequest } from '../http/request.ts';
 import type { Clause } from '../table/expression.ts';
 import { type Owner, ownerPartition } from '../table/keys.ts';
 import { allRows, type IndexRow } from '../table/listing.ts';
-import type { Table } from '../table/table.ts';
+import type { StoreDeps } from '../table/table.ts';
 import { findDefaultMethod, isDefaultMethod, methodDefaultSlot } from './defaults.ts';
 import { methodView, methodWithSecret, type PaymentMethod, paymentMethodRecord } from './payment-method.ts';
 import type { ListMethodsQuery } from './requests.ts';
-
-interface ReadDeps {
-  readonly table: Table;
-  readonly now: () => number;
-}
 
 /** Longer lists can be ordered only by created_at. */
 const MAX_SORTED_ROWS = 10_000;
 
 export const getMethod = async (
-  deps: ReadDeps,
+  deps: StoreDeps,
   { record, canWrite }: ApiRequest<unknown, unknown, unknown, PaymentMethod>,
 ): Promise<Reply> => {
   const isDefault = await isDefaultMethod(deps.table, record);
@@ -27,7 +22,7 @@ export const getMethod = async (
 };
 
 export const listMethods = async (
-  deps: ReadDeps,
+  deps: StoreDeps,
   { owner, query }: ApiRequest<unknown, ListMethodsQuery>,
 ): Promise<Reply> => {
   if (!owner) throw new Error('a list needs an owner');
@@ -54,7 +49,7 @@ interface MethodPage {
   readonly total: number | undefined;
 }
 
-const findPage = async ({ table }: ReadDeps, owner: Owner, query: ListMethodsQuery): Promise<MethodPage> => {
+const findPage = async ({ table }: StoreDeps, owner: Owner, query: ListMethodsQuery): Promise<MethodPage> => {
   const offset = (query.page - 1) * query.limit;
   const filter = filtersOf(query);
   if (query.orderBy === 'created_at' && query.orderDir === 'desc') {

@@ -8,17 +8,12 @@ import type { ApiRequest } from '../http/request.ts';
 import { canonicalJson } from '../idempotency/idempotency.ts';
 import type { Providers } from '../providers/registry/registry.ts';
 import { clearDefault, setDefault } from '../table/defaults.ts';
-import type { Table } from '../table/table.ts';
+import type { StoreDeps } from '../table/table.ts';
 import { commitMethod, type MethodChange } from './commit.ts';
 import { isDefaultMethod, methodDefaultSlotOf } from './defaults.ts';
 import { methodView, methodWithSecret, type PaymentMethod } from './payment-method.ts';
 import type { UpdateMethodBody } from './requests.ts';
 import { requireSetUp } from './setup.ts';
-
-interface UpdateDeps {
-  readonly table: Table;
-  readonly now: () => number;
-}
 
 type Stored = ApiRequest<unknown, unknown, unknown, PaymentMethod>;
 
@@ -27,7 +22,7 @@ type Stored = ApiRequest<unknown, unknown, unknown, PaymentMethod>;
  * @throws DomainError INVALID_STATE for `is_default: true` before the method is set up
  */
 export const updateMethod = async (
-  deps: UpdateDeps,
+  deps: StoreDeps,
   { record: method, body, named }: ApiRequest<unknown, unknown, UpdateMethodBody, PaymentMethod>,
 ): Promise<Reply> => {
   if (body.is_default === true) requireSetUp(method);
@@ -46,7 +41,7 @@ export const updateMethod = async (
 };
 
 /** Updates the pointer only; the last update wins. @throws DomainError INVALID_STATE before the method is set up */
-export const setDefaultMethod = async (deps: UpdateDeps, { record }: Stored): Promise<Reply> => {
+export const setDefaultMethod = async (deps: StoreDeps, { record }: Stored): Promise<Reply> => {
   requireSetUp(record);
   await setDefault(deps.table, methodDefaultSlotOf(record), record.id);
   return { data: methodView(record, true) };
@@ -54,7 +49,7 @@ export const setDefaultMethod = async (deps: UpdateDeps, { record }: Stored): Pr
 
 /** Links or unlinks a billing address. If the provider takes billing details, it gets them; its failure undoes nothing. */
 export const linkMethodAddress = async (
-  deps: UpdateDeps & { readonly providers: Providers },
+  deps: StoreDeps & { readonly providers: Providers },
   { record: method, named }: ApiRequest<unknown, unknown, BillingAddressBody, PaymentMethod>,
 ): Promise<Reply> => {
   const address = addressNamed(method, named);
@@ -88,7 +83,7 @@ const updateAtProvider = async (providers: Providers, method: PaymentMethod, add
   return outcome.kind === 'done';
 };
 
-const commit = async (deps: UpdateDeps, method: PaymentMethod, changed: MethodChange): Promise<PaymentMethod> => {
+const commit = async (deps: StoreDeps, method: PaymentMethod, changed: MethodChange): Promise<PaymentMethod> => {
   const same =
     changed.billingAddressId === method.billingAddressId &&
     changed.alias === method.alias &&

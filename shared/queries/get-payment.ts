@@ -9,13 +9,13 @@ import { organizationBeside } from '../organizations/organization.ts';
 import { methodBeside } from '../payment-methods/payment-method.ts';
 import type { PaymentStatus, VisiblePayment } from '../payments/record/payment.ts';
 import { paymentView, paymentWithSecret } from '../payments/record/view.ts';
-import type { ReadDeps } from '../providers/registry/deps.ts';
 import { subscriptionBeside } from '../subscriptions/record/view.ts';
+import type { StoreDeps } from '../table/table.ts';
 import { type GetPaymentQuery, includesOf, type PaymentInclude } from './parameters.ts';
 
 /** One payment. The scope guards of the query (organization, project, product) must match it. */
 export const getPayment = async (
-  deps: ReadDeps,
+  deps: StoreDeps,
   { record: payment, canWrite, query, caller }: ApiRequest<unknown, GetPaymentQuery, unknown, VisiblePayment>,
 ): Promise<Reply> => {
   if (!passesGuards(payment, query)) throw notFound('payment');
@@ -40,7 +40,7 @@ const BESIDE: Readonly<Record<Exclude<PaymentInclude, 'order'>, Include<VisibleP
 
 /** The includes of each payment that this caller may see; null if an include is absent. */
 export const includedRecords = async (
-  { table }: Pick<ReadDeps, 'table'>,
+  { table }: Pick<StoreDeps, 'table'>,
   caller: Caller,
   {
     payments,

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { DISPUTE_STATUSES, REFUND_STATUSES } from '../core/money-back.ts';
-import { iso, type Now } from '../core/time.ts';
+import { iso } from '../core/time.ts';
 import type { CsvPage } from '../csv/csv.ts';
 import { runList, wholeNumber } from '../http/paging.ts';
 import type { Reply } from '../http/reply.ts';
@@ -11,13 +11,8 @@ import { type Refund, refundOf, refundView } from '../payments/refunds/refund.ts
 import { decodeCursor, encodeCursor } from '../table/cursor.ts';
 import { besidePayment, monthPartition } from '../table/keys.ts';
 import { type Cursor, type IndexRow, listRows } from '../table/listing.ts';
-import type { Item, Table } from '../table/table.ts';
+import type { Item, StoreDeps, Table } from '../table/table.ts';
 import { cursorParameter, moment } from './parameters.ts';
-
-interface ReadDeps {
-  readonly table: Table;
-  readonly now: Now;
-}
 
 type Kind = 'RFD' | 'DSP';
 
@@ -51,14 +46,14 @@ type InRange = Pick<ApiRequest<unknown, RangeQuery>, 'query' | 'csvPage'>;
 const refundViewOf = (item: Item) => refundView(refundOf(item));
 const disputeViewOf = (item: Item) => disputeView(disputeOf(item));
 
-export const listRefundsOfPayment = ({ table }: ReadDeps, { record }: OfPayment): Promise<Reply> =>
+export const listRefundsOfPayment = ({ table }: StoreDeps, { record }: OfPayment): Promise<Reply> =>
   listOfPayment(table, record.id, { kind: 'RFD', viewOf: refundViewOf });
 
-export const listDisputesOfPayment = ({ table }: ReadDeps, { record }: OfPayment): Promise<Reply> =>
+export const listDisputesOfPayment = ({ table }: StoreDeps, { record }: OfPayment): Promise<Reply> =>
   listOfPayment(table, record.id, { kind: 'DSP', viewOf: disputeViewOf });
 
 export const getRefund = async (
-  _: ReadDeps,
+  _: StoreDeps,
   { record }: ApiRequest<unknown, unknown, unknown, Refund>,
 ): Promise<Reply> => ({ data: refundView(record) });
 
@@ -88,10 +83,10 @@ export const listDisputesQuery = z.object({
 });
 type RangeQuery = z.output<typeof listRefundsQuery> | z.output<typeof listDisputesQuery>;
 
-export const listRefunds = ({ table, now }: ReadDeps, request: InRange): Promise<Reply> =>
+export const listRefunds = ({ table, now }: StoreDeps, request: InRange): Promise<Reply> =>
   listByMonth({ table, now }, request, { kind: 'RFD', viewOf: refundViewOf });
 
-export const listDisputes = ({ table, now }: ReadDeps, request: InRange): Promise<Reply> =>
+export const listDisputes = ({ table, now }: StoreDeps, request: InRange): Promise<Reply> =>
   listByMonth({ table, now }, request, { kind: 'DSP', viewOf: disputeViewOf });
 
 /** Without `from`, a list goes this far back. */
@@ -111,7 +106,7 @@ const monthsOf = (query: RangeQuery, now: number): readonly string[] => {
 
 /** Records of every payment, newest first: one partition per month of their creation. */
 const listByMonth = async (
-  { table, now }: ReadDeps,
+  { table, now }: StoreDeps,
   { query, csvPage }: InRange,
   { kind, viewOf }: { readonly kind: Kind; readonly viewOf: (item: Item) => unknown },
 ): Promise<Reply> =>
@@ -136,7 +131,7 @@ const positionOf = ({ limit, cursor }: RangeQuery, csvPage: CsvPage | undefined)
   return { limit, start: cursor === undefined ? undefined : decodeCursor(cursor) };
 };
 
-const pageByMonth = async ({ table, now }: ReadDeps, query: RangeQuery & Position, kind: Kind) => {
+const pageByMonth = async ({ table, now }: StoreDeps, query: RangeQuery & Position, kind: Kind) => {
   const { start } = query;
   const first = start?.sort.slice(0, 'YYYY-MM'.length);
   const months = monthsOf(query, now()).filter((month) => first === undefined || month <= first);

@@ -8,7 +8,7 @@ import type { ApiRequest } from '../http/request.ts';
 import { PAYMENT_STATUSES } from '../payments/record/payment.ts';
 import { type Group, type Measure, sumNamed } from '../payments/record/sums.ts';
 import { allScopes, ownerPartition, sumKey, sumRange } from '../table/keys.ts';
-import type { Item, Table } from '../table/table.ts';
+import type { Item, StoreDeps, Table } from '../table/table.ts';
 
 /**
  * Summaries of payments and refunds, from the sums that `project-changes` keeps: no payment is read, and the cost depends
@@ -78,14 +78,9 @@ export const SUMMARY_COLUMNS = [
   'refunded_cents',
 ] as const satisfies readonly (keyof SummaryRow)[];
 
-interface SummaryDeps {
-  readonly table: Table;
-  readonly now: () => Instant;
-}
-
 /** The payments of the caller or of an organization, like the list of payments. */
 export const ownerSummary = async (
-  deps: SummaryDeps,
+  deps: StoreDeps,
   request: ApiRequest<unknown, OwnerSummaryQuery>,
 ): Promise<Reply> => {
   if (!request.owner) throw new DomainError('AUTHENTICATION_REQUIRED');
@@ -96,13 +91,13 @@ export const ownerSummary = async (
 };
 
 /** All payments. */
-export const summaryOfAll = (deps: SummaryDeps, request: ApiRequest<unknown, SummaryQuery>): Promise<Reply> =>
+export const summaryOfAll = (deps: StoreDeps, request: ApiRequest<unknown, SummaryQuery>): Promise<Reply> =>
   summaryOf(deps, allScopes, request);
 
 const MAX_JSON_ROWS = 10_000;
 
 const summaryOf = async (
-  { table, now }: SummaryDeps,
+  { table, now }: StoreDeps,
   scopes: readonly string[],
   { query, csvPage }: ApiRequest<unknown, SummaryQuery>,
 ): Promise<Reply> => {
@@ -147,12 +142,8 @@ const dayBefore = (day: string, days: number): string => utcDay(iso(Date.parse(d
 
 const sumsOf = async (table: Table, scope: string, { from, to }: Range): Promise<readonly Item[]> => {
   const items: Item[] = [];
-  let after: Item | undefined;
-  do {
-    const page = await table.queryItems({ partition: sumKey(scope, '', '').pk, ...sumRange(from, to), after });
-    items.push(...page.items);
-    after = page.next;
-  } while (after);
+  const partition = sumKey(scope, '', '').pk;
+  for await (const item of table.eachItem({ partition, ...sumRange(from, to) })) items.push(item);
   return items;
 };
 

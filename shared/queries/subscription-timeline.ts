@@ -1,9 +1,7 @@
 import * as z from 'zod';
-import type { Standings } from '../access/standing.ts';
 import { DECLINE_CODES } from '../core/outcome.ts';
 import { timestamp } from '../http/fields.ts';
 import type { Reply } from '../http/reply.ts';
-import type { ApiRequest } from '../http/request.ts';
 import { REASONS, SUBSCRIPTION_STATUSES, type VisibleSubscription } from '../subscriptions/record/subscription.ts';
 import type { Item, Table } from '../table/table.ts';
 import {
@@ -12,8 +10,10 @@ import {
   LOG_ENTRIES,
   type LoggedEntry,
   readTimeline,
-  shownEntries,
   type Timeline,
+  type TimelineDeps,
+  type TimelineRequest,
+  timelineReply,
   versionFields,
 } from './timeline.ts';
 
@@ -43,16 +43,14 @@ type SubscriptionChange = z.infer<typeof change>;
 export type SubscriptionTimelineEntry = SubscriptionChange | LoggedEntry;
 export const subscriptionTimelineSchema = z.array(z.discriminatedUnion('kind', [change, ...LOG_ENTRIES]));
 
-export const subscriptionTimeline = async (
-  { table, standings }: { readonly table: Table; readonly standings: Standings },
-  { record, caller }: Pick<ApiRequest<unknown, unknown, unknown, VisibleSubscription>, 'record' | 'caller'>,
-): Promise<Reply> => {
-  const shown = await shownEntries(standings, { caller, owner: record }, subscriptionTimelineOf(table, record.id));
-  return {
-    data: shown.entries,
-    meta: { subscription_id: record.id, status: record.status, is_complete: shown.isComplete },
-  };
-};
+export const subscriptionTimeline = (
+  deps: TimelineDeps,
+  request: TimelineRequest<VisibleSubscription>,
+): Promise<Reply> =>
+  timelineReply(deps, request, {
+    idName: 'subscription_id',
+    timeline: subscriptionTimelineOf(deps.table, request.record.id),
+  });
 
 export const subscriptionTimelineOf = (table: Table, id: string): Promise<Timeline<SubscriptionChange>> =>
   readTimeline(table, { kind: 'SUB', id }, entryOfVersion);

@@ -38,7 +38,7 @@ export const removeMethod = async (
     replaceMethodEverywhere(deps, method, { isGone: !atProvider }),
   ]);
   const attachedId = atProvider ? await detach(deps, method) : undefined;
-  const store = recordStore(deps.table, deps.now, paymentMethodShape);
+  const store = recordStore(deps, paymentMethodShape);
   const providerIds = new Set([method.providerMethodId, ...(attachedId === undefined ? [] : [attachedId])]);
   const steps = [
     ...[...providerIds].map((id) => aliasRemoval(method.providerId, id)),

@@ -22,7 +22,7 @@ export const refreshSetup = async (deps: RemoveMethodDeps, method: PaymentMethod
  * answer, the method stays, without its client secret, and is due again when the lease of this run ends.
  */
 export const runDueMethod = async (deps: RemoveMethodDeps, id: string): Promise<string> => {
-  const method = await recordStore(deps.table, deps.now, paymentMethodShape).load(id);
+  const method = await recordStore(deps, paymentMethodShape).load(id);
   if (!method?.setup) return 'nothing to do';
   const ended = await cancelSetup(deps, method, method.setup.id);
   if (ended.kind === 'done') return settle(deps, method, ended.value);

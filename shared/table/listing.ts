@@ -178,22 +178,13 @@ export const dayCounts = async (
   range: Pick<ListQuery, 'from' | 'to'>,
 ): Promise<readonly DayCount[]> => {
   const counts: DayCount[] = [];
-  let after: Item | undefined;
-  do {
-    const page = await table.queryItems({
-      partition: countKey(scope, '').pk,
-      from: range.from && utcDay(range.from),
-      to: range.to && utcDay(range.to),
-      after,
-    });
-    for (const item of page.items) {
-      const byStatus = Object.entries(item).flatMap(([name, value]): [string, number][] =>
-        name.startsWith('n_') && typeof value === 'number' ? [[name.slice(2), value]] : [],
-      );
-      counts.push({ day: String(item['sk']), byStatus: Object.fromEntries(byStatus) });
-    }
-    after = page.next;
-  } while (after);
+  const days = { from: range.from && utcDay(range.from), to: range.to && utcDay(range.to) };
+  for await (const item of table.eachItem({ partition: countKey(scope, '').pk, ...days })) {
+    const byStatus = Object.entries(item).flatMap(([name, value]): [string, number][] =>
+      name.startsWith('n_') && typeof value === 'number' ? [[name.slice(2), value]] : [],
+    );
+    counts.push({ day: String(item['sk']), byStatus: Object.fromEntries(byStatus) });
+  }
   return counts;
 };
 

@@ -25,7 +25,7 @@ export const detachCustomer = async (
   if (isSameOwner(ownerOfRecord(subscription), ownerOfRecord(customer))) return cancelNow(deps, subscription);
   const { paymentMethodId } = subscription;
   if (paymentMethodId === undefined) return subscription;
-  const method = await recordStore(deps.table, deps.now, paymentMethodShape).load(paymentMethodId);
+  const method = await recordStore(deps, paymentMethodShape).load(paymentMethodId);
   if (method && method.customerId !== customer.id) return setCustomerOf(deps, subscription, method);
   const successor = method && (await findChargeableSuccessor(deps, subscription, method));
   return successor && successor.customerId !== customer.id

@@ -73,6 +73,6 @@ export const findChargeableSuccessor = async (
 const findSuccessor = async (deps: BillingDeps, method: PaymentMethod): Promise<PaymentMethod | undefined> => {
   const id = await readDefault(deps.table, methodDefaultSlotOf(method));
   if (id === undefined || id === method.id) return undefined;
-  const successor = await recordStore(deps.table, deps.now, paymentMethodShape).load(id);
+  const successor = await recordStore(deps, paymentMethodShape).load(id);
   return successor?.providerId === method.providerId ? successor : undefined;
 };

@@ -1,5 +1,5 @@
 import { recordKey, USED_BY_PREFIX } from '../../table/keys.ts';
-import type { Item, Table } from '../../table/table.ts';
+import type { Table } from '../../table/table.ts';
 import { isLive, type Subscription, subscriptionOf } from './subscription.ts';
 
 /** The live subscriptions that use a method or a customer, of any owner. */
@@ -9,18 +9,10 @@ export const subscriptionsUsing = async (
   id: string,
 ): Promise<readonly Subscription[]> => {
   const ids: string[] = [];
-  let after: Item | undefined;
-  do {
-    const page = await table.queryItems({
-      partition: recordKey(kind, id).pk,
-      from: USED_BY_PREFIX,
-      to: `${USED_BY_PREFIX}~`,
-      consistent: true,
-      after,
-    });
-    ids.push(...page.items.map(({ sk }) => String(sk).slice(USED_BY_PREFIX.length)));
-    after = page.next;
-  } while (after);
+  const range = { from: USED_BY_PREFIX, to: `${USED_BY_PREFIX}~` };
+  for await (const { sk } of table.eachItem({ partition: recordKey(kind, id).pk, ...range, consistent: true })) {
+    ids.push(String(sk).slice(USED_BY_PREFIX.length));
+  }
   if (ids.length === 0) return [];
   const items = await table.getMany(
     ids.map((subscriptionId) => recordKey('SUB', subscriptionId)),

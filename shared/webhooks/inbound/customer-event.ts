@@ -13,7 +13,7 @@ export const applyCustomerEvent = async (
   deps: RemoveCustomerDeps,
   { slot, type, event }: CustomerEvent,
 ): Promise<EventResult> => {
-  const store = recordStore(deps.table, deps.now, customerShape);
+  const store = recordStore(deps, customerShape);
   const alias = await findAlias(deps.table, slot, event.object.id);
   const customer = alias?.kind === 'CUS' ? await store.load(alias.id) : undefined;
   if (!customer) return type === 'customer.updated' ? { kind: 'early' } : ignored({}, 'no such customer here');

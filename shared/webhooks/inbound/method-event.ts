@@ -24,7 +24,7 @@ export const applyMethodEvent = async (
   deps: RemoveMethodDeps,
   { slot, type, event }: MethodEvent,
 ): Promise<EventResult> => {
-  const store = recordStore(deps.table, deps.now, paymentMethodShape);
+  const store = recordStore(deps, paymentMethodShape);
   const alias = await findAlias(deps.table, slot, event.object.id);
   const method = alias?.kind === 'PM' ? await store.load(alias.id) : undefined;
   if (!method) {
@@ -57,7 +57,7 @@ export const applySetupEvent = async (
   deps: RemoveMethodDeps,
   { slot, event: { object } }: InboundEvent<'setup_intent.succeeded' | 'setup_intent.failed'>,
 ): Promise<EventResult> => {
-  const store = recordStore(deps.table, deps.now, paymentMethodShape);
+  const store = recordStore(deps, paymentMethodShape);
   const methodId = object.ourMethodId ?? '';
   const method = isIdOf('payment_method', methodId) ? await store.load(methodId) : undefined;
   if (method?.providerId !== slot) return ignored({}, 'no such payment method here');
@@ -88,7 +88,7 @@ const learnCustomer = async (
 ): Promise<Customer | undefined> => {
   const id = methodOf?.ourCustomerId;
   if (!methodOf || id === undefined || !isIdOf('customer', id)) return undefined;
-  const customer = await recordStore(deps.table, deps.now, customerShape).load(id);
+  const customer = await recordStore(deps, customerShape).load(id);
   if (customer?.providerId !== slot) return undefined;
   const { providerCustomerId } = customer;
   const learned = await learnProviderId(deps, { customerId: id, providerCustomerId }, methodOf);

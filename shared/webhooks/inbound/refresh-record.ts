@@ -1,6 +1,6 @@
 import { iso, type Now } from '../../core/time.ts';
 import type { ProviderEvent } from '../../providers/port/events.ts';
-import { changeRecord } from '../../table/change.ts';
+import type { Changed, Decide } from '../../table/change.ts';
 import type { StoredRecord } from '../../table/record-store.ts';
 import { isStale } from '../../table/record-store.ts';
 import { type EventResult, ignored, type OwnerIds } from './inbound-event.ts';
@@ -9,8 +9,7 @@ type Refreshable = StoredRecord & OwnerIds & { readonly knownAt?: number | undef
 
 interface Refresh<T> {
   readonly store: {
-    readonly load: (id: string) => Promise<T | undefined>;
-    readonly commit: (was: T, next: T) => Promise<T | undefined>;
+    readonly change: (record: T, decide: Decide<T>) => Promise<Changed<T>>;
   };
   readonly event: ProviderEvent;
   /** The name of the record in the log. */
@@ -30,18 +29,13 @@ export const refreshRecord = async <T extends Refreshable>(
 ): Promise<EventResult> => {
   const { createdAt: knownAt } = event;
   let makesVersion = false;
-  const { record: current, isOurs } = await changeRecord(
-    async (was: T, next: T) =>
-      (await store.commit(was, next)) ? { ok: true, record: next } : { ok: false, found: await store.load(was.id) },
-    record,
-    (known) => {
-      if (isStale(known, event)) return undefined;
-      const facts = factsOf(known);
-      makesVersion = Object.entries(facts).some(([field, value]) => known[field] !== value);
-      if (makesVersion) return { ...known, ...facts, knownAt, version: known.version + 1, updatedAt: iso(now()) };
-      return known.knownAt === knownAt ? undefined : { ...known, knownAt };
-    },
-  );
+  const { record: current, isOurs } = await store.change(record, (known) => {
+    if (isStale(known, event)) return undefined;
+    const facts = factsOf(known);
+    makesVersion = Object.entries(facts).some(([field, value]) => known[field] !== value);
+    if (makesVersion) return { ...known, ...facts, knownAt, version: known.version + 1, updatedAt: iso(now()) };
+    return known.knownAt === knownAt ? undefined : { ...known, knownAt };
+  });
   if (isOurs && makesVersion) return { kind: 'applied', reason: `${name} refreshed`, owner: current };
   return ignored(current, isStale(current, event) ? 'stale' : 'no change');
 };
