@@ -5,7 +5,7 @@ import type { ApiRequest } from '../http/request.ts';
 import { canonicalJson } from '../idempotency/idempotency.ts';
 import { clearDefault, promoteNewest, setDefault } from '../table/defaults.ts';
 import { recordStore } from '../table/record-store.ts';
-import type { StoreDeps } from '../table/table.ts';
+import type { StoreDeps, Table } from '../table/table.ts';
 import { type Address, addressShape, addressView } from './address.ts';
 import { addressDefaultSlot, isDefaultAddress } from './defaults.ts';
 import type { UpdateAddressBody } from './requests.ts';
@@ -60,4 +60,13 @@ const commit = async (deps: StoreDeps, address: Address, changed: Address): Prom
   const committed = await recordStore(deps, addressShape).commit(address, next);
   if (!committed) throw new DomainError('VERSION_CONFLICT');
   return committed;
+};
+
+/** Updates the pointer only; the last update wins. */
+export const setDefaultAddress = async (
+  deps: { readonly table: Table },
+  { record }: ApiRequest<unknown, unknown, unknown, Address>,
+): Promise<Reply> => {
+  await setDefault(deps.table, addressDefaultSlot(record), record.id);
+  return { data: addressView(record, true) };
 };

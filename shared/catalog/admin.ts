@@ -1,6 +1,6 @@
 import * as z from 'zod';
+import { currentMaker, makerAttributes, makerOf, makerSchema } from '../core/actor.ts';
 import { DomainError, notFound } from '../core/errors.ts';
-import { currentMaker, makerAttributes, makerOf, makerSchema } from '../core/stored-actor.ts';
 import { iso } from '../core/time.ts';
 import { type OffsetPage, offsetReply, runList } from '../http/paging.ts';
 import { checkAll } from '../http/parse.ts';

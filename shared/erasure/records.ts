@@ -9,8 +9,7 @@ import { cancelIntent } from '../payments/attempts/cancel-intent.ts';
 import { isVisiblePayment, type Payment, paymentOf, type VisiblePayment } from '../payments/record/payment.ts';
 import { paymentStore } from '../payments/record/store.ts';
 import { blankPayment } from '../payments/record/versions.ts';
-import { blankRefund } from '../payments/refunds/blank.ts';
-import { type Refund, refundOf } from '../payments/refunds/refund.ts';
+import { blankRefund, type Refund, refundOf } from '../payments/refunds/refund.ts';
 import { refundStore } from '../payments/refunds/store.ts';
 import { requireDone } from '../providers/registry/unwrap.ts';
 import { removeAddress } from '../removal/address.ts';
@@ -19,16 +18,16 @@ import type { RemovalDeps } from '../removal/organization-children.ts';
 import { removeMethod } from '../removal/payment-method.ts';
 import { cancelNow } from '../subscriptions/commands/cancel.ts';
 import { removeMethodFrom } from '../subscriptions/commands/change-method.ts';
-import { blankMembershipOf, blankSubscription } from '../subscriptions/record/blank.ts';
+import { subscriptionsUsing } from '../subscriptions/record/linked-records.ts';
 import { subscriptionStore } from '../subscriptions/record/store.ts';
 import { isLive, mayExistAtProvider, type Subscription, subscriptionOf } from '../subscriptions/record/subscription.ts';
-import { subscriptionsUsing } from '../subscriptions/record/used-by.ts';
+import { blankMembershipOf, blankSubscription } from '../subscriptions/record/versions.ts';
 import { keyOf } from '../table/keys.ts';
 import { recordStore } from '../table/record-store.ts';
 import type { Item, Table } from '../table/table.ts';
 import { markErased, markUserErased } from '../webhooks/record/erased.ts';
 import type { Counted, Subject } from './job.ts';
-import { seekEmails } from './sought.ts';
+import { seekEmails } from './traces.ts';
 
 /**
  * How the records of each kind lose their person. Each call is safe to stop midway and to repeat: the record's ids are marked

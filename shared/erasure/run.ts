@@ -5,8 +5,7 @@ import { erasureKey, guestPartition, type ItemKind, keyOf, ownerPartition } from
 import type { Item } from '../table/table.ts';
 import { type Counted, type ErasureJob, jobItem, jobOf, lockKeyOf, type Subject, subjectOf } from './job.ts';
 import { type ErasedKind, type Erasing, RECORD_ERASURES, removeExpired } from './records.ts';
-import { forgetSought, type Sought, soughtBy } from './sought.ts';
-import { blankTrace, removeClaim, removeCounter } from './traces.ts';
+import { blankTrace, forgetSought, removeClaim, removeCounter, type Sought, soughtBy } from './traces.ts';
 
 /**
  * The due work of an erasure. First the person's listed records, kind by kind: subscriptions end, open payments are canceled,

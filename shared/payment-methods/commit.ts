@@ -1,7 +1,7 @@
 import { iso } from '../core/time.ts';
+import { addressUseKey, recordKey } from '../table/keys.ts';
 import { recordStore } from '../table/record-store.ts';
-import type { StoreDeps } from '../table/table.ts';
-import { addressUseSteps } from './address-use.ts';
+import type { StoreDeps, TransactionStep } from '../table/table.ts';
 import { type PaymentMethod, paymentMethodShape } from './payment-method.ts';
 
 export type MethodChange = Partial<Pick<PaymentMethod, 'alias' | 'billingAddressId' | 'setup'>>;
@@ -34,4 +34,26 @@ export const unlinkMethod = async (deps: StoreDeps, methodId: string, addressId:
       current.billingAddressId === addressId ? nextMethod(deps, current, { billingAddressId: undefined }) : undefined,
     addressUseSteps,
   );
+};
+
+type Linked = Pick<PaymentMethod, 'id' | 'billingAddressId'>;
+
+/**
+ * Steps of the write of a method, so that its address leads to the method. They fail if the address is deleted.
+ * @param was undefined for a new method
+ * @param next undefined for a deleted method
+ */
+export const addressUseSteps = (was: Linked | undefined, next: Linked | undefined): readonly TransactionStep[] =>
+  was?.billingAddressId === next?.billingAddressId ? [] : [...removeUse(was), ...addUse(next)];
+
+const removeUse = (method: Linked | undefined): readonly TransactionStep[] =>
+  method?.billingAddressId === undefined ? [] : [{ delete: addressUseKey(method.billingAddressId, 'PM', method.id) }];
+
+const addUse = (method: Linked | undefined): readonly TransactionStep[] => {
+  if (method?.billingAddressId === undefined) return [];
+  const { id, billingAddressId } = method;
+  return [
+    { put: { ...addressUseKey(billingAddressId, 'PM', id) } },
+    { check: recordKey('ADDR', billingAddressId), if: [{ exists: true }, { lacks: 'tombstone' }] },
+  ];
 };

@@ -25,7 +25,7 @@ import { aliasStep } from '../table/alias.ts';
 import { defaultStep } from '../table/defaults.ts';
 import type { Owner } from '../table/keys.ts';
 import { recordStore } from '../table/record-store.ts';
-import { addressUseSteps } from './address-use.ts';
+import { addressUseSteps } from './commit.ts';
 import { isDefaultMethod, methodDefaultSlotOf } from './defaults.ts';
 import { methodWithSecret, type PaymentMethod, paymentMethodRecord, paymentMethodShape } from './payment-method.ts';
 import type { CreateMethodBody } from './requests.ts';

@@ -1,11 +1,12 @@
 import { DomainError } from '../core/errors.ts';
 import type { Reply } from '../http/reply.ts';
-import { decodeCursor, encodeCursor } from '../table/cursor.ts';
 import {
   type Cursor,
   countOf,
   type DayCount,
   dayCounts,
+  decodeCursor,
+  encodeCursor,
   type IndexRow,
   type Listed,
   type ListQuery,

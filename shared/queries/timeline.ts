@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import type { Owned } from '../access/record-kind.ts';
 import type { Standings } from '../access/standing.ts';
-import { actorSchema } from '../core/stored-actor.ts';
+import { actorSchema } from '../core/actor.ts';
 import { timestamp } from '../http/fields.ts';
 import type { Reply } from '../http/reply.ts';
 import type { ApiRequest } from '../http/request.ts';

@@ -3,7 +3,7 @@ import { addressDefaultSlot, isDefaultAddress } from '../addresses/defaults.ts';
 import type { Reply } from '../http/reply.ts';
 import type { ApiRequest } from '../http/request.ts';
 import { unlinkMethod } from '../payment-methods/commit.ts';
-import { unlinkSubscription } from '../subscriptions/record/unlink-address.ts';
+import { unlinkSubscription } from '../subscriptions/record/linked-records.ts';
 import { promoteNewest } from '../table/defaults.ts';
 import { ADDRESS_USES, type Key, keyOf, recordKey } from '../table/keys.ts';
 import { recordStore } from '../table/record-store.ts';

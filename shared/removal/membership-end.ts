@@ -4,7 +4,7 @@ import { DomainError } from '../core/errors.ts';
 import { iso, MINUTE } from '../core/time.ts';
 import type { BillingDeps } from '../subscriptions/billing/biller.ts';
 import { removeMethodFrom } from '../subscriptions/commands/change-method.ts';
-import { subscriptionsUsing } from '../subscriptions/record/used-by.ts';
+import { subscriptionsUsing } from '../subscriptions/record/linked-records.ts';
 import { endedMembershipKey, ownerPartition } from '../table/keys.ts';
 import type { Table } from '../table/table.ts';
 

@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { decodeCursor, encodeCursor } from '../../shared/table/cursor.ts';
 import {
   aliasKey,
   dueShard,
@@ -12,6 +11,7 @@ import {
   ownerPartition,
   rateKey,
 } from '../../shared/table/keys.ts';
+import { decodeCursor, encodeCursor } from '../../shared/table/listing.ts';
 import { refusalOf } from '../builders/refusal.ts';
 
 describe('a key', () => {

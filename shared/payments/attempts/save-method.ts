@@ -6,7 +6,7 @@ import { type Customer, customerShape } from '../../customers/customer.ts';
 import { isMethodOf, learnProviderId } from '../../customers/learn-provider-id.ts';
 import type { OwnerCustomer } from '../../customers/owner-customer.ts';
 import { organizationRecord } from '../../organizations/organization.ts';
-import { addressUseSteps } from '../../payment-methods/address-use.ts';
+import { addressUseSteps } from '../../payment-methods/commit.ts';
 import { storedMethodFields } from '../../payment-methods/create.ts';
 import { type PaymentMethod, paymentMethodShape } from '../../payment-methods/payment-method.ts';
 import type { ProviderMethod } from '../../providers/port/methods.ts';

@@ -17,7 +17,7 @@ import { requireHeld, type UsableMethod, useSaved, useToken } from '../../paymen
 import type { PaymentProvider } from '../../providers/port/provider.ts';
 import type { MoneyDeps } from '../../providers/registry/deps.ts';
 import { requireProvider, unavailableError, unknownOutcomeError } from '../../providers/registry/unwrap.ts';
-import type { IntentParts } from '../attempts/parts.ts';
+import type { IntentParts } from '../attempts/create-intent.ts';
 import {
   bringIntoForce,
   decideByAmount,

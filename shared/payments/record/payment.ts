@@ -1,9 +1,9 @@
 import * as z from 'zod';
 import type { RecordKind } from '../../access/record-kind.ts';
+import { actorSchema, makerAttributes, makerOf, makerSchema } from '../../core/actor.ts';
 import { DISPUTE_STATUSES, REFUND_REASONS, REFUND_STATUSES } from '../../core/money-back.ts';
 import { DECLINE_CODES } from '../../core/outcome.ts';
 import { PROVIDER_SLOTS } from '../../core/settings.ts';
-import { actorSchema, makerAttributes, makerOf, makerSchema } from '../../core/stored-actor.ts';
 import { DAY, type Instant, instant } from '../../core/time.ts';
 import type { MethodKind } from '../../providers/port/payments.ts';
 import { findAliasAnywhere } from '../../table/alias.ts';

@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import type { InboundEventType, ProviderEvent } from '../port/events.ts';
 import { NO_OBJECT, readContractEvent } from '../wire/contract-event.ts';
 import { centsOf } from './amounts.ts';
-import { chargedAsOf, disputedCaptures, readPaypalDispute, readPaypalRefund } from './money-back.ts';
+import { chargedAsOf, disputedCaptures, readPaypalDispute, readPaypalRefund } from './refunds.ts';
 import { paypalFailure } from './report.ts';
 import {
   captureSchema,

@@ -7,7 +7,7 @@ import {
 } from '../port/events.ts';
 import { readContractEvent } from '../wire/contract-event.ts';
 import { stripeAmounts } from './currencies.ts';
-import { readStripeDispute, readStripeRefund } from './refund-report.ts';
+import { readStripeDispute, readStripeRefund } from './refunds.ts';
 import { idOf, stripeDeclineCode } from './report.ts';
 
 /** Reads Stripe's own events, and the interface's payload, which is a subset of Stripe's format. */

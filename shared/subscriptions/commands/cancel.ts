@@ -7,8 +7,8 @@ import { subscriptionStore } from '../record/store.ts';
 import { isProviderBilled, type Subscription, type VisibleSubscription } from '../record/subscription.ts';
 import { edit } from '../record/versions.ts';
 import { commandView } from '../record/view.ts';
+import { stopAbandonedCharge } from './billers.ts';
 import type { CancelBody } from './requests.ts';
-import { stopAbandonedCharge } from './stop-charge.ts';
 
 /** Cancels a subscription, at the end of its period or at once. Idempotent. */
 export const cancelSubscription = async (

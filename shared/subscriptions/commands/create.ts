@@ -26,8 +26,8 @@ import { isLive, isVisibleSubscription, type Subscription, type VisibleSubscript
 import { subscriptionView } from '../record/view.ts';
 import { billerOf } from './billers.ts';
 import { replaceMethodOf } from './change-method.ts';
-import { detachCustomer } from './detach-customer.ts';
 import { planOf, trialDaysOf } from './plan.ts';
+import { detachCustomer } from './replace-method.ts';
 import type { CreateSubscriptionBody } from './requests.ts';
 
 const RETRY_WAITS_MS = (CREATE_TIMEOUT_SECONDS.subscription + 5) * SECOND;

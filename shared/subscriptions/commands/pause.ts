@@ -11,8 +11,7 @@ import { SUBSCRIPTION_TRANSITIONS } from '../record/states.ts';
 import { subscriptionStore } from '../record/store.ts';
 import { isProviderBilled, type Subscription, type VisibleSubscription } from '../record/subscription.ts';
 import { commandView } from '../record/view.ts';
-import { requireStartable, startPeriod } from './start-period.ts';
-import { stopAbandonedCharge } from './stop-charge.ts';
+import { requireStartable, startPeriod, stopAbandonedCharge } from './billers.ts';
 
 /** Pauses a subscription: no charge until it is resumed. Idempotent. */
 export const pauseSubscription = async (

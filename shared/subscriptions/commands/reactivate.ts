@@ -13,7 +13,7 @@ import { subscriptionStore } from '../record/store.ts';
 import { isLive, isProviderBilled, type Subscription, type VisibleSubscription } from '../record/subscription.ts';
 import { edit } from '../record/versions.ts';
 import { commandView } from '../record/view.ts';
-import { requireStartable, startPeriod } from './start-period.ts';
+import { requireStartable, startPeriod } from './billers.ts';
 
 /**
  * Reactivates a subscription: withdraws a scheduled cancellation; or continues the current period of a canceled

@@ -2,9 +2,9 @@ import * as z from 'zod';
 import { ownerOfRecord } from '../../access/owner.ts';
 import type { RecordKind } from '../../access/record-kind.ts';
 import { BILLING_INTERVALS } from '../../catalog/records.ts';
+import { actorSchema, makerAttributes, makerOf, makerSchema } from '../../core/actor.ts';
 import { DECLINE_CODES } from '../../core/outcome.ts';
 import { PROVIDER_SLOTS } from '../../core/settings.ts';
-import { actorSchema, makerAttributes, makerOf, makerSchema } from '../../core/stored-actor.ts';
 import { recordKey } from '../../table/keys.ts';
 import { parseRecord, type RecordShape, storedRecordFields } from '../../table/record-store.ts';
 

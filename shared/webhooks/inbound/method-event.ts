@@ -6,8 +6,7 @@ import { learnProviderId } from '../../customers/learn-provider-id.ts';
 
 import { type PaymentMethod, paymentMethodShape } from '../../payment-methods/payment-method.ts';
 import type { ProviderEvent } from '../../providers/port/events.ts';
-import { type RemoveMethodDeps, removeMethod } from '../../removal/payment-method.ts';
-import { refreshSetup } from '../../removal/unfinished-method.ts';
+import { type RemoveMethodDeps, refreshSetup, removeMethod } from '../../removal/payment-method.ts';
 import { findAlias } from '../../table/alias.ts';
 import { isStale, recordStore } from '../../table/record-store.ts';
 import { type EventResult, type InboundEvent, ignored } from './inbound-event.ts';
