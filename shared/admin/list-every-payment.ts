@@ -4,14 +4,15 @@ import { isIdOf } from '../core/ids.ts';
 import { PROVIDER_SLOTS } from '../core/settings.ts';
 import { iso } from '../core/time.ts';
 import type { CsvPage } from '../csv/csv.ts';
-import { booleanParameter, emailSchema, idSchema } from '../http/fields.ts';
+import { booleanParameter, emailSchema, idParameter } from '../http/fields.ts';
 import { runList } from '../http/paging.ts';
 import type { Reply } from '../http/reply.ts';
 import type { ApiRequest } from '../http/request.ts';
 import type { Identity } from '../identity/identity.ts';
 import { paymentRecord, type VisiblePayment } from '../payments/record/payment.ts';
 import { paymentView, REFUND_EXTENTS, refundStatusOf } from '../payments/record/view.ts';
-import { cursorParameter, moment, paymentStatusList, wholeNumberParameter } from '../queries/parameters.ts';
+import { wholeNumberParameter } from '../http/paging.ts';
+import { cursorParameter, moment, paymentStatusList } from '../queries/parameters.ts';
 import { referenceHash } from '../queries/payment-entry.ts';
 import { findAliasAnywhere } from '../table/alias.ts';
 import type { Clause } from '../table/expression.ts';
@@ -49,7 +50,7 @@ export const everyPaymentQuery = z
           case.`,
         examples: ['4242'],
       }),
-    status: paymentStatusList.optional().meta({
+    status: paymentStatusList.meta({
       description: 'Only payments in one of these statuses, separated by commas.',
       examples: ['succeeded,failed'],
     }),
@@ -62,16 +63,12 @@ export const everyPaymentQuery = z
       .describe('Only payments in this currency, an ISO 4217 code in any case.'),
     min_cents: wholeNumberParameter(0, MAX_CENTS).optional().describe('Only totals of at least this, in minor units.'),
     max_cents: wholeNumberParameter(0, MAX_CENTS).optional().describe('Only totals of at most this, in minor units.'),
-    from: moment(false)
-      .optional()
-      .describe('The earliest time of creation: a time, or a day in UTC (its first moment).'),
-    to: moment(true).optional().describe('The latest time of creation: a time, or a day in UTC (its last moment).'),
-    user_id: idSchema.optional().describe('Only payments of this user.'),
-    organization_id: idSchema.optional().describe('Only payments of this organization.'),
+    from: moment(false).describe('The earliest time of creation: a time, or a day in UTC (its first moment).'),
+    to: moment(true).describe('The latest time of creation: a time, or a day in UTC (its last moment).'),
+    user_id: idParameter.describe('Only payments of this user.'),
+    organization_id: idParameter.describe('Only payments of this organization.'),
     refund_status: z.enum(REFUND_EXTENTS).optional().describe('Only payments of which this much has been refunded.'),
-    disputed: booleanParameter
-      .optional()
-      .describe('True: only payments with an open dispute; false: only those without.'),
+    disputed: booleanParameter.describe('True: only payments with an open dispute; false: only those without.'),
     limit: wholeNumberParameter(1, MAX_PER_PAGE)
       .default(PER_PAGE)
       .describe('How many payments a page holds at most, 1 to 100; 25 if absent. It does not apply to CSV.'),

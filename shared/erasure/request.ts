@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { DomainError } from '../core/errors.ts';
 import type { IdKind } from '../core/ids.ts';
 import { iso } from '../core/time.ts';
-import { emailSchema, idSchema, requiredRule } from '../http/fields.ts';
+import { emailSchema, idParameter, requiredRule } from '../http/fields.ts';
 import type { Reply } from '../http/reply.ts';
 import type { ApiRequest } from '../http/request.ts';
 import { createOnce } from '../idempotency/create-once.ts';
@@ -13,7 +13,7 @@ import { type ErasureJob, erasureView, jobItem, jobOf, lockKeyOf, type Subject }
 
 export const erasureBody = z
   .object({
-    user_id: idSchema.optional().describe('The user whose records are erased.'),
+    user_id: idParameter.describe('The user whose records are erased.'),
     email: emailSchema.optional().describe('The e-mail address whose guest records are erased.'),
   })
   .refine(({ user_id: userId, email }) => (userId === undefined) !== (email === undefined), {

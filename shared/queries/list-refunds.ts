@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { DISPUTE_STATUSES, REFUND_STATUSES } from '../core/money-back.ts';
 import { iso } from '../core/time.ts';
 import type { CsvPage } from '../csv/csv.ts';
-import { runList, wholeNumber } from '../http/paging.ts';
+import { runList, wholeNumberParameter } from '../http/paging.ts';
 import type { Reply } from '../http/reply.ts';
 import type { ApiRequest } from '../http/request.ts';
 import { disputeOf, disputeView } from '../payments/disputes/dispute.ts';
@@ -60,14 +60,11 @@ const MAX_LIMIT = 100;
 const DEFAULT_LIMIT = 25;
 
 const range = {
-  from: moment(false)
-    .optional()
-    .describe('The earliest time of creation: a time, or a day in UTC (its first moment). 24 months ago if absent.'),
-  to: moment(true)
-    .optional()
-    .describe('The latest time of creation: a time, or a day in UTC (its last moment). Now if absent.'),
-  limit: wholeNumber
-    .pipe(z.int().min(1).max(MAX_LIMIT))
+  from: moment(false).describe(
+    'The earliest time of creation: a time, or a day in UTC (its first moment). 24 months ago if absent.',
+  ),
+  to: moment(true).describe('The latest time of creation: a time, or a day in UTC (its last moment). Now if absent.'),
+  limit: wholeNumberParameter(1, MAX_LIMIT)
     .default(DEFAULT_LIMIT)
     .describe('How many records a page holds, 1 to 100; 25 if absent. It does not apply to CSV.'),
   cursor: cursorParameter,

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { DomainError, invalid } from '../core/errors.ts';
 import { PROVIDER_SLOTS } from '../core/settings.ts';
 import { DAY, type Instant, iso, utcDay } from '../core/time.ts';
-import { idSchema } from '../http/fields.ts';
+import { idParameter, organizationParameter } from '../http/fields.ts';
 import type { Reply } from '../http/reply.ts';
 import type { ApiRequest } from '../http/request.ts';
 import { PAYMENT_STATUSES } from '../payments/record/payment.ts';
@@ -34,14 +34,10 @@ export const summaryQuery = z.object({
 type SummaryQuery = z.output<typeof summaryQuery>;
 
 export const ownerSummaryQuery = summaryQuery.extend({
-  organization_id: z
-    .string()
-    .max(64)
-    .optional()
-    .describe(
-      "The organization whose payments to sum up; the session's organization if absent. Empty means personal payments.",
-    ),
-  project_id: idSchema.optional().describe('Not supported: summaries of projects are not kept, and the answer is 400.'),
+  organization_id: organizationParameter.describe(
+    "The organization whose payments to sum up; the session's organization if absent. Empty means personal payments.",
+  ),
+  project_id: idParameter.describe('Not supported: summaries of projects are not kept, and the answer is 400.'),
 });
 type OwnerSummaryQuery = z.output<typeof ownerSummaryQuery>;
 

@@ -3,7 +3,7 @@ import { DomainError, invalid } from '../../core/errors.ts';
 import { REFUND_REASONS } from '../../core/money-back.ts';
 import type { NotDone } from '../../core/outcome.ts';
 import { iso } from '../../core/time.ts';
-import { metadataSchema } from '../../http/fields.ts';
+import { metadataField } from '../../http/fields.ts';
 import type { Reply } from '../../http/reply.ts';
 import type { ApiRequest } from '../../http/request.ts';
 import { createOnce } from '../../idempotency/create-once.ts';
@@ -43,11 +43,7 @@ export const createRefundBody = z
       .nullish()
       .describe('Why the payment is refunded; the provider gets it where it has such a word.'),
     description: z.string().max(1_000).nullish().describe('A note in your words, at most 1,000 characters.'),
-    metadata: metadataSchema
-      .nullish()
-      .describe(
-        'Your own data: at most 50 keys of at most 40 characters, values of at most 500 characters as JSON, 16 KB in all.',
-      ),
+    metadata: metadataField,
   })
   .meta({ id: 'CreateRefund', description: 'How much to give back, and why. Send `{}` to refund all that is left.' });
 export type CreateRefundBody = z.output<typeof createRefundBody>;
