@@ -1,6 +1,5 @@
 import * as z from 'zod';
-import { ownerOfRecord } from '../access/owner.ts';
-import type { RecordKind } from '../access/record-kind.ts';
+import { type RecordKind, ownerOfRecord } from '../access/record-kind.ts';
 import { recordKey } from '../table/keys.ts';
 import { parseRecord, type RecordShape, storedRecordFields } from '../table/record-store.ts';
 

@@ -1,5 +1,5 @@
 import type { GuestTokens } from '../access/guest-token.ts';
-import { ownerFieldsOf } from '../access/owner.ts';
+import { ownerFieldsOf } from '../access/record-kind.ts';
 import type { IdKind } from '../core/ids.ts';
 import { iso } from '../core/time.ts';
 import { guestTokenFields } from '../http/guests.ts';
@@ -8,7 +8,7 @@ import type { ApiRequest } from '../http/request.ts';
 import { createOnce } from '../idempotency/create-once.ts';
 import { setDefault } from '../table/defaults.ts';
 import type { Owner } from '../table/keys.ts';
-import { recordStore } from '../table/record-store.ts';
+import { firstVersion, recordStore } from '../table/record-store.ts';
 import type { StoreDeps } from '../table/table.ts';
 import { type Address, addressShape, addressView } from './address.ts';
 import { addressDefaultSlot, isDefaultAddress } from './defaults.ts';
@@ -46,10 +46,7 @@ const newAddress = (
 ): Address => {
   const address = {
     id,
-    version: 1,
-    createdAt: at,
-    updatedAt: at,
-    requestHash: idempotency?.requestHash,
+    ...firstVersion(at, idempotency),
     country: body.country,
     line1: body.line1 || undefined,
     line2: body.line2 || undefined,

@@ -1,4 +1,4 @@
-import { ownerOfRecord } from '../access/owner.ts';
+import { ownerOfRecord } from '../access/record-kind.ts';
 import { type DefaultSlot, defaultIdOf, defaultKey, promoteNewest, readDefault } from '../table/defaults.ts';
 import type { Owner } from '../table/keys.ts';
 import type { Table } from '../table/table.ts';

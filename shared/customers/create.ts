@@ -1,5 +1,5 @@
 import type { GuestTokens } from '../access/guest-token.ts';
-import { ownerFieldsOf, ownerOfRecord } from '../access/owner.ts';
+import { ownerFieldsOf, ownerOfRecord } from '../access/record-kind.ts';
 import { projectRecord } from '../catalog/records.ts';
 import { invalid } from '../core/errors.ts';
 import { fingerprint } from '../core/ids.ts';
@@ -15,7 +15,7 @@ import type { ProviderRecordDeps } from '../providers/registry/deps.ts';
 import { requireDone } from '../providers/registry/unwrap.ts';
 import { aliasStep } from '../table/alias.ts';
 import type { Owner } from '../table/keys.ts';
-import { recordStore } from '../table/record-store.ts';
+import { firstVersion, recordStore } from '../table/record-store.ts';
 import type { TransactionStep } from '../table/table.ts';
 import { type Customer, customerShape, customerView } from './customer.ts';
 import { setOwnerCustomer } from './owner-customer.ts';
@@ -83,10 +83,7 @@ const draftOf = (
   if (email === undefined) throw invalid([{ path: 'email', rule: 'required', message: 'is required' }]);
   const at = iso(deps.now());
   return {
-    version: 1,
-    createdAt: at,
-    updatedAt: at,
-    requestHash: idempotency?.requestHash,
+    ...firstVersion(at, idempotency),
     providerId: body.provider_id,
     email,
     name: text(body.name) ?? (text(parts) || guest?.name),

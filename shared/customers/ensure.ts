@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import type { Caller } from '../access/caller.ts';
-import { ownerFieldsOf } from '../access/owner.ts';
+import { ownerFieldsOf } from '../access/record-kind.ts';
 import { DomainError } from '../core/errors.ts';
 import { derivedId } from '../core/ids.ts';
 import type { ProviderSlot } from '../core/settings.ts';
@@ -8,7 +8,7 @@ import { DAY, epochSeconds, instant, iso, SECOND } from '../core/time.ts';
 import type { PaymentProvider } from '../providers/port/provider.ts';
 import type { ProviderRecordDeps } from '../providers/registry/deps.ts';
 import type { Owner } from '../table/keys.ts';
-import { recordItem } from '../table/record-store.ts';
+import { firstVersion, recordItem } from '../table/record-store.ts';
 import type { Item, StoreDeps } from '../table/table.ts';
 import { createProviderCustomer, customerAlias } from './create.ts';
 import { customerSchema, customerShape } from './customer.ts';
@@ -51,9 +51,7 @@ const draftFor = (deps: ProviderRecordDeps, { slot, owner, caller, forId }: Cust
   const at = iso(deps.now());
   return {
     id: owner.kind === 'guest' ? derivedId('customer', forId) : deps.newId('customer'),
-    version: 1,
-    createdAt: at,
-    updatedAt: at,
+    ...firstVersion(at),
     providerId: slot,
     email: caller.kind === 'anonymous' ? undefined : caller.email,
     name: caller.kind === 'guest' ? caller.name : undefined,

@@ -1,4 +1,4 @@
-import { ownerOfRecord } from '../access/owner.ts';
+import { ownerOfRecord } from '../access/record-kind.ts';
 import { iso } from '../core/time.ts';
 import type { ProviderMethod } from '../providers/port/methods.ts';
 import { aliasRemoval } from '../table/alias.ts';

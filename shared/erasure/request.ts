@@ -7,7 +7,7 @@ import type { Reply } from '../http/reply.ts';
 import type { ApiRequest } from '../http/request.ts';
 import { createOnce } from '../idempotency/create-once.ts';
 import { erasureKey } from '../table/keys.ts';
-import type { Found } from '../table/record-store.ts';
+import { firstVersion, type Found } from '../table/record-store.ts';
 import type { StoreDeps } from '../table/table.ts';
 import { type ErasureJob, erasureView, jobItem, jobOf, lockKeyOf, type Subject } from './job.ts';
 
@@ -99,10 +99,7 @@ interface Made {
 
 const newJob = (subject: Subject, { id, at, by, idempotency }: Made): ErasureJob => ({
   id,
-  version: 1,
-  createdAt: at,
-  updatedAt: at,
-  requestHash: idempotency?.requestHash,
+  ...firstVersion(at, idempotency),
   status: 'pending',
   ...(subject.kind === 'user' ? { userId: subject.userId } : { email: subject.email }),
   requestedBy: by,

@@ -1,4 +1,4 @@
-import { ownerFieldsOf } from '../access/owner.ts';
+import { ownerFieldsOf } from '../access/record-kind.ts';
 import { methodOwner, requireMayCharge, requireSameOwner } from '../access/use.ts';
 import { addressRecord } from '../addresses/address.ts';
 import { DomainError, notFound } from '../core/errors.ts';
@@ -24,7 +24,7 @@ import {
 import { aliasStep } from '../table/alias.ts';
 import { defaultStep } from '../table/defaults.ts';
 import type { Owner } from '../table/keys.ts';
-import { recordStore } from '../table/record-store.ts';
+import { firstVersion, recordStore } from '../table/record-store.ts';
 import { addressUseSteps } from './commit.ts';
 import { isDefaultMethod, methodDefaultSlotOf } from './defaults.ts';
 import { methodWithSecret, type PaymentMethod, paymentMethodRecord, paymentMethodShape } from './payment-method.ts';
@@ -115,10 +115,7 @@ const attach = async (
   const at = iso(deps.now());
   return {
     id,
-    version: 1,
-    createdAt: at,
-    updatedAt: at,
-    requestHash: idempotency?.requestHash,
+    ...firstVersion(at, idempotency),
     providerId: slot,
     ...storedMethodFields(method),
     setup: newSetup(method.setup, body.is_default),
@@ -171,15 +168,7 @@ const attachToken = async (
 };
 
 /** The stored fields of a method that the provider reports. */
-export const storedMethodFields = (method: {
-  readonly methodId: string;
-  readonly type: PaymentMethod['type'];
-  readonly walletType: string | undefined;
-  readonly cardBrand: string | undefined;
-  readonly lastFour: string | undefined;
-  readonly expiryMonth: string | undefined;
-  readonly expiryYear: string | undefined;
-}) => ({
+export const storedMethodFields = (method: ProviderMethod) => ({
   providerMethodId: method.methodId,
   type: method.type,
   walletType: method.walletType,

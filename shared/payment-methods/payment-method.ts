@@ -1,7 +1,6 @@
 import * as z from 'zod';
 import type { Showing } from '../access/beside.ts';
-import { ownerOfRecord } from '../access/owner.ts';
-import type { RecordKind } from '../access/record-kind.ts';
+import { type RecordKind, ownerOfRecord } from '../access/record-kind.ts';
 import { isIdOf } from '../core/ids.ts';
 import { PROVIDER_SLOTS } from '../core/settings.ts';
 import type { Instant } from '../core/time.ts';

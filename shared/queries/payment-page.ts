@@ -1,13 +1,11 @@
 import { DomainError } from '../core/errors.ts';
 import type { Reply } from '../http/reply.ts';
 import {
-  type Cursor,
   countOf,
   type DayCount,
   dayCounts,
   decodeCursor,
   encodeCursor,
-  type IndexRow,
   type Listed,
   type ListQuery,
   listRows,
@@ -15,10 +13,7 @@ import {
 import type { Table } from '../table/table.ts';
 
 /** One page of payments, and the total of the list. */
-export interface PageFound {
-  readonly rows: readonly IndexRow[];
-  readonly hasMore: boolean;
-  readonly next: Cursor | undefined;
+export interface PageFound extends Pick<Listed, 'rows' | 'hasMore' | 'next'> {
   readonly total: number;
   readonly totalIsExact: boolean;
 }

@@ -1,4 +1,4 @@
-import { ownerOfRecord } from '../access/owner.ts';
+import { ownerOfRecord } from '../access/record-kind.ts';
 import { DomainError } from '../core/errors.ts';
 import { type Customer, customerShape } from '../customers/customer.ts';
 import { customerSuccessorSteps } from '../customers/owner-customer.ts';

@@ -36,6 +36,14 @@ export const storedRecordFields = {
   requestHash: z.string().optional(),
 };
 
+/** The fields of a new record. @param request the Idempotency-Key of the request that creates it */
+export const firstVersion = (at: string, request?: { readonly requestHash: string }) => ({
+  version: 1,
+  createdAt: at,
+  updatedAt: at,
+  requestHash: request?.requestHash,
+});
+
 /** Epoch second of the last report from the provider, or of our last write to it. An earlier event is stale. */
 export const knownAtSchema = z.int().optional();
 

@@ -1,4 +1,4 @@
-import { ownerOfRecord } from '../../access/owner.ts';
+import { ownerOfRecord } from '../../access/record-kind.ts';
 import { addressShape } from '../../addresses/address.ts';
 import { derivedId, isIdOf } from '../../core/ids.ts';
 import { iso } from '../../core/time.ts';
@@ -14,7 +14,7 @@ import type { Providers } from '../../providers/registry/registry.ts';
 import { aliasStep, findAlias } from '../../table/alias.ts';
 import { ownerKeyOf } from '../../table/defaults.ts';
 import type { Owner } from '../../table/keys.ts';
-import { recordStore } from '../../table/record-store.ts';
+import { firstVersion, recordStore } from '../../table/record-store.ts';
 import type { StoreDeps, Table } from '../../table/table.ts';
 import { isVisiblePayment, type VisiblePayment, wantsMethodSaved } from '../record/payment.ts';
 import { type PaymentStore, paymentStore } from '../record/store.ts';
@@ -128,9 +128,7 @@ const newMethod = async (deps: SaveDeps, { payment, kept, holder }: Kept): Promi
   const { userId, organizationId, guestId, guestEmail } = payment;
   return {
     id: derivedId('payment_method', payment.id),
-    version: 1,
-    createdAt: at,
-    updatedAt: at,
+    ...firstVersion(at),
     providerId: payment.providerId,
     ...storedMethodFields(kept),
     ...holder,

@@ -1,4 +1,4 @@
-import { ownerOfRecord } from '../../access/owner.ts';
+import { ownerOfRecord } from '../../access/record-kind.ts';
 import { requirePayersCustomer, requireSameOwner } from '../../access/use.ts';
 import { addressRecord } from '../../addresses/address.ts';
 import { priceOf } from '../../catalog/price.ts';

@@ -1,4 +1,4 @@
-import { ownerOfRecord } from '../../access/owner.ts';
+import { ownerOfRecord } from '../../access/record-kind.ts';
 import { currentMaker } from '../../core/actor.ts';
 import { notFound } from '../../core/errors.ts';
 import { epochSeconds, type Instant, instant, iso, SECOND } from '../../core/time.ts';

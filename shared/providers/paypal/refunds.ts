@@ -20,6 +20,7 @@ import {
   paypalDisputesAnswer,
   paypalRefundSchema,
 } from './schemas.ts';
+import { wordTable } from '../wire/adapter.ts';
 
 /**
  * PayPal gives back the money of a capture; the order lists the refunds of its captures. The reason of a refund is not sent:
@@ -144,14 +145,12 @@ export const readPaypalRefund = (refund: PaypalRefund): ProviderRefund | undefin
 const ourRefundId = ({ custom_id: id }: PaypalRefund): string | undefined =>
   id === undefined || isIdOf('payment', id) ? undefined : id;
 
-const REFUND_STATUS: ReadonlyMap<string, RefundStatus> = new Map(
-  Object.entries({
-    PENDING: 'pending',
-    COMPLETED: 'succeeded',
-    FAILED: 'failed',
-    CANCELLED: 'canceled',
-  } as const),
-);
+const REFUND_STATUS = wordTable<RefundStatus>({
+  PENDING: 'pending',
+  COMPLETED: 'succeeded',
+  FAILED: 'failed',
+  CANCELLED: 'canceled',
+});
 
 const ENDED_WITHOUT_MONEY: readonly string[] = ['FAILED', 'CANCELLED'];
 
@@ -194,14 +193,12 @@ const AWAITS_SELLER: readonly string[] = ['OPEN', 'WAITING_FOR_SELLER_RESPONSE']
  * The decided outcomes: for the buyer or against. The others are closed without a decision about the seller's money: canceled
  * by the buyer, paid by PayPal's protection, replaced by another dispute.
  */
-const DISPUTE_OUTCOME: ReadonlyMap<string, DisputeStatus> = new Map(
-  Object.entries({
-    RESOLVED_SELLER_FAVOUR: 'won',
-    DENIED: 'won',
-    RESOLVED_BUYER_FAVOUR: 'lost',
-    ACCEPTED: 'lost',
-  } as const),
-);
+const DISPUTE_OUTCOME = wordTable<DisputeStatus>({
+  RESOLVED_SELLER_FAVOUR: 'won',
+  DENIED: 'won',
+  RESOLVED_BUYER_FAVOUR: 'lost',
+  ACCEPTED: 'lost',
+});
 
 /** The captures that are disputed, by the ids that the seller sees. */
 export const disputedCaptures = ({ disputed_transactions: transactions = [] }: PaypalDispute): readonly string[] =>

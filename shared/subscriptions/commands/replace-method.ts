@@ -1,4 +1,4 @@
-import { ownerOfRecord } from '../../access/owner.ts';
+import { ownerOfRecord } from '../../access/record-kind.ts';
 import { DomainError } from '../../core/errors.ts';
 import type { Customer } from '../../customers/customer.ts';
 import { methodDefaultSlotOf } from '../../payment-methods/defaults.ts';

@@ -1,7 +1,6 @@
-import type { Now } from '../../core/time.ts';
 import { type PaymentMethod, paymentMethodRecord } from '../../payment-methods/payment-method.ts';
 import { recordKey, USED_BY_PREFIX } from '../../table/keys.ts';
-import type { Table } from '../../table/table.ts';
+import type { StoreDeps, Table } from '../../table/table.ts';
 import { subscriptionStore } from './store.ts';
 import { isLive, type Subscription, subscriptionOf } from './subscription.ts';
 import { edit } from './versions.ts';
@@ -41,11 +40,7 @@ export const readLinkedRecords = async (
 };
 
 /** Removes a billing address from a subscription that still uses it. */
-export const unlinkSubscription = async (
-  { table, now }: { readonly table: Table; readonly now: Now },
-  id: string,
-  addressId: string,
-): Promise<void> => {
+export const unlinkSubscription = async ({ table, now }: StoreDeps, id: string, addressId: string): Promise<void> => {
   const store = subscriptionStore(table);
   const subscription = await store.load(id);
   if (!subscription) return;

@@ -1,6 +1,5 @@
 import * as z from 'zod';
-import { ownerOfRecord } from '../../access/owner.ts';
-import type { RecordKind } from '../../access/record-kind.ts';
+import { type RecordKind, ownerOfRecord } from '../../access/record-kind.ts';
 import { BILLING_INTERVALS } from '../../catalog/records.ts';
 import { actorSchema, makerAttributes, makerOf, makerSchema } from '../../core/actor.ts';
 import { DECLINE_CODES } from '../../core/outcome.ts';

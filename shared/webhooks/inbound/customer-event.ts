@@ -13,9 +13,8 @@ export const applyCustomerEvent = async (
   deps: RemoveCustomerDeps,
   { slot, type, event }: CustomerEvent,
 ): Promise<EventResult> => {
-  const store = recordStore(deps, customerShape);
   const alias = await findAlias(deps.table, slot, event.object.id);
-  const customer = alias?.kind === 'CUS' ? await store.load(alias.id) : undefined;
+  const customer = alias?.kind === 'CUS' ? await recordStore(deps, customerShape).load(alias.id) : undefined;
   if (!customer) return type === 'customer.updated' ? { kind: 'early' } : ignored({}, 'no such customer here');
   switch (type) {
     case 'customer.created':
@@ -24,13 +23,7 @@ export const applyCustomerEvent = async (
       await removeCustomer(deps, customer, { atProvider: false });
       return { kind: 'applied', reason: 'customer removed', owner: customer };
     case 'customer.updated':
-      return refreshRecord(customer, {
-        store,
-        event,
-        name: 'customer',
-        factsOf: (known) => factsOf(event, known),
-        now: deps.now,
-      });
+      return refreshRecord(deps, customer, { shape: customerShape, name: 'customer', event, factsOf });
   }
 };
 

@@ -3,7 +3,6 @@ import { isIdOf } from '../../core/ids.ts';
 import type { ProviderSlot } from '../../core/settings.ts';
 import { type Customer, customerShape } from '../../customers/customer.ts';
 import { learnProviderId } from '../../customers/learn-provider-id.ts';
-
 import { type PaymentMethod, paymentMethodShape } from '../../payment-methods/payment-method.ts';
 import type { ProviderEvent } from '../../providers/port/events.ts';
 import { type RemoveMethodDeps, refreshSetup, removeMethod } from '../../removal/payment-method.ts';
@@ -41,13 +40,7 @@ export const applyMethodEvent = async (
       await removeMethod(deps, method, { atProvider: false });
       return { kind: 'applied', reason: 'payment method removed', owner: method };
     case 'payment_method.updated':
-      return refreshRecord(method, {
-        store,
-        event,
-        name: 'payment method',
-        factsOf: (known) => factsOf(event, known),
-        now: deps.now,
-      });
+      return refreshRecord(deps, method, { shape: paymentMethodShape, name: 'payment method', event, factsOf });
   }
 };
 

@@ -1,22 +1,18 @@
-import { iso, type Now } from '../../core/time.ts';
+import { iso } from '../../core/time.ts';
 import type { ProviderEvent } from '../../providers/port/events.ts';
-import type { Changed, Decide } from '../../table/change.ts';
-import type { StoredRecord } from '../../table/record-store.ts';
-import { isStale } from '../../table/record-store.ts';
+import { isStale, type RecordShape, recordStore, type StoredRecord } from '../../table/record-store.ts';
+import type { StoreDeps } from '../../table/table.ts';
 import { type EventResult, ignored, type OwnerIds } from './inbound-event.ts';
 
 type Refreshable = StoredRecord & OwnerIds & { readonly knownAt?: number | undefined };
 
-interface Refresh<T> {
-  readonly store: {
-    readonly change: (record: T, decide: Decide<T>) => Promise<Changed<T>>;
-  };
-  readonly event: ProviderEvent;
+interface Refresh<T extends Refreshable> {
+  readonly shape: RecordShape<T>;
   /** The name of the record in the log. */
   readonly name: string;
+  readonly event: ProviderEvent;
   /** The fields of the record as the provider has them. */
-  readonly factsOf: (record: T) => Partial<T>;
-  readonly now: Now;
+  readonly factsOf: (event: ProviderEvent, known: T) => Partial<T>;
 }
 
 /**
@@ -24,16 +20,17 @@ interface Refresh<T> {
  * because each version sends an event.
  */
 export const refreshRecord = async <T extends Refreshable>(
+  deps: StoreDeps,
   record: T,
-  { store, event, name, factsOf, now }: Refresh<T>,
+  { shape, name, event, factsOf }: Refresh<T>,
 ): Promise<EventResult> => {
   const { createdAt: knownAt } = event;
   let makesVersion = false;
-  const { record: current, isOurs } = await store.change(record, (known) => {
+  const { record: current, isOurs } = await recordStore(deps, shape).change(record, (known) => {
     if (isStale(known, event)) return undefined;
-    const facts = factsOf(known);
+    const facts = factsOf(event, known);
     makesVersion = Object.entries(facts).some(([field, value]) => known[field] !== value);
-    if (makesVersion) return { ...known, ...facts, knownAt, version: known.version + 1, updatedAt: iso(now()) };
+    if (makesVersion) return { ...known, ...facts, knownAt, version: known.version + 1, updatedAt: iso(deps.now()) };
     return known.knownAt === knownAt ? undefined : { ...known, knownAt };
   });
   if (isOurs && makesVersion) return { kind: 'applied', reason: `${name} refreshed`, owner: current };
