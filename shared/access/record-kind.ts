@@ -1,14 +1,22 @@
+import * as z from 'zod';
 import type { Key, Owner } from '../table/keys.ts';
 import type { Item, Table } from '../table/table.ts';
 import type { Caller } from './caller.ts';
 
+const optional = z.string().optional();
+
+/** The stored fields that name the owner of a record. */
+export const ownerColumns = { userId: optional, organizationId: optional, guestId: optional, guestEmail: optional };
+
 /** The owner of a record. An organization's addresses and methods name no user: access ends with the membership. */
-export interface Owned {
-  readonly userId?: string | undefined;
-  readonly organizationId?: string | undefined;
-  readonly guestId?: string | undefined;
-  readonly guestEmail?: string | undefined;
-}
+export type Owned = Readonly<{ [Field in keyof typeof ownerColumns]?: string | undefined }>;
+
+export const ownerIdsOf = ({ userId, organizationId, guestId, guestEmail }: Owned): Owned => ({
+  userId,
+  organizationId,
+  guestId,
+  guestEmail,
+});
 
 /** How the chain finds and checks a record. An endpoint that declares a kind gets a record that passed the access rule. */
 export interface RecordKind<T = unknown> {
@@ -44,7 +52,7 @@ export interface NamedRecord {
   readonly id: string;
 }
 
-export const ownerOfRecord = (record: OwnerFields): Owner | undefined => {
+export const ownerOfRecord = (record: Owned): Owner | undefined => {
   if (record.organizationId) return { kind: 'organization', organizationId: record.organizationId };
   if (record.userId) return { kind: 'user', userId: record.userId };
   // The record of an erased guest has no e-mail address; it stays listed, under the guest's id.
@@ -52,16 +60,8 @@ export const ownerOfRecord = (record: OwnerFields): Owner | undefined => {
   return undefined;
 };
 
-/** The stored fields that name the owner of a record. */
-interface OwnerFields {
-  readonly userId?: string | undefined;
-  readonly guestId?: string | undefined;
-  readonly guestEmail?: string | undefined;
-  readonly organizationId?: string | undefined;
-}
-
 /** A record of an organization has no user. */
-export const ownerFieldsOf = (owner: Owner, caller: Caller): OwnerFields => {
+export const ownerFieldsOf = (owner: Owner, caller: Caller): Owned => {
   switch (owner.kind) {
     case 'organization':
       return { organizationId: owner.organizationId };

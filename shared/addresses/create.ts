@@ -3,15 +3,13 @@ import { ownerFieldsOf } from '../access/record-kind.ts';
 import type { IdKind } from '../core/ids.ts';
 import { iso } from '../core/time.ts';
 import { guestTokenFields } from '../http/guests.ts';
-import type { Reply } from '../http/reply.ts';
-import type { ApiRequest } from '../http/request.ts';
+import type { ApiRequest, Reply } from '../http/request.ts';
 import { createOnce } from '../idempotency/create-once.ts';
 import { setDefault } from '../table/defaults.ts';
 import type { Owner } from '../table/keys.ts';
 import { firstVersion, recordStore } from '../table/record-store.ts';
 import type { StoreDeps } from '../table/table.ts';
-import { type Address, addressShape, addressView } from './address.ts';
-import { addressDefaultSlot, isDefaultAddress } from './defaults.ts';
+import { type Address, addressDefaultSlot, addressShape, addressView, isDefaultAddress } from './address.ts';
 import type { CreateAddressBody } from './requests.ts';
 import { isTaxIdValid } from './tax-id.ts';
 

@@ -1,11 +1,17 @@
 import { DomainError } from '../core/errors.ts';
 import { listOwned, offsetReply, runList } from '../http/paging.ts';
-import type { Reply } from '../http/reply.ts';
-import type { ApiRequest } from '../http/request.ts';
+import type { ApiRequest, Reply } from '../http/request.ts';
 import type { Clause } from '../table/expression.ts';
 import type { StoreDeps } from '../table/table.ts';
-import { ADDRESS_TYPES, type Address, addressRecord, addressView } from './address.ts';
-import { followPointers, isDefaultAddress, readPointers } from './defaults.ts';
+import {
+  ADDRESS_TYPES,
+  type Address,
+  addressRecord,
+  addressView,
+  followPointers,
+  isDefaultAddress,
+  readPointers,
+} from './address.ts';
 import type { ListAddressesQuery } from './requests.ts';
 
 export const getAddress = async (

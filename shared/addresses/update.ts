@@ -1,13 +1,11 @@
 import { DomainError, invalid } from '../core/errors.ts';
 import { iso } from '../core/time.ts';
-import type { Reply } from '../http/reply.ts';
-import type { ApiRequest } from '../http/request.ts';
+import type { ApiRequest, Reply } from '../http/request.ts';
 import { canonicalJson } from '../idempotency/idempotency.ts';
 import { clearDefault, promoteNewest, setDefault } from '../table/defaults.ts';
 import { recordStore } from '../table/record-store.ts';
 import type { StoreDeps, Table } from '../table/table.ts';
-import { type Address, addressShape, addressView } from './address.ts';
-import { addressDefaultSlot, isDefaultAddress } from './defaults.ts';
+import { type Address, addressDefaultSlot, addressShape, addressView, isDefaultAddress } from './address.ts';
 import type { UpdateAddressBody } from './requests.ts';
 import { addressProblems } from './rules.ts';
 import { isTaxIdValid } from './tax-id.ts';

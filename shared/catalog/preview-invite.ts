@@ -1,7 +1,6 @@
 import { DomainError } from '../core/errors.ts';
 import { instant } from '../core/time.ts';
-import type { Reply } from '../http/reply.ts';
-import type { ApiRequest } from '../http/request.ts';
+import type { ApiRequest, Reply } from '../http/request.ts';
 import { organizationRecord } from '../organizations/organization.ts';
 import { referenceKey } from '../table/keys.ts';
 import type { StoreDeps, Table } from '../table/table.ts';

@@ -1,5 +1,5 @@
 import { runList } from '../http/paging.ts';
-import type { Reply } from '../http/reply.ts';
+import type { Reply } from '../http/request.ts';
 import { referencePartition } from '../table/keys.ts';
 import { listRows } from '../table/listing.ts';
 import type { Table } from '../table/table.ts';

@@ -6,8 +6,7 @@ import { fingerprint } from '../core/ids.ts';
 import { iso } from '../core/time.ts';
 import { CREATE_TIMEOUT_SECONDS } from '../http/endpoint.ts';
 import { guestTokenFields } from '../http/guests.ts';
-import type { Reply } from '../http/reply.ts';
-import type { ApiRequest } from '../http/request.ts';
+import type { ApiRequest, Reply } from '../http/request.ts';
 import { createOnce } from '../idempotency/create-once.ts';
 import { canonicalJson } from '../idempotency/idempotency.ts';
 import type { PaymentProvider } from '../providers/port/provider.ts';
@@ -17,8 +16,7 @@ import { aliasStep } from '../table/alias.ts';
 import type { Owner } from '../table/keys.ts';
 import { firstVersion, recordStore } from '../table/record-store.ts';
 import type { TransactionStep } from '../table/table.ts';
-import { type Customer, customerShape, customerView } from './customer.ts';
-import { setOwnerCustomer } from './owner-customer.ts';
+import { type Customer, customerShape, customerView, setOwnerCustomer } from './customer.ts';
 import type { CreateCustomerBody } from './requests.ts';
 
 /** Creates a customer at the provider, under a key derived from our id, then stores it. */

@@ -11,8 +11,14 @@ import type { Owner } from '../table/keys.ts';
 import { firstVersion, recordItem } from '../table/record-store.ts';
 import type { Item, StoreDeps } from '../table/table.ts';
 import { createProviderCustomer, customerAlias } from './create.ts';
-import { customerSchema, customerShape } from './customer.ts';
-import { customerPointerKey, type OwnerCustomer, ownerCustomerOf, pointerItem } from './owner-customer.ts';
+import {
+  type OwnerCustomer,
+  customerPointerKey,
+  customerSchema,
+  customerShape,
+  ownerCustomerOf,
+  pointerItem,
+} from './customer.ts';
 
 interface CustomerRequest {
   readonly slot: ProviderSlot;

@@ -6,8 +6,14 @@ import { type Commit, changeRecord } from '../table/change.ts';
 import { recordStore } from '../table/record-store.ts';
 import type { StoreDeps, Table, TransactionStep } from '../table/table.ts';
 import { customerAlias } from './create.ts';
-import { type Customer, customerShape } from './customer.ts';
-import { customerPointerKey, type OwnerCustomer, ownerCustomerOf, pointerItem } from './owner-customer.ts';
+import {
+  type Customer,
+  type OwnerCustomer,
+  customerPointerKey,
+  customerShape,
+  ownerCustomerOf,
+  pointerItem,
+} from './customer.ts';
 
 /**
  * Some providers (PayPal) give a customer an id only with its first saved method; until then the record has our own id in

@@ -1,6 +1,5 @@
 import { listOwned, offsetReply, runList } from '../http/paging.ts';
-import type { Reply } from '../http/reply.ts';
-import type { ApiRequest } from '../http/request.ts';
+import type { ApiRequest, Reply } from '../http/request.ts';
 import type { StoreDeps } from '../table/table.ts';
 import { type Customer, customerRecord, customerView } from './customer.ts';
 import type { ListCustomersQuery } from './requests.ts';

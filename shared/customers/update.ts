@@ -1,8 +1,7 @@
 import { DomainError } from '../core/errors.ts';
 import { fingerprint } from '../core/ids.ts';
 import { epochSeconds, iso } from '../core/time.ts';
-import type { Reply } from '../http/reply.ts';
-import type { ApiRequest } from '../http/request.ts';
+import type { ApiRequest, Reply } from '../http/request.ts';
 import { canonicalJson } from '../idempotency/idempotency.ts';
 import type { ProviderRecordDeps } from '../providers/registry/deps.ts';
 import { requireDone } from '../providers/registry/unwrap.ts';

@@ -3,7 +3,7 @@ import type { Clause } from '../table/expression.ts';
 import { type ItemKind, type Key, type Owner, ownerPartition } from '../table/keys.ts';
 import { type IndexRow, type Listed, listRows } from '../table/listing.ts';
 import type { Item, Table } from '../table/table.ts';
-import type { Reply } from './reply.ts';
+import type { Reply } from './request.ts';
 
 /** Lists by limit and offset are bare arrays, newest first, with the total and the next page in headers. */
 export const MAX_OFFSET = 10_000;

@@ -1,7 +1,6 @@
 import type { IdKind } from '../core/ids.ts';
 import { iso } from '../core/time.ts';
-import type { Reply } from '../http/reply.ts';
-import type { ApiRequest } from '../http/request.ts';
+import type { ApiRequest, Reply } from '../http/request.ts';
 import { createOnce } from '../idempotency/create-once.ts';
 import type { StoreDeps } from '../table/table.ts';
 import { newOrganization, organizationView, userIdOf } from './organization.ts';

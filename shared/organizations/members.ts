@@ -1,7 +1,6 @@
 import { DomainError, notFound } from '../core/errors.ts';
 import { iso } from '../core/time.ts';
-import type { Reply } from '../http/reply.ts';
-import type { ApiRequest } from '../http/request.ts';
+import type { ApiRequest, Reply } from '../http/request.ts';
 import type { Identity } from '../identity/identity.ts';
 import type { StoreDeps } from '../table/table.ts';
 import {

@@ -1,7 +1,6 @@
 import { ROLES, type Role } from '../access/permissions.ts';
 import { MAX_OFFSET, runList } from '../http/paging.ts';
-import type { Reply } from '../http/reply.ts';
-import type { ApiRequest } from '../http/request.ts';
+import type { ApiRequest, Reply } from '../http/request.ts';
 import type { Identity } from '../identity/identity.ts';
 import { memberPartition, membershipPartition, organizationKey } from '../table/keys.ts';
 import { allRows, type IndexRow, listRows } from '../table/listing.ts';

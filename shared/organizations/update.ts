@@ -1,5 +1,4 @@
-import type { Reply } from '../http/reply.ts';
-import type { ApiRequest } from '../http/request.ts';
+import type { ApiRequest, Reply } from '../http/request.ts';
 import type { StoreDeps } from '../table/table.ts';
 import { type Organization, organizationView } from './organization.ts';
 import type { UpdateOrganizationBody } from './requests.ts';

@@ -6,11 +6,10 @@ import { fingerprint } from '../core/ids.ts';
 import { iso } from '../core/time.ts';
 import { ensureCustomer } from '../customers/ensure.ts';
 import { isMethodOf, learnProviderId } from '../customers/learn-provider-id.ts';
-import { type OwnerCustomer, ownerCustomerOf } from '../customers/owner-customer.ts';
+import { type OwnerCustomer, ownerCustomerOf } from '../customers/customer.ts';
 import { CREATE_TIMEOUT_SECONDS } from '../http/endpoint.ts';
 import { guestTokenFields } from '../http/guests.ts';
-import type { Reply } from '../http/reply.ts';
-import type { ApiRequest } from '../http/request.ts';
+import type { ApiRequest, Reply } from '../http/request.ts';
 import { createOnce } from '../idempotency/create-once.ts';
 import { type AttachMethod, NOT_ATTACHABLE, type ProviderMethod } from '../providers/port/methods.ts';
 import type { PaymentProvider } from '../providers/port/provider.ts';
@@ -26,8 +25,14 @@ import { defaultStep } from '../table/defaults.ts';
 import type { Owner } from '../table/keys.ts';
 import { firstVersion, recordStore } from '../table/record-store.ts';
 import { addressUseSteps } from './commit.ts';
-import { isDefaultMethod, methodDefaultSlotOf } from './defaults.ts';
-import { methodWithSecret, type PaymentMethod, paymentMethodRecord, paymentMethodShape } from './payment-method.ts';
+import {
+  type PaymentMethod,
+  isDefaultMethod,
+  methodDefaultSlotOf,
+  methodWithSecret,
+  paymentMethodRecord,
+  paymentMethodShape,
+} from './payment-method.ts';
 import type { CreateMethodBody } from './requests.ts';
 import { newSetup } from './setup.ts';
 

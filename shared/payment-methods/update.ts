@@ -3,15 +3,19 @@ import { type Address, addressRecord } from '../addresses/address.ts';
 import type { BillingAddressBody } from '../addresses/requests.ts';
 import { DomainError } from '../core/errors.ts';
 import { fingerprint } from '../core/ids.ts';
-import type { Reply } from '../http/reply.ts';
-import type { ApiRequest } from '../http/request.ts';
+import type { ApiRequest, Reply } from '../http/request.ts';
 import { canonicalJson } from '../idempotency/idempotency.ts';
 import type { Providers } from '../providers/registry/registry.ts';
 import { clearDefault, setDefault } from '../table/defaults.ts';
 import type { StoreDeps } from '../table/table.ts';
 import { commitMethod, type MethodChange } from './commit.ts';
-import { isDefaultMethod, methodDefaultSlotOf } from './defaults.ts';
-import { methodView, methodWithSecret, type PaymentMethod } from './payment-method.ts';
+import {
+  type PaymentMethod,
+  isDefaultMethod,
+  methodDefaultSlotOf,
+  methodView,
+  methodWithSecret,
+} from './payment-method.ts';
 import type { UpdateMethodBody } from './requests.ts';
 import { requireSetUp } from './setup.ts';
 

@@ -1,8 +1,7 @@
 import type { Owned, RecordKind } from '../access/record-kind.ts';
 import { DomainError } from '../core/errors.ts';
 import { offsetReply, runList } from '../http/paging.ts';
-import type { Reply } from '../http/reply.ts';
-import type { ApiRequest } from '../http/request.ts';
+import type { ApiRequest, Reply } from '../http/request.ts';
 import { paymentRecord, type VisiblePayment } from '../payments/record/payment.ts';
 import { guestPaymentView, paymentView } from '../payments/record/view.ts';
 import { subscriptionRecord, type VisibleSubscription } from '../subscriptions/record/subscription.ts';

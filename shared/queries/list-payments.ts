@@ -2,21 +2,17 @@ import type { Caller } from '../access/caller.ts';
 import { DomainError } from '../core/errors.ts';
 import { isIdOf } from '../core/ids.ts';
 import { runList } from '../http/paging.ts';
-import type { Reply } from '../http/reply.ts';
-import type { ApiRequest } from '../http/request.ts';
+import type { ApiRequest, Reply } from '../http/request.ts';
 import { paymentRecord, type VisiblePayment } from '../payments/record/payment.ts';
 import { paymentStore } from '../payments/record/store.ts';
 import { paymentView } from '../payments/record/view.ts';
 import type { Clause } from '../table/expression.ts';
 import { guestPartition, ownerPartition, paymentKey, projectPartition } from '../table/keys.ts';
-import { allRows, encodeCursor, type IndexRow, type ListQuery, listRows } from '../table/listing.ts';
+import { sortedRows, encodeCursor, type IndexRow, type ListQuery, listRows } from '../table/listing.ts';
 import type { StoreDeps } from '../table/table.ts';
 import { includedRecords } from './get-payment.ts';
 import { includesOf, type ListPaymentsQuery } from './parameters.ts';
 import { type PageFound, pageByCreation, paymentsReply, positionOf } from './payment-page.ts';
-
-/** Beyond this many payments in the range, a list can be ordered by created_at only. */
-const MAX_SORTED_ROWS = 10_000;
 
 /** The partition of the caller's list, and the payments in it that the caller owns. */
 interface Scope {
@@ -169,18 +165,12 @@ const sortedPage = async (deps: StoreDeps, list: ListQuery, query: ListPaymentsQ
   }
   const field = FIELD_OF[query.orderBy];
   const sign = query.orderDir === 'desc' ? -1 : 1;
-  const rows = await allRows(deps.table, list, MAX_SORTED_ROWS);
-  const sorted = rows.toSorted(
+  const page = await sortedRows(
+    deps.table,
+    list,
     (one, other) => sign * (compare(one.fields[field], other.fields[field]) || compare(one.sort, other.sort)),
   );
-  const page = sorted.slice(list.offset, list.offset + list.limit);
-  return {
-    rows: page,
-    hasMore: sorted.length > list.offset + list.limit,
-    next: undefined,
-    total: sorted.length,
-    totalIsExact: true,
-  };
+  return { ...page, next: undefined, totalIsExact: true };
 };
 
 const compare = (one: unknown, other: unknown): number => {

@@ -1,5 +1,5 @@
 import { DomainError } from '../core/errors.ts';
-import type { Reply } from '../http/reply.ts';
+import type { Reply } from '../http/request.ts';
 import {
   countOf,
   type DayCount,

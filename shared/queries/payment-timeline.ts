@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { DISPUTE_STATUSES, REFUND_REASONS, REFUND_STATUSES } from '../core/money-back.ts';
 import { DECLINE_CODES } from '../core/outcome.ts';
 import { timestamp } from '../http/fields.ts';
-import type { Reply } from '../http/reply.ts';
+import type { Reply } from '../http/request.ts';
 import { CAUSES, PAYMENT_STATUSES, paymentSchema, type VisiblePayment } from '../payments/record/payment.ts';
 import type { Item, Table } from '../table/table.ts';
 import {

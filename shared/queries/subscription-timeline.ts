@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { DECLINE_CODES } from '../core/outcome.ts';
 import { timestamp } from '../http/fields.ts';
-import type { Reply } from '../http/reply.ts';
+import type { Reply } from '../http/request.ts';
 import { REASONS, SUBSCRIPTION_STATUSES, type VisibleSubscription } from '../subscriptions/record/subscription.ts';
 import type { Item, Table } from '../table/table.ts';
 import {

@@ -1,7 +1,5 @@
-import { type Address, addressShape } from '../addresses/address.ts';
-import { addressDefaultSlot, isDefaultAddress } from '../addresses/defaults.ts';
-import type { Reply } from '../http/reply.ts';
-import type { ApiRequest } from '../http/request.ts';
+import { type Address, addressDefaultSlot, addressShape, isDefaultAddress } from '../addresses/address.ts';
+import type { ApiRequest, Reply } from '../http/request.ts';
 import { unlinkMethod } from '../payment-methods/commit.ts';
 import { unlinkSubscription } from '../subscriptions/record/linked-records.ts';
 import { promoteNewest } from '../table/defaults.ts';

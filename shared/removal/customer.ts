@@ -1,9 +1,7 @@
 import { ownerOfRecord } from '../access/record-kind.ts';
 import { DomainError } from '../core/errors.ts';
-import { type Customer, customerShape } from '../customers/customer.ts';
-import { customerSuccessorSteps } from '../customers/owner-customer.ts';
-import type { Reply } from '../http/reply.ts';
-import type { ApiRequest } from '../http/request.ts';
+import { type Customer, customerShape, customerSuccessorSteps } from '../customers/customer.ts';
+import type { ApiRequest, Reply } from '../http/request.ts';
 import { type PaymentMethod, paymentMethodShape } from '../payment-methods/payment-method.ts';
 import { erasePayment } from '../payments/record/erase.ts';
 import type { ProviderRecordDeps } from '../providers/registry/deps.ts';

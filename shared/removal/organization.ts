@@ -1,8 +1,7 @@
 import * as z from 'zod';
 import { DomainError } from '../core/errors.ts';
 import { instant, iso, MINUTE } from '../core/time.ts';
-import type { Reply } from '../http/reply.ts';
-import type { ApiRequest } from '../http/request.ts';
+import type { ApiRequest, Reply } from '../http/request.ts';
 import type { Organization } from '../organizations/organization.ts';
 import { organizationStore } from '../organizations/store.ts';
 import type { BillingDeps } from '../subscriptions/billing/biller.ts';

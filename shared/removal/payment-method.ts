@@ -1,10 +1,13 @@
 import type { Outcome } from '../core/outcome.ts';
-import type { Reply } from '../http/reply.ts';
-import type { ApiRequest } from '../http/request.ts';
+import type { ApiRequest, Reply } from '../http/request.ts';
 import { addressUseSteps } from '../payment-methods/commit.ts';
 import { applySetupReport, type SetupProgress } from '../payment-methods/complete-setup.ts';
-import { methodDefaultSlotOf } from '../payment-methods/defaults.ts';
-import { type PaymentMethod, paymentMethodRecord, paymentMethodShape } from '../payment-methods/payment-method.ts';
+import {
+  type PaymentMethod,
+  methodDefaultSlotOf,
+  paymentMethodRecord,
+  paymentMethodShape,
+} from '../payment-methods/payment-method.ts';
 import type { ProviderSetup } from '../providers/port/methods.ts';
 import type { ProviderRecordDeps } from '../providers/registry/deps.ts';
 import { requireDone } from '../providers/registry/unwrap.ts';

@@ -138,6 +138,21 @@ const chunkQuery = (
   ...(query.filter.length === 0 ? { limit: missing } : chunk === 0 ? { limit: FILTERED_CHUNK_ROWS } : {}),
 });
 
+/** Beyond this many records in the range, a list has only the order of its index. */
+const MAX_SORTED_ROWS = 10_000;
+
+/** One page in an order that no index has. @throws DomainError UNSUPPORTED_FILTER beyond 10,000 records */
+export const sortedRows = async (
+  table: Table,
+  query: Omit<ListQuery, 'descending' | 'cursor'>,
+  compare: (one: IndexRow, other: IndexRow) => number,
+): Promise<Pick<Listed, 'rows' | 'hasMore'> & { readonly total: number }> => {
+  const { offset, limit } = query;
+  const rows = await allRows(table, query, MAX_SORTED_ROWS);
+  const end = offset + limit;
+  return { rows: rows.toSorted(compare).slice(offset, end), hasMore: rows.length > end, total: rows.length };
+};
+
 /** Every row of a range, for orders that no index has. @throws DomainError UNSUPPORTED_FILTER beyond `max` rows. */
 export const allRows = async (
   table: Table,

@@ -4,8 +4,7 @@ import { REFUND_REASONS } from '../../core/money-back.ts';
 import type { NotDone } from '../../core/outcome.ts';
 import { iso } from '../../core/time.ts';
 import { metadataField } from '../../http/fields.ts';
-import type { Reply } from '../../http/reply.ts';
-import type { ApiRequest } from '../../http/request.ts';
+import type { ApiRequest, Reply } from '../../http/request.ts';
 import { createOnce } from '../../idempotency/create-once.ts';
 import type { PaymentProvider } from '../../providers/port/provider.ts';
 import type { ProviderRefund, RefundsPort } from '../../providers/port/refunds.ts';
@@ -24,9 +23,10 @@ import {
   sendRefund,
 } from '../refunds/attempt.ts';
 import { foundRefund, type Refund, refundView } from '../refunds/refund.ts';
-import { ownerFieldsOfPayment } from '../refunds/reports.ts';
 import { type RefundStore, refundStore } from '../refunds/store.ts';
 import { requireRefundable } from '../refunds/sums.ts';
+import { ownerIdsOf } from '../../access/record-kind.ts';
+import { firstVersion } from '../../table/record-store.ts';
 
 export const createRefundBody = z
   .object({
@@ -149,10 +149,7 @@ const newRefund = (
   { id, amountCents, now }: { readonly id: string; readonly amountCents: number; readonly now: number },
 ): Refund => ({
   id,
-  version: 1,
-  createdAt: iso(now),
-  updatedAt: iso(now),
-  requestHash: idempotency?.requestHash,
+  ...firstVersion(iso(now), idempotency),
   paymentId: payment.id,
   amountCents,
   currency: payment.currency,
@@ -163,7 +160,7 @@ const newRefund = (
   source: 'api',
   providerId: payment.providerId,
   createdBy,
-  ...ownerFieldsOfPayment(payment),
+  ...ownerIdsOf(payment),
   reconcileAt: iso(reconcileTime(now, 0)),
   reconcileStep: 0,
 });

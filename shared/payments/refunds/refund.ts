@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { RecordKind } from '../../access/record-kind.ts';
+import { type RecordKind, ownerIdsOf, ownerColumns } from '../../access/record-kind.ts';
 import { REFUND_REASONS, REFUND_STATUSES } from '../../core/money-back.ts';
 import { PROVIDER_SLOTS } from '../../core/settings.ts';
 import { type Instant, iso } from '../../core/time.ts';
@@ -41,10 +41,7 @@ const refundSchema = z.object({
   completedAt: optional,
 
   /** The owner of the payment: who may read the payment may read its refunds. */
-  userId: optional,
-  organizationId: optional,
-  guestId: optional,
-  guestEmail: optional,
+  ...ownerColumns,
 
   /** While the refund is pending: the next look at the provider. */
   reconcileAt: optional,
@@ -77,7 +74,7 @@ export const refundRecord: RecordKind<Refund> = {
   resource: 'refund',
   key: refundKey,
   parse: refundOf,
-  ownedBy: ({ userId, organizationId, guestId, guestEmail }) => ({ userId, organizationId, guestId, guestEmail }),
+  ownedBy: ownerIdsOf,
   rule: 'owned',
   guestsRead: true,
 };

@@ -1,5 +1,4 @@
-import type { Reply } from '../../http/reply.ts';
-import type { ApiRequest } from '../../http/request.ts';
+import type { ApiRequest, Reply } from '../../http/request.ts';
 import type { BillingDeps } from '../billing/biller.ts';
 import { markCanceled } from '../billing/lifecycle.ts';
 import { cancelProviderSubscription, carryOutAtProvider, scheduleCancelCommand } from '../provider-billed/commands.ts';

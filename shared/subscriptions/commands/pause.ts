@@ -1,7 +1,6 @@
 import { DomainError } from '../../core/errors.ts';
 import { allows } from '../../core/states.ts';
-import type { Reply } from '../../http/reply.ts';
-import type { ApiRequest } from '../../http/request.ts';
+import type { ApiRequest, Reply } from '../../http/request.ts';
 import type { BillingDeps } from '../billing/biller.ts';
 import { markPaused, resumeInPaidPeriod } from '../billing/lifecycle.ts';
 import { isPaidFor } from '../billing/periods.ts';

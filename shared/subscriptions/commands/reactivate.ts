@@ -1,7 +1,6 @@
 import type { Caller } from '../../access/caller.ts';
 import { DomainError } from '../../core/errors.ts';
-import type { Reply } from '../../http/reply.ts';
-import type { ApiRequest } from '../../http/request.ts';
+import type { ApiRequest, Reply } from '../../http/request.ts';
 import { requireHeld } from '../../payment-methods/use.ts';
 import type { BillingDeps } from '../billing/biller.ts';
 import { reactivateInPaidPeriod } from '../billing/lifecycle.ts';
