@@ -137,6 +137,7 @@ export const guestSubscriptionView = (subscription: VisibleSubscription) => ({
 
 /** The responses of subscription routes, for the API document and the generated tests. */
 const textOrNull = z.string().nullable();
+const optionalText = z.string().optional();
 const cents = z.int().nonnegative();
 const status = z.enum(SUBSCRIPTION_STATUSES).meta({
   id: 'SubscriptionStatus',
@@ -241,12 +242,9 @@ export const createdSubscriptionSchema = subscriptionViewSchema
     next_action: nextActionSchema
       .optional()
       .describe('Present if the first charge waits for the payer, for example to authenticate a card.'),
-    client_secret: z
-      .string()
-      .optional()
-      .describe(
-        "For the provider's library in the browser, while the first charge waits for the payer; present for 23 hours.",
-      ),
+    client_secret: optionalText.describe(
+      "For the provider's library in the browser, while the first charge waits for the payer; present for 23 hours.",
+    ),
   })
   .meta({
     id: 'CreatedSubscription',

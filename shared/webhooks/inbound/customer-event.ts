@@ -3,8 +3,7 @@ import type { ProviderEvent } from '../../providers/port/events.ts';
 import { type RemoveCustomerDeps, removeCustomer } from '../../removal/customer.ts';
 import { findAlias } from '../../table/alias.ts';
 import { recordStore } from '../../table/record-store.ts';
-import { type EventResult, type InboundEvent, ignored } from './inbound-event.ts';
-import { refreshRecord } from './refresh-record.ts';
+import { type EventResult, type InboundEvent, ignored, refreshRecord } from './inbound-event.ts';
 
 type CustomerEvent = InboundEvent<'customer.created' | 'customer.updated' | 'customer.deleted'>;
 

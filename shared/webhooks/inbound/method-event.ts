@@ -8,8 +8,7 @@ import type { ProviderEvent } from '../../providers/port/events.ts';
 import { type RemoveMethodDeps, refreshSetup, removeMethod } from '../../removal/payment-method.ts';
 import { findAlias } from '../../table/alias.ts';
 import { isStale, recordStore } from '../../table/record-store.ts';
-import { type EventResult, type InboundEvent, ignored } from './inbound-event.ts';
-import { refreshRecord } from './refresh-record.ts';
+import { type EventResult, type InboundEvent, ignored, refreshRecord } from './inbound-event.ts';
 
 type MethodEvent = InboundEvent<'payment_method.attached' | 'payment_method.detached' | 'payment_method.updated'>;
 

@@ -2,10 +2,12 @@ import { DomainError } from '../core/errors.ts';
 import { instant } from '../core/time.ts';
 import type { ApiRequest, Reply } from '../http/request.ts';
 import { organizationRecord } from '../organizations/organization.ts';
-import { referenceKey } from '../table/keys.ts';
+import { referenceKey, referencePartition } from '../table/keys.ts';
 import type { StoreDeps, Table } from '../table/table.ts';
-import { type Invite, inviteSchema, projectRecord } from './records.ts';
-import { buyersProjectView } from './view.ts';
+import { type Invite, inviteSchema, projectRecord, tierSchema } from './records.ts';
+import { buyersProjectView, tierView } from './view.ts';
+import { runList } from '../http/paging.ts';
+import { listRows } from '../table/listing.ts';
 
 /** Fields shown to an invite holder before sign-in. */
 export const previewInvite = async (
@@ -47,3 +49,26 @@ const maskedEmail = (email: string): string => {
   const at = email.lastIndexOf('@');
   return `${at > 1 ? email.slice(0, 1) : ''}***${email.slice(at)}`;
 };
+
+/** More tiers than a price page shows. */
+const MAX_TIERS = 500;
+
+/** The active tiers by rank; public. */
+export const listTiers = async ({ table }: { readonly table: Table }): Promise<Reply> =>
+  runList(table, {
+    findPage: () =>
+      listRows(table, {
+        index: 'owner',
+        partition: referencePartition('tiers'),
+        descending: false,
+        filter: [{ equals: ['f.a', true] }],
+        offset: 0,
+        limit: MAX_TIERS,
+      }),
+    recordOf: (item) => {
+      const tier = tierSchema.parse(item);
+      return tier.is_active ? tier : undefined;
+    },
+    viewsOf: (tiers) => tiers.toSorted((one, other) => one.rank - other.rank).map(tierView),
+    replyOf: (views) => ({ data: views }),
+  });
