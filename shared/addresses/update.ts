@@ -1,5 +1,4 @@
-import { DomainError, invalid } from '../core/errors.ts';
-import { iso } from '../core/time.ts';
+import { invalid } from '../core/errors.ts';
 import type { ApiRequest, Reply } from '../http/request.ts';
 import { canonicalJson } from '../idempotency/idempotency.ts';
 import { clearDefault, promoteNewest, setDefault } from '../table/defaults.ts';
@@ -54,10 +53,7 @@ const withChanges = (address: Address, body: UpdateAddressBody): Address => {
 
 const commit = async (deps: StoreDeps, address: Address, changed: Address): Promise<Address> => {
   if (canonicalJson(changed) === canonicalJson(address)) return address;
-  const next = { ...changed, version: address.version + 1, updatedAt: iso(deps.now()) };
-  const committed = await recordStore(deps, addressShape).commit(address, next);
-  if (!committed) throw new DomainError('VERSION_CONFLICT');
-  return committed;
+  return recordStore(deps, addressShape).revise(address, changed);
 };
 
 /** Updates the pointer only; the last update wins. */

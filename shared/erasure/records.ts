@@ -1,7 +1,7 @@
 import type { Owned } from '../access/record-kind.ts';
 import { type Address, addressRecord } from '../addresses/address.ts';
 import { DomainError } from '../core/errors.ts';
-import { epochSeconds, iso } from '../core/time.ts';
+import { epochSeconds } from '../core/time.ts';
 import { type Customer, customerRecord, customerShape } from '../customers/customer.ts';
 import { membershipSchema } from '../memberships/membership.ts';
 import { type PaymentMethod, paymentMethodRecord } from '../payment-methods/payment-method.ts';
@@ -169,10 +169,8 @@ const clearCustomerEmail = async ({ deps, emails, subject }: Erasing, customer: 
     idempotencyKey: `${customer.id}:erase:${version}`,
   });
   requireDone(outcome, 'email');
-  const at = deps.now();
-  const next = { ...customer, email: undefined, version: version + 1, updatedAt: iso(at), knownAt: epochSeconds(at) };
-  if (await recordStore(deps, customerShape).commit(customer, next)) return true;
-  throw new DomainError('VERSION_CONFLICT');
+  await recordStore(deps, customerShape).revise(customer, { email: undefined, knownAt: epochSeconds(deps.now()) });
+  return true;
 };
 
 const removeAddressOf = async ({ deps, subject }: Erasing, address: Address | undefined): Promise<boolean> => {

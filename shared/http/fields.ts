@@ -24,6 +24,9 @@ export const jsonValue = z.json().register(z.globalRegistry, {
   description: 'Any JSON value: text, number, boolean, null, list or object.',
 });
 
+/** A text that an answer may leave out. */
+export const optionalText = z.string().optional();
+
 /** A time in an answer. */
 export const timestamp = z.string().meta({ format: 'date-time' });
 

@@ -6,22 +6,9 @@ import { type PaymentMethod, paymentMethodShape } from './payment-method.ts';
 
 export type MethodChange = Partial<Pick<PaymentMethod, 'alias' | 'billingAddressId' | 'setup'>>;
 
-const nextMethod = ({ now }: StoreDeps, method: PaymentMethod, changed: MethodChange): PaymentMethod => ({
-  ...method,
-  ...changed,
-  version: method.version + 1,
-  updatedAt: iso(now()),
-});
-
-/** Stores a change of a method. @returns undefined if another change came first */
-export const commitMethod = (
-  deps: StoreDeps,
-  method: PaymentMethod,
-  changed: MethodChange,
-): Promise<PaymentMethod | undefined> => {
-  const next = nextMethod(deps, method, changed);
-  return recordStore(deps, paymentMethodShape).commit(method, next, addressUseSteps(method, next));
-};
+/** Stores a change of a method. @throws DomainError VERSION_CONFLICT if another change came first */
+export const commitMethod = (deps: StoreDeps, method: PaymentMethod, changed: MethodChange): Promise<PaymentMethod> =>
+  recordStore(deps, paymentMethodShape).revise(method, changed, addressUseSteps);
 
 /** Unlinks an address from a method that still uses it. */
 export const unlinkMethod = async (deps: StoreDeps, methodId: string, addressId: string): Promise<void> => {
@@ -31,7 +18,9 @@ export const unlinkMethod = async (deps: StoreDeps, methodId: string, addressId:
   await store.change(
     method,
     (current) =>
-      current.billingAddressId === addressId ? nextMethod(deps, current, { billingAddressId: undefined }) : undefined,
+      current.billingAddressId === addressId
+        ? { ...current, billingAddressId: undefined, version: current.version + 1, updatedAt: iso(deps.now()) }
+        : undefined,
     addressUseSteps,
   );
 };

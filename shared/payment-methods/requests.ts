@@ -4,6 +4,7 @@ import {
   guestDataField,
   hasAnyField,
   optionalId,
+  optionalText,
   organizationField,
   organizationParameter,
   requiredRule,
@@ -113,10 +114,7 @@ export const listMethodsQuery = z
     organization_id: organizationParameter.describe(
       "The organization whose methods to list. Absent or empty lists the caller's personal methods.",
     ),
-    project_id: z
-      .string()
-      .optional()
-      .describe('Not supported: payment methods have no project, and the answer is 400.'),
+    project_id: optionalText.describe('Not supported: payment methods have no project, and the answer is 400.'),
     page: pageNumber.describe('The number of the page, from 1. Pages lead to 10,000 methods at most.'),
     limit: cappedLimit.describe(
       'How many methods a page holds, at least 1; 100 if absent, and for every number above.',

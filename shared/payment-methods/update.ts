@@ -1,7 +1,6 @@
 import { requireSameOwner } from '../access/use.ts';
 import { type Address, addressRecord } from '../addresses/address.ts';
 import type { BillingAddressBody } from '../addresses/requests.ts';
-import { DomainError } from '../core/errors.ts';
 import { fingerprint } from '../core/ids.ts';
 import type { ApiRequest, Reply } from '../http/request.ts';
 import { canonicalJson } from '../idempotency/idempotency.ts';
@@ -92,8 +91,5 @@ const commit = async (deps: StoreDeps, method: PaymentMethod, changed: MethodCha
     changed.billingAddressId === method.billingAddressId &&
     changed.alias === method.alias &&
     changed.setup === method.setup;
-  if (same) return method;
-  const committed = await commitMethod(deps, method, changed);
-  if (!committed) throw new DomainError('VERSION_CONFLICT');
-  return committed;
+  return same ? method : commitMethod(deps, method, changed);
 };

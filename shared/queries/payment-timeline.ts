@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { DISPUTE_STATUSES, REFUND_REASONS, REFUND_STATUSES } from '../core/money-back.ts';
 import { DECLINE_CODES } from '../core/outcome.ts';
-import { timestamp } from '../http/fields.ts';
+import { optionalText, timestamp } from '../http/fields.ts';
 import type { Reply } from '../http/request.ts';
 import { CAUSES, PAYMENT_STATUSES, paymentSchema, type VisiblePayment } from '../payments/record/payment.ts';
 import type { Item, Table } from '../table/table.ts';
@@ -42,10 +42,9 @@ const change = z
       .describe('What led to the version: a request, an answer or event of the provider, or work of the service.'),
     attempt: z.int().describe('The number of the attempt to charge; 0 before the first.'),
     failure_code: z.enum(DECLINE_CODES).optional().describe('Why the attempt was declined; absent if it was not.'),
-    anomaly: z
-      .string()
-      .optional()
-      .describe('How a report of the provider contradicts the record; absent without a contradiction.'),
+    anomaly: optionalText.describe(
+      'How a report of the provider contradicts the record; absent without a contradiction.',
+    ),
     refund: changedRefund.optional().describe('The refund that the version changed, as it was then.'),
     dispute: changedDispute.optional().describe('The dispute that the version changed, as it was then.'),
   })

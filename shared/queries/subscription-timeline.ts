@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { DECLINE_CODES } from '../core/outcome.ts';
-import { timestamp } from '../http/fields.ts';
+import { optionalText, timestamp } from '../http/fields.ts';
 import type { Reply } from '../http/request.ts';
 import { REASONS, SUBSCRIPTION_STATUSES, type VisibleSubscription } from '../subscriptions/record/subscription.ts';
 import type { Item, Table } from '../table/table.ts';
@@ -29,10 +29,9 @@ const change = z
     cause: z.enum(REASONS).nullable().describe("What led to the version, as in `reason` of the version's event."),
     cancel_at_period_end: z.boolean().describe('Whether the subscription ends with its period, as of this version.'),
     current_period_end: timestamp.describe('When the current period ends, as of this version.'),
-    payment_id: z
-      .string()
-      .optional()
-      .describe('The payment of the period that was charged, or whose charge failed; absent if none was charged.'),
+    payment_id: optionalText.describe(
+      'The payment of the period that was charged, or whose charge failed; absent if none was charged.',
+    ),
     failure_code: z.enum(DECLINE_CODES).optional().describe('Why the charge was declined; absent if it was not.'),
   })
   .meta({

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { DomainError } from '../core/errors.ts';
-import { DAY, epochSeconds, instant } from '../core/time.ts';
+import { DAY, epochSeconds, instant, iso } from '../core/time.ts';
 import { type Changed, changeRecord, type Decide } from './change.ts';
 import type { Clause } from './expression.ts';
 import {
@@ -91,6 +91,9 @@ export const recordItem = <T extends StoredRecord>(shape: RecordShape<T>, record
   };
 };
 
+/** The further steps of the write that replaces `was` by `next`. */
+type BesideOf<T> = (was: T, next: T) => readonly TransactionStep[];
+
 export const recordStore = <T extends StoredRecord>({ table, now }: StoreDeps, shape: RecordShape<T>) => {
   const key = (id: string): Key => recordKey(shape.kind, id);
   const parse = (item: Item | undefined): T | undefined => item && parseRecord(shape, item);
@@ -134,12 +137,16 @@ export const recordStore = <T extends StoredRecord>({ table, now }: StoreDeps, s
     return written.ok ? next : undefined;
   };
 
+  /** Stores the next version with the changed fields. @throws DomainError VERSION_CONFLICT if another commit came first */
+  const revise = async (was: T, changed: Partial<T>, besideOf: BesideOf<T> = () => []): Promise<T> => {
+    const next = { ...was, ...changed, version: was.version + 1, updatedAt: iso(now()) };
+    const committed = await commit(was, next, besideOf(was, next));
+    if (!committed) throw new DomainError('VERSION_CONFLICT');
+    return committed;
+  };
+
   /** Changes a record; see `changeRecord`. `besideOf` has the further steps of each write. */
-  const change = (
-    record: T,
-    decide: Decide<T>,
-    besideOf: (was: T, next: T) => readonly TransactionStep[] = () => [],
-  ): Promise<Changed<T>> =>
+  const change = (record: T, decide: Decide<T>, besideOf: BesideOf<T> = () => []): Promise<Changed<T>> =>
     changeRecord(
       async (was, next) => {
         if (await commit(was, next, besideOf(was, next))) return { ok: true, record: next };
@@ -161,7 +168,7 @@ export const recordStore = <T extends StoredRecord>({ table, now }: StoreDeps, s
   const remove = async (record: T, beside: readonly TransactionStep[] = []): Promise<boolean> =>
     (await table.transact([removalStep(record), ...beside])).ok;
 
-  return { find, load, insertOrFind, commit, change, remove };
+  return { find, load, insertOrFind, commit, revise, change, remove };
 };
 
 const tombstoneSchema = z.object({ requestHash: z.string().optional(), createdAt: z.string() });

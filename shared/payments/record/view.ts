@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { DECLINE_CODES } from '../../core/outcome.ts';
 import type { Instant } from '../../core/time.ts';
-import { guestTokenView, jsonValue, nextActionSchema, timestamp } from '../../http/fields.ts';
+import { guestTokenView, jsonValue, nextActionSchema, optionalText, timestamp } from '../../http/fields.ts';
 import { refundableCents } from './amounts.ts';
 import { isGuestPayment, liveSecret, PAYMENT_STATUSES, type Payment, type VisiblePayment } from './payment.ts';
 
@@ -135,7 +135,6 @@ export const guestPaymentView = (payment: VisiblePayment) => ({
 
 /** The responses of payment routes, for the API document and the generated tests. */
 const text = z.string().nullable();
-const optionalText = z.string().optional();
 
 const cents = z.int().nonnegative();
 const id = z

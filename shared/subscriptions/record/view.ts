@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import type { Showing } from '../../access/beside.ts';
-import { jsonValue, nextActionSchema, timestamp } from '../../http/fields.ts';
+import { jsonValue, nextActionSchema, optionalText, timestamp } from '../../http/fields.ts';
 import { PAYMENT_STATUSES } from '../../payments/record/payment.ts';
 import {
   BILLING_STATUSES,
@@ -137,7 +137,6 @@ export const guestSubscriptionView = (subscription: VisibleSubscription) => ({
 
 /** The responses of subscription routes, for the API document and the generated tests. */
 const textOrNull = z.string().nullable();
-const optionalText = z.string().optional();
 const cents = z.int().nonnegative();
 const status = z.enum(SUBSCRIPTION_STATUSES).meta({
   id: 'SubscriptionStatus',
