@@ -100,12 +100,13 @@ export const startTestHost = async (options: TestHostOptions = {}): Promise<Test
   return clientOf(() => host);
 };
 
-/** The provider's deadline is one that a busy machine does not exceed. */
+/** The time-outs of providers and of the identity service are such that a busy machine does not exceed them. */
 const QUIET: Env = {
   RATE_LIMITS: 'off',
   LOG_LEVEL: 'silent',
   EXTERNAL_WEBHOOKS_ENABLED: 'false',
   PROVIDER_TIMEOUT_MS: '5000',
+  IDENTITY_TIMEOUT_MS: '4000',
 };
 
 const startQuietly = async ({

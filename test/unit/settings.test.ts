@@ -41,6 +41,7 @@ describe('the settings', () => {
     ['PUBLIC_BASE_URL', 'api.example'],
     ['IDENTITY_URL', 'nowhere'],
     ['IDENTITY_JWKS_URI', 'nowhere'],
+    ['IDENTITY_TIMEOUT_MS', '4001'],
     ['PROVIDER_TIMEOUT_MS', '10s'],
     ['PROVIDER_TIMEOUT_MS', '99'],
     ['PROVIDER_TIMEOUT_MS', '15001'],
