@@ -2,8 +2,9 @@ import * as z from 'zod';
 import { type RecordKind, ownerColumns, ownerIdsOf, ownerOfRecord } from '../access/record-kind.ts';
 import { type Owner, recordKey } from '../table/keys.ts';
 import { type RecordShape, parseRecord, storedRecordFields } from '../table/record-store.ts';
-import { type DefaultSlot, defaultIdOf, defaultKey, promoteNewest, readDefault } from '../table/defaults.ts';
+import { type DefaultSlot, defaultIdOf, defaultKey, promoteNewest, readDefault, setDefault } from '../table/defaults.ts';
 import type { Table } from '../table/table.ts';
+import type { ApiRequest, Reply } from '../http/request.ts';
 
 /**
  * A billing or shipping address: partial (a country), full, or a business's. Always holds: the rules of its kind
@@ -147,4 +148,13 @@ export const followPointers = async (
   const promoted = await Promise.all(dangling.map(({ slot, id }) => promoteNewest(table, slot, { id })));
   const valid = pointers.filter((pointer) => !dangling.includes(pointer)).map(({ id }) => id);
   return new Set([...valid, ...promoted.filter((id) => id !== undefined)]);
+};
+
+/** Updates the pointer only; the last update wins. */
+export const setDefaultAddress = async (
+  deps: { readonly table: Table },
+  { record }: ApiRequest<unknown, unknown, unknown, Address>,
+): Promise<Reply> => {
+  await setDefault(deps.table, addressDefaultSlot(record), record.id);
+  return { data: addressView(record, true) };
 };

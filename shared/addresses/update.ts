@@ -3,7 +3,7 @@ import type { ApiRequest, Reply } from '../http/request.ts';
 import { canonicalJson } from '../idempotency/idempotency.ts';
 import { clearDefault, promoteNewest, setDefault } from '../table/defaults.ts';
 import { recordStore } from '../table/record-store.ts';
-import type { StoreDeps, Table } from '../table/table.ts';
+import type { StoreDeps } from '../table/table.ts';
 import { type Address, addressDefaultSlot, addressShape, addressView, isDefaultAddress } from './address.ts';
 import type { UpdateAddressBody } from './requests.ts';
 import { addressProblems } from './rules.ts';
@@ -54,13 +54,4 @@ const withChanges = (address: Address, body: UpdateAddressBody): Address => {
 const commit = async (deps: StoreDeps, address: Address, changed: Address): Promise<Address> => {
   if (canonicalJson(changed) === canonicalJson(address)) return address;
   return recordStore(deps, addressShape).revise(address, changed);
-};
-
-/** Updates the pointer only; the last update wins. */
-export const setDefaultAddress = async (
-  deps: { readonly table: Table },
-  { record }: ApiRequest<unknown, unknown, unknown, Address>,
-): Promise<Reply> => {
-  await setDefault(deps.table, addressDefaultSlot(record), record.id);
-  return { data: addressView(record, true) };
 };

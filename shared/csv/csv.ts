@@ -1,7 +1,8 @@
 import { stringify } from 'csv-stringify/sync';
 import Negotiator from 'negotiator';
 import { invalid } from '../core/errors.ts';
-import { type Cursor, decodeCursor, encodeCursor } from '../table/listing.ts';
+import { decodeCursor, encodeCursor } from '../table/cursor.ts';
+import type { Cursor } from '../table/listing.ts';
 
 /**
  * Lists as CSV (RFC 4180), for callers that ask for text/csv: pages of 1,000 rows, each with the header row. The next

@@ -1,9 +1,10 @@
 import * as z from 'zod';
-import { optionalText } from '../http/fields.ts';
 import type { Capabilities } from '../core/capabilities.ts';
 import { CAPABILITIES_OF } from '../core/capabilities.ts';
 import { ADAPTERS, PROVIDER_SLOTS, type ProviderSlot, type SlotSettings } from '../core/settings.ts';
 import type { Reply } from '../http/request.ts';
+
+const optionalText = z.string().optional();
 
 /** What a page in a browser needs to take payments: public ids only. It reads no secret. */
 const providerSchema = z

@@ -8,7 +8,8 @@ import { disputeOf, disputeView } from '../payments/disputes/dispute.ts';
 import type { VisiblePayment } from '../payments/record/payment.ts';
 import { type Refund, refundOf, refundView } from '../payments/refunds/refund.ts';
 import { besidePayment, monthPartition } from '../table/keys.ts';
-import { type Cursor, decodeCursor, encodeCursor, type IndexRow, listRows } from '../table/listing.ts';
+import { decodeCursor, encodeCursor } from '../table/cursor.ts';
+import { type Cursor, type IndexRow, listRows } from '../table/listing.ts';
 import type { Item, StoreDeps, Table } from '../table/table.ts';
 import { cursorParameter, moment } from './parameters.ts';
 

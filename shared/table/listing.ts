@@ -1,5 +1,4 @@
-import * as z from 'zod';
-import { DomainError, invalid } from '../core/errors.ts';
+import { DomainError } from '../core/errors.ts';
 import { utcDay } from '../core/time.ts';
 import type { Clause } from './expression.ts';
 import { countKey, type Key } from './keys.ts';
@@ -209,19 +208,3 @@ export const countOf = (count: DayCount, statuses: readonly string[] | undefined
     (sum, [status, number]) => (statuses === undefined || statuses.includes(status) ? sum + number : sum),
     0,
   );
-
-/** `next_cursor` is the position after a row: opaque to callers, and validated when a caller sends it. */
-const cursorSchema = z.tuple([z.string().max(200), z.string().max(100), z.string().max(200)]);
-
-export const encodeCursor = ({ pk, sk, sort }: Cursor): string =>
-  Buffer.from(JSON.stringify([pk, sk, sort])).toString('base64url');
-
-/** @throws DomainError VALIDATION_ERROR */
-export const decodeCursor = (text: string): Cursor => {
-  try {
-    const [pk, sk, sort] = cursorSchema.parse(JSON.parse(Buffer.from(text, 'base64url').toString('utf8')));
-    return { pk, sk, sort };
-  } catch {
-    throw invalid([{ path: 'cursor', rule: 'cursor', message: 'must be the next_cursor of an earlier answer' }]);
-  }
-};

@@ -3,7 +3,7 @@ import { DISPUTE_COLUMNS } from '../../shared/payments/disputes/dispute.ts';
 import { PAYMENT_COLUMNS } from '../../shared/payments/record/view.ts';
 import { REFUND_COLUMNS } from '../../shared/payments/refunds/refund.ts';
 import { SUBSCRIPTION_COLUMNS } from '../../shared/subscriptions/record/view.ts';
-import { encodeCursor } from '../../shared/table/listing.ts';
+import { encodeCursor } from '../../shared/table/cursor.ts';
 import { guestIntentBody } from '../builders/intent.ts';
 import { changeTable, createPaidIntent, DAY, PATIENT, signIn, storedPayment, type User } from './flow.ts';
 import { type ParsedJson, type TestAnswer, withHost } from './host.ts';

@@ -21,7 +21,7 @@ import { webhookVerifier } from '../../shared/providers/paypal/verify.ts';
 import { readSquareEvent } from '../../shared/providers/square/events.ts';
 import { verifySquareSignature } from '../../shared/providers/square/square.ts';
 import { readStripeEvent } from '../../shared/providers/stripe/events.ts';
-import { decodeCursor } from '../../shared/table/listing.ts';
+import { decodeCursor } from '../../shared/table/cursor.ts';
 import { chatMessage } from '../../shared/webhooks/outbound/chat.ts';
 import { matchesFilter, urlProblem } from '../../shared/webhooks/outbound/targets.ts';
 import { apiEvent } from '../builders/api-event.ts';

@@ -11,7 +11,7 @@ import {
   ownerPartition,
   rateKey,
 } from '../../shared/table/keys.ts';
-import { decodeCursor, encodeCursor } from '../../shared/table/listing.ts';
+import { decodeCursor, encodeCursor } from '../../shared/table/cursor.ts';
 import { refusalOf } from '../builders/refusal.ts';
 
 describe('a key', () => {

@@ -14,7 +14,7 @@ import { stripePayments } from './payments.ts';
 import { stripeRefunds } from './refunds.ts';
 import { stripeSubscriptions } from './subscriptions.ts';
 
-/** Stripe, with its own SDK. The SDK's retries are off: the service retries once, under the same key (wire/one-retry.ts). */
+/** Stripe, with its own SDK. The SDK's retries are off: the service retries once, under the same key (wire/failures.ts). */
 const LIVE_BASE = 'https://api.stripe.com';
 const CLOCK_TOLERANCE_SECONDS = 300;
 
