@@ -1,10 +1,17 @@
 import * as z from 'zod';
-import { type RecordKind, ownerColumns, ownerIdsOf, ownerOfRecord } from '../access/record-kind.ts';
-import { type Owner, recordKey } from '../table/keys.ts';
-import { type RecordShape, parseRecord, storedRecordFields } from '../table/record-store.ts';
-import { type DefaultSlot, defaultIdOf, defaultKey, promoteNewest, readDefault, setDefault } from '../table/defaults.ts';
-import type { Table } from '../table/table.ts';
+import { ownerColumns, ownerIdsOf, ownerOfRecord, type RecordKind } from '../access/record-kind.ts';
 import type { ApiRequest, Reply } from '../http/request.ts';
+import {
+  type DefaultSlot,
+  defaultIdOf,
+  defaultKey,
+  promoteNewest,
+  readDefault,
+  setDefault,
+} from '../table/defaults.ts';
+import { type Owner, recordKey } from '../table/keys.ts';
+import { parseRecord, type RecordShape, storedRecordFields } from '../table/record-store.ts';
+import type { Table } from '../table/table.ts';
 
 /**
  * A billing or shipping address: partial (a country), full, or a business's. Always holds: the rules of its kind

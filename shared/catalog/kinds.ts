@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import type { NamedRecord } from '../access/record-kind.ts';
+import { emailSchema, metadataSchema } from '../http/fields.ts';
 import type { ReferenceKind } from '../table/keys.ts';
 import type { Item } from '../table/table.ts';
 import {
@@ -15,7 +16,6 @@ import {
   tierSchema,
 } from './records.ts';
 import { inviteView, productView, wholeProjectView, wholeTierView } from './view.ts';
-import { emailSchema, metadataSchema } from '../http/fields.ts';
 
 /** Bodies of the platform admins' writes; each write replaces the whole record. */
 const CURRENCIES: ReadonlySet<string> = new Set(Intl.supportedValuesOf('currency'));

@@ -1,13 +1,13 @@
 import { DomainError } from '../core/errors.ts';
 import { instant } from '../core/time.ts';
+import { runList } from '../http/paging.ts';
 import type { ApiRequest, Reply } from '../http/request.ts';
 import { organizationRecord } from '../organizations/organization.ts';
 import { referenceKey, referencePartition } from '../table/keys.ts';
+import { listRows } from '../table/listing.ts';
 import type { StoreDeps, Table } from '../table/table.ts';
 import { type Invite, inviteSchema, projectRecord, tierSchema } from './records.ts';
 import { buyersProjectView, tierView } from './view.ts';
-import { runList } from '../http/paging.ts';
-import { listRows } from '../table/listing.ts';
 
 /** Fields shown to an invite holder before sign-in. */
 export const previewInvite = async (

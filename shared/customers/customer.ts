@@ -1,9 +1,9 @@
 import * as z from 'zod';
-import { type RecordKind, ownerColumns, ownerIdsOf, ownerOfRecord } from '../access/record-kind.ts';
+import { ownerColumns, ownerIdsOf, ownerOfRecord, type RecordKind } from '../access/record-kind.ts';
 import { PROVIDER_SLOTS } from '../core/settings.ts';
-import { type Key, type Owner, ownerCustomerKey, ownerPartition, recordKey } from '../table/keys.ts';
-import { type RecordShape, knownAtSchema, parseRecord, storedRecordFields } from '../table/record-store.ts';
 import { ownerKeyOf } from '../table/defaults.ts';
+import { type Key, type Owner, ownerCustomerKey, ownerPartition, recordKey } from '../table/keys.ts';
+import { knownAtSchema, parseRecord, type RecordShape, storedRecordFields } from '../table/record-store.ts';
 import type { Item, Table, TransactionStep } from '../table/table.ts';
 
 /**

@@ -12,10 +12,10 @@ import { firstVersion, recordItem } from '../table/record-store.ts';
 import type { Item, StoreDeps } from '../table/table.ts';
 import { createProviderCustomer, customerAlias } from './create.ts';
 import {
-  type OwnerCustomer,
   customerPointerKey,
   customerSchema,
   customerShape,
+  type OwnerCustomer,
   ownerCustomerOf,
   pointerItem,
 } from './customer.ts';

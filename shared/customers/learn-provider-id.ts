@@ -8,9 +8,9 @@ import type { StoreDeps, Table, TransactionStep } from '../table/table.ts';
 import { customerAlias } from './create.ts';
 import {
   type Customer,
-  type OwnerCustomer,
   customerPointerKey,
   customerShape,
+  type OwnerCustomer,
   ownerCustomerOf,
   pointerItem,
 } from './customer.ts';

@@ -6,7 +6,7 @@ import { emailSchema, idParameter, requiredRule } from '../http/fields.ts';
 import type { ApiRequest, Reply } from '../http/request.ts';
 import { createOnce } from '../idempotency/create-once.ts';
 import { erasureKey } from '../table/keys.ts';
-import { firstVersion, type Found } from '../table/record-store.ts';
+import { type Found, firstVersion } from '../table/record-store.ts';
 import type { StoreDeps } from '../table/table.ts';
 import { type ErasureJob, erasureView, jobItem, jobOf, lockKeyOf, type Subject } from './job.ts';
 

@@ -15,7 +15,7 @@ import { type Exchange, openExchange, type WebDeps } from './exchange.ts';
 import { apiVersion, checkAll, jsonBodyOf, queryOf, rawBodyOf } from './parse.ts';
 import { countDecline, enforceLimits } from './rate-limit.ts';
 import { type HttpResponse, render, renderError, renderFile, renderText, withoutPayerSecrets } from './reply.ts';
-import { type ApiRequest, type Reply, clientAddress, networkOf } from './request.ts';
+import { type ApiRequest, clientAddress, networkOf, type Reply } from './request.ts';
 
 type Step = MiddlewareObj<Exchange, HttpResponse>;
 

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { type RecordKind, ownerColumns } from '../access/record-kind.ts';
+import { ownerColumns, type RecordKind } from '../access/record-kind.ts';
 import { ENTITY_TYPES, entityPartition, listSort, membershipKey } from '../table/keys.ts';
 import type { Item } from '../table/table.ts';
 

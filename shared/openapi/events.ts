@@ -1,7 +1,7 @@
 import * as z from 'zod';
-import { optionalText } from '../http/fields.ts';
 import type { ZodOpenApiPathsObject } from 'zod-openapi';
 import { CANONICAL_EVENTS, type CanonicalEvent } from '../events/bus-event.ts';
+import { optionalText } from '../http/fields.ts';
 import { SAMPLES } from '../webhooks/outbound/samples.ts';
 import { EVENTS, eventBody } from './event-bodies.ts';
 import { WEBHOOKS_GROUP } from './groups.ts';

@@ -1,7 +1,7 @@
 import * as z from 'zod';
-import { optionalText } from '../http/fields.ts';
 import type { ErrorCode } from '../core/errors.ts';
 import type { Endpoint } from '../http/endpoint.ts';
+import { optionalText } from '../http/fields.ts';
 import { takesKey } from './errors.ts';
 
 /** The headers that the service reads and sends, each with its meaning. */

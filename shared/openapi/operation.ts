@@ -1,8 +1,8 @@
 import * as z from 'zod';
-import { optionalText } from '../http/fields.ts';
 import type { ZodOpenApiOperationObject } from 'zod-openapi';
 import type { ErrorCode } from '../core/errors.ts';
 import type { Endpoint, RateLimit } from '../http/endpoint.ts';
+import { optionalText } from '../http/fields.ts';
 import { codesByStatus, errorSchema, meaningOfCode } from './errors.ts';
 import { groupOf } from './groups.ts';
 import { errorHeaders, requestHeaders, successHeaders } from './headers.ts';

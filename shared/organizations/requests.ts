@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { ROLES } from '../access/permissions.ts';
 import { emailSchema } from '../http/fields.ts';
-import { PAGE_LIMIT, pageNumber, wholeNumberParameter, isWithinReach, outOfReach } from '../http/paging.ts';
+import { isWithinReach, outOfReach, PAGE_LIMIT, pageNumber, wholeNumberParameter } from '../http/paging.ts';
 
 const DEFAULT_PAGE_SIZE = 20;
 

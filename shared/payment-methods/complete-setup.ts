@@ -6,7 +6,7 @@ import { aliasKey } from '../table/keys.ts';
 import { recordStore } from '../table/record-store.ts';
 import type { StoreDeps, TransactionStep } from '../table/table.ts';
 import { storedMethodFields } from './create.ts';
-import { type PaymentMethod, methodDefaultSlotOf, paymentMethodShape } from './payment-method.ts';
+import { methodDefaultSlotOf, type PaymentMethod, paymentMethodShape } from './payment-method.ts';
 
 /** What a report of the provider did to a method that is not set up yet. */
 export type SetupProgress =

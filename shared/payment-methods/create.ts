@@ -4,9 +4,9 @@ import { addressRecord } from '../addresses/address.ts';
 import { DomainError, notFound } from '../core/errors.ts';
 import { fingerprint } from '../core/ids.ts';
 import { iso } from '../core/time.ts';
+import { type OwnerCustomer, ownerCustomerOf } from '../customers/customer.ts';
 import { ensureCustomer } from '../customers/ensure.ts';
 import { isMethodOf, learnProviderId } from '../customers/learn-provider-id.ts';
-import { type OwnerCustomer, ownerCustomerOf } from '../customers/customer.ts';
 import { CREATE_TIMEOUT_SECONDS } from '../http/endpoint.ts';
 import { guestTokenFields } from '../http/guests.ts';
 import type { ApiRequest, Reply } from '../http/request.ts';
@@ -26,10 +26,10 @@ import type { Owner } from '../table/keys.ts';
 import { firstVersion, recordStore } from '../table/record-store.ts';
 import { addressUseSteps } from './commit.ts';
 import {
-  type PaymentMethod,
   isDefaultMethod,
   methodDefaultSlotOf,
   methodWithSecret,
+  type PaymentMethod,
   paymentMethodRecord,
   paymentMethodShape,
 } from './payment-method.ts';

@@ -3,15 +3,15 @@ import { listOwned, runList } from '../http/paging.ts';
 import type { ApiRequest, Reply } from '../http/request.ts';
 import type { Clause } from '../table/expression.ts';
 import { type Owner, ownerPartition } from '../table/keys.ts';
-import { sortedRows, type IndexRow } from '../table/listing.ts';
+import { type IndexRow, sortedRows } from '../table/listing.ts';
 import type { StoreDeps } from '../table/table.ts';
 import {
-  type PaymentMethod,
   findDefaultMethod,
   isDefaultMethod,
   methodDefaultSlot,
   methodView,
   methodWithSecret,
+  type PaymentMethod,
   paymentMethodRecord,
 } from './payment-method.ts';
 import type { ListMethodsQuery } from './requests.ts';

@@ -11,7 +11,7 @@ import {
   tokenParameter,
   verificationTokenSchema,
 } from '../http/fields.ts';
-import { cappedLimit, pageNumber, isWithinReach, outOfReach } from '../http/paging.ts';
+import { cappedLimit, isWithinReach, outOfReach, pageNumber } from '../http/paging.ts';
 
 const alias = z.string().max(100).nullish().describe('A name that the owner recognizes, such as "Company card".');
 

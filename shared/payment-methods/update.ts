@@ -9,11 +9,11 @@ import { clearDefault, setDefault } from '../table/defaults.ts';
 import type { StoreDeps } from '../table/table.ts';
 import { commitMethod, type MethodChange } from './commit.ts';
 import {
-  type PaymentMethod,
   isDefaultMethod,
   methodDefaultSlotOf,
   methodView,
   methodWithSecret,
+  type PaymentMethod,
 } from './payment-method.ts';
 import type { UpdateMethodBody } from './requests.ts';
 import { requireSetUp } from './setup.ts';

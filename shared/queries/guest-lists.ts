@@ -6,8 +6,8 @@ import { paymentRecord, type VisiblePayment } from '../payments/record/payment.t
 import { guestPaymentView, paymentView } from '../payments/record/view.ts';
 import { subscriptionRecord, type VisibleSubscription } from '../subscriptions/record/subscription.ts';
 import { guestSubscriptionView, subscriptionView } from '../subscriptions/record/view.ts';
-import { guestPartition } from '../table/keys.ts';
 import { encodeCursor } from '../table/cursor.ts';
+import { guestPartition } from '../table/keys.ts';
 import { type Listed, listRows } from '../table/listing.ts';
 import type { StoreDeps, Table } from '../table/table.ts';
 import type { GuestPaymentsQuery, GuestSubscriptionsQuery } from './parameters.ts';

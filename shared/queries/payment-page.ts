@@ -1,7 +1,7 @@
 import { DomainError } from '../core/errors.ts';
 import type { Reply } from '../http/request.ts';
 import { decodeCursor, encodeCursor } from '../table/cursor.ts';
-import { type DayCount, type ListQuery, type Listed, countOf, dayCounts, listRows } from '../table/listing.ts';
+import { countOf, type DayCount, dayCounts, type Listed, type ListQuery, listRows } from '../table/listing.ts';
 import type { Table } from '../table/table.ts';
 
 /** One page of payments, and the total of the list. */

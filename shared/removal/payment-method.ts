@@ -3,8 +3,8 @@ import type { ApiRequest, Reply } from '../http/request.ts';
 import { addressUseSteps } from '../payment-methods/commit.ts';
 import { applySetupReport, type SetupProgress } from '../payment-methods/complete-setup.ts';
 import {
-  type PaymentMethod,
   methodDefaultSlotOf,
+  type PaymentMethod,
   paymentMethodRecord,
   paymentMethodShape,
 } from '../payment-methods/payment-method.ts';

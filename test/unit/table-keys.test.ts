@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { decodeCursor, encodeCursor } from '../../shared/table/cursor.ts';
 import {
   aliasKey,
   dueShard,
@@ -11,7 +12,6 @@ import {
   ownerPartition,
   rateKey,
 } from '../../shared/table/keys.ts';
-import { decodeCursor, encodeCursor } from '../../shared/table/cursor.ts';
 import { refusalOf } from '../builders/refusal.ts';
 
 describe('a key', () => {

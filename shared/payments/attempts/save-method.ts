@@ -2,7 +2,7 @@ import { ownerOfRecord } from '../../access/record-kind.ts';
 import { addressShape } from '../../addresses/address.ts';
 import { derivedId, isIdOf } from '../../core/ids.ts';
 import { iso } from '../../core/time.ts';
-import { type Customer, type OwnerCustomer, customerShape } from '../../customers/customer.ts';
+import { type Customer, customerShape, type OwnerCustomer } from '../../customers/customer.ts';
 import { isMethodOf, learnProviderId } from '../../customers/learn-provider-id.ts';
 import { organizationRecord } from '../../organizations/organization.ts';
 import { addressUseSteps } from '../../payment-methods/commit.ts';

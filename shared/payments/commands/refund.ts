@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { ownerIdsOf } from '../../access/record-kind.ts';
 import { DomainError, invalid } from '../../core/errors.ts';
 import { REFUND_REASONS } from '../../core/money-back.ts';
 import type { NotDone } from '../../core/outcome.ts';
@@ -10,6 +11,7 @@ import type { PaymentProvider } from '../../providers/port/provider.ts';
 import type { ProviderRefund, RefundsPort } from '../../providers/port/refunds.ts';
 import type { MoneyDeps } from '../../providers/registry/deps.ts';
 import { unavailableError } from '../../providers/registry/unwrap.ts';
+import { firstVersion } from '../../table/record-store.ts';
 import { makeClaimedCall } from '../attempts/claimed-call.ts';
 import { refundableCents } from '../record/amounts.ts';
 import { reconcileTime } from '../record/due.ts';
@@ -25,8 +27,6 @@ import {
 import { foundRefund, type Refund, refundView } from '../refunds/refund.ts';
 import { type RefundStore, refundStore } from '../refunds/store.ts';
 import { requireRefundable } from '../refunds/sums.ts';
-import { ownerIdsOf } from '../../access/record-kind.ts';
-import { firstVersion } from '../../table/record-store.ts';
 
 export const createRefundBody = z
   .object({

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { type RecordKind, ownerIdsOf, ownerColumns } from '../../access/record-kind.ts';
+import { ownerColumns, ownerIdsOf, type RecordKind } from '../../access/record-kind.ts';
 import { actorSchema, makerAttributes, makerOf, makerSchema } from '../../core/actor.ts';
 import { DISPUTE_STATUSES, REFUND_REASONS, REFUND_STATUSES } from '../../core/money-back.ts';
 import { DECLINE_CODES } from '../../core/outcome.ts';

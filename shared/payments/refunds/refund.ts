@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { type RecordKind, ownerIdsOf, ownerColumns } from '../../access/record-kind.ts';
+import { ownerColumns, ownerIdsOf, type RecordKind } from '../../access/record-kind.ts';
 import { REFUND_REASONS, REFUND_STATUSES } from '../../core/money-back.ts';
 import { PROVIDER_SLOTS } from '../../core/settings.ts';
 import { type Instant, iso } from '../../core/time.ts';

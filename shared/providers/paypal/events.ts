@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import type { InboundEventType, ProviderEvent } from '../port/events.ts';
+import { wordTable } from '../wire/adapter.ts';
 import { NO_OBJECT, readContractEvent } from '../wire/contract-event.ts';
 import { centsOf } from './amounts.ts';
 import { chargedAsOf, disputedCaptures, readPaypalDispute, readPaypalRefund } from './refunds.ts';
@@ -12,7 +13,6 @@ import {
   paypalRefundSchema,
 } from './schemas.ts';
 import { tokenFacts } from './tokens.ts';
-import { wordTable } from '../wire/adapter.ts';
 
 /**
  * PayPal's own events, `{id, event_type, create_time, resource}`, and the interface's payload. There are no subscription

@@ -1,8 +1,8 @@
 import type { DeclineCode, Outcome, Refusal } from '../../core/outcome.ts';
+import { wordTable } from '../wire/adapter.ts';
 import type { StatusTable } from '../wire/failures.ts';
 import type { Exchanged, Failed, HttpRequest, ReadRefusal } from '../wire/http-client.ts';
 import { paypalRefusalSchema } from './schemas.ts';
-import { wordTable } from '../wire/adapter.ts';
 
 /** One call of PayPal's API. */
 export type PaypalCall = <T>(request: HttpRequest<T>) => Promise<Outcome<T>>;

@@ -9,6 +9,7 @@ import {
   type RefundedCharge,
   type RefundsPort,
 } from '../port/refunds.ts';
+import { wordTable } from '../wire/adapter.ts';
 import { paypalAmounts, paypalMoney, wholeCentsOf } from './amounts.ts';
 import { findPaypalOrder } from './orders.ts';
 import { callsBy, type PaypalCall, type PaypalExchange, paypalRefusal } from './outcome.ts';
@@ -20,7 +21,6 @@ import {
   paypalDisputesAnswer,
   paypalRefundSchema,
 } from './schemas.ts';
-import { wordTable } from '../wire/adapter.ts';
 
 /**
  * PayPal gives back the money of a capture; the order lists the refunds of its captures. The reason of a refund is not sent:

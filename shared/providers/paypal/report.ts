@@ -1,8 +1,8 @@
 import type { KnownPayment, NextAction, ProviderPayment, ReportedStatus } from '../port/payments.ts';
+import { wordTable } from '../wire/adapter.ts';
 import { centsOf } from './amounts.ts';
 import { paypalDeclineCode } from './outcome.ts';
 import type { Capture, Order } from './schemas.ts';
-import { wordTable } from '../wire/adapter.ts';
 
 /**
  * PayPal's order is our intent; its capture is an attempt. A completed order may have a pending or declined capture. An order

@@ -1,6 +1,9 @@
 import type { Capabilities } from '../../core/capabilities.ts';
 import type { Outcome } from '../../core/outcome.ts';
 import type { ProviderSlot } from '../../core/settings.ts';
+import type { CreateCustomer, ProviderCustomer, UpdateCustomer } from './customers.ts';
+import type { ProviderEvent, WebhookRequest } from './events.ts';
+import type { AttachMethod, BillingDetails, KeepMethod, ProviderMethod, RawCard, SetupsPort } from './methods.ts';
 import type {
   Amount,
   AmountRefusal,
@@ -11,9 +14,6 @@ import type {
   ProviderPayment,
   UpdateIntent,
 } from './payments.ts';
-import type { CreateCustomer, ProviderCustomer, UpdateCustomer } from './customers.ts';
-import type { ProviderEvent, WebhookRequest } from './events.ts';
-import type { AttachMethod, BillingDetails, KeepMethod, ProviderMethod, RawCard, SetupsPort } from './methods.ts';
 import type { RefundsPort } from './refunds.ts';
 import type { SubscriptionsPort } from './subscriptions.ts';
 

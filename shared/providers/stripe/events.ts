@@ -5,11 +5,11 @@ import {
   type MoneyBackEventType,
   type ProviderEvent,
 } from '../port/events.ts';
+import { wordTable } from '../wire/adapter.ts';
 import { readContractEvent } from '../wire/contract-event.ts';
 import { stripeAmounts } from './currencies.ts';
 import { readStripeDispute, readStripeRefund } from './refunds.ts';
 import { idOf, stripeDeclineCode } from './report.ts';
-import { wordTable } from '../wire/adapter.ts';
 
 /** Reads Stripe's own events, and the interface's payload, which is a subset of Stripe's format. */
 const reference = z.nullish(z.union([z.string(), z.looseObject({ id: z.string() })]));

@@ -1,6 +1,5 @@
 import type Stripe from 'stripe';
 import type { Outcome } from '../../core/outcome.ts';
-import type { CallOptions } from '../port/payments.ts';
 import {
   type AttachMethod,
   type BillingDetails,
@@ -11,6 +10,7 @@ import {
   type RawCard,
   type SetupsPort,
 } from '../port/methods.ts';
+import type { CallOptions } from '../port/payments.ts';
 import type { StripeCall } from './outcome.ts';
 import { methodParameters } from './payments.ts';
 import { idOf, nextActionOf, readStripeMethod, readStripeSetup } from './report.ts';

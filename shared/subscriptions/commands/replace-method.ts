@@ -1,7 +1,7 @@
 import { ownerOfRecord } from '../../access/record-kind.ts';
 import { DomainError } from '../../core/errors.ts';
 import type { Customer } from '../../customers/customer.ts';
-import { type PaymentMethod, methodDefaultSlotOf, paymentMethodShape } from '../../payment-methods/payment-method.ts';
+import { methodDefaultSlotOf, type PaymentMethod, paymentMethodShape } from '../../payment-methods/payment-method.ts';
 import { paysFor } from '../../payment-methods/use.ts';
 import { ownerKeyOf, readDefault } from '../../table/defaults.ts';
 import type { Owner } from '../../table/keys.ts';

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { type RecordKind, ownerOfRecord, ownerIdsOf, ownerColumns } from '../../access/record-kind.ts';
+import { ownerColumns, ownerIdsOf, ownerOfRecord, type RecordKind } from '../../access/record-kind.ts';
 import { BILLING_INTERVALS } from '../../catalog/records.ts';
 import { actorSchema, makerAttributes, makerOf, makerSchema } from '../../core/actor.ts';
 import { DECLINE_CODES } from '../../core/outcome.ts';

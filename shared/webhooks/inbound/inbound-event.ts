@@ -1,8 +1,8 @@
 import type { ProviderSlot } from '../../core/settings.ts';
+import { iso } from '../../core/time.ts';
 import type { InboundEventType, ProviderEvent } from '../../providers/port/events.ts';
 import type { Historic } from '../../table/keys.ts';
-import { iso } from '../../core/time.ts';
-import { type RecordShape, type StoredRecord, isStale, recordStore } from '../../table/record-store.ts';
+import { isStale, type RecordShape, recordStore, type StoredRecord } from '../../table/record-store.ts';
 import type { StoreDeps } from '../../table/table.ts';
 
 /** An event of a slot's provider, of a type that the service acts on. */
