@@ -11,7 +11,7 @@ import type { CallRate } from '../providers/registry/call-rate.ts';
 import { runEndedMembership } from '../removal/membership-end.ts';
 import { runDueOrganization } from '../removal/organization.ts';
 import type { RemovalDeps } from '../removal/organization-children.ts';
-import { runDueMethod } from '../removal/unfinished-method.ts';
+import { runDueMethod } from '../removal/payment-method.ts';
 import type { BillingDeps } from '../subscriptions/billing/biller.ts';
 import { isChargeOpen } from '../subscriptions/billing/charge.ts';
 import { runDueSubscription } from '../subscriptions/commands/run-due.ts';

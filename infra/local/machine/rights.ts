@@ -34,15 +34,17 @@ export interface RightsOptions {
   readonly triggers: readonly Trigger[];
   /** Called for each refused request, because a function may catch the error. */
   readonly log: (line: string) => void;
+  /** Sends the requests that pass; over HTTP by default. */
+  readonly requestHandler?: FunctionRights['requestHandler'] | undefined;
 }
 
-export const createRights = ({ endpoints, triggers, log }: RightsOptions): Rights => {
+export const createRights = ({ endpoints, triggers, log, ...options }: RightsOptions): Rights => {
   const functions = new Map<string, Running>([
     ...endpoints.map(({ id, uses }) => [id, running(id, uses)] as const),
     ...triggers.map((trigger) => [trigger.id, running(trigger.id, trigger.uses, sourceActions(trigger))] as const),
   ]);
   const storage = new AsyncLocalStorage<Running>();
-  const { requestHandler } = new DynamoDBClient({ region: REGION }).config;
+  const requestHandler = options.requestHandler ?? new DynamoDBClient({ region: REGION }).config.requestHandler;
   const require = (actions: readonly string[]): void => {
     const current = storage.getStore();
     const missing = current && actions.find((action) => !current.actions.has(action));
