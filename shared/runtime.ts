@@ -24,6 +24,7 @@ import type { WebDeps } from './http/exchange.ts';
 import { identityClient } from './identity/identity.ts';
 import { openQueues } from './messaging/queues.ts';
 import { jsonLog } from './observability/logger.ts';
+import { openCallRate } from './providers/registry/call-rate.ts';
 import { openProviders } from './providers/registry/registry.ts';
 import type { Connection } from './table/connection.ts';
 import { connectDynamo, openTable } from './table/table.ts';
@@ -149,7 +150,8 @@ const guests = perInstance(() =>
 
 const secretFields = z.record(z.string(), z.string());
 
-const providers = perInstance(() => {
+/** @param onCall runs before each call to a provider */
+const providersWith = (onCall?: (slot: ProviderSlot) => void) => {
   const filled = new Map<ProviderSlot, { readonly text: string; readonly settings: SlotSettings }>();
   const withSecrets = async (slot: ProviderSlot): Promise<SlotSettings | undefined> => {
     if (!holds(`secrets:${slot}`)) return undefined;
@@ -168,8 +170,24 @@ const providers = perInstance(() => {
     timeoutMs: settings().PROVIDER_TIMEOUT_MS,
     fetch: (input, init) => fetch(input, init),
     log: log(),
+    ...(onCall && { onCall }),
   });
-});
+};
+const providers = perInstance(() => providersWith());
+
+/** Calls of due work alone: requests of payers do not count, and are never held back. */
+const callRate = perInstance(() =>
+  openCallRate({
+    table: table(),
+    now,
+    sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
+    limitOf: (slot) => {
+      const { BACKGROUND_RATE: callsPerSecond, BACKGROUND_BURST: burst } = settings().slots[slot];
+      return { callsPerSecond, burst };
+    },
+  }),
+);
+const dueProviders = perInstance(() => providersWith(callRate().count));
 
 const TARGETS_CACHE_MS = MINUTE;
 const webhookTargets = perInstance(() => {
@@ -260,7 +278,13 @@ export const consoleDeps = perInstance(() => ({
 
 export const publishDeps = perHost(() => ({ bus: bus(), log: log() }));
 export const projectDeps = perHost(() => ({ table: table(), log: log() }));
-export const sweepDeps = perHost(() => ({ table: table(), queues: queues(), log: log(), now }));
+export const sweepDeps = perHost(() => ({
+  table: table(),
+  queues: queues(),
+  log: log(),
+  now,
+  callsPerSecond: (slot: ProviderSlot) => settings().slots[slot].BACKGROUND_RATE,
+}));
 export const workerDeps = perInstance(() => ({
   table: table(),
   queues: queues(),
@@ -271,6 +295,8 @@ export const workerDeps = perInstance(() => ({
   now,
   newId,
 }));
+
+export const dueDeps = perInstance(() => ({ ...workerDeps(), providers: dueProviders(), callRate: callRate() }));
 
 export const dispatchDeps = perInstance(() => ({ queues: queues(), targets: webhookTargets(), log: log() }));
 export const deliverDeps = perInstance(() => ({

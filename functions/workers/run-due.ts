@@ -1,5 +1,5 @@
 import { queueConsumer } from '../../shared/messaging/consumers.ts';
-import { workerDeps } from '../../shared/runtime.ts';
+import { dueDeps } from '../../shared/runtime.ts';
 import { runDue } from '../../shared/workers/run-due.ts';
 
-export const handler = queueConsumer('run-due', workerDeps, runDue);
+export const handler = queueConsumer('run-due', dueDeps, runDue);

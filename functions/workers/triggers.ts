@@ -73,9 +73,10 @@ export const workerTriggers = [
     kind: 'schedule',
     summary: 'Queues every record with due work',
     everyMinutes: 1,
-    uses: ['table:read', 'table:put', 'queue:send:run-due'],
+    uses: ['table:read', 'table:put', 'queue:depth:run-due', 'queue:send:run-due'],
     timeoutSeconds: 55,
-    memoryMb: MEMORY_MB.background,
+    // On the first of the month it leases thousands of records per run.
+    memoryMb: MEMORY_MB.request,
     impact:
       'Subscriptions are not billed, unknown outcomes of payments are not looked up, client secrets are kept past 24 h.',
   },
@@ -86,11 +87,13 @@ export const workerTriggers = [
     queue: 'run-due',
     rules: [],
     batchSize: 1,
-    maxConcurrency: 10,
-    visibilitySeconds: 180,
+    // For the default of RUN_DUE_CONCURRENCY; each host applies the operator's value.
+    maxConcurrency: 60,
+    visibilitySeconds: 360,
     maxReceives: 5,
     uses: ['table:read', 'table:put', 'table:delete', 'table:scan', ...CUSTOMER_SECRETS],
-    timeoutSeconds: 30,
+    // It may wait for the rate of calls first.
+    timeoutSeconds: 60,
     memoryMb: MEMORY_MB.background,
     impact:
       'Subscriptions are not billed, unknown outcomes of payments are not looked up, client secrets are kept past 24 h.',

@@ -29,8 +29,10 @@ export const statementsOf = (right: Right, context: ServiceContext): readonly Po
     case 'secrets:provider_c':
     case 'secrets:provider_d':
       return [readSecret(context.providerSecrets[slotOf(right)].secretArn), useKeyForSecrets(context)];
+    case 'queue:depth:run-due':
+      return [allow(['sqs:GetQueueAttributes'], [queueOf('run-due', context).queueArn])];
     default:
-      return [allow(['sqs:SendMessage'], [queueOf(right, context).queueArn])];
+      return [allow(['sqs:SendMessage'], [queueOf(queueNameOf(right), context).queueArn])];
   }
 };
 
@@ -65,8 +67,10 @@ export const environmentOf = (right: Right, context: ServiceContext): Readonly<R
       const slot = slotOf(right);
       return { [`${slot.toUpperCase()}_SECRET_ARN`]: context.providerSecrets[slot].secretArn };
     }
+    case 'queue:depth:run-due':
+      return queueEnvironment('run-due', queueOf('run-due', context).queueUrl);
     default:
-      return queueEnvironment(queueNameOf(right), queueOf(right, context).queueUrl);
+      return queueEnvironment(queueNameOf(right), queueOf(queueNameOf(right), context).queueUrl);
   }
 };
 
@@ -84,9 +88,9 @@ type SendRight = Extract<Right, `queue:send:${string}`>;
 
 const queueNameOf = (right: SendRight): string => right.slice('queue:send:'.length);
 
-const queueOf = (right: SendRight, { queues }: ServiceContext) => {
-  const queue = [...queues].find(([name]) => name === queueNameOf(right));
-  if (!queue) throw new Error(`${right}: no trigger declares this queue`);
+const queueOf = (wanted: string, { queues }: ServiceContext) => {
+  const queue = [...queues].find(([name]) => name === wanted);
+  if (!queue) throw new Error(`no trigger declares the queue ${wanted}`);
   return queue[1];
 };
 

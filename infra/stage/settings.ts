@@ -76,6 +76,7 @@ export const PLAIN_SETTINGS: readonly string[] = [
   'ALLOW_RAW_CARDS',
   'ALLOW_QUERY_SESSION',
   'RATE_LIMITS',
+  'RUN_DUE_CONCURRENCY',
   'CUSTOMER_DELETE_HISTORY',
   'DUNNING_DAYS',
   'DUNNING_FINAL_ACTION',
@@ -94,6 +95,8 @@ export const PLAIN_SETTINGS: readonly string[] = [
     'APPLICATION_ID',
     'NOTIFICATION_URL',
     'STATEMENT_DESCRIPTOR',
+    'BACKGROUND_RATE',
+    'BACKGROUND_BURST',
     'MERCHANT_ID',
     'PUBLIC_KEY',
   ]),
@@ -164,7 +167,7 @@ export const deploymentSchema = z.object({
       'canary: a new version of the payment path takes a tenth of the requests for five minutes; an alarm takes it back',
     ),
   BULKHEADS: onOrOff('off').describe(
-    "on: reserves concurrency as the next three settings say; needs an account's limit of 600 or more",
+    "on: reserves concurrency as the next three settings say; needs an account's limit of 700 or more",
   ),
   BULKHEAD_WEBHOOKS: integerSetting(20, 1, MOST_RESERVED).describe(
     'instances reserved for each of the three functions that take provider events',

@@ -13,7 +13,8 @@ export type Right =
   | `secrets:${ProviderSlot}`
   | 'secrets:guest-tokens'
   | 'secrets:webhooks'
-  | `queue:send:${QueueName}`;
+  | `queue:send:${QueueName}`
+  | 'queue:depth:run-due';
 
 type TableRight = 'table:read' | 'table:put' | 'table:delete' | 'table:scan';
 

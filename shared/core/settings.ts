@@ -56,6 +56,8 @@ const descriptorSetting = textSetting.pipe(
 const publicSetting = (form: RegExp, message: string) =>
   textSetting.refine((value) => value === '' || form.test(value), message);
 
+const MOST_CALLS = 10_000;
+
 export const slotFields = {
   ADAPTER: z
     .enum(['', ...ADAPTERS])
@@ -92,6 +94,12 @@ export const slotFields = {
   MERCHANT_ID: textSetting.describe('Braintree: the merchant'),
   PUBLIC_KEY: textSetting.describe('Braintree: the public key'),
   PRIVATE_KEY: textSetting.describe('Braintree: the private key'),
+  BACKGROUND_RATE: integerSetting(95, 0, MOST_CALLS).describe(
+    'calls per second that renewals and other due work make to the provider at most; leave the rest of what the provider allows to the requests of payers, which this never holds back; 0: no limit',
+  ),
+  BACKGROUND_BURST: integerSetting(95, 1, MOST_CALLS).describe(
+    'calls that due work may make at once after a pause, above BACKGROUND_RATE',
+  ),
   STATEMENT_DESCRIPTOR: descriptorSetting.describe(
     'the text on statements of this slot; empty: STATEMENT_DESCRIPTOR. Stripe: 5 to 22 characters, after the prefix of the account; PayPal: up to 22; Square: up to 20',
   ),
@@ -177,6 +185,9 @@ export const serviceSettings = z.object({
     .default('')
     .transform((value) => value || 'cancel')
     .describe('what happens to a subscription after the last retry'),
+  RUN_DUE_CONCURRENCY: integerSetting(60, 2, 1_000).describe(
+    'how many renewals and other due work run at once; 60 make 100 calls per second to a provider that answers within half a second',
+  ),
   CUSTOMER_DELETE_HISTORY: booleanSetting(false).describe(
     'deleting a customer deletes its payments and subscriptions too',
   ),

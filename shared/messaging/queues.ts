@@ -1,5 +1,6 @@
 import {
   ChangeMessageVisibilityCommand,
+  GetQueueAttributesCommand,
   SendMessageBatchCommand,
   type SendMessageBatchRequestEntry,
   type SQSClient,
@@ -47,7 +48,15 @@ export const openQueues = (client: SQSClient, urls: Readonly<Record<string, stri
     );
   };
 
-  return { send, retryAfter };
+  /** How many messages wait to be received; approximate. */
+  const depth = async (queue: QueueName): Promise<number> => {
+    const { Attributes } = await client.send(
+      new GetQueueAttributesCommand({ QueueUrl: urlOf(queue), AttributeNames: ['ApproximateNumberOfMessages'] }),
+    );
+    return Number(Attributes?.ApproximateNumberOfMessages ?? 0);
+  };
+
+  return { send, retryAfter, depth };
 };
 
 const entryOf = (message: string | GroupedMessage, index: number): SendMessageBatchRequestEntry => ({

@@ -57,19 +57,31 @@ export interface ScheduleTrigger extends TriggerBase {
 
 export type Trigger = StreamTrigger | QueueTrigger | ScheduleTrigger;
 
-export type OperatedSettings = Pick<Settings, 'EXTERNAL_WEBHOOK_MAX_RETRIES' | 'EXTERNAL_WEBHOOK_TIMEOUT'>;
+export type OperatedSettings = Pick<
+  Settings,
+  'EXTERNAL_WEBHOOK_MAX_RETRIES' | 'EXTERNAL_WEBHOOK_TIMEOUT' | 'RUN_DUE_CONCURRENCY'
+>;
 
 /** The time of an attempt besides the POST itself. */
 const AROUND_A_POST_SECONDS = 10;
 
-/** The triggers with the operator's settings: the number of webhook attempts, and the time-out of each. */
+/**
+ * The triggers with the operator's settings: the number of webhook attempts and the time-out of each, and how much due work
+ * runs at once.
+ */
 export const withOperatorSettings = (triggers: readonly Trigger[], settings: OperatedSettings): readonly Trigger[] =>
-  triggers.map((trigger) =>
-    trigger.kind === 'queue' && trigger.queue === 'webhook-delivery'
-      ? {
+  triggers.map((trigger) => {
+    if (trigger.kind !== 'queue') return trigger;
+    switch (trigger.queue) {
+      case 'webhook-delivery':
+        return {
           ...trigger,
           maxReceives: 1 + settings.EXTERNAL_WEBHOOK_MAX_RETRIES,
           timeoutSeconds: Math.ceil(settings.EXTERNAL_WEBHOOK_TIMEOUT / SECOND) + AROUND_A_POST_SECONDS,
-        }
-      : trigger,
-  );
+        };
+      case 'run-due':
+        return { ...trigger, maxConcurrency: settings.RUN_DUE_CONCURRENCY };
+      default:
+        return trigger;
+    }
+  });

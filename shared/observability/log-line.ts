@@ -57,6 +57,9 @@ export type LogMessage =
   | 'reference record changed'
   | 'due work done'
   | 'due work queued'
+  | 'due work waits'
+  | 'due work put back'
   | 'changes published'
   | 'changes projected'
+  | 'missing aliases written'
   | 'consumer failed';

@@ -27,6 +27,15 @@ export const putAlias = async (table: Table, externalId: ExternalId, target: Tar
   await table.put(aliasItem(externalId, target));
 };
 
+/** Writes those aliases that are missing: one read for all, and a write only per missing one. @returns how many it wrote */
+export const fillAliases = async (table: Table, aliases: readonly (ExternalId & { readonly target: Target })[]) => {
+  const items = aliases.map(({ target, ...externalId }) => aliasItem(externalId, target));
+  const found = await table.getMany(items.map(({ pk, sk }) => ({ pk: String(pk), sk: String(sk) })));
+  const missing = items.filter((_, index) => found[index] === undefined);
+  await Promise.all(missing.map((item) => table.put(item, [{ absent: true }])));
+  return missing.length;
+};
+
 /** `putAlias` as a step of the write that stores the record. */
 export const aliasStep = (providerId: string, externalId: string, target: Target): TransactionStep => ({
   put: aliasItem({ providerId, externalId }, target),

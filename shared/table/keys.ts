@@ -1,10 +1,14 @@
 import { derivedId, fingerprint } from '../core/ids.ts';
+import { PROVIDER_SLOTS, type ProviderSlot } from '../core/settings.ts';
 
 /** The keys of every item. The table's page in docs/ explains each. */
 export interface Key {
   readonly pk: string;
   readonly sk: string;
 }
+
+/** The key of an item. */
+export const keyOf = ({ pk, sk }: Readonly<Record<string, unknown>>): Key => ({ pk: String(pk), sk: String(sk) });
 
 /** The owner of a record; the record has one key in the `owner` index. */
 export type Owner =
@@ -193,6 +197,18 @@ const DUE_SHARDS = 10;
 /** Records spread over the shards of the `due` index by their id. */
 export const dueShard = (id: string): string => `DUE#${shardOf(id, DUE_SHARDS)}`;
 export const dueShards: readonly string[] = Array.from({ length: DUE_SHARDS }, (_, shard) => `DUE#${shard}`);
+const BILLING_SHARDS = 4;
+/**
+ * The subscriptions of each slot have shards of their own: a million renewals that are due at once delay neither another
+ * slot's subscriptions nor the look-ups of payments.
+ */
+export const billingShard = (slot: ProviderSlot, id: string): string => `DUE#${slot}#${shardOf(id, BILLING_SHARDS)}`;
+export const billingShards = (slot: ProviderSlot): readonly string[] =>
+  Array.from({ length: BILLING_SHARDS }, (_, shard) => `DUE#${slot}#${shard}`);
+/** Every partition of the `due` index. */
+export const everyDueShard: readonly string[] = [...dueShards, ...PROVIDER_SLOTS.flatMap(billingShards)];
+/** The calls to a provider that due work has reserved so far. */
+export const callsKey = (slot: ProviderSlot): Key => ({ pk: `CALLS#${slot}`, sk: 'CALLS' });
 
 const shardOf = (id: string, shards: number): number => Number.parseInt(fingerprint(id).slice(0, 6), 16) % shards;
 

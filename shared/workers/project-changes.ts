@@ -1,5 +1,6 @@
 import type { DynamoDBRecord } from 'aws-lambda';
 import type { Log } from '../observability/logger.ts';
+import { repairAliases } from '../payments/record/aliases.ts';
 import { type Payment, paymentOf } from '../payments/record/payment.ts';
 import { paymentProjection } from '../payments/record/projection.ts';
 import { writePaymentEntries } from '../queries/payment-entry.ts';
@@ -16,16 +17,18 @@ export interface ProjectDeps {
 /**
  * Writes the history and the counters that lists need, in one transaction per change of a payment; a repeated change counts
  * once. Then writes the entries of the changed payments in the list of all payments, once per batch and payment. A change of
- * a subscription has only a history entry: one write.
+ * a subscription has only a history entry: one write. Aliases of a payment that its function has not written are written here.
  */
 export const projectChanges = async (
   deps: ProjectDeps,
   records: readonly DynamoDBRecord[],
 ): Promise<string | undefined> => {
   const payments: Payment[] = [];
+  const changes = records.map(changeOf);
+  await repairPaymentAliases(deps, changes);
   let count = 0;
-  for (const record of records) {
-    const change = changeOf(record);
+  for (const [index, record] of records.entries()) {
+    const change = changes[index];
     const payment = change && (await projectPayment(deps, change));
     if (payment) payments.push(payment);
     if (payment || (change && (await projectSubscription(deps, change)))) count += 1;
@@ -34,6 +37,20 @@ export const projectChanges = async (
   await writePaymentEntries(deps.table, payments);
   deps.log.info('changes projected', { count });
   return undefined;
+};
+
+/** First of all: sync and some events find a payment by its alias only. */
+const repairPaymentAliases = async (
+  { table, log }: ProjectDeps,
+  changes: readonly (ItemChange | undefined)[],
+): Promise<void> => {
+  const ofPayments = changes.flatMap((change) =>
+    change?.after['sk'] === 'PAY'
+      ? [{ before: change.before && paymentOf(change.before), after: paymentOf(change.after) }]
+      : [],
+  );
+  const count = await repairAliases(table, ofPayments);
+  if (count > 0) log.warn('missing aliases written', { count });
 };
 
 /** @returns the payment, if readers see the change. */

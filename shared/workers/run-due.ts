@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { PROVIDER_SLOTS } from '../core/settings.ts';
 import { iso, MINUTE } from '../core/time.ts';
 import { runDueErasure } from '../erasure/run.ts';
 import type { Handled } from '../messaging/consumers.ts';
@@ -6,19 +7,31 @@ import type { Log } from '../observability/logger.ts';
 import { type DuePaymentDeps, runDuePayment } from '../payments/attempts/run-due.ts';
 import { runDueDispute } from '../payments/disputes/record.ts';
 import { runDueRefund } from '../payments/refunds/run-due.ts';
+import type { CallRate } from '../providers/registry/call-rate.ts';
 import { runEndedMembership } from '../removal/membership-end.ts';
 import { runDueOrganization } from '../removal/organization.ts';
 import type { RemovalDeps } from '../removal/organization-children.ts';
-import { runDueMethod } from '../removal/unfinished-method.ts';
+import { runDueMethod } from '../removal/payment-method.ts';
 import type { BillingDeps } from '../subscriptions/billing/biller.ts';
 import { isChargeOpen } from '../subscriptions/billing/charge.ts';
 import { runDueSubscription } from '../subscriptions/commands/run-due.ts';
 
 const RUN_LEASE_MS = 15 * MINUTE;
 
-const messageSchema = z.object({ pk: z.string(), sk: z.string(), due_at: z.string() });
+/** Work that is put back is queued again by the first sweep after this time. */
+const PUT_BACK_MS = MINUTE;
 
-export type RunDeps = Omit<DuePaymentDeps, 'isChargeOpen'> & RemovalDeps & BillingDeps & { readonly log: Log };
+const messageSchema = z.object({
+  pk: z.string(),
+  sk: z.string(),
+  due_at: z.string(),
+  /** The provider that the work may call. */
+  slot: z.enum(PROVIDER_SLOTS).optional(),
+});
+
+export type RunDeps = Omit<DuePaymentDeps, 'isChargeOpen'> &
+  RemovalDeps &
+  BillingDeps & { readonly log: Log; readonly callRate: Pick<CallRate, 'admit'> };
 
 /** Runs the due work of a record, by the sort key of its item. @returns the outcome, for the log. */
 const DUE_HANDLERS: Readonly<Record<string, (deps: RunDeps, id: string) => Promise<string>>> = {
@@ -32,14 +45,24 @@ const DUE_HANDLERS: Readonly<Record<string, (deps: RunDeps, id: string) => Promi
   ERA: runDueErasure,
 };
 
-/** Runs the due work of one record. A message is stale, and dropped, once the record's due time differs from it. */
+/**
+ * Runs the due work of one record. A message is stale, and dropped, once the record's due time differs from it. Work whose
+ * provider has been called as often as it may be returns to the index.
+ */
 export const runDue = async (deps: RunDeps, message: unknown): Promise<Handled> => {
-  const { pk, sk, due_at: dueAt } = messageSchema.parse(message);
-  const taken = await deps.table.update({ pk, sk }, { set: { due_at: iso(deps.now() + RUN_LEASE_MS) } }, [
-    { exists: true },
-    { equals: ['due_at', dueAt] },
-  ]);
-  if (!taken.ok) return 'done';
+  const { pk, sk, due_at: dueAt, slot } = messageSchema.parse(message);
+  const moveDue = (byMs: number) =>
+    deps.table.update({ pk, sk }, { set: { due_at: iso(deps.now() + byMs) } }, [
+      { exists: true },
+      { equals: ['due_at', dueAt] },
+    ]);
+  const waitMs = slot && (await deps.callRate.admit(slot));
+  if (slot && waitMs !== undefined) {
+    const putBack = await moveDue(Math.max(PUT_BACK_MS, waitMs));
+    if (putBack.ok) deps.log.info('due work put back', { provider: slot });
+    return 'done';
+  }
+  if (!(await moveDue(RUN_LEASE_MS)).ok) return 'done';
   const outcome = await DUE_HANDLERS[sk]?.(deps, pk.slice(pk.indexOf('#') + 1));
   deps.log.info('due work done', {
     ...(sk === 'PAY' && { payment_id: pk.slice(4) }),

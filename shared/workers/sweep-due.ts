@@ -1,56 +1,106 @@
-import { iso, MINUTE, type Now } from '../core/time.ts';
-import type { Queues } from '../messaging/queues.ts';
+import { PROVIDER_SLOTS, type ProviderSlot } from '../core/settings.ts';
+import { iso, MINUTE, type Now, SECOND } from '../core/time.ts';
+import type { GroupedMessage, Queues } from '../messaging/queues.ts';
 import type { Log } from '../observability/logger.ts';
-import { dueShards, type Key } from '../table/keys.ts';
-import type { Table } from '../table/table.ts';
+import { billingShards, dueShards, type Key } from '../table/keys.ts';
+import type { Item, Table } from '../table/table.ts';
 
 /**
  * A record with due work has `due_at` in the sparse index `due`. The sweep advances `due_at`, conditionally, and
  * queues the record; `run-due` takes a lease and does the work. After a crash the work is due again; the lease prevents
- * two runs at once; a late run is harmless.
+ * two runs at once; a late run is harmless. A sweep queues about what can be done until the next one: the index keeps
+ * the rest in order, and no queued message waits longer than its lease.
  */
-const SWEEP_LEASE_MS = 5 * MINUTE;
+/** Shorter than the lease of `run-due`, so that a taken record never has the due time of its message. */
+const SWEEP_LEASE_MS = 10 * MINUTE;
 const PER_PAGE = 100;
-const MAX_PAGES_A_SHARD = 20;
+/** The most records that a sweep queues of one lane: what it can lease and send within its time-out. */
+const MOST_PER_LANE = 6_000;
+/** A renewal calls the provider twice: it creates the payment, and confirms it. */
+const CALLS_PER_RENEWAL = 2;
+const SWEEP_EVERY_MS = MINUTE;
+/** With more messages waiting, a sweep queues no subscriptions: payments with an unknown outcome come first. */
+export const BILLING_STOPS_AT = 5_000;
+/** With more messages waiting, `run-due` does not work, and a sweep queues nothing. */
+const ALL_STOPS_AT = 20_000;
 
 export interface SweepDeps {
   readonly table: Table;
   readonly queues: Queues;
   readonly log: Log;
   readonly now: Now;
+  /** Calls per second that due work may make to the provider of the slot; 0: any number. */
+  readonly callsPerSecond: (slot: ProviderSlot) => number;
 }
 
-/** Queues every record whose work is due. */
+/** A part of the due work that no other part delays. */
+interface Lane {
+  readonly shards: readonly string[];
+  readonly most: number;
+  /** With more messages waiting in the queue, the lane waits too. */
+  readonly stopsAt: number;
+}
+
+/** Queues the records whose work is due, the longest due first. */
 export const sweepDue = async (deps: SweepDeps): Promise<void> => {
-  const counts = await Promise.all(dueShards.map((shard) => sweepShard(deps, shard)));
-  const count = counts.reduce((sum, swept) => sum + swept, 0);
+  const waiting = await deps.queues.depth('run-due');
+  const open = lanesOf(deps).filter(({ stopsAt }) => waiting < stopsAt);
+  const counts = await Promise.all(open.map((lane) => sweepLane(deps, lane)));
+  const count = sumOf(counts);
   if (count > 0) deps.log.info('due work queued', { count });
+  if (waiting >= BILLING_STOPS_AT) deps.log.warn('due work waits', { count: waiting });
 };
 
-const sweepShard = async (deps: SweepDeps, shard: string): Promise<number> => {
-  let swept = 0;
+const lanesOf = ({ callsPerSecond }: SweepDeps): readonly Lane[] => [
+  { shards: dueShards, most: MOST_PER_LANE, stopsAt: ALL_STOPS_AT },
+  ...PROVIDER_SLOTS.map((slot) => ({
+    shards: billingShards(slot),
+    most: mostRenewals(callsPerSecond(slot)),
+    stopsAt: BILLING_STOPS_AT,
+  })),
+];
+
+/** The renewals that the provider takes until the next sweep: a slow provider does not fill the queue. */
+export const mostRenewals = (callsPerSecond: number): number =>
+  callsPerSecond === 0
+    ? MOST_PER_LANE
+    : Math.min(MOST_PER_LANE, Math.ceil((callsPerSecond * (SWEEP_EVERY_MS / SECOND)) / CALLS_PER_RENEWAL));
+
+const sweepLane = async (deps: SweepDeps, { shards, most }: Lane): Promise<number> =>
+  sumOf(await Promise.all(shards.map((shard) => sweepShard(deps, shard, Math.ceil(most / shards.length)))));
+
+const sweepShard = async (deps: SweepDeps, shard: string, most: number): Promise<number> => {
   const now = deps.now();
-  for (let pages = 0; pages < MAX_PAGES_A_SHARD; pages += 1) {
-    const page = await deps.table.queryIndex({ index: 'due', partition: shard, to: iso(now), limit: PER_PAGE });
+  let [read, queued] = [0, 0];
+  let after: Item | undefined;
+  do {
+    const limit = Math.min(PER_PAGE, most - read);
+    const page = await deps.table.queryIndex({ index: 'due', partition: shard, to: iso(now), limit, after });
     const leased = await Promise.all(page.items.map((item) => lease(deps, item, now + SWEEP_LEASE_MS)));
-    const bodies = leased.filter((body) => body !== undefined);
-    await deps.queues.send('run-due', bodies);
-    swept += bodies.length;
-    if (page.items.length < PER_PAGE) break;
-  }
-  return swept;
+    const messages = leased.filter((message) => message !== undefined);
+    await deps.queues.send('run-due', messages);
+    read += page.items.length;
+    queued += messages.length;
+    after = page.next;
+  } while (after && read < most);
+  return queued;
 };
 
 const lease = async (
   deps: SweepDeps,
   item: Readonly<Record<string, unknown>>,
   until: number,
-): Promise<string | undefined> => {
+): Promise<GroupedMessage | undefined> => {
   const key: Key = { pk: String(item['pk']), sk: String(item['sk']) };
   const dueAt = iso(until);
   const moved = await deps.table.update(key, { set: { due_at: dueAt } }, [
     { exists: true },
     { equals: ['due_at', String(item['due_at'])] },
   ]);
-  return moved.ok ? JSON.stringify({ ...key, due_at: dueAt }) : undefined;
+  if (!moved.ok) return undefined;
+  const slot = PROVIDER_SLOTS.find((known) => known === moved.item['providerId']);
+  // A fair queue: much work of one kind and provider does not delay the others.
+  return { body: JSON.stringify({ ...key, due_at: dueAt, slot }), group: `${key.sk}-${slot ?? 'none'}` };
 };
+
+const sumOf = (counts: readonly number[]): number => counts.reduce((sum, count) => sum + count, 0);

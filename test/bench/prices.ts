@@ -11,6 +11,8 @@ export const PRICES = {
   dynamoDbWriteUnits: 0.625,
   dynamoDbReadUnits: 0.125,
   busEvents: 1,
+  /** A send, a receive or a deletion, of up to ten messages. */
+  sqsRequests: 0.4,
   /** arm64. */
   lambdaGbSecond: 0.0000133334,
 } as const;

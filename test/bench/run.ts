@@ -8,6 +8,7 @@ import { benchAllPaymentsGrowth } from './growth-all-payments.ts';
 import { benchLogGrowth } from './growth-logs.ts';
 import { benchSummaryGrowth } from './growth-summaries.ts';
 import { benchImports } from './imports.ts';
+import { benchMonth } from './month.ts';
 import { say } from './sheet.ts';
 import { benchVersus } from './versus/versus.ts';
 import { benchWebhooks } from './webhooks.ts';
@@ -29,6 +30,7 @@ const BENCHES: Readonly<Record<string, () => Promise<boolean>>> = {
   },
   versus: benchVersus,
   webhooks: benchWebhooks,
+  month: benchMonth,
 };
 const A_MILLION = 1_000_000;
 const LONG: typeof BENCHES = { long: () => benchGrowth(A_MILLION) };

@@ -31,14 +31,17 @@ const nextOf = (link: string | null): string | undefined => /<([^>]+)>; rel="nex
 
 export type Service = Awaited<ReturnType<typeof startService>>;
 
-/** @param wanted the triggers that run; all by default. */
-export const startService = async (wanted: (trigger: Trigger) => boolean = () => true) => {
+/** @param wanted the triggers that run; all by default. @param more further settings */
+export const startService = async (
+  wanted: (trigger: Trigger) => boolean = () => true,
+  more: Readonly<Record<string, string>> = {},
+) => {
   let running: Host | undefined;
   const meter = await openMeter(() => running?.dynamoEndpoint ?? '');
   const host = await startHost({
     dataDir: ':memory:',
     // Budgets are counted on an engine that is not this project's own.
-    env: { RATE_LIMITS: 'on', LOG_LEVEL: 'silent', DYNAMODB_ENGINE: 'dynoxide' },
+    env: { RATE_LIMITS: 'on', LOG_LEVEL: 'silent', DYNAMODB_ENGINE: 'dynoxide', ...more },
     catalogue: { endpoints, triggers: triggers.filter(wanted), load: meter.measured(loadEntry) },
   });
   running = host;

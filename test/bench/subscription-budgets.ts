@@ -9,7 +9,7 @@ const USES_METHOD = 'a subscription that runs again may charge its method: the r
 const chargedNow = {
   of: 'subscriptions.create',
   requests: 9,
-  levels: 9,
+  levels: 8,
   writeUnits: 22,
   dueUnits: 6,
   because:

@@ -2,7 +2,7 @@ import type { Exchange, History, Item, Json, Ledger } from '../simulation/model/
 import { ADA, BEN, GUS, ROOT } from '../simulation/world/people.ts';
 
 /** A history of the simulation in which nothing has happened. Times are seconds after its start. */
-export const START = Date.parse('2026-01-05T09:00:00.000Z');
+const START = Date.parse('2026-01-05T09:00:00.000Z');
 const LATER_S = 10 * 86_400;
 
 export const iso = (seconds: number): string => new Date(START + seconds * 1_000).toISOString();

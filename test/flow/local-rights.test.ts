@@ -55,6 +55,11 @@ test.each<[string, string, { readonly uses: readonly Right[]; readonly work: () 
     'sqs:SendMessage on webhook-delivery',
     { uses: ['table:read', 'queue:send:run-due'], work: () => replayDeps().queues.send('webhook-delivery', ['{}']) },
   ],
+  [
+    'reads the depth of a queue',
+    'sqs:GetQueueAttributes on webhook-delivery',
+    { uses: ['queue:send:webhook-delivery'], work: () => replayDeps().queues.depth('webhook-delivery') },
+  ],
 ])('refuses a function that %s without the right', async (_, action, { uses, work }) => {
   const { result, refused } = await run(uses, work);
   expect(result).toBe(ACCESS_DENIED);

@@ -16,6 +16,8 @@ interface Way extends Stop {
   readonly name: string;
   /** Some write was carried out. */
   readonly wrote: boolean;
+  /** A second write was carried out: of a create, the one that publishes the payment. The alias is a third. */
+  readonly wroteTwice: boolean;
   /** The provider received the call. */
   readonly isSent: boolean;
   /** Everything was carried out; only the answer is missing. */
@@ -29,11 +31,13 @@ const waysToStop = (calls: readonly string[]): Way[] => waysToLose(calls).filter
 
 const wayOf = (calls: readonly string[], call: number, executed: boolean): Way => {
   const carriedOut = calls.slice(0, executed ? call : call - 1);
+  const writes = carriedOut.filter((name) => WRITES.has(name));
   return {
     call,
     executed,
     name: `${executed ? 'after' : 'before'} ${call} ${calls[call - 1]} of ${calls.join(', ')}`,
-    wrote: carriedOut.some((name) => WRITES.has(name)),
+    wrote: writes.length > 0,
+    wroteTwice: writes.length > 1,
     isSent: carriedOut.some((name) => name.startsWith('POST')),
     done: carriedOut.length === calls.length,
   };
@@ -65,7 +69,8 @@ describe('a create that is stopped', () => {
     for (const way of waysToStop(calls)) {
       const user = await signIn(service);
       const answer = await stopped(way, () => create(user));
-      expect(answer.status).toBeGreaterThanOrEqual(500);
+      // The last call writes the alias, beside the payment: a create needs no answer to it.
+      expect({ way, isAnswered: answer.status === 201 }).toEqual({ way, isAnswered: way.call === calls.length });
       cases.push({ way, user });
     }
     return cases;
@@ -76,7 +81,7 @@ describe('a create that is stopped', () => {
     const cases = await stopEverywhere();
     for (const { way, user } of cases) {
       const { body } = await service.get('/payments', user.options);
-      expect({ way, shown: body.data.length }).toEqual({ way, shown: way.done ? 1 : 0 });
+      expect({ way, shown: body.data.length }).toEqual({ way, shown: way.wroteTwice ? 1 : 0 });
     }
     await service.advance(20 * MINUTE_SECONDS);
     for (const { way, user } of cases) {
@@ -85,11 +90,13 @@ describe('a create that is stopped', () => {
       const count = way.wrote ? 1 : 0;
       const found = { records: records.length, listed: body.data.length, total: body.meta.total };
       expect({ way, found }).toEqual({ way, found: { records: count, listed: count, total: count } });
-      for (const { id, status } of body.data) {
+      for (const { id, status, provider_payment_id } of body.data) {
         const events = eventsOf(service, id);
         expect({ way, status, events }).toEqual({ way, status: 'created', events: ['payment.created'] });
         expect((await atProvider(service, id)).intents).toHaveLength(1);
         expect(await read(service, id, user.options)).toHaveProperty('client_secret');
+        const synced = await service.post(`/payments/sync/${provider_payment_id}`, {}, user.options);
+        expect({ way, status: synced.status }).toEqual({ way, status: 200 });
       }
     }
   });
@@ -99,7 +106,7 @@ describe('a create that is stopped', () => {
     const cases = await stopEverywhere();
     for (const { way, user } of cases) {
       const answer = await create(user);
-      const underWay = way.wrote && !way.done;
+      const underWay = way.wrote && !way.wroteTwice;
       expect({ way, status: answer.status }).toEqual({ way, status: underWay ? 409 : 201 });
       if (underWay) expect(Number(answer.headers.get('retry-after'))).toBe(25);
     }

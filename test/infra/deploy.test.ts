@@ -102,8 +102,8 @@ describe('reserved concurrency', () => {
   };
 
   it('may leave 100 instances of the account, and no fewer', async () => {
-    expect(await problem({ BULKHEADS: 'on' }, 562)).toBeUndefined();
-    expect(await problem({ BULKHEADS: 'on' }, 561)).toContain('reserves 462 instances');
+    expect(await problem({ BULKHEADS: 'on' }, 612)).toBeUndefined();
+    expect(await problem({ BULKHEADS: 'on' }, 611)).toContain('reserves 512 instances');
     expect(await problem({ BULKHEADS: 'on' }, 10)).toContain('the account may run 10: ask AWS for more');
   });
 

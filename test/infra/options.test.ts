@@ -87,15 +87,15 @@ describe('bulkheads', () => {
       'workers.follow-payment': 10,
       'workers.project-changes': 20,
       'workers.publish-changes': 20,
-      'workers.run-due': 10,
+      'workers.run-due': 60,
       'workers.sweep-due': 2,
     });
   });
 
   it('fit the usual limit of an account, 1,000, with the 100 that AWS keeps unreserved', () => {
     const catalogue = { endpoints, triggers };
-    expect(sumOf(reservedIn(on))).toBe(462);
-    expect(reservedInAll(catalogue, readDeploymentSettings({ BULKHEADS: 'on' }).bulkheads)).toBe(462);
+    expect(sumOf(reservedIn(on))).toBe(512);
+    expect(reservedInAll(catalogue, readDeploymentSettings({ BULKHEADS: 'on' }).bulkheads)).toBe(512);
     expect(reservedInAll(catalogue, undefined)).toBe(0);
   });
 
@@ -106,9 +106,9 @@ describe('bulkheads', () => {
       'webhooks.provider-b': 5,
       'payments.confirm': 200,
       'workers.deliver-webhook': 12,
-      'workers.run-due': 10,
+      'workers.run-due': 12,
     });
-    expect([...concurrencyIn(configured)].sort((one, other) => one - other)).toEqual([10, 10, 12, 12, 12]);
+    expect([...concurrencyIn(configured)].sort((one, other) => one - other)).toEqual([10, 12, 12, 12, 12]);
     expect([...concurrencyIn(on)].toSorted()).toEqual([...concurrencyIn(plain)].toSorted());
   });
 });

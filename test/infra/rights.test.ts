@@ -39,6 +39,7 @@ const WORTH: Readonly<Record<Right, Grants>> = {
   'queue:send:apply-provider-event': { 'sqs:SendMessage': ['ApplyProviderEventQueue.Arn'] },
   'secrets:webhooks': theSecret('WebhookSecret'),
   'queue:send:follow-payment': { 'sqs:SendMessage': ['FollowPaymentQueue.Arn'] },
+  'queue:depth:run-due': { 'sqs:GetQueueAttributes': ['RunDueQueue.Arn'] },
   'queue:send:run-due': { 'sqs:SendMessage': ['RunDueQueue.Arn'] },
   'queue:send:webhook-dispatch': { 'sqs:SendMessage': ['WebhookDispatchQueue.Arn'] },
   'queue:send:webhook-delivery': { 'sqs:SendMessage': ['WebhookDeliveryQueue.Arn'] },

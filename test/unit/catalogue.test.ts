@@ -35,6 +35,7 @@ const RIGHTS: Readonly<Record<Right, true>> = {
   'secrets:webhooks': true,
   'queue:send:follow-payment': true,
   'queue:send:run-due': true,
+  'queue:depth:run-due': true,
   'queue:send:webhook-dispatch': true,
   'queue:send:webhook-delivery': true,
 };

@@ -9,7 +9,7 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import type { Now } from '../../../shared/core/time.ts';
 import type { Connection } from '../../../shared/table/connection.ts';
-import { dueShards, TABLE } from '../../../shared/table/keys.ts';
+import { everyDueShard, TABLE } from '../../../shared/table/keys.ts';
 import { connectDynamo } from '../../../shared/table/table.ts';
 import type { Operations } from '../machine/aws-protocol.ts';
 import { REGION } from '../machine/environment.ts';
@@ -60,8 +60,8 @@ export const openEngineDatabase = async (
     earliestDue: async () =>
       earliest(
         engine
-          ? engine.firstSortKeys({ table: tableName, index: DUE_INDEX }, dueShards)
-          : await Promise.all(dueShards.map((shard) => earliestOf(client, tableName, shard))),
+          ? engine.firstSortKeys({ table: tableName, index: DUE_INDEX }, everyDueShard)
+          : await Promise.all(everyDueShard.map((shard) => earliestOf(client, tableName, shard))),
       ),
     connect: (now) => connectDynamo(config, tableName, now),
     close: () => client.destroy(),

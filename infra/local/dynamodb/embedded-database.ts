@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { epochSeconds, HOUR } from '../../../shared/core/time.ts';
 import type { StreamTrigger } from '../../../shared/messaging/trigger.ts';
-import { dueShards } from '../../../shared/table/keys.ts';
+import { everyDueShard } from '../../../shared/table/keys.ts';
 import type { DataFolder } from '../machine/data-folder.ts';
 import { ACCOUNT, REGION } from '../machine/environment.ts';
 import { StartError } from '../machine/start-error.ts';
@@ -38,7 +38,7 @@ export const openEmbeddedDatabase = ({ place, tableName, triggers, endpoint }: E
     endpoint,
     operations: wireOperations(table, { tableName, streamArn: arn }),
     stream: createEmbeddedStream(table, arn),
-    earliestDue: async () => earliest(table.firstSortKeys(DUE_INDEX, dueShards)),
+    earliestDue: async () => earliest(table.firstSortKeys(DUE_INDEX, everyDueShard)),
     connect: table.connect,
     close: () => {
       clearInterval(timer);

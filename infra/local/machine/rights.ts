@@ -74,12 +74,14 @@ const running = (id: string, uses: readonly Right[], more: readonly string[] = [
 });
 
 const SEND = 'queue:send:';
+const DEPTH = 'queue:depth:';
 
 const actionsGranted = (right: Right): readonly string[] => {
   if (right === 'table:read' || right === 'table:put' || right === 'table:delete' || right === 'table:scan') {
     return TABLE_ACTIONS[right];
   }
   if (right === 'events:put') return ['events:PutEvents'];
+  if (right.startsWith(DEPTH)) return [`sqs:GetQueueAttributes on ${right.slice(DEPTH.length)}`];
   return right.startsWith(SEND) ? [`sqs:SendMessage on ${right.slice(SEND.length)}`] : [];
 };
 

@@ -1,12 +1,13 @@
-import { ownerOfRecord } from '../../access/owner.ts';
+import { ownerOfRecord } from '../../access/record-kind.ts';
+import { currentMaker } from '../../core/actor.ts';
 import { notFound } from '../../core/errors.ts';
-import { currentMaker } from '../../core/stored-actor.ts';
 import { epochSeconds, type Instant, instant, iso, SECOND } from '../../core/time.ts';
 import { putAlias } from '../../table/alias.ts';
 import { type Changed, type Committed, changeRecord, type Decide } from '../../table/change.ts';
 import type { Changes, Clause } from '../../table/expression.ts';
 import { dueShard, listSort, ownerPartition, paymentKey, projectPartition } from '../../table/keys.ts';
 import type { Item, Table, TransactionStep, Written } from '../../table/table.ts';
+import { newAliases } from './aliases.ts';
 import { FIRST_LOOK_MS, nextPaymentDue } from './due.ts';
 import {
   type Draft,
@@ -86,13 +87,11 @@ export const paymentStore = (table: Table, now: () => Instant) => {
     return paymentOf(written.found);
   };
 
-  /** Stores aliases of ids that the provider assigns later (for example a capture's), before an event can name them. */
-  const learnIds = async (payment: Payment, learnt: Pick<Payment, ProviderIds>): Promise<void> => {
-    const known = [payment.providerIntentId, payment.providerPaymentId];
-    for (const id of new Set([learnt.providerIntentId, learnt.providerPaymentId])) {
-      if (id === undefined || known.includes(id)) continue;
-      await putAlias(table, { providerId: payment.providerId, externalId: id }, { kind: 'PAY', id: payment.id });
-    }
+  /** Stores aliases of ids that the provider has assigned since (for example a capture's). */
+  const learnIds = async (payment: Payment, learnt: ProviderIds): Promise<void> => {
+    await Promise.all(
+      newAliases(payment, { ...payment, ...learnt }).map(({ target, ...id }) => putAlias(table, id, target)),
+    );
   };
 
   /**
@@ -105,7 +104,18 @@ export const paymentStore = (table: Table, now: () => Instant) => {
     { by, onlyIf = [] }: CommitOptions = {},
   ): Promise<Committed<Payment>> => {
     requireTransition(was, next, by);
-    await learnIds(was, next);
+    // Neither write waits for the other. `project-changes` writes an alias that is missing; until then an event finds the
+    // payment by our id, which the provider holds. So only the commit decides.
+    const [committed] = await Promise.allSettled([write(was, next, onlyIf), learnIds(was, next)]);
+    if (committed.status === 'rejected') throw committed.reason;
+    return committed.value;
+  };
+
+  const write = async (
+    was: Payment,
+    next: Payment,
+    onlyIf: readonly TransactionStep[],
+  ): Promise<Committed<Payment>> => {
     const guard: Clause[] = [
       { equals: ['version', was.version] },
       { equals: ['status', was.status] },
@@ -146,12 +156,29 @@ export const paymentStore = (table: Table, now: () => Instant) => {
     return payment && change(payment, decide);
   };
 
-  const removeCreating = (id: string): Promise<Written> =>
-    table.remove(paymentKey(id), [{ equals: ['status', 'creating'] }]);
-
   /** Readers do not see this: no version. */
   const giveUpMethod = (payment: Payment): Promise<Written> =>
     table.update(paymentKey(payment.id), { set: { methodNotKept: true } }, [{ equals: ['version', payment.version] }]);
+
+  return {
+    load,
+    loadVisible,
+    insertOrFind,
+    learnIds,
+    commit,
+    change,
+    changeById,
+    ...creations(table),
+    ...dueTimes(table),
+    ...drafts(table, now),
+    giveUpMethod,
+  };
+};
+
+/** A payment that its provider has not created yet. */
+const creations = (table: Table) => {
+  const removeCreating = (id: string): Promise<Written> =>
+    table.remove(paymentKey(id), [{ equals: ['status', 'creating'] }]);
 
   /** Takes over a creation whose function has timed out. */
   const takeOver = async (payment: Payment, busyUntil: string): Promise<boolean> => {
@@ -162,20 +189,7 @@ export const paymentStore = (table: Table, now: () => Instant) => {
     return taken.ok;
   };
 
-  return {
-    load,
-    loadVisible,
-    insertOrFind,
-    learnIds,
-    commit,
-    change,
-    changeById,
-    removeCreating,
-    ...dueTimes(table),
-    ...drafts(table, now),
-    giveUpMethod,
-    takeOver,
-  };
+  return { removeCreating, takeOver };
 };
 
 /** The draft is as it was read: none, or held by the same function. */
@@ -265,7 +279,7 @@ const dueTimes = (table: Table) => {
   return { reschedule, deferDue, removeSecret, dropDue };
 };
 
-type ProviderIds = 'providerIntentId' | 'providerPaymentId';
+type ProviderIds = Pick<Payment, 'providerIntentId' | 'providerPaymentId'>;
 
 interface CommitOptions {
   /** The cause in the transition table, if it differs from the cause in the history. */

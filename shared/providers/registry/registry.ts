@@ -11,6 +11,8 @@ export interface RegistryOptions {
   readonly withSecrets: (slot: ProviderSlot) => Promise<SlotSettings | undefined>;
   readonly timeoutMs: number;
   readonly fetch: typeof fetch;
+  /** Runs before each call. */
+  readonly onCall?: (slot: ProviderSlot) => void;
   readonly log: Log;
 }
 
@@ -32,6 +34,13 @@ export const openProviders = (options: RegistryOptions) => {
     { readonly from: SlotSettings; readonly provider: PaymentProvider | undefined }
   >();
 
+  const fetchOf =
+    (slot: ProviderSlot): typeof fetch =>
+    (input, init) => {
+      options.onCall?.(slot);
+      return options.fetch(input, init);
+    };
+
   const find = async (slot: ProviderSlot): Promise<PaymentProvider | undefined> => {
     const adapter = options.slots[slot].ADAPTER;
     if (adapter === '') return undefined;
@@ -40,8 +49,8 @@ export const openProviders = (options: RegistryOptions) => {
     const known = opened.get(slot);
     if (known?.from === settings) return known.provider;
     const open = await ADAPTER_MODULES[adapter]?.();
-    const { timeoutMs, fetch, log } = options;
-    const provider = open?.({ slot, settings, timeoutMs, fetch, log });
+    const { timeoutMs, log } = options;
+    const provider = open?.({ slot, settings, timeoutMs, fetch: fetchOf(slot), log });
     opened.set(slot, { from: settings, provider });
     return provider;
   };

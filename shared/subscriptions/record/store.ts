@@ -1,9 +1,17 @@
+import { currentMaker } from '../../core/actor.ts';
 import { DomainError } from '../../core/errors.ts';
-import { currentMaker } from '../../core/stored-actor.ts';
 import { membershipItem } from '../../memberships/membership.ts';
 import { type Committed, changeRecord, type Decide } from '../../table/change.ts';
 import type { Clause } from '../../table/expression.ts';
-import { addressUseKey, dueShard, type Key, membershipKey, periodKey, recordKey, usedByKey } from '../../table/keys.ts';
+import {
+  addressUseKey,
+  billingShard,
+  type Key,
+  membershipKey,
+  periodKey,
+  recordKey,
+  usedByKey,
+} from '../../table/keys.ts';
 import { type Found, recordItem } from '../../table/record-store.ts';
 import type { Item, Table, TransactionStep, Written } from '../../table/table.ts';
 import { nextSubscriptionDue } from './due.ts';
@@ -69,7 +77,7 @@ export const subscriptionStore = (table: Table) => {
   const deferDue = (subscription: Subscription, dueAt: string | undefined): Promise<Written> =>
     table.update(
       recordKey('SUB', subscription.id),
-      dueAt === undefined ? { remove: ['due', 'due_at'] } : { set: { due: dueShard(subscription.id), due_at: dueAt } },
+      dueAt === undefined ? { remove: ['due', 'due_at'] } : { set: { due: shardOf(subscription), due_at: dueAt } },
       asRead(subscription),
     );
 
@@ -95,11 +103,13 @@ const foundOf = (item: Item | undefined): Found<Subscription> => {
 const stamped = (was: Subscription | undefined, next: Subscription): Subscription =>
   was?.version === next.version ? next : { ...next, ...currentMaker() };
 
+const shardOf = ({ providerId, id }: Subscription): string => billingShard(providerId, id);
+
 const itemOf = (subscription: Subscription): Item => {
   const dueAt = nextSubscriptionDue(subscription);
   return {
     ...recordItem(subscriptionShape, storedSubscription(subscription)),
-    ...(dueAt && { due: dueShard(subscription.id), due_at: dueAt }),
+    ...(dueAt && { due: shardOf(subscription), due_at: dueAt }),
   };
 };
 

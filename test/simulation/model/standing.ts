@@ -15,7 +15,7 @@ export interface Standing {
 }
 
 /** A function that lost its caller may still run for this long. */
-export const LONGEST_CALL_MS = 120_000;
+const LONGEST_CALL_MS = 120_000;
 
 interface Change {
   readonly organizationId: string;

@@ -6,7 +6,8 @@ import { GUESTS, PROVIDERS, type Provider, ROOT } from './people.ts';
 
 /** Operations on payments and refunds. */
 const AMOUNTS = [100, 700, 1_000, 2_500, 4_999] as const;
-const REUSABLE = ['created', 'requires_payment_method', 'failed'];
+const UNCONFIRMED = ['created', 'requires_payment_method'];
+const REUSABLE = [...UNCONFIRMED, 'failed'];
 
 export const drawAmount = (prng: Prng): number => (prng.chance(0.7) ? prng.pick(AMOUNTS) : prng.int(50, 9_999));
 
@@ -107,11 +108,16 @@ const confirm: Operation = {
 
 const update: Operation = {
   name: 'update a payment',
-  weight: 4,
+  weight: 7,
   plan: (scene) => {
     const { prng } = scene;
     const person = prng.pick(scene.users);
-    const payment = choose(scene, { kind: 'payment', person: person.name });
+    const open = !prng.chance(0.15);
+    const payment = choose(scene, {
+      kind: 'payment',
+      person: person.name,
+      fits: ({ status }) => !open || UNCONFIRMED.includes(status),
+    });
     if (!payment) return undefined;
     const provider = (payment.fields['provider_id'] ?? 'provider_a') as Provider;
     const amount = prng.chance(0.7) ? drawAmount(prng) : undefined;

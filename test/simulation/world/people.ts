@@ -11,13 +11,13 @@ const guest = (name: string): Person => ({ name, kind: 'guest', email: `${name}@
 
 export const ADA = user('ada');
 export const BEN = user('ben');
-export const CLEO = user('cleo');
-export const DAN = user('dan');
+const CLEO = user('cleo');
+const DAN = user('dan');
 /** Belongs to no organization at first, and tries what is not hers. */
-export const EVE = user('eve');
+const EVE = user('eve');
 export const ROOT: Person = { ...user('root'), kind: 'admin' };
 export const GUS = guest('gus');
-export const GIA = guest('gia');
+const GIA = guest('gia');
 
 export const USERS: readonly Person[] = [ADA, BEN, CLEO, DAN, EVE];
 export const GUESTS: readonly Person[] = [GUS, GIA];

@@ -131,7 +131,7 @@ const preferences = (prng: Prng): readonly Operation[] =>
   OPERATIONS.map((operation) => ({ ...operation, weight: operation.weight * prng.pick([0.1, 0.5, 1, 1, 3]) }));
 
 const TRIES = 6;
-const TWICE = 0.15;
+const TWICE = 0.25;
 
 const planRound = (scene: RoundScene, round: number): Planned[] => {
   const { chance } = scene;

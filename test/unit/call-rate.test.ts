@@ -1,0 +1,181 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { HOUR, MINUTE, SECOND } from '../../shared/core/time.ts';
+import { type CallLimit, openCallRate } from '../../shared/providers/registry/call-rate.ts';
+import type { Table } from '../../shared/table/table.ts';
+import { memoryTable } from '../builders/memory-table.ts';
+import { NOON } from '../builders/payment.ts';
+
+const SLOT = 'provider_a';
+const RATE: CallLimit = { callsPerSecond: 100, burst: 50 };
+
+/** Time passes only while someone sleeps; sleepers wake in order. */
+const simulatedTime = () => {
+  let at = NOON;
+  const sleepers: { readonly until: number; readonly wake: () => void }[] = [];
+  const letWork = async () => {
+    for (let turn = 0; turn < 50; turn += 1) await Promise.resolve();
+  };
+  return {
+    now: () => at,
+    pass: (ms: number): void => {
+      at += ms;
+    },
+    sleep: (ms: number): Promise<void> =>
+      new Promise((wake) => {
+        sleepers.push({ until: at + ms, wake });
+      }),
+    runUntil: async (end: number): Promise<void> => {
+      for (;;) {
+        await letWork();
+        sleepers.sort((one, other) => one.until - other.until);
+        const next = sleepers.shift();
+        if (!next || next.until > end) return;
+        at = Math.max(at, next.until);
+        next.wake();
+      }
+    },
+  };
+};
+
+/** A table that counts its writes. */
+const countedTable = (now: () => number) => {
+  const { table } = memoryTable({ now });
+  let writes = 0;
+  const update: Table['update'] = (...args) => {
+    writes += 1;
+    return table.update(...args);
+  };
+  return { table: { ...table, update }, writes: () => writes };
+};
+
+/** Instances that do work after work, each of which makes two calls. @returns the times of the calls */
+const work = async (
+  limit: CallLimit,
+  { instances, workMs, forMs }: { readonly instances: number; readonly workMs: number; readonly forMs: number },
+) => {
+  const time = simulatedTime();
+  const { table, writes } = countedTable(time.now);
+  const calls: number[] = [];
+  const end = NOON + forMs;
+  const instance = async () => {
+    const rate = openCallRate({ table, now: time.now, sleep: time.sleep, limitOf: () => limit });
+    while (time.now() <= end) {
+      const waitMs = await rate.admit(SLOT);
+      if (waitMs === undefined) {
+        for (const _ of ['create', 'confirm']) {
+          rate.count(SLOT);
+          calls.push(time.now());
+        }
+      }
+      await time.sleep(waitMs ?? workMs);
+    }
+  };
+  const running = Array.from({ length: instances }, instance);
+  await time.runUntil(end);
+  expect(running).toHaveLength(instances);
+  return { calls, writes: writes() };
+};
+
+describe('the rate of calls of due work', () => {
+  test('is never exceeded, however many instances work and however fast', async () => {
+    const limits = fc.record({
+      callsPerSecond: fc.integer({ min: 1, max: 200 }),
+      burst: fc.integer({ min: 1, max: 200 }),
+    });
+    const load = fc.record({
+      instances: fc.integer({ min: 1, max: 40 }),
+      workMs: fc.integer({ min: 10, max: 2_000 }),
+      forMs: fc.constant(20 * SECOND),
+    });
+    await fc.assert(
+      fc.asyncProperty(limits, load, async (limit, asked) => {
+        const { calls } = await work(limit, asked);
+        const block = Math.max(1, Math.round(limit.callsPerSecond / 5)) + 1;
+        for (const [index, at] of calls.entries()) {
+          const seconds = (at - NOON) / SECOND;
+          // The second call of a work may be one beyond the block: its instance pays with the next one.
+          expect(index + 1).toBeLessThanOrEqual(limit.burst + limit.callsPerSecond * seconds + block + asked.instances);
+        }
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  test('is reached by sixty instances, with one write per twenty calls', async () => {
+    const { calls, writes } = await work(RATE, { instances: 60, workMs: SECOND, forMs: 10 * MINUTE });
+    const perSecond = calls.filter((at) => at >= NOON + MINUTE).length / (9 * 60);
+    expect(perSecond).toBeGreaterThan(97);
+    expect(perSecond).toBeLessThanOrEqual(102);
+    expect(calls.length / writes).toBeGreaterThan(15);
+  });
+
+  const single = (limit: CallLimit, table?: Table) => {
+    const time = simulatedTime();
+    const counted = countedTable(time.now);
+    const slept: number[] = [];
+    const sleep = async (ms: number) => {
+      slept.push(ms);
+      time.pass(ms);
+    };
+    const open = () => openCallRate({ table: table ?? counted.table, now: time.now, sleep, limitOf: () => limit });
+    return { ...time, open, slept, writes: counted.writes };
+  };
+  const reserveAll = async (rates: readonly ReturnType<typeof openCallRate>[]) => {
+    const waits: (number | undefined)[] = [];
+    for (const rate of rates) waits.push(await rate.admit(SLOT));
+    return waits;
+  };
+
+  test('holds an instance back until its block begins, and lets the burst through at once', async () => {
+    const { open, slept } = single(RATE);
+    await reserveAll([open(), open(), open(), open()]);
+    // Blocks of 20: the burst of 50 covers the beginnings of three, and the fourth begins 100 ms later.
+    expect(slept).toEqual([100]);
+  });
+
+  test('refuses a wait over 10 s, reserves nothing then, and says when to ask again', async () => {
+    const { open, pass, slept } = single({ callsPerSecond: 1, burst: 1 });
+    const one = open();
+    await one.admit(SLOT);
+    for (let call = 0; call < 61; call += 1) one.count(SLOT);
+    pass(2 * SECOND);
+    // The debt of 60 calls is paid for with the next block, so that the others wait for a minute.
+    expect(await one.admit(SLOT)).toBeUndefined();
+    const [other, third] = await reserveAll([open(), open()]);
+    expect(other).toBeGreaterThan(50 * SECOND);
+    expect(third).toBe(other);
+    pass(other ?? 0);
+    expect(await reserveAll([open()])).toEqual([undefined]);
+    expect(slept.every((ms) => ms <= 10 * SECOND)).toBe(true);
+  });
+
+  test('drops the rest of a block after a minute, and asks for no block until it is used up', async () => {
+    const { open, pass, writes } = single(RATE);
+    const rate = open();
+    await rate.admit(SLOT);
+    const first = writes();
+    for (let call = 0; call < 19; call += 1) {
+      rate.count(SLOT);
+      await rate.admit(SLOT);
+    }
+    expect(writes()).toBe(first);
+    pass(MINUTE + SECOND);
+    await rate.admit(SLOT);
+    expect(writes()).toBeGreaterThan(first);
+  });
+
+  test('lets no more than the burst through after a long pause', async () => {
+    const { open, pass, slept } = single(RATE);
+    await reserveAll([open()]);
+    pass(HOUR);
+    await reserveAll(Array.from({ length: 4 }, open));
+    expect(slept).toEqual([100]);
+  });
+
+  test('without a limit needs no table; with one, a failing table is an error', async () => {
+    const fails = { ...memoryTable({ now: () => NOON }).table, update: () => Promise.reject(new Error('throttled')) };
+    expect(await single({ callsPerSecond: 0, burst: 1 }, fails).open().admit(SLOT)).toBeUndefined();
+    await expect(single(RATE, fails).open().admit(SLOT)).rejects.toThrow('throttled');
+  });
+});
