@@ -97,7 +97,15 @@ export const createWorld = ({
       const operations = preferences(prng.fork('preferences'));
       for (let round = 0; round < count; round += 1) {
         const chance = prng.fork(`round ${round}`);
-        const scene = { chance, knowledge, users, operations, now: stage.now(), sent: client.exchanges, plant: client.plant };
+        const scene = {
+          chance,
+          knowledge,
+          users,
+          operations,
+          now: stage.now(),
+          sent: client.exchanges,
+          plant: client.plant,
+        };
         const planned = planRound(scene, round).filter((one) => !off.has(one.label) && !off.has(actorOf(one)));
         labels.push(...planned.map(({ label }) => label));
         for (const one of planned) people.add(actorOf(one));
