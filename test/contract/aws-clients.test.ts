@@ -19,7 +19,7 @@ const stub = withAwsStub();
 
 const environment = (): Environment => ({
   AWS_REGION: 'eu-central-1',
-  AWS_ACCESS_KEY_ID: 'AKIDEXAMPLE',
+  AWS_ACCESS_KEY_ID: 'key_1',
   AWS_SECRET_ACCESS_KEY: 'example-secret',
   ...Object.fromEntries(
     ['DYNAMODB', 'SQS', 'EVENTBRIDGE', 'SECRETS_MANAGER'].map((name) => [`AWS_ENDPOINT_URL_${name}`, stub.endpoint()]),
@@ -283,7 +283,7 @@ describe('the thin client alone', () => {
     const dynamo = thinDynamo({ env: changing });
     stub.answer({});
     await put(dynamo);
-    changing['AWS_ACCESS_KEY_ID'] = 'AKIDOTHER';
+    changing['AWS_ACCESS_KEY_ID'] = 'key_2';
     changing['AWS_SESSION_TOKEN'] = 'another';
     await put(dynamo);
     const sent = stub.requests.map(({ headers }) => [
@@ -291,8 +291,8 @@ describe('the thin client alone', () => {
       headers['x-amz-security-token'],
     ]);
     expect(sent).toEqual([
-      ['AKIDEXAMPLE', 'token'],
-      ['AKIDOTHER', 'another'],
+      ['key_1', 'token'],
+      ['key_2', 'another'],
     ]);
   });
 
