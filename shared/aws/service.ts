@@ -33,7 +33,7 @@ const SERVICES = {
 
 const TIMEOUT_MS = 5_000;
 
-export const openService = (service: keyof typeof SERVICES, site: AwsSite): AwsOperation => {
+export const openAwsService = (service: keyof typeof SERVICES, site: AwsSite): AwsOperation => {
   const { target: prefix, json, variable, retries } = SERVICES[service];
   const retried = openRetries(retries);
   /** How far the clock of the service is ahead of this machine's, where the difference matters. */

@@ -1,16 +1,16 @@
 import { createHash } from 'node:crypto';
-import { type AwsSite, openService } from '../aws/service.ts';
+import { type AwsSite, openAwsService } from '../aws/service.ts';
 import { thinOperations } from '../dynamodb/thin-operations.ts';
 import type { PutEvents } from '../events/bus.ts';
 import type { QueueOperations } from '../messaging/queues.ts';
 
 /** The services of AWS by the thin client. */
-export const thinDynamo = (site: AwsSite) => thinOperations(openService('dynamodb', site));
+export const thinDynamo = (site: AwsSite) => thinOperations(openAwsService('dynamodb', site));
 
 const SECOND_MS = 1_000;
 
 export const thinPutEvents = (site: AwsSite): PutEvents => {
-  const call = openService('events', site);
+  const call = openAwsService('events', site);
   return ({ Entries = [] }) =>
     call('PutEvents', { Entries: Entries.map(({ Time, ...entry }) => ({ ...entry, ...(Time && epoch(Time)) })) });
 };
@@ -24,7 +24,7 @@ interface SentBatch {
 }
 
 export const thinQueues = (site: AwsSite): QueueOperations => {
-  const call = openService('sqs', site);
+  const call = openAwsService('sqs', site);
   return {
     sendBatch: async (input) => {
       const answer = await call<SentBatch>('SendMessageBatch', input);
@@ -40,7 +40,7 @@ export const thinQueues = (site: AwsSite): QueueOperations => {
 const md5 = (text = ''): string => createHash('md5').update(text).digest('hex');
 
 export const thinReadSecret = (site: AwsSite) => {
-  const call = openService('secretsmanager', site);
+  const call = openAwsService('secretsmanager', site);
   return async (SecretId: string): Promise<string> =>
     (await call<{ readonly SecretString?: string }>('GetSecretValue', { SecretId })).SecretString ?? '';
 };
