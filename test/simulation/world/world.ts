@@ -156,7 +156,7 @@ const planRound = (scene: RoundScene, round: number): Planned[] => {
   return planned;
 };
 
-/** An operation that somebody can carry out now. */
+/** An operation that a person can carry out now. */
 const draw = (scene: RoundScene & Scene): Pick<Planned, 'operation' | 'step'> | undefined => {
   for (let tries = 0; tries < TRIES; tries += 1) {
     const operation = scene.prng.weighted(scene.operations);
