@@ -306,7 +306,7 @@ const CASES: Readonly<Record<string, Case>> = {
     broken: historyOf({ canaries: [secret], logs: ['paid with canary123x'] }),
     sound: historyOf({ canaries: [secret], logs: ['paid'] }),
   },
-  'No answer holds a secret of the service, or the session or idempotency key of anybody': {
+  'No answer holds a secret of the service, or a session or an idempotency key': {
     broken: historyOf({ canaries: [secret], exchanges: [exchangeOf({ body: { error: 'canary123x' } })] }),
     sound: historyOf({ canaries: [secret], exchanges: [exchangeOf({ body: { error: 'refused' } })] }),
   },

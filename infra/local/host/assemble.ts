@@ -1,9 +1,10 @@
 import { join } from 'node:path';
 import * as z from 'zod';
+import type { SendPost } from '../../../shared/aws/post.ts';
 import { PROVIDER_SLOTS, type ProviderSlot, type Settings, type SlotSettings } from '../../../shared/core/settings.ts';
 import type { Endpoint } from '../../../shared/http/endpoint.ts';
 import type { Trigger } from '../../../shared/messaging/trigger.ts';
-import { type FunctionRights, setHost } from '../../../shared/runtime.ts';
+import { setHost } from '../../../shared/runtime.ts';
 import type { Connection } from '../../../shared/table/connection.ts';
 import { createLocal } from '../control/local-routes.ts';
 import { startReport } from '../control/start-report.ts';
@@ -62,8 +63,8 @@ export interface HostInputs {
 /** What a simulation puts in place of the machine's own. */
 export interface SimulatedMachine {
   readonly clock: HostClock;
-  /** Sends the requests of AWS clients. */
-  readonly requestHandler: FunctionRights['requestHandler'];
+  /** Sends the requests of the thin client of AWS. */
+  readonly send: SendPost;
   /** The instance in which the running function keeps its dependencies. */
   readonly instance: () => object;
 }
@@ -92,10 +93,15 @@ export const triggersOf = <Kind extends Trigger['kind']>(
 export const assemble = (site: HostInputs): HostParts => {
   const { catalogue, settings, onClose, machine } = site;
   const clock = machine?.clock ?? openClock(site);
-  const rights = createRights({ ...catalogue, log: site.log, requestHandler: machine?.requestHandler });
-  onClose(rights.close);
+  const rights = createRights({ ...catalogue, log: site.log });
   const connection = checkedConnection(site.between(site.database.connect(clock.now)), rights.require);
-  setHost({ env: site.env, now: clock.now, rights, connection, ...(machine && { instance: machine.instance }) });
+  setHost({
+    env: site.env,
+    now: clock.now,
+    rights,
+    connection,
+    ...(machine && { instance: machine.instance, send: machine.send }),
+  });
   let afterEach = (): void => undefined;
   const functions = createFunctions({ load: catalogue.load, as: rights.as, afterEach: () => afterEach() });
   const { local, bus, streams, start } = createServices(site, clock, functions);

@@ -82,7 +82,7 @@ export const PAYMENT_BUGS: readonly Bug[] = [
     name: 'due-work-is-lost',
     what: 'Work that is due is taken from the table and never queued',
     file: 'shared/workers/sweep-due.ts',
-    text: "await deps.queues.send('run-due', bodies);",
+    text: "await deps.queues.send('run-due', messages);",
     replacement: '',
   },
   {
@@ -108,9 +108,9 @@ export const PAYMENT_BUGS: readonly Bug[] = [
   },
   {
     name: 'alias-not-written',
-    what: 'The provider’s id of a payment does not lead to the payment',
-    file: 'shared/payments/record/store.ts',
-    text: "await putAlias(table, { providerId: payment.providerId, externalId: id }, { kind: 'PAY', id: payment.id });",
-    replacement: '',
+    what: 'The provider’s ids of a payment do not lead to the payment',
+    file: 'shared/payments/record/aliases.ts',
+    text: '.filter((id) => !known.includes(id))',
+    replacement: '.filter(() => false)',
   },
 ];

@@ -47,7 +47,7 @@ export const RECORD_BUGS: readonly Bug[] = [
   {
     name: 'event-id-by-time',
     what: 'A repeated event has another id',
-    file: 'shared/events/canonical-event.ts',
+    file: 'shared/events/bus-event.ts',
     text: 'changeId(record.id, record.version, event);',
     replacement: 'changeId(record.id, record.version, event) + String(Math.floor(Date.now() / 1_000));',
   },

@@ -33,7 +33,7 @@ export const SUBSCRIPTION_BUGS: readonly Bug[] = [
   {
     name: 'month-too-long',
     what: 'A monthly period has two months',
-    file: 'shared/subscriptions/billing/calendar.ts',
+    file: 'shared/subscriptions/billing/periods.ts',
     text: 'addMonths(day, count * length.months)',
     replacement: 'addMonths(day, count * (length.months + 1))',
   },

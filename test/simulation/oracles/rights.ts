@@ -197,7 +197,7 @@ export const methodsPermitted: Oracle = {
   },
 };
 
-/** Whoever may cause a charge of the payment at that time. */
+/** The people who may cause a charge of the payment at that time. */
 const mayCharge = (model: Model, { person, exchange }: Reader, payment: Item): boolean => {
   const { organizationId, userId, guestId } = payment;
   if (person.kind === 'guest') return guestId !== undefined && exchange.guestId === guestId;

@@ -27,7 +27,7 @@ export const noSecrets: Oracle = {
 };
 
 export const noSecretsInAnswers: Oracle = {
-  sentence: 'No answer holds a secret of the service, or the session or idempotency key of anybody',
+  sentence: 'No answer holds a secret of the service, or a session or an idempotency key',
   atRestOnly: false,
   violations: (history) => {
     const given = history.canaries.filter(({ what }) => what !== 'a guest token');
@@ -57,10 +57,10 @@ export const clientSecretsStay: Oracle = {
         ? [`answer ${exchange.number} to ${exchange.person}, ${exchange.method} ${exchange.path}`]
         : [];
     });
-    const told = bus.some(({ source, detail }) => source === 'payments' && hasClientSecret(detail));
+    const isPublished = bus.some(({ source, detail }) => source === 'payments' && hasClientSecret(detail));
     const sent = deliveries.some(
       ({ headers, body }) => !headers['webhook-event']?.includes(':') && hasClientSecret(body),
     );
-    return [...answers, ...(told ? ['an event'] : []), ...(sent ? ['a webhook'] : [])];
+    return [...answers, ...(isPublished ? ['an event'] : []), ...(sent ? ['a webhook'] : [])];
   },
 };

@@ -29,7 +29,7 @@ export const chargesKnown: Oracle = {
     return history.ledger.charges.filter(isTaken).flatMap(({ id, payment_id, payment_intent }) => {
       const payment = records.payment(payment_id ?? '');
       const isKnown = payment !== undefined && isVisible(payment);
-      return isKnown || erased ? [] : [`${id} of ${payment_intent} belongs to ${payment_id}, which nobody sees`];
+      return isKnown || erased ? [] : [`${id} of ${payment_intent} belongs to ${payment_id}, which no reader sees`];
     });
   },
 };

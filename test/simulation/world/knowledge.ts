@@ -3,7 +3,7 @@ import type { Json } from '../model/history.ts';
 
 /**
  * What the people of the world know of the service's records: ids that they have seen in answers, and nothing else. An
- * attacker knows what anybody has seen.
+ * attacker knows what each person has seen.
  */
 export const KINDS = {
   pay: 'payment',

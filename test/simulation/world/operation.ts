@@ -11,7 +11,7 @@ export interface Operation {
   /** In plain words: `create an intent`. */
   readonly name: string;
   readonly weight: number;
-  /** @returns undefined: nobody knows of anything to do it with */
+  /** @returns undefined: no person knows a record for it */
   readonly plan: (scene: Scene) => Step | undefined;
 }
 

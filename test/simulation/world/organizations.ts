@@ -6,7 +6,7 @@ import { ROOT, USERS } from './people.ts';
 /** Operations on organizations and their members. */
 const ROLES = ['admin', 'billing', 'member'] as const;
 
-/** Mostly its owner acts, at times anybody. */
+/** Mostly its owner acts, at times another person. */
 const ownedBy = ({
   prng,
   knowledge,

@@ -106,7 +106,7 @@ const replayDelivery: Operation = {
 
 /** An idempotency key answers only the caller who has sent it. */
 const repeatAnother: Operation = {
-  name: 'repeat the request of somebody else under its key',
+  name: 'repeat another person’s request under its key',
   weight: 3,
   plan: ({ prng, users, sent }) => {
     const keyed = sent.filter(({ idempotencyKey, status }) => idempotencyKey !== undefined && status === 201);

@@ -97,7 +97,15 @@ export const createWorld = ({
       const operations = preferences(prng.fork('preferences'));
       for (let round = 0; round < count; round += 1) {
         const chance = prng.fork(`round ${round}`);
-        const scene = { chance, knowledge, users, operations, now: stage.now(), sent: client.exchanges, plant: client.plant };
+        const scene = {
+          chance,
+          knowledge,
+          users,
+          operations,
+          now: stage.now(),
+          sent: client.exchanges,
+          plant: client.plant,
+        };
         const planned = planRound(scene, round).filter((one) => !off.has(one.label) && !off.has(actorOf(one)));
         labels.push(...planned.map(({ label }) => label));
         for (const one of planned) people.add(actorOf(one));
@@ -148,7 +156,7 @@ const planRound = (scene: RoundScene, round: number): Planned[] => {
   return planned;
 };
 
-/** An operation that somebody can carry out now. */
+/** An operation that a person can carry out now. */
 const draw = (scene: RoundScene & Scene): Pick<Planned, 'operation' | 'step'> | undefined => {
   for (let tries = 0; tries < TRIES; tries += 1) {
     const operation = scene.prng.weighted(scene.operations);
