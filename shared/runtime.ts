@@ -88,7 +88,12 @@ const clientConfig = (endpointVariable: string) => {
 const holds = (right: Right): boolean => host.rights?.holds(right) ?? true;
 
 const log = perHost(() =>
-  jsonLog({ level: host.env['LOG_LEVEL'] === 'silent' ? 'SILENT' : 'INFO', stage: settings().STAGE }),
+  jsonLog({
+    level: host.env['LOG_LEVEL'] === 'silent' ? 'SILENT' : 'INFO',
+    stage: settings().STAGE,
+    // Lambda sets it for each request.
+    trace: () => host.env['_X_AMZN_TRACE_ID'],
+  }),
 );
 const table = perHost(() => openTable(host.connection ?? connectSdk(), now));
 const connectSdk = (): Connection =>
