@@ -23,6 +23,7 @@ import { openBus } from './events/bus.ts';
 import type { WebDeps } from './http/exchange.ts';
 import { identityClient } from './identity/identity.ts';
 import { openQueues } from './messaging/queues.ts';
+import { fetchOverHttp } from './network/fetch.ts';
 import { jsonLog } from './observability/logger.ts';
 import { openProviders } from './providers/registry/registry.ts';
 import type { Connection } from './table/connection.ts';
@@ -160,7 +161,7 @@ const providers = perHost(() => {
     slots: settings().slots,
     withSecrets,
     timeoutMs: settings().PROVIDER_TIMEOUT_MS,
-    fetch: (input, init) => fetch(input, init),
+    fetch: fetchOverHttp,
     log: log(),
   });
 });

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { assertNever, DomainError } from '../core/errors.ts';
 import { instant, type Now, SECOND } from '../core/time.ts';
+import { type FetchInit, fetchOverHttp } from '../network/fetch.ts';
 import type { VerifiedBearer } from './bearer-token.ts';
 
 /**
@@ -69,9 +70,9 @@ const unavailable = (cause: unknown): DomainError => new DomainError('IDENTITY_U
 
 export const identityClient = (options: IdentityOptions) => {
   /** @throws DomainError IDENTITY_UNAVAILABLE on an outage, a time-out, or a malformed response. */
-  const ask = async <T>(path: string, schema: z.ZodType<T>, init: RequestInit = {}): Promise<T | undefined> => {
+  const ask = async <T>(path: string, schema: z.ZodType<T>, init: FetchInit = {}): Promise<T | undefined> => {
     try {
-      const response = await fetch(`${options.url}${path}`, {
+      const response = await fetchOverHttp(`${options.url}${path}`, {
         ...init,
         signal: AbortSignal.timeout(IDENTITY_TIMEOUT_MS),
       });
@@ -139,7 +140,7 @@ export const identityClient = (options: IdentityOptions) => {
 
 const bearerVerifier = ({ jwksUri, issuer, audience }: IdentityOptions) => {
   const read = async (uri: string): Promise<ArrayBuffer> => {
-    const response = await fetch(uri, { signal: AbortSignal.timeout(IDENTITY_TIMEOUT_MS) });
+    const response = await fetchOverHttp(uri, { signal: AbortSignal.timeout(IDENTITY_TIMEOUT_MS) });
     if (!response.ok) throw new Error(`status ${response.status}`);
     return response.arrayBuffer();
   };

@@ -78,8 +78,7 @@ const openBilling = (stripe: Stripe, call: StripeCall, descriptor: string) => {
 
   const read = async (send: () => Promise<Answered>): Promise<Found> => {
     const answered = await call(send, (subscription) => ({
-      // The SDK's own client returns headers as an object, its fetch client as Headers.
-      isOld: new Headers(subscription.lastResponse.headers).get('idempotent-replayed') === 'true',
+      isOld: subscription.lastResponse.headers['idempotent-replayed'] === 'true',
       subscription: readStripeSubscription(subscription),
     }));
     if (answered.kind !== 'done') return answered;
