@@ -24,10 +24,13 @@ const IMPORTED = 'imported-builtin';
 
 const taken = (path: string): string => `process.getBuiltinModule('${path}')`;
 
+/** Exports of `node:http` that load Node's fetch: a package that imports the whole module would load it, too. */
+const LEFT_OUT: ReadonlySet<string> = new Set(['CloseEvent', 'MessageEvent', 'WebSocket']);
+
 /** An ES module with the same exports; the bundle keeps and reads only those that it uses. */
 const moduleOf = (path: string): string => {
-  const names = Object.getOwnPropertyNames(createRequire(import.meta.url)(path)).filter((name) =>
-    IDENTIFIER.test(name),
+  const names = Object.getOwnPropertyNames(createRequire(import.meta.url)(path)).filter(
+    (name) => IDENTIFIER.test(name) && !LEFT_OUT.has(name),
   );
   return [
     `const whole = /* @__PURE__ */ ${taken(path)};`,
