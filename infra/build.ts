@@ -10,6 +10,7 @@ import { documentMade } from './stage/document-made.ts';
 import { leftOut } from './stage/left-out.ts';
 import { ADAPTER_FOLDER, APART_FOLDERS, LOADED_APART, loadedApart } from './stage/loaded-apart.ts';
 import { ownSources } from './stage/own-sources.ts';
+import { bundledAwsClient } from './stage/settings.ts';
 
 /** The default route's function: the only entry that the catalogue does not list. */
 export const DEFAULT_ID = 'api.default';
@@ -33,9 +34,10 @@ export interface Bundle {
 
 /**
  * Bundles every function into `<outDir>/<id>/index.mjs`, its source map beside it. The old content of `outDir` is removed.
+ * @param awsClient the client of AWS that the functions hold; the operator's setting `AWS_CLIENT` by default
  * @throws where an entry of the catalogue has no file, or does not build.
  */
-export const build = async (outDir: string): Promise<readonly Bundle[]> => {
+export const build = async (outDir: string, awsClient = bundledAwsClient()): Promise<readonly Bundle[]> => {
   const missing = entryIds.filter((id) => !existsSync(join(ROOT, entryFile(id))));
   if (missing.length > 0) throw new Error(`no file for the entries of ${missing.join(', ')}`);
   rmSync(outDir, { recursive: true, force: true });
@@ -57,6 +59,7 @@ export const build = async (outDir: string): Promise<readonly Bundle[]> => {
     mainFields: ['module', 'main'],
     conditions: ['module'],
     sourcemap: 'external',
+    define: { 'process.env.BUNDLED_AWS_CLIENT': JSON.stringify(awsClient) },
     plugins: [builtinModules, consoleMade, documentMade, leftOut, loadedApart, ownSources],
     logLevel: 'warning',
   });

@@ -1,12 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { EventBridgeClient } from '@aws-sdk/client-eventbridge';
-import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
-import { SQSClient } from '@aws-sdk/client-sqs';
 import * as z from 'zod';
 import { authenticator } from './access/authenticate.ts';
 import { cacheEpoch } from './access/cache-epoch.ts';
 import { guestTokens } from './access/guest-token.ts';
 import { standings } from './access/standing.ts';
+import { openDynamo, openPutEvents, openQueueOperations, openReadSecret } from './clients/choice.ts';
 import { type IdKind, idFromBytes } from './core/ids.ts';
 import type { Right } from './core/rights.ts';
 import {
@@ -19,6 +17,7 @@ import {
   WEAK_GUEST_SECRET,
 } from './core/settings.ts';
 import { MINUTE, type Now } from './core/time.ts';
+import { connectDynamo } from './dynamodb/connect.ts';
 import { openBus } from './events/bus.ts';
 import type { WebDeps } from './http/exchange.ts';
 import { identityClient } from './identity/identity.ts';
@@ -27,7 +26,7 @@ import { fetchOverHttp } from './network/fetch.ts';
 import { jsonLog } from './observability/logger.ts';
 import { openProviders } from './providers/registry/registry.ts';
 import type { Connection } from './table/connection.ts';
-import { connectDynamo, openTable } from './table/table.ts';
+import { openTable } from './table/table.ts';
 import { openPost } from './webhooks/outbound/post.ts';
 import { parseTargets, type Target } from './webhooks/outbound/targets.ts';
 
@@ -40,7 +39,7 @@ interface HostEnvironment {
   readonly now: Now;
   /** Absent on AWS, where the role of each function decides. */
   readonly rights?: FunctionRights;
-  /** A table in this process; without it, the AWS SDK reaches the table. */
+  /** A table that the host connects; without it, a client of AWS reaches the table. */
   readonly connection?: Connection;
 }
 
@@ -48,8 +47,8 @@ interface HostEnvironment {
 export interface FunctionRights {
   /** Whether the running function declares the right. */
   readonly holds: (right: Right) => boolean;
-  /** Sends the requests of AWS clients that the running function may make. */
-  readonly requestHandler: SQSClient['config']['requestHandler'];
+  /** @throws where the running function may not request this of the bus or of the queue */
+  readonly check: (action: string, queueUrl?: string) => void;
 }
 
 let host: HostEnvironment = { env: process.env, now: Date.now };
@@ -73,19 +72,6 @@ const perHost = <T>(build: () => T): (() => T) => {
 const now: Now = () => host.now();
 const settings = perHost(() => parseSettings(host.env));
 
-/** The SDK's settings from the host's environment, where it names an endpoint. */
-const clientConfig = (endpointVariable: string) => {
-  const { AWS_REGION, AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY } = host.env;
-  const endpoint = host.env[endpointVariable];
-  if (endpoint === undefined) return {};
-  return {
-    endpoint,
-    ...(host.rights && { requestHandler: host.rights.requestHandler }),
-    region: AWS_REGION ?? 'us-east-1',
-    credentials: { accessKeyId: AWS_ACCESS_KEY_ID ?? 'local', secretAccessKey: AWS_SECRET_ACCESS_KEY ?? 'local' },
-  };
-};
-
 const holds = (right: Right): boolean => host.rights?.holds(right) ?? true;
 
 const log = perHost(() =>
@@ -96,25 +82,22 @@ const log = perHost(() =>
     trace: () => host.env['_X_AMZN_TRACE_ID'],
   }),
 );
-const table = perHost(() => openTable(host.connection ?? connectSdk(), now));
-const connectSdk = (): Connection =>
-  connectDynamo(clientConfig('AWS_ENDPOINT_URL_DYNAMODB'), settings().TABLE_NAME, now);
-const bus = perHost(() =>
-  openBus(new EventBridgeClient(clientConfig('AWS_ENDPOINT_URL_EVENTBRIDGE')), settings().EVENT_BUS_NAME, now),
-);
-const queues = perHost(() => openQueues(new SQSClient(clientConfig('AWS_ENDPOINT_URL_SQS')), settings().queueUrls));
+const table = perHost(() => openTable(host.connection ?? connectTable(), now));
+const connectTable = (): Connection => connectDynamo(openDynamo(host.env), settings().TABLE_NAME, now);
+const site = () => ({ env: host.env, check: host.rights?.check });
+const bus = perHost(() => openBus(openPutEvents(site()), settings().EVENT_BUS_NAME, now));
+const queues = perHost(() => openQueues(openQueueOperations(site()), settings().queueUrls));
 
 const newId = (kind: IdKind): string => idFromBytes(kind, randomBytes(12));
 
 const SECRET_CACHE_MS = 5 * MINUTE;
 const secrets = perHost(() => {
-  const manager = new SecretsManagerClient({});
+  const readSecret = openReadSecret(host.env);
   const cache = new Map<string, { readonly text: string; readonly until: number }>();
   return async (arn: string, keptMs = SECRET_CACHE_MS): Promise<string> => {
     const known = cache.get(arn);
     if (known && known.until > now()) return known.text;
-    const { SecretString } = await manager.send(new GetSecretValueCommand({ SecretId: arn }));
-    const text = SecretString ?? '';
+    const text = await readSecret(arn);
     cache.set(arn, { text, until: now() + keptMs });
     return text;
   };

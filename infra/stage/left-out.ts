@@ -123,10 +123,13 @@ const resourcesNamed = async (): Promise<ReadonlySet<string>> => {
 const unusedPackages: Plugin = {
   name: 'unused-packages',
   setup: (build) => {
-    build.onResolve({ filter: /^(ipaddr\.js|standardwebhooks)$/ }, async ({ path, resolveDir, kind, pluginData }) => {
-      if (pluginData === unusedPackages) return undefined;
-      const resolved = await build.resolve(path, { resolveDir, kind, pluginData: unusedPackages });
-      return { ...resolved, sideEffects: false };
-    });
+    build.onResolve(
+      { filter: /^(ipaddr\.js|standardwebhooks|@aws-sdk\/lib-dynamodb)$/ },
+      async ({ path, resolveDir, kind, pluginData }) => {
+        if (pluginData === unusedPackages) return undefined;
+        const resolved = await build.resolve(path, { resolveDir, kind, pluginData: unusedPackages });
+        return { ...resolved, sideEffects: false };
+      },
+    );
   },
 };

@@ -1,4 +1,3 @@
-import type { DynamoDBClientConfig } from '@aws-sdk/client-dynamodb';
 import { epochSeconds, type Now } from '../core/time.ts';
 import type {
   Connection,
@@ -13,11 +12,8 @@ import type {
   TransactionStep,
   Written,
 } from './connection.ts';
-import { openDynamo } from './dynamo.ts';
 import type { Changes, Clause } from './expression.ts';
 import type { Key } from './keys.ts';
-import { getBatch, getItem, queryPage, scanPage } from './reads.ts';
-import { deleteItem, putItem, transact, updateItem } from './writes.ts';
 
 export type { Item, Page, TransactionStep, Written } from './connection.ts';
 
@@ -25,21 +21,6 @@ export type IndexQuery = PartitionQuery & { readonly index: IndexName };
 
 /** The only access to the table. Clauses guard every write; every read leaves out expired items. */
 export type Table = ReturnType<typeof openTable>;
-
-/** A table of DynamoDB by the AWS SDK. */
-export const connectDynamo = (config: DynamoDBClientConfig, tableName: string, now: Now): Connection => {
-  const dynamo = openDynamo(config, tableName, now);
-  return {
-    getItem: (key, consistent) => getItem(dynamo, key, consistent),
-    getBatch: (keys, consistent) => getBatch(dynamo, keys, consistent),
-    putItem: (item, clauses) => putItem(dynamo, item, clauses),
-    updateItem: (update) => updateItem(dynamo, update),
-    deleteItem: (key, clauses) => deleteItem(dynamo, key, clauses),
-    transact: (steps) => transact(dynamo, steps),
-    query: (query) => queryPage(dynamo, query),
-    scan: (slice) => scanPage(dynamo, slice),
-  };
-};
 
 const BATCH_GET_LIMIT = 100;
 const nameOf = (key: { pk?: unknown; sk?: unknown }): string => `${key.pk}\n${key.sk}`;

@@ -82,7 +82,6 @@ export const assemble = (site: HostInputs): HostParts => {
   const { catalogue, settings, onClose } = site;
   const clock = openClock(site);
   const rights = createRights({ ...catalogue, log: site.log });
-  onClose(rights.close);
   const connection = checkedConnection(site.between(site.database.connect(clock.now)), rights.require);
   setHost({ env: site.env, now: clock.now, rights, connection });
   let afterEach = (): void => undefined;

@@ -1,23 +1,13 @@
-import {
-  ConditionalCheckFailedException,
-  TransactionCanceledException,
-  TransactionConflictException,
-} from '@aws-sdk/client-dynamodb';
-import {
-  DeleteCommand,
-  PutCommand,
-  TransactWriteCommand,
-  type TransactWriteCommandInput,
-  UpdateCommand,
-} from '@aws-sdk/lib-dynamodb';
+import type { AttributeValue } from '@aws-sdk/client-dynamodb';
+import type { TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import { DomainError } from '../core/errors.ts';
-import type { Item, ItemUpdate, Transacted, TransactionStep, Written } from './connection.ts';
-import type { DynamoTable } from './dynamo.ts';
-import type { Clause, Expression } from './expression.ts';
-import type { Key } from './keys.ts';
+import type { Item, ItemUpdate, Transacted, TransactionStep, Written } from '../table/connection.ts';
+import type { Clause, Expression } from '../table/expression.ts';
+import type { Key } from '../table/keys.ts';
+import type { DynamoTable } from './operations.ts';
 
-/** The writes of a connection, by the AWS SDK. */
+/** The writes of a connection. */
 const CONFLICT_TRIES = 6;
 const CONFLICT_WAIT_MS = 20;
 
@@ -38,10 +28,23 @@ const retryConflicts = async <T>(write: () => Promise<T>): Promise<T> => {
   }
 };
 
+/** A refusal, with the fields that DynamoDB adds to it. */
+interface Refusal extends Error {
+  /** The stored item that a condition refused. */
+  readonly Item?: Attributes;
+  /** One per step of a transaction. */
+  readonly CancellationReasons?: readonly { readonly Code?: string; readonly Item?: Attributes }[];
+}
+type Attributes = Record<string, AttributeValue>;
+type RefusalName = 'ConditionalCheckFailedException' | 'TransactionCanceledException' | 'TransactionConflictException';
+
+const isRefusal = (error: unknown, name: RefusalName): error is Refusal =>
+  error instanceof Error && error.name === name;
+
 /** A failed condition takes precedence over a conflict on another item of the transaction. */
 const isConflict = (error: unknown): boolean => {
-  if (error instanceof TransactionConflictException) return true;
-  if (!(error instanceof TransactionCanceledException)) return false;
+  if (isRefusal(error, 'TransactionConflictException')) return true;
+  if (!isRefusal(error, 'TransactionCanceledException')) return false;
   const codes = error.CancellationReasons?.map(({ Code }) => Code) ?? [];
   return codes.includes('TransactionConflict') && !codes.includes('ConditionalCheckFailed');
 };
@@ -50,7 +53,7 @@ const runGuarded = async (write: () => Promise<Item>): Promise<Written> => {
   try {
     return { ok: true, item: await retryConflicts(write) };
   } catch (error) {
-    if (!(error instanceof ConditionalCheckFailedException)) throw error;
+    if (!isRefusal(error, 'ConditionalCheckFailedException')) throw error;
     return { ok: false, found: error.Item && unmarshall(error.Item) };
   }
 };
@@ -67,9 +70,7 @@ export const putItem = (dynamo: DynamoTable, item: Item, clauses: readonly Claus
   runGuarded(async () => {
     const built = dynamo.compose();
     const condition = guard(built, clauses);
-    await dynamo.client.send(
-      new PutCommand({ TableName: dynamo.tableName, Item: item, ...condition, ...built.parts() }),
-    );
+    await dynamo.operations.put({ TableName: dynamo.tableName, Item: item, ...condition, ...built.parts() });
     return item;
   });
 
@@ -78,16 +79,14 @@ export const updateItem = (dynamo: DynamoTable, { key, changes, clauses }: ItemU
   runGuarded(async () => {
     const built = dynamo.compose();
     const condition = guard(built, clauses);
-    const { Attributes } = await dynamo.client.send(
-      new UpdateCommand({
-        TableName: dynamo.tableName,
-        Key: keyOf(key),
-        UpdateExpression: built.update(changes),
-        ...condition,
-        ReturnValues: 'ALL_NEW',
-        ...built.parts(),
-      }),
-    );
+    const { Attributes } = await dynamo.operations.update({
+      TableName: dynamo.tableName,
+      Key: keyOf(key),
+      UpdateExpression: built.update(changes),
+      ...condition,
+      ReturnValues: 'ALL_NEW',
+      ...built.parts(),
+    });
     return Attributes ?? {};
   });
 
@@ -95,19 +94,17 @@ export const deleteItem = (dynamo: DynamoTable, key: Key, clauses: readonly Clau
   runGuarded(async () => {
     const built = dynamo.compose();
     const condition = guard(built, clauses);
-    await dynamo.client.send(
-      new DeleteCommand({ TableName: dynamo.tableName, Key: keyOf(key), ...condition, ...built.parts() }),
-    );
+    await dynamo.operations.delete({ TableName: dynamo.tableName, Key: keyOf(key), ...condition, ...built.parts() });
     return {};
   });
 
 export const transact = async (dynamo: DynamoTable, steps: readonly TransactionStep[]): Promise<Transacted> => {
   const items = steps.map((step) => transactItem(dynamo, step));
   try {
-    await retryConflicts(() => dynamo.client.send(new TransactWriteCommand({ TransactItems: items })));
+    await retryConflicts(() => dynamo.operations.transact({ TransactItems: items }));
     return { ok: true };
   } catch (error) {
-    if (!(error instanceof TransactionCanceledException)) throw error;
+    if (!isRefusal(error, 'TransactionCanceledException')) throw error;
     const reasons = error.CancellationReasons ?? [];
     const failed = reasons.flatMap((reason, index) => (reason.Code === 'ConditionalCheckFailed' ? [index] : []));
     if (failed.length === 0) throw error;
