@@ -37,7 +37,7 @@ export type Fetch = (url: string, init?: FetchInit) => Promise<FetchResponse>;
 const MOST_REDIRECTS = 5;
 const REPEATED: ReadonlySet<number> = new Set([307, 308]);
 
-/** @throws the error of the connection, whose `code` names it, or the signal's reason */
+/** @throws an error whose cause is that of the connection (its `code` names it), or the signal's reason */
 export const fetchOverHttp: Fetch = async (url, init = {}) => {
   let address = new URL(url);
   for (let redirects = 0; ; redirects += 1) {
@@ -89,7 +89,9 @@ const exchange = (url: URL, { method = 'GET', headers, body, signal }: FetchInit
   const { send, agent } = url.protocol === 'https:' ? SECURE : PLAIN;
   closeIdle(agent);
   const given = Array.isArray(headers) ? Object.fromEntries(headers) : headers;
-  const failure = (error: Error): unknown => (signal?.aborted ? signal.reason : error);
+  // The cause has the code: Stripe's SDK repeats a call by itself where the error has it.
+  const failure = (cause: Error): unknown =>
+    signal?.aborted ? signal.reason : new TypeError('the call failed', { cause });
   return new Promise((resolve, reject) => {
     const options = {
       method,
