@@ -177,6 +177,7 @@ const identity = perHost(() =>
     jwksUri: settings().IDENTITY_JWKS_URI,
     issuer: settings().IDENTITY_ISSUER,
     audience: settings().IDENTITY_AUDIENCE,
+    timeoutMs: settings().IDENTITY_TIMEOUT_MS,
     now,
   }),
 );

@@ -21,7 +21,7 @@ const SECURE = { send: httpsRequest, agent: /* @__PURE__ */ new HttpsAgent(KEPT_
 const PLAIN = { send: httpRequest, agent: /* @__PURE__ */ new HttpAgent(KEPT_OPEN) };
 
 /** @throws TimeoutError, or the error of the connection */
-export const post = ({ url, headers, body, timeoutMs }: PostRequest): Promise<HttpReply> =>
+export const sendPost = ({ url, headers, body, timeoutMs }: PostRequest): Promise<HttpReply> =>
   new Promise((resolve, reject) => {
     const { send, agent } = url.protocol === 'https:' ? SECURE : PLAIN;
     const request = send(url, { method: 'POST', headers, agent, timeout: timeoutMs }, (reply) => {

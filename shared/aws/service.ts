@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib';
 import type { Environment } from '../core/settings.ts';
-import { type HttpReply, post } from './post.ts';
+import { type HttpReply, sendPost } from './post.ts';
 import { openRetries } from './retries.ts';
 import { awsSignedHeaders } from './signature.ts';
 
@@ -46,7 +46,7 @@ export const openService = (service: keyof typeof SERVICES, site: AwsSite): AwsO
       { service, ...credentialsOf(env) },
       new Date(Date.now() + skewMs),
     );
-    return post({ url, headers: { ...signed, ...traceHeader(env) }, body, timeoutMs });
+    return sendPost({ url, headers: { ...signed, ...traceHeader(env) }, body, timeoutMs });
   };
 
   const attempt = async (target: string, body: string) => {

@@ -8,7 +8,6 @@ import type { VerifiedBearer } from './bearer-token.ts';
  * The client of the identity service: users by session, token, e-mail or id. An outage is a 503; a caller never becomes
  * anonymous by it.
  */
-const IDENTITY_TIMEOUT_MS = 2 * SECOND;
 
 const optionalText = z
   .string()
@@ -59,8 +58,10 @@ export interface IdentityOptions {
   readonly url: string;
   readonly jwksUri: string;
   readonly issuer: string;
-  /** Empty: any audience is accepted. */
+  /** Empty: the audience is not checked. */
   readonly audience: string;
+  /** Of one call. */
+  readonly timeoutMs: number;
   readonly now: Now;
 }
 
@@ -74,7 +75,7 @@ export const identityClient = (options: IdentityOptions) => {
     try {
       const response = await fetchOverHttp(`${options.url}${path}`, {
         ...init,
-        signal: AbortSignal.timeout(IDENTITY_TIMEOUT_MS),
+        signal: AbortSignal.timeout(options.timeoutMs),
       });
       if (response.status === 404) return undefined;
       if (!response.ok) throw new Error(`identity service answered ${response.status}`);
@@ -138,9 +139,9 @@ export const identityClient = (options: IdentityOptions) => {
   return { session, sessionOfToken, userByEmail, users };
 };
 
-const bearerVerifier = ({ jwksUri, issuer, audience }: IdentityOptions) => {
+const bearerVerifier = ({ jwksUri, issuer, audience, timeoutMs }: IdentityOptions) => {
   const read = async (uri: string): Promise<ArrayBuffer> => {
-    const response = await fetchOverHttp(uri, { signal: AbortSignal.timeout(IDENTITY_TIMEOUT_MS) });
+    const response = await fetchOverHttp(uri, { signal: AbortSignal.timeout(timeoutMs) });
     if (!response.ok) throw new Error(`status ${response.status}`);
     return response.arrayBuffer();
   };

@@ -1,6 +1,4 @@
 /** The event of API Gateway for a request of the demo user. */
-export type ApiGatewayRequest = ReturnType<typeof apiRequest>;
-
 export const apiRequest = (
   routeKey: string,
   { body, pathParameters }: { readonly body?: unknown; readonly pathParameters?: Readonly<Record<string, string>> },

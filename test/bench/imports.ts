@@ -38,7 +38,7 @@ export const benchImports = async (): Promise<boolean> => {
 const ROUNDS = { least: 15, most: 60 } as const;
 const EMPTY = 'empty.mjs';
 
-export interface ColdStart {
+interface ColdStart {
   readonly name: string;
   /** Of its processor time to that of an empty handler. */
   readonly atMost?: number;
@@ -47,7 +47,7 @@ export interface ColdStart {
 }
 
 /** The first is the empty handler. @param folder of the bundles, with `empty.mjs` */
-export const coldStarts = (folder: string, host: HostProcess): readonly ColdStart[] => {
+const coldStarts = (folder: string, host: HostProcess): readonly ColdStart[] => {
   const file = (name: string): string => join(folder, name);
   const get = file('payments.get/index.mjs');
   const create = file('payments.create-intent/index.mjs');

@@ -7,8 +7,8 @@ export interface StubReply {
   /** JSON; a text is sent as it is. */
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
-  /** The connection ends before the answer, or within it; or the answer never comes. */
-  readonly broken?: 'before' | 'within' | 'silent';
+  /** The connection ends before the answer, or within it; or the answer never comes, or stops within. */
+  readonly broken?: 'before' | 'within' | 'silent' | 'stalled';
 }
 
 export interface StubRequest {
@@ -42,7 +42,7 @@ export const withAwsStub = (): AwsStub => {
     const json = typeof body === 'string' ? body : JSON.stringify(body);
     response.writeHead(status, { 'content-length': Buffer.byteLength(json), ...headers });
     if (broken === undefined) response.end(json);
-    else response.write(json.slice(0, 1), () => request.socket.destroy());
+    else response.write(json.slice(0, 1), () => broken === 'within' && request.socket.destroy());
   });
   beforeAll(async () => {
     await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));

@@ -98,7 +98,7 @@ describe.each(CASES)('the table of the engine $engine, client $client', ({ engin
     });
   });
 
-  test('writes all steps of a transaction or none', async () => {
+  test('writes all steps of a transaction or no step', async () => {
     const [one, other, third, { connection }] = [newKey(), newKey(), newKey(), table()];
     await put({ ...other, version: 7 });
     const steps: TransactionStep[] = [
