@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as z from 'zod';
 import { build } from '../../infra/build.ts';
+import { apiRequest } from './api-request.ts';
 import { type ColdProcess, coldProcess } from './cold-process.ts';
 import { type HostProcess, startHostProcess } from './host-process.ts';
 import { inRounds, medianRatio, withSpread } from './median.ts';
-import { apiRequest } from './api-request.ts';
 import { say, sheet } from './sheet.ts';
 
 /**
@@ -24,7 +24,12 @@ export const benchImports = async (): Promise<boolean> => {
     const rows = await measured(coldStarts(folder, host));
     sheet(
       ['process', 'CPU ms, median (least to most)', 'to an empty handler', 'at most'],
-      rows.map(({ name, times, ratio, atMost }) => [name, withSpread(times, 1), ratio.toFixed(2), String(atMost ?? '')]),
+      rows.map(({ name, times, ratio, atMost }) => [
+        name,
+        withSpread(times, 1),
+        ratio.toFixed(2),
+        String(atMost ?? ''),
+      ]),
     );
     const slow = rows.filter(isSlow);
     say(slow.length === 0 ? '\nAll keep within.' : `\nEXCEEDED: ${slow.map(({ name }) => name).join(', ')}`);
@@ -53,8 +58,13 @@ const coldStarts = (folder: string, host: HostProcess): readonly ColdStart[] => 
   const create = file('payments.create-intent/index.mjs');
   const confirm = file('payments.confirm/index.mjs');
   const adapter = (name: string): string => file(`payments.confirm/adapters/${name}.mjs`);
-  const loading = (...files: readonly string[]) => async (): Promise<ColdProcess> => ({ files });
-  const answering = (entry: string, call: ColdProcess['call']): ColdProcess => ({ files: [entry], ...(call && { call }) });
+  const loading =
+    (...files: readonly string[]) =>
+    async (): Promise<ColdProcess> => ({ files });
+  const answering = (entry: string, call: ColdProcess['call']): ColdProcess => ({
+    files: [entry],
+    ...(call && { call }),
+  });
   const { env } = host;
   return [
     { name: 'an empty handler', process: loading(file(EMPTY)) },
@@ -71,7 +81,8 @@ const coldStarts = (folder: string, host: HostProcess): readonly ColdStart[] => 
     {
       name: 'create and its first answer',
       atMost: 4.5,
-      process: async () => answering(create, { env, status: 201, event: apiRequest('POST /payments/intents', { body: NEW }) }),
+      process: async () =>
+        answering(create, { env, status: 201, event: apiRequest('POST /payments/intents', { body: NEW }) }),
     },
     {
       name: 'confirm and its first answer',
@@ -101,7 +112,11 @@ interface Row extends ColdStart {
 const measured = async (starts: readonly ColdStart[]): Promise<readonly Row[]> => {
   const times = starts.map((): number[] => []);
   const rows = (): readonly Row[] =>
-    starts.map((start, at) => ({ ...start, times: times[at] ?? [], ratio: medianRatio(times[at] ?? [], times[0] ?? []) }));
+    starts.map((start, at) => ({
+      ...start,
+      times: times[at] ?? [],
+      ratio: medianRatio(times[at] ?? [], times[0] ?? []),
+    }));
   const round = async (): Promise<void> => {
     for (const [at, { process }] of starts.entries()) times[at]?.push(coldProcess(await process()));
   };
