@@ -4,6 +4,7 @@ import { authenticator } from './access/authenticate.ts';
 import { cacheEpoch } from './access/cache-epoch.ts';
 import { guestTokens } from './access/guest-token.ts';
 import { standings } from './access/standing.ts';
+import type { SendPost } from './aws/post.ts';
 import { openDynamo, openPutEvents, openQueueOperations, openReadSecret } from './clients/choice.ts';
 import { type IdKind, idFromBytes } from './core/ids.ts';
 import type { Right } from './core/rights.ts';
@@ -41,6 +42,13 @@ interface HostEnvironment {
   readonly rights?: FunctionRights;
   /** A table that the host connects; without it, a client of AWS reaches the table. */
   readonly connection?: Connection;
+  /**
+   * Names the instance that runs now, where one process stands for many: each has its own caches. On Lambda the process is
+   * the instance.
+   */
+  readonly instance?: () => object;
+  /** Sends the requests of the thin client of AWS; over HTTP by default. */
+  readonly send?: SendPost;
 }
 
 /** How a host that runs every function in one process holds each function to its declared rights. */
@@ -52,22 +60,28 @@ export interface FunctionRights {
 }
 
 let host: HostEnvironment = { env: process.env, now: Date.now };
-let generation = 0;
 
 /** Sets the environment and the clock of the host. Not called on Lambda, which uses those of the process. */
 export const setHost = (environment: HostEnvironment): void => {
   host = environment;
-  generation += 1;
 };
 
 /* @__NO_SIDE_EFFECTS__ */
-const perHost = <T>(build: () => T): (() => T) => {
-  let built: { readonly value: T; readonly generation: number } | undefined;
+const builtFor = <T>(owner: () => object, build: () => T): (() => T) => {
+  const built = new WeakMap<object, { readonly value: T }>();
   return () => {
-    if (built?.generation !== generation) built = { value: build(), generation };
-    return built.value;
+    const of = owner();
+    const known = built.get(of) ?? { value: build() };
+    built.set(of, known);
+    return known.value;
   };
 };
+/** For what keeps nothing between requests. */
+/* @__NO_SIDE_EFFECTS__ */
+const perHost = <T>(build: () => T): (() => T) => builtFor(() => host, build);
+/** For what keeps a cache, and what uses it. */
+/* @__NO_SIDE_EFFECTS__ */
+const perInstance = <T>(build: () => T): (() => T) => builtFor(() => host.instance?.() ?? host, build);
 
 const now: Now = () => host.now();
 const settings = perHost(() => parseSettings(host.env));
@@ -84,14 +98,14 @@ const log = perHost(() =>
 );
 const table = perHost(() => openTable(host.connection ?? connectTable(), now));
 const connectTable = (): Connection => connectDynamo(openDynamo(host.env), settings().TABLE_NAME, now);
-const site = () => ({ env: host.env, check: host.rights?.check });
+const site = () => ({ env: host.env, check: host.rights?.check, send: host.send });
 const bus = perHost(() => openBus(openPutEvents(site()), settings().EVENT_BUS_NAME, now));
 const queues = perHost(() => openQueues(openQueueOperations(site()), settings().queueUrls));
 
 const newId = (kind: IdKind): string => idFromBytes(kind, randomBytes(12));
 
 const SECRET_CACHE_MS = 5 * MINUTE;
-const secrets = perHost(() => {
+const secrets = perInstance(() => {
   const readSecret = openReadSecret(host.env);
   const cache = new Map<string, { readonly text: string; readonly until: number }>();
   return async (arn: string, keptMs = SECRET_CACHE_MS): Promise<string> => {
@@ -104,7 +118,7 @@ const secrets = perHost(() => {
 });
 
 /** In prod, weak secrets neither sign nor verify; without a strong one, guest tokens are off. */
-const guestSecrets = perHost(() => {
+const guestSecrets = perInstance(() => {
   let logged = '';
   return async (): Promise<readonly string[]> => {
     const { STAGE, GUEST_TOKEN_SECRET, GUEST_TOKEN_SECRET_ARN: arn } = settings();
@@ -117,7 +131,7 @@ const guestSecrets = perHost(() => {
   };
 });
 
-const guests = perHost(() =>
+const guests = perInstance(() =>
   guestTokens({
     secrets: guestSecrets(),
     ttlSeconds: settings().GUEST_TOKEN_TTL_SECONDS,
@@ -127,7 +141,7 @@ const guests = perHost(() =>
 
 const secretFields = z.record(z.string(), z.string());
 
-const providers = perHost(() => {
+const providers = perInstance(() => {
   const filled = new Map<ProviderSlot, { readonly text: string; readonly settings: SlotSettings }>();
   const withSecrets = async (slot: ProviderSlot): Promise<SlotSettings | undefined> => {
     if (!holds(`secrets:${slot}`)) return undefined;
@@ -150,7 +164,7 @@ const providers = perHost(() => {
 });
 
 const TARGETS_CACHE_MS = MINUTE;
-const webhookTargets = perHost(() => {
+const webhookTargets = perInstance(() => {
   let known: { readonly text: string; readonly targets: readonly Target[] } | undefined;
   return async (): Promise<readonly Target[]> => {
     const { WEBHOOKS_SECRET_ARN: arn, EXTERNAL_WEBHOOK_ALLOW_PRIVATE: allowPrivate, STAGE: stage } = settings();
@@ -171,7 +185,7 @@ const post = perHost(() =>
   }),
 );
 
-const identity = perHost(() =>
+const identity = perInstance(() =>
   identityClient({
     url: settings().IDENTITY_URL,
     jwksUri: settings().IDENTITY_JWKS_URI,
@@ -187,10 +201,10 @@ const edge = perHost(() => {
   return header === '' ? undefined : { header, secretHashes };
 });
 
-const epoch = perHost(() => cacheEpoch({ table: table(), now }));
+const epoch = perInstance(() => cacheEpoch({ table: table(), now }));
 
 /** The dependencies of the request chain and of use cases that only read. */
-export const webDeps = perHost(() => ({
+export const webDeps = perInstance(() => ({
   table: table(),
   standings: standings({ table: table(), now, epoch: epoch() }),
   epoch: epoch(),
@@ -217,19 +231,19 @@ export const webDeps = perHost(() => ({
 const dunning = perHost(() => ({ days: settings().DUNNING_DAYS, finalAction: settings().DUNNING_FINAL_ACTION }));
 
 /** The dependencies of use cases that call a provider. */
-export const moneyDeps = perHost(() => ({ ...webDeps(), providers: providers(), dunning: dunning() }));
+export const moneyDeps = perInstance(() => ({ ...webDeps(), providers: providers(), dunning: dunning() }));
 
 /** The slots of the providers, of which only public settings are read. */
-export const configDeps = perHost(() => ({ ...webDeps(), slots: settings().slots }));
+export const configDeps = perInstance(() => ({ ...webDeps(), slots: settings().slots }));
 
 /** The base URL that the API document names. */
-export const documentDeps = perHost(() => ({ ...webDeps(), publicBaseUrl: settings().PUBLIC_BASE_URL }));
+export const documentDeps = perInstance(() => ({ ...webDeps(), publicBaseUrl: settings().PUBLIC_BASE_URL }));
 
 /** The prefix of every route, which API Gateway leaves in the path, and whether the console has routes. */
 export const routingDeps = perHost(() => ({ basePath: settings().BASE_PATH, CONSOLE: settings().CONSOLE }));
 
 /** What the console's page needs to know of the installation. */
-export const consoleDeps = perHost(() => ({
+export const consoleDeps = perInstance(() => ({
   ...webDeps(),
   basePath: settings().BASE_PATH,
   signInUrl: settings().CONSOLE_SIGN_IN_URL,
@@ -239,7 +253,7 @@ export const consoleDeps = perHost(() => ({
 export const publishDeps = perHost(() => ({ bus: bus(), log: log() }));
 export const projectDeps = perHost(() => ({ table: table(), log: log() }));
 export const sweepDeps = perHost(() => ({ table: table(), queues: queues(), log: log(), now }));
-export const workerDeps = perHost(() => ({
+export const workerDeps = perInstance(() => ({
   table: table(),
   queues: queues(),
   providers: providers(),
@@ -250,8 +264,8 @@ export const workerDeps = perHost(() => ({
   newId,
 }));
 
-export const dispatchDeps = perHost(() => ({ queues: queues(), targets: webhookTargets(), log: log() }));
-export const deliverDeps = perHost(() => ({
+export const dispatchDeps = perInstance(() => ({ queues: queues(), targets: webhookTargets(), log: log() }));
+export const deliverDeps = perInstance(() => ({
   table: table(),
   queues: queues(),
   targets: webhookTargets(),
@@ -266,7 +280,7 @@ export const deliverDeps = perHost(() => ({
 
 /** The reply to a test event has the results of its targets, so they must answer before the gateway's time-out. */
 const TEST_TIMEOUT_MS = 20_000;
-export const sendTestDeps = perHost(() => {
+export const sendTestDeps = perInstance(() => {
   const { EXTERNAL_WEBHOOK_TIMEOUT: timeoutMs, EXTERNAL_WEBHOOK_ALLOW_PRIVATE: allowPrivate } = settings();
   return {
     ...webDeps(),
@@ -274,4 +288,4 @@ export const sendTestDeps = perHost(() => {
     post: openPost({ timeoutMs: Math.min(timeoutMs, TEST_TIMEOUT_MS), allowPrivate }),
   };
 });
-export const replayDeps = perHost(() => ({ ...webDeps(), queues: queues() }));
+export const replayDeps = perInstance(() => ({ ...webDeps(), queues: queues() }));

@@ -21,7 +21,9 @@ const SECURE = { send: httpsRequest, agent: /* @__PURE__ */ new HttpsAgent(KEPT_
 const PLAIN = { send: httpRequest, agent: /* @__PURE__ */ new HttpAgent(KEPT_OPEN) };
 
 /** @throws TimeoutError, or the error of the connection */
-export const sendPost = ({ url, headers, body, timeoutMs }: PostRequest): Promise<HttpReply> =>
+export type SendPost = (request: PostRequest) => Promise<HttpReply>;
+
+export const sendPost: SendPost = ({ url, headers, body, timeoutMs }) =>
   new Promise((resolve, reject) => {
     const { send, agent } = url.protocol === 'https:' ? SECURE : PLAIN;
     const request = send(url, { method: 'POST', headers, agent, timeout: timeoutMs }, (reply) => {

@@ -34,7 +34,7 @@ export const openRetries = ({ tries, waitMs }: TryLimits): Retried => {
         paid = COST[kind];
         budget -= paid;
         const bound = (kind === 'throttled' ? THROTTLED_WAIT_MS : waitMs) * 2 ** (tried - 1);
-        const own = Math.random() * Math.min(bound, LONGEST_WAIT_MS);
+        const own = Math.floor(Math.random() * Math.min(bound, LONGEST_WAIT_MS));
         const asked = Math.min(factsOf(error).retryAfterMs ?? 0, own + MOST_ADDED_MS);
         await new Promise((resolve) => setTimeout(resolve, Math.max(own, asked)));
       }

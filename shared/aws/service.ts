@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib';
 import type { Environment } from '../core/settings.ts';
-import { type HttpReply, sendPost } from './post.ts';
+import { type HttpReply, type SendPost, sendPost } from './post.ts';
 import { openRetries } from './retries.ts';
 import { awsSignedHeaders } from './signature.ts';
 
@@ -13,6 +13,8 @@ export interface AwsSite {
   readonly env: Environment;
   /** The longest silence of a connection, 5 s by default. */
   readonly timeoutMs?: number;
+  /** Over HTTP by default. */
+  readonly send?: SendPost | undefined;
 }
 
 /**
@@ -38,7 +40,7 @@ export const openService = (service: keyof typeof SERVICES, site: AwsSite): AwsO
   let skewMs = 0;
 
   const send = async (target: string, body: string): Promise<HttpReply> => {
-    const { env, timeoutMs = TIMEOUT_MS } = site;
+    const { env, timeoutMs = TIMEOUT_MS, send: sendOne = sendPost } = site;
     const url = endpointOf(service, env[`AWS_ENDPOINT_URL_${variable}`] || env['AWS_ENDPOINT_URL'], env);
     const headers = { 'content-type': `application/x-amz-json-${json}`, 'x-amz-target': target };
     const signed = awsSignedHeaders(
@@ -46,7 +48,7 @@ export const openService = (service: keyof typeof SERVICES, site: AwsSite): AwsO
       { service, ...credentialsOf(env) },
       new Date(Date.now() + skewMs),
     );
-    return sendPost({ url, headers: { ...signed, ...traceHeader(env) }, body, timeoutMs });
+    return sendOne({ url, headers: { ...signed, ...traceHeader(env) }, body, timeoutMs });
   };
 
   const attempt = async (target: string, body: string) => {

@@ -1,3 +1,4 @@
+import type { AwsSite } from '../aws/service.ts';
 import type { Environment } from '../core/settings.ts';
 import type { DynamoOperations } from '../dynamodb/operations.ts';
 import type { PutEvents } from '../events/bus.ts';
@@ -9,8 +10,7 @@ import { thinDynamo, thinPutEvents, thinQueues, thinReadSecret } from './thin.ts
  * Which client calls AWS. The build of the functions replaces `process.env['BUNDLED_AWS_CLIENT']` by its value, so that a
  * bundle holds one client. The local host sets `AWS_CLIENT`; tools set nothing and use the SDK.
  */
-interface ClientSite {
-  readonly env: Environment;
+interface ClientSite extends AwsSite {
   /** Called before each request of a function to the bus or a queue. @throws where the function may not make it */
   readonly check?: ((action: string, queueUrl?: string) => void) | undefined;
 }
@@ -18,18 +18,20 @@ interface ClientSite {
 export const openDynamo = (env: Environment): DynamoOperations =>
   (process.env['BUNDLED_AWS_CLIENT'] ?? env['AWS_CLIENT']) === 'thin' ? thinDynamo({ env }) : sdkDynamo(env);
 
-export const openPutEvents = ({ env, check }: ClientSite): PutEvents => {
+export const openPutEvents = ({ check, ...site }: ClientSite): PutEvents => {
   const putEvents =
-    (process.env['BUNDLED_AWS_CLIENT'] ?? env['AWS_CLIENT']) === 'thin' ? thinPutEvents({ env }) : sdkPutEvents(env);
+    (process.env['BUNDLED_AWS_CLIENT'] ?? site.env['AWS_CLIENT']) === 'thin'
+      ? thinPutEvents(site)
+      : sdkPutEvents(site.env);
   return async (input) => {
     check?.('events:PutEvents');
     return putEvents(input);
   };
 };
 
-export const openQueueOperations = ({ env, check }: ClientSite): QueueOperations => {
+export const openQueueOperations = ({ check, ...site }: ClientSite): QueueOperations => {
   const operations =
-    (process.env['BUNDLED_AWS_CLIENT'] ?? env['AWS_CLIENT']) === 'thin' ? thinQueues({ env }) : sdkQueues(env);
+    (process.env['BUNDLED_AWS_CLIENT'] ?? site.env['AWS_CLIENT']) === 'thin' ? thinQueues(site) : sdkQueues(site.env);
   return {
     sendBatch: async (input) => {
       check?.('sqs:SendMessage', input.QueueUrl);

@@ -1,8 +1,8 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer, type Server } from 'node:net';
 import { afterEach, describe, expect, test, vi } from 'vitest';
+import * as z from 'zod';
 import { fetchOverHttp } from '../../shared/network/fetch.ts';
-import { networkCode } from '../../shared/providers/wire/failures.ts';
 
 const servers: Server[] = [];
 afterEach(() => {
@@ -25,13 +25,13 @@ const serving = (answer: (request: IncomingMessage, response: ServerResponse, bo
     }),
   );
 
-const codeOf = async (call: Promise<unknown>): Promise<string | undefined> => {
+const codeOf = async (call: Promise<unknown>): Promise<string> => {
   const error = await call.then(
     () => undefined,
     (reason: unknown) => reason,
   );
   expect(error).toBeInstanceOf(Error);
-  return networkCode(error);
+  return z.object({ cause: z.object({ code: z.string() }) }).parse(error).cause.code;
 };
 
 describe('a call over HTTP', () => {

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import * as z from 'zod';
+import type { SendPost } from '../../../shared/aws/post.ts';
 import { PROVIDER_SLOTS, type ProviderSlot, type Settings, type SlotSettings } from '../../../shared/core/settings.ts';
 import type { Endpoint } from '../../../shared/http/endpoint.ts';
 import type { Trigger } from '../../../shared/messaging/trigger.ts';
@@ -55,6 +56,17 @@ export interface HostInputs {
   readonly log: (line: string) => void;
   /** Registers a step of closing; the last registered runs first. */
   readonly onClose: (step: () => unknown) => void;
+  /** For simulations; without it, the host uses those of the machine. */
+  readonly machine?: SimulatedMachine;
+}
+
+/** What a simulation puts in place of the machine's own. */
+export interface SimulatedMachine {
+  readonly clock: HostClock;
+  /** Sends the requests of the thin client of AWS. */
+  readonly send: SendPost;
+  /** The instance in which the running function keeps its dependencies. */
+  readonly instance: () => object;
 }
 
 export interface HostParts {
@@ -79,11 +91,17 @@ export const triggersOf = <Kind extends Trigger['kind']>(
 
 /** Creates the parts, connects and starts them. */
 export const assemble = (site: HostInputs): HostParts => {
-  const { catalogue, settings, onClose } = site;
-  const clock = openClock(site);
+  const { catalogue, settings, onClose, machine } = site;
+  const clock = machine?.clock ?? openClock(site);
   const rights = createRights({ ...catalogue, log: site.log });
   const connection = checkedConnection(site.between(site.database.connect(clock.now)), rights.require);
-  setHost({ env: site.env, now: clock.now, rights, connection });
+  setHost({
+    env: site.env,
+    now: clock.now,
+    rights,
+    connection,
+    ...(machine && { instance: machine.instance, send: machine.send }),
+  });
   let afterEach = (): void => undefined;
   const functions = createFunctions({ load: catalogue.load, as: rights.as, afterEach: () => afterEach() });
   const { local, bus, streams, start } = createServices(site, clock, functions);
