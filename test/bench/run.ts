@@ -8,6 +8,7 @@ import { benchAllPaymentsGrowth } from './growth-all-payments.ts';
 import { benchLogGrowth } from './growth-logs.ts';
 import { benchSummaryGrowth } from './growth-summaries.ts';
 import { benchImports } from './imports.ts';
+import { benchProjection } from './projection.ts';
 import { say } from './sheet.ts';
 import { benchVersus } from './versus/versus.ts';
 import { benchWebhooks } from './webhooks.ts';
@@ -27,6 +28,7 @@ const BENCHES: Readonly<Record<string, () => Promise<boolean>>> = {
     const all = await benchAllPaymentsGrowth();
     return (await benchSummaryGrowth()) && all && logs && lists;
   },
+  projection: benchProjection,
   versus: benchVersus,
   webhooks: benchWebhooks,
 };

@@ -489,6 +489,8 @@ describe('the stream', () => {
     const ofUser = async () => [
       ...(await partitionOf(service, `PAY#${payment.id}`)),
       ...(await itemsOf(service, `COUNT#USER#${user.userId}`)),
+      ...(await itemsOf(service, 'SUM#')),
+      ...(await itemsOf(service, 'ALLPAY#')),
     ];
     const items = await ofUser();
     expect(items.length).toBeGreaterThan(4);
