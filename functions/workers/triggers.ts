@@ -123,7 +123,7 @@ export const workerTriggers = [
     visibilitySeconds: 180,
     // For the defaults of EXTERNAL_WEBHOOK_MAX_RETRIES and _TIMEOUT; each host applies the operator's values.
     maxReceives: 4,
-    uses: ['table:read', 'table:put', 'secrets:webhooks'],
+    uses: ['table:read', 'table:put', 'secrets:webhooks', 'queue:send:webhook-delivery'],
     timeoutSeconds: 20,
     memoryMb: MEMORY_MB.background,
     impact: 'Targets of outbound webhooks have missed events; redrive the queue when they respond again.',

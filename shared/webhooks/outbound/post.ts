@@ -2,6 +2,7 @@ import { promises as dns, type LookupAddress } from 'node:dns';
 import { type IncomingMessage, request as plainRequest } from 'node:http';
 import { request as secureRequest } from 'node:https';
 import type { LookupFunction } from 'node:net';
+import * as z from 'zod';
 import { isPublicAddress, urlProblem } from './targets.ts';
 
 /** One POST to a target. The time-out covers name resolution, connection, request and response. */
@@ -18,11 +19,25 @@ export interface Posted {
   readonly body: Buffer;
 }
 
-export type PostResponse =
-  /** `body` is the first 2 KB. A redirect is not followed. */
-  | { readonly kind: 'answered'; readonly status: number; readonly body: string; readonly durationMs: number }
-  | { readonly kind: 'failed'; readonly reason: FailureReason; readonly detail: string; readonly durationMs: number };
-export type FailureReason = 'timeout' | 'forbidden_address' | 'unreachable';
+const FAILURE_REASONS = ['timeout', 'forbidden_address', 'unreachable'] as const;
+export type FailureReason = (typeof FAILURE_REASONS)[number];
+
+export const postResponseSchema = z.discriminatedUnion('kind', [
+  z.object({
+    kind: z.literal('answered'),
+    status: z.int(),
+    /** The first 2 KB. A redirect is not followed. */
+    body: z.string(),
+    durationMs: z.number(),
+  }),
+  z.object({
+    kind: z.literal('failed'),
+    reason: z.enum(FAILURE_REASONS),
+    detail: z.string(),
+    durationMs: z.number(),
+  }),
+]);
+export type PostResponse = z.infer<typeof postResponseSchema>;
 
 export type Post = (posted: Posted) => Promise<PostResponse>;
 
