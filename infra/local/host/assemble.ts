@@ -16,6 +16,7 @@ import { createGateway, type Gateway } from '../gateway/gateway.ts';
 import type { Route } from '../gateway/routes.ts';
 import { createIdentity } from '../identity/identity.ts';
 import type { LocalRequest, LocalResponse } from '../machine/answer.ts';
+import { answerOperation, type Operations } from '../machine/aws-protocol.ts';
 import { checkedConnection } from '../machine/checked-connection.ts';
 import { createClock, type HostClock, type KeptTime } from '../machine/clock.ts';
 import type { DataFolder } from '../machine/data-folder.ts';
@@ -81,13 +82,14 @@ export const triggersOf = <Kind extends Trigger['kind']>(
 export const assemble = (site: HostInputs): HostParts => {
   const { catalogue, settings, onClose } = site;
   const clock = openClock(site);
-  const rights = createRights({ ...catalogue, log: site.log });
-  onClose(rights.close);
+  let operations: Operations = {};
+  const rights = createRights({ ...catalogue, log: site.log, answer: (target, input) => answerOperation(operations, target, input) });
   const connection = checkedConnection(site.between(site.database.connect(clock.now)), rights.require);
   setHost({ env: site.env, now: clock.now, rights, connection });
   let afterEach = (): void => undefined;
   const functions = createFunctions({ load: catalogue.load, as: rights.as, afterEach: () => afterEach() });
-  const { local, bus, streams, start } = createServices(site, clock, functions);
+  const { local, bus, streams, start, ...services } = createServices(site, clock, functions);
+  operations = services.operations;
   onClose(functions.stop);
   afterEach = () => {
     streams.poke();
@@ -183,6 +185,7 @@ const createServices = (site: HostInputs, clock: HostClock, { invoke }: Function
   return {
     bus,
     streams,
+    operations,
     local: createLocal({
       clock,
       queues,

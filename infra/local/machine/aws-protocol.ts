@@ -36,12 +36,25 @@ export const operation =
     return run(parsed.data);
   };
 
-export const answerAws = async (operations: Operations, ask: LocalRequest): Promise<LocalResponse> => {
-  const target = ask.headers['x-amz-target'] ?? '';
+/** Answers a request over HTTP. */
+export const answerAws = async (operations: Operations, { headers, body }: LocalRequest): Promise<LocalResponse> => {
+  const target = headers['x-amz-target'] ?? '';
+  return answering(() => runOperation(operations, target, inputOf(body)));
+};
+
+/** Answers a request whose input is parsed already. */
+export const answerOperation = (operations: Operations, target: string, input: unknown): Promise<LocalResponse> =>
+  answering(() => runOperation(operations, target, input));
+
+const runOperation = (operations: Operations, target: string, input: unknown): unknown => {
+  const run = operations[target];
+  if (!run) throw new AwsError('UnknownOperationException', `no such operation here: ${target}`);
+  return run(input);
+};
+
+const answering = async (work: () => unknown): Promise<LocalResponse> => {
   try {
-    const run = operations[target];
-    if (!run) throw new AwsError('UnknownOperationException', `no such operation here: ${target}`);
-    return json(200, (await run(inputOf(ask.body))) ?? {}, CONTENT_TYPE);
+    return json(200, (await work()) ?? {}, CONTENT_TYPE);
   } catch (error) {
     if (!(error instanceof AwsError)) throw error;
     const answer = json(400, { __type: error.type, message: error.message, ...error.details }, CONTENT_TYPE);

@@ -1,10 +1,9 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import * as z from 'zod';
 import { type Right, TABLE_ACTIONS } from '../../../shared/core/rights.ts';
 import type { Trigger } from '../../../shared/messaging/trigger.ts';
 import type { FunctionRights } from '../../../shared/runtime.ts';
-import { REGION } from './environment.ts';
+import type { LocalResponse } from './answer.ts';
 
 /**
  * The rights of functions on one machine. Every request of a function to the table, a queue or the bus is checked against
@@ -15,7 +14,6 @@ export interface Rights extends FunctionRights {
   readonly as: <T>(id: string, work: () => T) => T;
   /** @throws AccessDeniedException unless the running function may do all of these */
   readonly require: (actions: readonly string[]) => void;
-  readonly close: () => void;
 }
 
 export interface DeclaredFunction {
@@ -32,17 +30,20 @@ interface Running {
 export interface RightsOptions {
   readonly endpoints: readonly DeclaredFunction[];
   readonly triggers: readonly Trigger[];
+  /** Answers the requests of AWS clients to the bus and the queues of this host, without a connection to itself. */
+  readonly answer: (target: string, input: unknown) => Promise<LocalResponse>;
   /** Called for each refused request, because a function may catch the error. */
   readonly log: (line: string) => void;
 }
 
-export const createRights = ({ endpoints, triggers, log }: RightsOptions): Rights => {
+export const createRights = ({ endpoints, triggers, answer, log }: RightsOptions): Rights => {
   const functions = new Map<string, Running>([
     ...endpoints.map(({ id, uses }) => [id, running(id, uses)] as const),
     ...triggers.map((trigger) => [trigger.id, running(trigger.id, trigger.uses, sourceActions(trigger))] as const),
   ]);
   const storage = new AsyncLocalStorage<Running>();
-  const { requestHandler } = new DynamoDBClient({ region: REGION }).config;
+  /** What a request causes is not the work of the function that sends it: it has neither its rights nor its actor. */
+  const outside = AsyncLocalStorage.snapshot();
   const require = (actions: readonly string[]): void => {
     const current = storage.getStore();
     const missing = current && actions.find((action) => !current.actions.has(action));
@@ -56,12 +57,17 @@ export const createRights = ({ endpoints, triggers, log }: RightsOptions): Right
     holds: (right) => storage.getStore()?.uses.includes(right) ?? true,
     require,
     requestHandler: {
-      handle: async (request, options) => {
-        require(actionsOf(request));
-        return requestHandler.handle(request, options);
+      handle: async ({ headers, body }) => {
+        const target = headers['x-amz-target'] ?? '';
+        const input = inputOf(body);
+        require(actionsOf(target, input));
+        // The answer comes in a later turn, as over a network.
+        await new Promise((resolve) => setImmediate(resolve));
+        const answered = await outside(answer, target, input);
+        const response = { statusCode: answered.status, headers: { ...answered.headers } };
+        return { response: { ...response, body: Buffer.from(answered.body) } };
       },
     },
-    close: () => requestHandler.destroy?.(),
   };
 };
 
@@ -85,20 +91,16 @@ const actionsGranted = (right: Right): readonly string[] => {
 const sourceActions = (trigger: Trigger): readonly string[] =>
   trigger.kind === 'queue' ? [`sqs:ChangeMessageVisibility on ${trigger.queue}`] : [];
 
-interface AwsRequest {
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body?: unknown;
-}
-
 const queueSchema = z.object({ QueueUrl: z.string() });
 
 /** The IAM actions that AWS requires for a request to the bus or a queue; the table's are checked by its connection. */
-const actionsOf = ({ headers, body }: AwsRequest): readonly string[] => {
-  const [service = '', operation = ''] = (headers['x-amz-target'] ?? '').split('.');
+const actionsOf = (target: string, input: unknown): readonly string[] => {
+  const [service = '', operation = ''] = target.split('.');
   if (service !== 'AmazonSQS') return [`events:${operation}`];
-  const queue = queueSchema.parse(jsonOf(body)).QueueUrl.split('/').at(-1);
+  const queue = queueSchema.parse(input).QueueUrl.split('/').at(-1);
   return [`sqs:${operation.replace(/Batch$/, '')} on ${queue}`];
 };
 
-const jsonOf = (body: unknown): unknown =>
-  JSON.parse(body instanceof Uint8Array ? new TextDecoder().decode(body) : String(body));
+/** The SDK's bodies warn when they are used like a text. */
+const inputOf = (body: unknown): unknown =>
+  JSON.parse(body instanceof Uint8Array ? new TextDecoder().decode(body) : String(body ?? '{}'));

@@ -76,8 +76,8 @@ const unloggedSchema = z.object({
 });
 type Unlogged = z.infer<typeof unloggedSchema>;
 
-const unloggedOf = (message: unknown): Unlogged | undefined =>
-  z.object({ unlogged: unloggedSchema.optional() }).parse(message).unlogged;
+const messageSchema = z.object({ unlogged: unloggedSchema.optional() });
+const unloggedOf = (message: unknown): Unlogged | undefined => messageSchema.parse(message).unlogged;
 
 interface Made {
   readonly attempt: Attempt;
