@@ -71,39 +71,40 @@ export const createTurns = (database: DatabaseSync, sync?: Sync): Turns => {
 
 /** Answers callers once all that was committed before is on the disk. */
 const openDurability = (sync: Sync | undefined) => {
-  /** Callers of turns that the running sync does not cover. */
+  /** Callers that the running sync covers. */
+  let covered: Waiting[] = [];
+  /** Callers of turns that were committed since the running sync began, and those that read after them. */
   let next: Waiting[] = [];
   let running: Promise<void> | undefined;
   /** After a failed sync nobody knows what is on the disk, so no later one counts. */
   let lost: { readonly error: unknown } | undefined;
 
-  const syncAll = async (run: Sync): Promise<void> => {
-    while (next.length > 0) {
-      const callers = next;
-      next = [];
-      try {
-        await run();
-      } catch (error) {
-        lost ??= { error };
-      }
-      conclude(callers);
-    }
-    running = undefined;
-  };
   const conclude = (callers: readonly Waiting[]): void => {
     for (const { answer, fail } of callers) {
       if (lost) fail(lost.error);
       else answer();
     }
   };
+  const syncAll = async (run: Sync): Promise<void> => {
+    while (next.length > 0) {
+      covered = next;
+      next = [];
+      try {
+        await run();
+      } catch (error) {
+        lost ??= { error };
+      }
+      conclude(covered);
+    }
+    running = undefined;
+  };
   return {
     answer: (callers: readonly Waiting[], hasWritten: boolean): void => {
-      // A read during a sync waits, too: it may have seen what is not on the disk yet.
-      if (!sync || !(hasWritten || running)) conclude(callers);
-      else {
-        next.push(...callers);
-        running ??= syncAll(sync);
-      }
+      if (!sync || !(hasWritten || running)) return conclude(callers);
+      // A read waits for the writes that it may have seen.
+      if (!hasWritten && next.length === 0) covered.push(...callers);
+      else next.push(...callers);
+      running ??= syncAll(sync);
     },
     ended: async (): Promise<void> => {
       await running;
