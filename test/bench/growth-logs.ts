@@ -34,8 +34,8 @@ const DAYS = 80;
 const FAILED_EVERY = 50;
 const RARE_EVERY = 500;
 const RARE = 'customer.updated';
-/** Two partitions of an owner, eight of all owners, four queries for each, and the page. */
-const MOST_LOOKS = { own: 9, all: 33 };
+/** Eight partitions of an owner, thirty-two of all owners, four queries for each, and the page. */
+const MOST_LOOKS = { own: 33, all: 129 };
 
 interface List {
   readonly name: string;
