@@ -49,7 +49,7 @@ export const benchWebhooks = async (): Promise<boolean> => {
 };
 
 /** The local host plays the bus, two queues, the table and the target, too. */
-const MAX_RATIO = 5;
+const MAX_RATIO = 4;
 const ROUNDS = { least: 3, most: 9 } as const;
 const AT_ONCE = 100;
 const TARGETS = 3;
