@@ -18,6 +18,7 @@ const SCALED = [
   'test/flow/payments-updates-unclear.test.ts',
   'test/flow/permission-former-members.test.ts',
   'test/flow/permission-restarts.test.ts',
+  'test/flow/reference-page.test.ts',
   'test/flow/slots.test.ts',
   'test/flow/subscriptions-transfer.test.ts',
   'test/unit/**/*-laws.test.ts',
@@ -36,8 +37,8 @@ export default defineConfig({
     pool: 'forks',
     // Loading the CDK or the service takes longer than most tests.
     isolate: false,
-    // One more than the two cores, because one worker is usually waiting.
-    maxWorkers: 3,
+    // Twice the two cores: a third of the time, a test waits for a provider that does not answer.
+    maxWorkers: 4,
     restoreMocks: true,
     projects: [
       project('unit', 60 * SECOND_MS, { provide: { scale: 1 } }),

@@ -41,6 +41,11 @@ interface HostEnvironment {
   readonly rights?: FunctionRights;
   /** A table in this process; without it, the AWS SDK reaches the table. */
   readonly connection?: Connection;
+  /**
+   * Names the instance that runs now, where one process stands for many: each has its own caches. On Lambda the process is
+   * the instance.
+   */
+  readonly instance?: () => object;
 }
 
 /** How a host that runs every function in one process holds each function to its declared rights. */
@@ -52,22 +57,28 @@ export interface FunctionRights {
 }
 
 let host: HostEnvironment = { env: process.env, now: Date.now };
-let generation = 0;
 
 /** Sets the environment and the clock of the host. Not called on Lambda, which uses those of the process. */
 export const setHost = (environment: HostEnvironment): void => {
   host = environment;
-  generation += 1;
 };
 
 /* @__NO_SIDE_EFFECTS__ */
-const perHost = <T>(build: () => T): (() => T) => {
-  let built: { readonly value: T; readonly generation: number } | undefined;
+const builtFor = <T>(owner: () => object, build: () => T): (() => T) => {
+  const built = new WeakMap<object, { readonly value: T }>();
   return () => {
-    if (built?.generation !== generation) built = { value: build(), generation };
-    return built.value;
+    const of = owner();
+    const known = built.get(of) ?? { value: build() };
+    built.set(of, known);
+    return known.value;
   };
 };
+/** For what keeps nothing between requests. */
+/* @__NO_SIDE_EFFECTS__ */
+const perHost = <T>(build: () => T): (() => T) => builtFor(() => host, build);
+/** For what keeps a cache, and what uses it. */
+/* @__NO_SIDE_EFFECTS__ */
+const perInstance = <T>(build: () => T): (() => T) => builtFor(() => host.instance?.() ?? host, build);
 
 const now: Now = () => host.now();
 const settings = perHost(() => parseSettings(host.env));
@@ -101,7 +112,7 @@ const queues = perHost(() => openQueues(new SQSClient(clientConfig('AWS_ENDPOINT
 const newId = (kind: IdKind): string => idFromBytes(kind, randomBytes(12));
 
 const SECRET_CACHE_MS = 5 * MINUTE;
-const secrets = perHost(() => {
+const secrets = perInstance(() => {
   const manager = new SecretsManagerClient({});
   const cache = new Map<string, { readonly text: string; readonly until: number }>();
   return async (arn: string, keptMs = SECRET_CACHE_MS): Promise<string> => {
@@ -115,7 +126,7 @@ const secrets = perHost(() => {
 });
 
 /** In prod, weak secrets neither sign nor verify; without a strong one, guest tokens are off. */
-const guestSecrets = perHost(() => {
+const guestSecrets = perInstance(() => {
   let logged = '';
   return async (): Promise<readonly string[]> => {
     const { STAGE, GUEST_TOKEN_SECRET, GUEST_TOKEN_SECRET_ARN: arn } = settings();
@@ -128,7 +139,7 @@ const guestSecrets = perHost(() => {
   };
 });
 
-const guests = perHost(() =>
+const guests = perInstance(() =>
   guestTokens({
     secrets: guestSecrets(),
     ttlSeconds: settings().GUEST_TOKEN_TTL_SECONDS,
@@ -138,7 +149,7 @@ const guests = perHost(() =>
 
 const secretFields = z.record(z.string(), z.string());
 
-const providers = perHost(() => {
+const providers = perInstance(() => {
   const filled = new Map<ProviderSlot, { readonly text: string; readonly settings: SlotSettings }>();
   const withSecrets = async (slot: ProviderSlot): Promise<SlotSettings | undefined> => {
     if (!holds(`secrets:${slot}`)) return undefined;
@@ -161,7 +172,7 @@ const providers = perHost(() => {
 });
 
 const TARGETS_CACHE_MS = MINUTE;
-const webhookTargets = perHost(() => {
+const webhookTargets = perInstance(() => {
   let known: { readonly text: string; readonly targets: readonly Target[] } | undefined;
   return async (): Promise<readonly Target[]> => {
     const { WEBHOOKS_SECRET_ARN: arn, EXTERNAL_WEBHOOK_ALLOW_PRIVATE: allowPrivate, STAGE: stage } = settings();
@@ -182,12 +193,13 @@ const post = perHost(() =>
   }),
 );
 
-const identity = perHost(() =>
+const identity = perInstance(() =>
   identityClient({
     url: settings().IDENTITY_URL,
     jwksUri: settings().IDENTITY_JWKS_URI,
     issuer: settings().IDENTITY_ISSUER,
     audience: settings().IDENTITY_AUDIENCE,
+    timeoutMs: settings().IDENTITY_TIMEOUT_MS,
     now,
   }),
 );
@@ -197,10 +209,10 @@ const edge = perHost(() => {
   return header === '' ? undefined : { header, secretHashes };
 });
 
-const epoch = perHost(() => cacheEpoch({ table: table(), now }));
+const epoch = perInstance(() => cacheEpoch({ table: table(), now }));
 
 /** The dependencies of the request chain and of use cases that only read. */
-export const webDeps = perHost(() => ({
+export const webDeps = perInstance(() => ({
   table: table(),
   standings: standings({ table: table(), now, epoch: epoch() }),
   epoch: epoch(),
@@ -227,19 +239,19 @@ export const webDeps = perHost(() => ({
 const dunning = perHost(() => ({ days: settings().DUNNING_DAYS, finalAction: settings().DUNNING_FINAL_ACTION }));
 
 /** The dependencies of use cases that call a provider. */
-export const moneyDeps = perHost(() => ({ ...webDeps(), providers: providers(), dunning: dunning() }));
+export const moneyDeps = perInstance(() => ({ ...webDeps(), providers: providers(), dunning: dunning() }));
 
 /** The slots of the providers, of which only public settings are read. */
-export const configDeps = perHost(() => ({ ...webDeps(), slots: settings().slots }));
+export const configDeps = perInstance(() => ({ ...webDeps(), slots: settings().slots }));
 
 /** The base URL that the API document names. */
-export const documentDeps = perHost(() => ({ ...webDeps(), publicBaseUrl: settings().PUBLIC_BASE_URL }));
+export const documentDeps = perInstance(() => ({ ...webDeps(), publicBaseUrl: settings().PUBLIC_BASE_URL }));
 
 /** The prefix of every route, which API Gateway leaves in the path, and whether the console has routes. */
 export const routingDeps = perHost(() => ({ basePath: settings().BASE_PATH, CONSOLE: settings().CONSOLE }));
 
 /** What the console's page needs to know of the installation. */
-export const consoleDeps = perHost(() => ({
+export const consoleDeps = perInstance(() => ({
   ...webDeps(),
   basePath: settings().BASE_PATH,
   signInUrl: settings().CONSOLE_SIGN_IN_URL,
@@ -249,7 +261,7 @@ export const consoleDeps = perHost(() => ({
 export const publishDeps = perHost(() => ({ bus: bus(), log: log() }));
 export const projectDeps = perHost(() => ({ table: table(), log: log() }));
 export const sweepDeps = perHost(() => ({ table: table(), queues: queues(), log: log(), now }));
-export const workerDeps = perHost(() => ({
+export const workerDeps = perInstance(() => ({
   table: table(),
   queues: queues(),
   providers: providers(),
@@ -260,8 +272,8 @@ export const workerDeps = perHost(() => ({
   newId,
 }));
 
-export const dispatchDeps = perHost(() => ({ queues: queues(), targets: webhookTargets(), log: log() }));
-export const deliverDeps = perHost(() => ({
+export const dispatchDeps = perInstance(() => ({ queues: queues(), targets: webhookTargets(), log: log() }));
+export const deliverDeps = perInstance(() => ({
   table: table(),
   queues: queues(),
   targets: webhookTargets(),
@@ -276,7 +288,7 @@ export const deliverDeps = perHost(() => ({
 
 /** The reply to a test event has the results of its targets, so they must answer before the gateway's time-out. */
 const TEST_TIMEOUT_MS = 20_000;
-export const sendTestDeps = perHost(() => {
+export const sendTestDeps = perInstance(() => {
   const { EXTERNAL_WEBHOOK_TIMEOUT: timeoutMs, EXTERNAL_WEBHOOK_ALLOW_PRIVATE: allowPrivate } = settings();
   return {
     ...webDeps(),
@@ -284,4 +296,4 @@ export const sendTestDeps = perHost(() => {
     post: openPost({ timeoutMs: Math.min(timeoutMs, TEST_TIMEOUT_MS), allowPrivate }),
   };
 });
-export const replayDeps = perHost(() => ({ ...webDeps(), queues: queues() }));
+export const replayDeps = perInstance(() => ({ ...webDeps(), queues: queues() }));

@@ -35,7 +35,7 @@ const say = (line: string): void => {
   stdout.write(`${line}\n`);
 };
 
-/** Runs one of the project's tools by this very Node, whatever the machine's own is. */
+/** Runs one of the project's tools with the Node of this process, not with the machine's. */
 const tool = (name: string, ...args: readonly string[]): Promise<{ code: number; out: string }> =>
   new Promise((done, fail) => {
     const child = spawn(execPath, [`node_modules/.bin/${name}`, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
@@ -59,7 +59,7 @@ const cruised = z.object({
   }),
 });
 
-/** dependency-cruiser succeeds where it sees nothing: so it must have seen every file. */
+/** dependency-cruiser succeeds without any file, so the check requires that it has read every file. */
 const boundaries = async (): Promise<Finding> => {
   const { out } = await tool('depcruise', '--config', '.dependency-cruiser.cjs', '--output-type', 'json', ...FOLDERS);
   let answer: unknown;

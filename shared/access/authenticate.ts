@@ -25,7 +25,8 @@ export interface AuthenticateOptions {
 }
 
 const SESSION_CACHE_MS = MINUTE;
-const SESSION_CACHE_ENTRIES = 10_000;
+/** The cache takes its whole memory at once, at every cold start. */
+const SESSION_CACHE_ENTRIES = 2_000;
 const LOOKS_LIKE_JWT = /^[\w-]+\.[\w-]+\.[\w-]+$/;
 
 export type Authenticate = ReturnType<typeof authenticator>;

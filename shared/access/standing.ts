@@ -14,7 +14,8 @@ export interface Standing {
 }
 
 const CACHE_MS = 5 * MINUTE;
-const CACHE_ENTRIES = 50_000;
+/** The cache takes its whole memory at once, at every cold start. */
+const CACHE_ENTRIES = 2_000;
 
 export const standingKeys = (userId: string, organizationId: string): readonly [Key, Key] => [
   organizationKey(organizationId),

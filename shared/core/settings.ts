@@ -102,6 +102,8 @@ export type SlotSettings = z.infer<typeof slotSchema>;
 /** Functions that call a provider have at least 20 s; 5 s of them are for recording the outcome and replying. */
 export const PROVIDER_FUNCTION_SECONDS = 20;
 const AROUND_A_PROVIDER_CALL_MS = 5_000;
+/** Of those 5 s, the record's own reads and writes need one. */
+const LONGEST_IDENTITY_CALL_MS = AROUND_A_PROVIDER_CALL_MS - 1_000;
 const LONGEST_PROVIDER_CALL_MS = PROVIDER_FUNCTION_SECONDS * 1_000 - AROUND_A_PROVIDER_CALL_MS;
 
 export const serviceSettings = z.object({
@@ -124,7 +126,10 @@ export const serviceSettings = z.object({
   IDENTITY_URL: link.describe('the identity service: GET /sessions/{id}, GET /users?email=, POST /users/lookup'),
   IDENTITY_JWKS_URI: link.describe('keys of bearer tokens (JWT); empty: no bearer token is accepted'),
   IDENTITY_ISSUER: textSetting.describe('the required issuer of bearer tokens'),
-  IDENTITY_AUDIENCE: textSetting.describe('the required audience of bearer tokens; empty: any'),
+  IDENTITY_AUDIENCE: textSetting.describe('the required audience of bearer tokens; empty: no check of the audience'),
+  IDENTITY_TIMEOUT_MS: integerSetting(2_000, 100, LONGEST_IDENTITY_CALL_MS).describe(
+    'time-out of a call to the identity service; longer calls are answered 503',
+  ),
   ADMIN_USER_IDS: listSetting.describe('platform admins, besides users whose session says so'),
   PROVIDER_TIMEOUT_MS: integerSetting(10_000, 100, LONGEST_PROVIDER_CALL_MS).describe(
     'time-out of a call to a provider; at least 5 s below the time-out of every function that calls one',

@@ -91,7 +91,7 @@ export const erasureViewSchema = z
     status: z
       .enum(ERASURE_STATUSES)
       .describe(
-        '`pending`: not begun; `running`: under way, also while it waits for a charge; `done`: nothing is left.',
+        '`pending`: not started; `running`: under way, also while it waits for a charge; `done`: nothing is left.',
       ),
     counts: z
       .record(z.enum(COUNTED), z.int().nonnegative())

@@ -52,7 +52,7 @@ interface RecordErasure {
   readonly erase: Erase;
 }
 
-/** By sort key; in this order, so that nothing is charged once erasing has begun. A new kind of record is a new row. */
+/** By sort key; in this order, so that nothing is charged once the erasure has started. A new kind of record is a new row. */
 export const RECORD_ERASURES = {
   SUB: { counted: 'subscriptions', erase: (erasing, item) => eraseSubscriptionOf(erasing, subscriptionOf(item)) },
   PAY: { counted: 'payments', erase: (erasing, item) => erasePaymentOf(erasing, paymentOf(item)) },

@@ -36,8 +36,8 @@ export const runDueErasure = async (deps: RemovalDeps, id: string): Promise<stri
   let next: Next = { kind: 'at once' };
   let sought = await soughtBy(deps.table, job);
   for (let pages = 0; pages < MAX_PAGES && next.kind === 'at once' && deps.now() <= until; pages += 1) {
-    const begun = { ...now, passAt: now.passAt ?? iso(deps.now()) };
-    const { job: after, isEnd } = await runSlice({ deps, sought }, begun);
+    const started = { ...now, passAt: now.passAt ?? iso(deps.now()) };
+    const { job: after, isEnd } = await runSlice({ deps, sought }, started);
     ({ job: now, next } = isEnd ? afterPass(after, deps.now()) : { job: after, next });
     // The listed records have marked what the copies are found by.
     if (isEnd && now.step === WHOLE_TABLE) sought = await soughtBy(deps.table, now);

@@ -9,7 +9,6 @@ import { instant, type Now, SECOND } from '../core/time.ts';
  * The client of the identity service: users by session, token, e-mail or id. An outage is a 503; a caller never becomes
  * anonymous by it.
  */
-const IDENTITY_TIMEOUT_MS = 2 * SECOND;
 
 const optionalText = z
   .string()
@@ -60,8 +59,10 @@ export interface IdentityOptions {
   readonly url: string;
   readonly jwksUri: string;
   readonly issuer: string;
-  /** Empty: any audience is accepted. */
+  /** Empty: the audience is not checked. */
   readonly audience: string;
+  /** Of one call. */
+  readonly timeoutMs: number;
   readonly now: Now;
 }
 
@@ -75,7 +76,7 @@ export const identityClient = (options: IdentityOptions) => {
     try {
       const response = await fetch(`${options.url}${path}`, {
         ...init,
-        signal: AbortSignal.timeout(IDENTITY_TIMEOUT_MS),
+        signal: AbortSignal.timeout(options.timeoutMs),
       });
       if (response.status === 404) return undefined;
       if (!response.ok) throw new Error(`identity service answered ${response.status}`);
@@ -134,12 +135,12 @@ export const identityClient = (options: IdentityOptions) => {
   return { session, sessionOfToken, userByEmail, users };
 };
 
-const tokenVerifier = ({ jwksUri, issuer, audience }: IdentityOptions) => {
+const tokenVerifier = ({ jwksUri, issuer, audience, timeoutMs }: IdentityOptions) => {
   if (jwksUri === '') return undefined;
   const fetcher = {
     fetch: async (uri: string): Promise<ArrayBuffer> => {
       try {
-        const response = await fetch(uri, { signal: AbortSignal.timeout(IDENTITY_TIMEOUT_MS) });
+        const response = await fetch(uri, { signal: AbortSignal.timeout(timeoutMs) });
         if (!response.ok) throw new Error(`status ${response.status}`);
         return await response.arrayBuffer();
       } catch (error) {

@@ -13,8 +13,8 @@ import { HAND_TABLE, handWritten } from './versus/hand-written.ts';
 
 /**
  * Processor time of a warm request, in the function as it is deployed, against a handler that does the same by hand.
- * Engine, provider and identity service are another process's; both are called by turns. @returns whether all keep
- * within.
+ * The engine, the provider and the identity service run in another process; both sides are called by turns.
+ * @returns whether all are within their limits.
  */
 export const benchCpu = async (): Promise<boolean> => {
   const folder = mkdtempSync(join(tmpdir(), 'payments-cpu-'));
@@ -120,7 +120,7 @@ interface Compared {
   readonly ratio: number;
 }
 
-/** By turns; a first round of each warms up and does not count. */
+/** Calls both sides by turns; a first round of each is a warm-up and is not counted. */
 const compared = async (name: string, { ours, theirs }: Pair, status: number): Promise<Compared> => {
   const times: { readonly ours: number[]; readonly theirs: number[] } = { ours: [], theirs: [] };
   const ratio = (): number => medianRatio(times.ours, times.theirs);

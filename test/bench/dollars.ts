@@ -1,17 +1,17 @@
 import { PRICES } from './prices.ts';
 import { say, sheet } from './sheet.ts';
 import type { Tally } from './tally.ts';
-import { sumOf, type Units } from './units.ts';
+import { type CapacityUnits, sumOf } from './units.ts';
 
 /** Cost of a million requests at list prices, from counted units only. */
-export interface Counted {
+export interface CountedRequest {
   readonly name: string;
   readonly tally: Tally;
   /** Events put on the bus. */
   readonly busEvents: number;
 }
 
-export const printDollars = (rows: readonly Counted[]): void => {
+export const printDollars = (rows: readonly CountedRequest[]): void => {
   const { region, readOn, lambdaGbSecond } = PRICES;
   const tenMs = 1_000_000 * MEMORY_GB * 0.01 * lambdaGbSecond;
   say(
@@ -36,10 +36,10 @@ const MEMORY_GB = 0.5;
 const whileWaiting = ({ parts }: Tally): number =>
   PRICES.httpApiRequests + PRICES.lambdaRequests + tableDollars(Object.values(parts).map(({ units }) => units));
 
-const afterwards = ({ tally, busEvents }: Counted): number =>
+const afterwards = ({ tally, busEvents }: CountedRequest): number =>
   tally.runsLater * PRICES.lambdaRequests + busEvents * PRICES.busEvents + tableDollars([...tally.later.values()]);
 
-const tableDollars = (units: readonly Units[]): number => {
+const tableDollars = (units: readonly CapacityUnits[]): number => {
   const { read, write, due } = sumOf(units);
   return read * PRICES.dynamoDbReadUnits + (write + due) * PRICES.dynamoDbWriteUnits;
 };

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { endpoints } from '../../functions/api/catalogue.ts';
 import { paymentKey } from '../../shared/table/keys.ts';
+import { DAY_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
 import type { Budget } from './budget.ts';
 import { BUDGETS, type RowName } from './budgets.ts';
 import { printDollars } from './dollars.ts';
@@ -11,7 +12,7 @@ import { type Service, startService } from './service.ts';
 import { say, sheet } from './sheet.ts';
 import { SUBSCRIPTION_SCENARIOS } from './subscription-scenarios.ts';
 import { type Cost, type Tally, tallyOf, trailOf, workOf } from './tally.ts';
-import { type Attributes, itemBytes, type Units, writeUnitsOf } from './units.ts';
+import { type Attributes, type CapacityUnits, itemBytes, writeUnitsOf } from './units.ts';
 import { WEBHOOK_SCENARIOS } from './webhook-scenarios.ts';
 
 /**
@@ -39,7 +40,7 @@ export const benchEndpoints = async (): Promise<boolean> => {
 interface Row {
   readonly name: RowName;
   readonly budget: Budget;
-  /** Where the budget says "size of the item": that. */
+  /** The item's size, if the budget is given as the size of the item. */
   readonly writeUnits: number;
   readonly tally: Tally;
   readonly busEvents: number;
@@ -72,18 +73,16 @@ const measure = async (service: Service, name: RowName): Promise<Row> => {
   return { name, budget, writeUnits: writeUnitsOf(itemBytes(await service.stored(stores))), tally, busEvents };
 };
 
-const measureLater = async (service: Service): Promise<ReadonlyMap<string, ReadonlyMap<string, Units>>> => {
-  const work = new Map<string, ReadonlyMap<string, Units>>();
+const measureLater = async (service: Service): Promise<ReadonlyMap<string, ReadonlyMap<string, CapacityUnits>>> => {
+  const work = new Map<string, ReadonlyMap<string, CapacityUnits>>();
   for (const [name, prepare] of Object.entries(LATER)) {
     await prepare(service);
     await service.take();
-    await service.advance(A_DAY_SECONDS + MINUTE_SECONDS);
+    await service.advance(DAY_SECONDS + MINUTE_SECONDS);
     work.set(name, workOf(await service.take()));
   }
   return work;
 };
-const A_DAY_SECONDS = 86_400;
-const MINUTE_SECONDS = 60;
 
 const printRows = (rows: readonly Row[]): void => {
   say('While the caller waits: measured / budget. Limits and key: requests/levels that they add, exactly.\n');
@@ -149,9 +148,12 @@ const KEPT = 2;
 
 const WORK = ['project', 'inbound', 'apply', 'deliver', 'log', 'sweep', 'due', 'publish'] as const;
 
-const printWork = (rows: readonly Row[], later: ReadonlyMap<string, ReadonlyMap<string, Units>>): void => {
+const printWork = (rows: readonly Row[], later: ReadonlyMap<string, ReadonlyMap<string, CapacityUnits>>): void => {
   say('\nAfter the answer, or a day on: write units + units of the due index, (read units)\n');
-  const line = (name: string, work: ReadonlyMap<string, Units>) => [name, ...WORK.map((who) => spent(work.get(who)))];
+  const line = (name: string, work: ReadonlyMap<string, CapacityUnits>) => [
+    name,
+    ...WORK.map((who) => spent(work.get(who))),
+  ];
   const busy = rows.filter(({ tally }) => [...tally.later.values()].some(({ read, write }) => read + write > 0));
   sheet(
     ['after', ...WORK],
@@ -159,7 +161,7 @@ const printWork = (rows: readonly Row[], later: ReadonlyMap<string, ReadonlyMap<
   );
 };
 
-const spent = (units: Units | undefined): string => {
+const spent = (units: CapacityUnits | undefined): string => {
   if (!units || units.read + units.write + units.due === 0) return '';
   const { read, write, due } = units;
   return `${write}${due > 0 ? `+${due}` : ''}${read > 0 ? ` (${read})` : ''}`;

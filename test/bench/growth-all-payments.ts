@@ -10,7 +10,7 @@ import { say, sheet } from './sheet.ts';
 import { tallyOf } from './tally.ts';
 
 /**
- * The list of all payments, of 1,000 and of 100,000 payments over 100 days. @returns whether all is as wanted.
+ * The list of all payments, of 1,000 and of 100,000 payments over 100 days. @returns whether all costs are as expected.
  */
 export const benchAllPaymentsGrowth = async (): Promise<boolean> => {
   const service = await startService(() => false);

@@ -1,13 +1,13 @@
 import { DAY, type Instant, iso } from '../../shared/core/time.ts';
 import type { Item } from '../../shared/table/table.ts';
 import { logItem } from '../../shared/webhooks/record/log-entry.ts';
-import type { Call } from './meter.ts';
+import type { TableCall } from './meter.ts';
 import { withoutStream, writeItems } from './seed.ts';
 import { type Service, startService } from './service.ts';
 import { say, sheet } from './sheet.ts';
 import { tallyOf } from './tally.ts';
 
-/** Webhook logs of an owner of 1,000 entries and of one of 100,000, over 80 days. @returns whether all is as wanted. */
+/** Webhook logs of an owner of 1,000 entries and of one of 100,000, over 80 days. @returns whether all costs are as expected. */
 export const benchLogGrowth = async (): Promise<boolean> => {
   const service = await startService(() => false);
   try {
@@ -106,7 +106,7 @@ const measure = async (service: Service, session: string, { query }: List): Prom
   await service.take();
   const entries = await service.must(ask);
   const { parts, levels } = tallyOf(await service.take(), 'webhooks.list-logs');
-  const rowsOf = ({ about, rows }: Call): number => (about.endsWith('index') ? rows : 0);
+  const rowsOf = ({ about, rows }: TableCall): number => (about.endsWith('index') ? rows : 0);
   return {
     shown: entries.length,
     requests: parts.own.requests,

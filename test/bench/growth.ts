@@ -1,13 +1,13 @@
 import { DAY, utcDay } from '../../shared/core/time.ts';
-import type { Call } from './meter.ts';
+import type { TableCall } from './meter.ts';
 import { RARE, seed, TERM } from './seed.ts';
-import { type Answer, type Service, startService } from './service.ts';
+import { type Service, type ServiceAnswer, startService } from './service.ts';
 import { say, sheet } from './sheet.ts';
 import { tallyOf } from './tally.ts';
 
 /**
- * Lists of an owner of 1,000 and of one of many payments, made over as many days.
- * @returns whether all is as wanted.
+ * Compares lists of an owner of 1,000 payments with lists of an owner of many, over the same number of days.
+ * @returns whether all costs are as expected.
  */
 export const benchGrowth = async (many = LARGE): Promise<boolean> => {
   const service = await startService(() => false);
@@ -71,12 +71,12 @@ interface Bound {
   readonly rows?: number;
 }
 
-/** Counters, four looks at the index, the page. */
+/** Counters, four queries of the index, the page. */
 const FILTERED: Bound = { requests: 6 };
 /** Counters, the page, and 10,001 rows in answers of 1 MB each. */
 const SORTED: Bound = { requests: 14, rows: ROWS_SORTED + 1 };
 
-/** As many as can be sorted. */
+/** The most days whose rows one request can sort. */
 const sortedDays = (many: number): number => Math.min(9, Math.floor((ROWS_SORTED * DAYS) / many));
 
 const listsOver = (from: number, sorted: number): readonly List[] => {
@@ -154,9 +154,9 @@ const measure = async (service: Service, { session }: Owner, query: string): Pro
   };
 };
 
-const indexRows = ({ about, rows }: Call): number => (about.endsWith('index') ? rows : 0);
+const indexRows = ({ about, rows }: TableCall): number => (about.endsWith('index') ? rows : 0);
 
-const shownBy = ({ status, body }: Answer): Measured['shown'] => {
+const shownBy = ({ status, body }: ServiceAnswer): Measured['shown'] => {
   if (status === 200) return body.data.length;
   return body.code === 'UNSUPPORTED_FILTER' ? 'refused' : 'failed';
 };

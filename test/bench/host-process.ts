@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as z from 'zod';
 import { startHost } from '../../infra/local/host/host.ts';
-import { ready, type Started, settingsOfProcess, startProcess } from './processes.ts';
+import { ready, type StartedProcess, settingsOfProcess, startProcess } from './processes.ts';
 
 /** The whole service on one machine, in a process of its own, its data in a file. */
 const saidSchema = z.object({ baseUrl: z.string(), env: z.record(z.string(), z.string()) });
-export type HostProcess = z.infer<typeof saidSchema> & Pick<Started, 'stop'>;
+export type HostProcess = z.infer<typeof saidSchema> & Pick<StartedProcess, 'stop'>;
 
 export const startHostProcess = async (settings: Readonly<Record<string, string>> = {}): Promise<HostProcess> => {
   const { said, stop } = await startProcess(import.meta.filename, settings);

@@ -1,4 +1,4 @@
-/** The middle of several measurements, and how far they lie apart. */
+/** The median of several measurements, and their spread. */
 export const median = (values: readonly number[]): number => quantile(values, 0.5);
 
 export const quantile = (values: readonly number[], part: number): number =>

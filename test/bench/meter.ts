@@ -1,22 +1,22 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import * as z from 'zod';
 import type { LoadHandler } from '../../infra/local/machine/invoke.ts';
-import { type Attributes, type Units, unitsOf } from './units.ts';
+import { type Attributes, type CapacityUnits, unitsOf } from './units.ts';
 
 /**
  * Counts what functions ask of DynamoDB, from the outside: a proxy between the service and the engine. Functions run one
  * at a time, so that every request belongs to the one that runs. A level is found by holding requests back: all that a
  * function sends without having seen an answer go to the engine together, and what it sends next is the next level.
  */
-export interface Call {
+export interface TableCall {
   readonly operation: string;
   /** What kind of item or list it is about: `PAY`, `RATE`, `owner index` … */
   readonly about: string;
-  readonly units: Units;
+  readonly units: CapacityUnits;
   /** Rows that a query has read, before its filter; 0 of anything else. */
   readonly rows: number;
 }
-export type Level = readonly Call[];
+export type Level = readonly TableCall[];
 
 /** One run of a function. */
 export interface Run {
@@ -25,7 +25,7 @@ export interface Run {
 }
 
 export interface Meter {
-  /** In the place of the engine's own. */
+  /** The endpoint that replaces the endpoint of the engine. */
   readonly endpoint: string;
   /** The same functions, measured. */
   measured(load: LoadHandler): LoadHandler;
@@ -83,7 +83,7 @@ interface Question {
 interface Answer {
   readonly status: number;
   readonly text: string;
-  readonly call: Call;
+  readonly call: TableCall;
 }
 interface Waiting {
   readonly question: Question;
@@ -99,7 +99,7 @@ const serve = async (message: IncomingMessage, response: ServerResponse, gate: G
   response.end(answer?.text);
 };
 
-/** An engine on one machine wants to see a signature, and does not check it. */
+/** The local engine requires a signature, and does not check it. */
 const passedOn = ({ headers }: IncomingMessage): Record<string, string> =>
   Object.fromEntries(
     Object.entries(headers).flatMap(([name, value]) =>

@@ -4,20 +4,20 @@ import { providerEventKey } from '../../shared/table/keys.ts';
 import { guestIntentBody, THREE_D_SECURE, VISA } from '../builders/intent.ts';
 import type { PaymentRow } from './budgets.ts';
 import {
+  type BenchUser,
   type Fields,
-  guest,
+  get,
   intent,
   listOf,
-  organizationOf,
-  type Person,
-  type Prepared,
+  newGuest,
+  type PreparedRequest,
   paid,
   person,
   post,
   projectOf,
-  read,
   type Scenario,
   savedMethod,
+  storeOrganization,
   typical,
   UNCACHED,
   warmed,
@@ -29,7 +29,7 @@ const CONSOLE_SCRIPT: `/${string}` = `/console/assets/${consoleEntry.script}`;
 const DECLINED = 'pm_card_visa_chargeDeclined';
 
 const createIntent =
-  (fields: (service: Service, who: Person) => Promise<Fields> = async () => ({})): Scenario =>
+  (fields: (service: Service, who: BenchUser) => Promise<Fields> = async () => ({})): Scenario =>
   async (service) => {
     const who = await person(service);
     return warmed(who, post('/payments/intents', who, typical(await fields(service, who))), 201);
@@ -43,17 +43,17 @@ const confirm =
     return warmed(who, post(`/payments/confirm/${payment.id}`, who), status);
   };
 
-const get =
-  (query: string, fields: (service: Service, who: Person) => Promise<Fields>): Scenario =>
+const getPayment =
+  (query: string, fields: (service: Service, who: BenchUser) => Promise<Fields>): Scenario =>
   async (service) => {
     const who = await person(service);
     const payment = await paid(service, who, await fields(service, who));
     await service.advance(UNCACHED);
-    return warmed(who, read(`/payments/${payment.id}${query}`, who));
+    return warmed(who, get(`/payments/${payment.id}${query}`, who));
   };
 
 const list =
-  (query: (service: Service, who: Person) => Promise<Fields>): Scenario =>
+  (query: (service: Service, who: BenchUser) => Promise<Fields>): Scenario =>
   async (service) => {
     const who = await person(service);
     const asked = await query(service, who);
@@ -61,18 +61,18 @@ const list =
     for (let made = 0; made < PAYMENTS_LISTED; made += 1) await paid(service, who, { organization_id, project_id });
     await service.advance(UNCACHED);
     const text = Object.entries(asked).map(([name, value]) => `${name}=${value}`);
-    return warmed(who, read(`/payments?${text.join('&')}`, who));
+    return warmed(who, get(`/payments?${text.join('&')}`, who));
   };
-const summary = async (who: Person, path: string, service: Service): Promise<Prepared> => {
+const summary = async (who: BenchUser, path: string, service: Service): Promise<PreparedRequest> => {
   await paid(service, who);
-  return warmed(who, read(path, who));
+  return warmed(who, get(path, who));
 };
 /** One more than a page, so that there is another. */
 const PAYMENTS_LISTED = 4;
 const PAGE = { limit: '3' };
 
 /** The payer has paid at the provider and the events are lost: only a sync finds the payment. */
-const settledUnheard = async (service: Service, who: Person): Promise<Json> => {
+const settledUnheard = async (service: Service, who: BenchUser): Promise<Json> => {
   const payment = await intent(service, who, { payment_method_id: THREE_D_SECURE });
   await service.must(post(`/payments/confirm/${payment.id}`, who));
   await service.settle();
@@ -84,7 +84,7 @@ const settledUnheard = async (service: Service, who: Person): Promise<Json> => {
 };
 
 const sync =
-  (payment: (service: Service, who: Person) => Promise<Json>, key?: string): Scenario =>
+  (payment: (service: Service, who: BenchUser) => Promise<Json>, key?: string): Scenario =>
   async (service) => {
     const who = await person(service);
     const ask = post(`/payments/sync/${(await payment(service, who)).provider_payment_id}`, who);
@@ -101,7 +101,7 @@ const change =
 
 /** Requests of a platform admin about another user's paid payment of 129.50. */
 const ofPaid =
-  (ask: (payment: Json, admin: Person, service: Service) => Promise<Ask>, status = 200): Scenario =>
+  (ask: (payment: Json, admin: BenchUser, service: Service) => Promise<Ask>, status = 200): Scenario =>
   async (service) => {
     const [admin, who] = [await person(service, { is_admin: true }), await person(service)];
     const payment = await paid(service, who);
@@ -109,11 +109,11 @@ const ofPaid =
     return warmed(admin, await ask(payment, admin, service), status);
   };
 
-const refunding = ({ id }: Json, admin: Person, amount_cents = 100): Ask =>
+const refunding = ({ id }: Json, admin: BenchUser, amount_cents = 100): Ask =>
   post(`/payments/${id}/refunds`, admin, { amount_cents });
 
 /** A refund and a dispute of the payment, which reads show. */
-const withMoneyBack = async (service: Service, payment: Json, admin: Person): Promise<Json> => {
+const withMoneyBack = async (service: Service, payment: Json, admin: BenchUser): Promise<Json> => {
   const refund = await service.must(refunding(payment, admin));
   await service.control(`/simulator/payments/${payment.id}/disputes`, {});
   await service.settle();
@@ -121,9 +121,9 @@ const withMoneyBack = async (service: Service, payment: Json, admin: Person): Pr
 };
 
 const readingMoneyBack = (pathOf: (payment: Json, refund: Json) => string): Scenario =>
-  ofPaid(async (payment, admin, service) => read(pathOf(payment, await withMoneyBack(service, payment, admin)), admin));
+  ofPaid(async (payment, admin, service) => get(pathOf(payment, await withMoneyBack(service, payment, admin)), admin));
 
-const cancel = async (service: Service): Promise<Prepared> => {
+const cancel = async (service: Service): Promise<PreparedRequest> => {
   const who = await person(service);
   const { id } = await intent(service, who);
   return warmed(who, post(`/payments/intents/${id}/cancel`, who));
@@ -145,7 +145,7 @@ const inbound =
     });
     await service.settle();
     await service.control('/simulator/webhooks', { mode: 'normal' });
-    const ledger = await service.must(read(`/_local/simulator/ledger?payment_id=${payment.id}`, { headers: {} }));
+    const ledger = await service.must(get(`/_local/simulator/ledger?payment_id=${payment.id}`, { headers: {} }));
     const event = { provider: 'provider_a', id, vocabulary: 'native', type: 'payment_intent.succeeded' };
     const ask = post('/_local/simulator/events', { headers: {} }, { ...event, object: ledger.payment_intents[0] });
     await before(service, ask);
@@ -167,7 +167,7 @@ export const PAYMENT_SCENARIOS: Readonly<Record<PaymentRow, Scenario>> = {
   'create intent': createIntent(),
   'create intent in a project': createIntent(async (service, who) => ({ project_id: await projectOf(service, who) })),
   'create intent of an organization': createIntent(async (service, who) => ({
-    organization_id: await organizationOf(service, who),
+    organization_id: await storeOrganization(service, who),
   })),
   'create intent by a guest': async () => ({
     ask: post('/payments/intents', { headers: {} }, guestIntentBody(typical(), { name: 'Gus Doe' })),
@@ -203,7 +203,7 @@ export const PAYMENT_SCENARIOS: Readonly<Record<PaymentRow, Scenario>> = {
     return warmed(who, post(`/payments/confirm/${payment.id}`, who, body));
   },
   'confirm by a guest token': async (service) => {
-    const who = await guest(service);
+    const who = await newGuest(service);
     return { ask: post(`/payments/confirm/${who.payment.id}`, who), status: 200 };
   },
   'confirm, declined': confirm({ payment_method_id: DECLINED }, 402),
@@ -220,47 +220,49 @@ export const PAYMENT_SCENARIOS: Readonly<Record<PaymentRow, Scenario>> = {
   sync: sync(settledUnheard),
   'sync, nothing new': sync(paid),
   'sync with an Idempotency-Key': sync(settledUnheard, 'bench-4'),
-  get: get('', async () => ({})),
-  'get with includes': get('?include=payment_method,project', async (service, who) => ({
+  get: getPayment('', async () => ({})),
+  'get with includes': getPayment('?include=payment_method,project', async (service, who) => ({
     payment_method_id: await savedMethod(service, who),
     project_id: await projectOf(service, who),
   })),
-  'get of an organization': get('', async (service, who) => ({ organization_id: await organizationOf(service, who) })),
+  'get of an organization': getPayment('', async (service, who) => ({
+    organization_id: await storeOrganization(service, who),
+  })),
   'get of an organization, cached': async (service) => {
-    const prepared = await get('', async (_, who) => ({ organization_id: await organizationOf(service, who) }))(
-      service,
-    );
+    const prepared = await getPayment('', async (_, who) => ({
+      organization_id: await storeOrganization(service, who),
+    }))(service);
     return { ...prepared, warm: prepared.ask };
   },
-  'get of an organization with includes': get('?include=project', async (service, who) => ({
-    organization_id: await organizationOf(service, who),
+  'get of an organization with includes': getPayment('?include=project', async (service, who) => ({
+    organization_id: await storeOrganization(service, who),
     project_id: await projectOf(service, who),
   })),
-  'get with includes of another organization': get('?include=project', async (service, who) => ({
-    project_id: await projectOf(service, who, { organization_id: await organizationOf(service, who) }),
+  'get with includes of another organization': getPayment('?include=project', async (service, who) => ({
+    project_id: await projectOf(service, who, { organization_id: await storeOrganization(service, who) }),
   })),
   'get by a guest token': async (service) => {
-    const who = await guest(service);
-    return { ask: read(`/payments/${who.payment.id}`, who), status: 200 };
+    const who = await newGuest(service);
+    return { ask: get(`/payments/${who.payment.id}`, who), status: 200 };
   },
   timeline: async (service) => {
-    const who = await guest(service);
-    return { ask: read(`/payments/${who.payment.id}/timeline`, who), status: 200 };
+    const who = await newGuest(service);
+    return { ask: get(`/payments/${who.payment.id}/timeline`, who), status: 200 };
   },
   list: list(async () => PAGE),
   'list by status': list(async () => ({ ...PAGE, status: 'succeeded' })),
   'list by a guest token': async (service) => {
-    const who = await guest(service);
-    return { ask: read('/payments', who), status: 200 };
+    const who = await newGuest(service);
+    return { ask: get('/payments', who), status: 200 };
   },
   'list of an organization': list(async (service, who) => ({
     ...PAGE,
-    organization_id: await organizationOf(service, who),
+    organization_id: await storeOrganization(service, who),
   })),
   'list of an organization, cached': async (service) => {
-    const organization = async (_: Service, who: Person) => ({
+    const organization = async (_: Service, who: BenchUser) => ({
       ...PAGE,
-      organization_id: await organizationOf(service, who),
+      organization_id: await storeOrganization(service, who),
     });
     const prepared = await list(organization)(service);
     return { ...prepared, warm: prepared.ask };
@@ -269,20 +271,20 @@ export const PAYMENT_SCENARIOS: Readonly<Record<PaymentRow, Scenario>> = {
   'list with payment methods': async (service) => {
     const who = await person(service);
     await paid(service, who, { payment_method_id: await savedMethod(service, who) });
-    return warmed(who, read('/payments?include=payment_method', who));
+    return warmed(who, get('/payments?include=payment_method', who));
   },
   'list as CSV': async (service) => {
     const who = await person(service);
     for (let made = 0; made < PAYMENTS_LISTED; made += 1) await paid(service, who);
-    return warmed(who, read('/payments', { headers: { ...who.headers, accept: 'text/csv' } }));
+    return warmed(who, get('/payments', { headers: { ...who.headers, accept: 'text/csv' } }));
   },
   summary: async (service) => summary(await person(service), '/payments/summary', service),
   'summary of an organization': async (service) => {
     const who = await person(service);
-    const organization_id = await organizationOf(service, who);
+    const organization_id = await storeOrganization(service, who);
     await paid(service, who, { organization_id });
     await service.advance(UNCACHED);
-    return warmed(who, read(`/payments/summary?organization_id=${organization_id}`, who));
+    return warmed(who, get(`/payments/summary?organization_id=${organization_id}`, who));
   },
   'summary of all payments': async (service) =>
     summary(await person(service, { is_admin: true }), '/admin/summary', service),
@@ -290,8 +292,8 @@ export const PAYMENT_SCENARIOS: Readonly<Record<PaymentRow, Scenario>> = {
   'page of the console': async (service) => warmed(await person(service), { method: 'GET', path: '/console' }),
   'file of the console': async (service) => warmed(await person(service), { method: 'GET', path: CONSOLE_SCRIPT }),
   'list by a guest e-mail': async (service) => {
-    const { email } = await guest(service);
-    return { ask: read(`/payments/guest/${email}`, { headers: {} }), status: 200 };
+    const { email } = await newGuest(service);
+    return { ask: get(`/payments/guest/${email}`, { headers: {} }), status: 200 };
   },
   'update intent': change({ total_cents: 9_900 }),
   'update intent, here only': change({ metadata: { order_id: '1043' } }),
@@ -322,7 +324,7 @@ export const SIZES: Readonly<Record<string, (service: Service) => Promise<Json>>
   },
   'typical, of an organization, paid': async (service) => {
     const who = await person(service);
-    return paid(service, who, { organization_id: await organizationOf(service, who) });
+    return paid(service, who, { organization_id: await storeOrganization(service, who) });
   },
   'typical, with a saved method, paid': async (service) => {
     const who = await person(service);
@@ -334,7 +336,7 @@ export const SIZES: Readonly<Record<string, (service: Service) => Promise<Json>>
     return paid(service, who, { payment_method_id: method, project_id: await projectOf(service, who) });
   },
   'typical, of a guest, paid': async (service) => {
-    const who = await guest(service);
+    const who = await newGuest(service);
     await service.must(post(`/payments/confirm/${who.payment.id}`, who));
     return who.payment;
   },

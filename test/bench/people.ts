@@ -1,24 +1,24 @@
 import { type Key, memberKey, organizationKey, referenceKey } from '../../shared/table/keys.ts';
 import { guestIntentBody, VISA } from '../builders/intent.ts';
+import { DAY_SECONDS } from '../builders/seconds.ts';
 import type { Ask, Json, Service } from './service.ts';
 
-/** A row's request, with everything before it done. */
-export interface Prepared {
+/** The request that a scenario measures; its records exist already. */
+export interface PreparedRequest {
   readonly ask: Ask;
   readonly status: number;
   /** A request before the measured one, so that the session is cached; by default the caller's list. */
   readonly warm?: Ask;
-  /** What the request stores, where its size counts. */
+  /** The item that the request stores, if its size counts. */
   readonly stores?: Key;
 }
 
-export type Scenario = (service: Service) => Promise<Prepared>;
+export type Scenario = (service: Service) => Promise<PreparedRequest>;
 
-const DAY = 86_400;
 /** Longer than a membership is cached. */
 export const UNCACHED = 301;
 
-/** As long as payments usually are: two of four texts, two pieces of metadata. */
+/** A payment of typical size: two of four texts, two keys of metadata. */
 export const typical = (fields: Fields = {}): Fields => ({
   total_cents: 12_950,
   currency: 'EUR',
@@ -30,7 +30,7 @@ export const typical = (fields: Fields = {}): Fields => ({
 });
 export type Fields = Readonly<Record<string, unknown>>;
 
-export interface Person {
+export interface BenchUser {
   readonly userId: string;
   readonly email: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -38,33 +38,33 @@ export interface Person {
 
 let people = 0;
 
-export const person = async (service: Service, claims: Fields = {}): Promise<Person> => {
+export const person = async (service: Service, claims: Fields = {}): Promise<BenchUser> => {
   people += 1;
   const email = `jane.doe.${people}@example.com`;
-  const session = await service.control('/sessions', { email, expires_in: 30 * DAY, ...claims });
+  const session = await service.control('/sessions', { email, expires_in: 30 * DAY_SECONDS, ...claims });
   return { userId: session.user_id, email, headers: { 'x-session-id': session.session_id } };
 };
 
-export const post = (path: string, { headers }: Pick<Person, 'headers'>, body: unknown = {}): Ask => ({
+export const post = (path: string, { headers }: Pick<BenchUser, 'headers'>, body: unknown = {}): Ask => ({
   method: 'POST',
   path,
   body,
   headers,
 });
-export const read = (path: string, { headers }: Pick<Person, 'headers'>): Ask => ({ method: 'GET', path, headers });
+export const get = (path: string, { headers }: Pick<BenchUser, 'headers'>): Ask => ({ method: 'GET', path, headers });
 export const withKey = (ask: Ask, key: string): Ask => ({
   ...ask,
   headers: { ...ask.headers, 'idempotency-key': key },
 });
-export const listOf = (who: Pick<Person, 'headers'>): Ask => read('/payments?limit=1', who);
+export const listOf = (who: Pick<BenchUser, 'headers'>): Ask => get('/payments?limit=1', who);
 
-/** The request, its caller's session cached. */
-export const warmed = (who: Person, ask: Ask, status = 200): Prepared => ({ ask, status, warm: listOf(who) });
+/** The request, with its caller's session in the cache. */
+export const warmed = (who: BenchUser, ask: Ask, status = 200): PreparedRequest => ({ ask, status, warm: listOf(who) });
 
-export const intent = (service: Service, who: Person, fields: Fields = {}): Promise<Json> =>
+export const intent = (service: Service, who: BenchUser, fields: Fields = {}): Promise<Json> =>
   service.must(post('/payments/intents', who, typical(fields)));
 
-export const paid = async (service: Service, who: Person, fields: Fields = {}): Promise<Json> => {
+export const paid = async (service: Service, who: BenchUser, fields: Fields = {}): Promise<Json> => {
   const payment = await intent(service, who, fields);
   await service.must(post(`/payments/confirm/${payment.id}`, who));
   return payment;
@@ -72,8 +72,8 @@ export const paid = async (service: Service, who: Person, fields: Fields = {}): 
 
 const TIMES = { createdAt: '2026-01-01T00:00:00.000Z', updatedAt: '2026-01-01T00:00:00.000Z' };
 
-/** As much of an organization with one member as decisions on access read. */
-export const organizationOf = async (service: Service, { userId }: Person): Promise<string> => {
+/** The items of an organization with one member that access decisions read. */
+export const storeOrganization = async (service: Service, { userId }: BenchUser): Promise<string> => {
   people += 1;
   const id = `org_${String(people).padStart(24, '0')}`;
   await service.store(organizationKey(id), { id, version: 1, name: 'Acme', ownerUserId: userId, ...TIMES });
@@ -83,10 +83,10 @@ export const organizationOf = async (service: Service, { userId }: Person): Prom
   return id;
 };
 
-/** Of the person, or of the organization that is named. */
+/** A project of the user, or of the named organization. */
 export const projectOf = async (
   service: Service,
-  { userId }: Person,
+  { userId }: BenchUser,
   owner: Fields = { owner_user_id: userId },
 ): Promise<string> => {
   people += 1;
@@ -105,17 +105,17 @@ export const projectOf = async (
   return id;
 };
 
-export const savedMethod = async (service: Service, who: Person): Promise<string> => {
+export const savedMethod = async (service: Service, who: BenchUser): Promise<string> => {
   const body = { provider_id: 'provider_a', provider_payment_method_token: VISA };
   return (await service.must(post('/payment-methods', who, body))).id;
 };
 
-export interface Guest extends Pick<Person, 'headers'> {
+export interface Guest extends Pick<BenchUser, 'headers'> {
   readonly payment: Json;
   readonly email: string;
 }
 
-export const guest = async (service: Service): Promise<Guest> => {
+export const newGuest = async (service: Service): Promise<Guest> => {
   people += 1;
   const email = `gus.doe.${people}@example.com`;
   const payment = await service.must(

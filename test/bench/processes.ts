@@ -7,13 +7,16 @@ import * as z from 'zod';
  * A part of a bench in a process of its own, so that its work is measured separately. It sends one message when it is
  * ready.
  */
-export interface Started {
+export interface StartedProcess {
   readonly said: unknown;
   stop(): Promise<void>;
 }
 
-/** @throws where it ends before it is ready. */
-export const startProcess = async (file: string, settings: Readonly<Record<string, string>> = {}): Promise<Started> => {
+/** @throws if the process ends before it is ready. */
+export const startProcess = async (
+  file: string,
+  settings: Readonly<Record<string, string>> = {},
+): Promise<StartedProcess> => {
   const child = fork(file, [JSON.stringify(settings)], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
   const ended = once(child, 'exit');
   const [said] = await Promise.race([
@@ -37,7 +40,7 @@ const settingsSchema = z.record(z.string(), z.string());
 export const settingsOfProcess = (): Readonly<Record<string, string>> =>
   settingsSchema.parse(JSON.parse(argv[2] ?? '{}'));
 
-/** What it does once it is ready. */
+/** Reports that the process is ready, and stops its work at SIGTERM. */
 export const ready = (said: unknown, stop: () => Promise<void>): void => {
   process.on('SIGTERM', () => void stop().then(() => process.exit(0)));
   process.send?.(said);

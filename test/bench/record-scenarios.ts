@@ -3,12 +3,12 @@ import { intentBody, VISA } from '../builders/intent.ts';
 import { customerBody } from '../builders/payer.ts';
 import { inviteBody, productBody, tierBody } from '../builders/reference.ts';
 import { targetOf } from '../builders/target-of.ts';
-import { type Fields, type Person, person, post, read, type Scenario, warmed, withKey } from './people.ts';
+import { type BenchUser, type Fields, get, person, post, type Scenario, warmed, withKey } from './people.ts';
 import type { RecordRow } from './record-budgets.ts';
 import type { Ask, Json, Service } from './service.ts';
 
 /** Customers, methods, addresses, organizations and reference records. */
-const write = (target: string, { headers }: Person, body?: unknown): Ask => ({
+const write = (target: string, { headers }: BenchUser, body?: unknown): Ask => ({
   ...targetOf(target),
   headers,
   ...(body !== undefined && { body }),
@@ -17,8 +17,8 @@ const write = (target: string, { headers }: Person, body?: unknown): Ask => ({
 /** A request of a person about an existing record. */
 const having =
   (
-    make: (service: Service, who: Person) => Promise<Json>,
-    ask: (id: string, who: Person) => Ask,
+    make: (service: Service, who: BenchUser) => Promise<Json>,
+    ask: (id: string, who: BenchUser) => Ask,
     status = 200,
   ): Scenario =>
   async (service) => {
@@ -37,18 +37,18 @@ const making =
   };
 
 const METHOD = { provider_id: 'provider_a', provider_payment_method_token: VISA };
-const customer = (service: Service, who: Person) => service.must(post('/customers', who, customerBody()));
-const method = (service: Service, who: Person, fields: Fields = {}) =>
+const customer = (service: Service, who: BenchUser) => service.must(post('/customers', who, customerBody()));
+const method = (service: Service, who: BenchUser, fields: Fields = {}) =>
   service.must(post('/payment-methods', who, { ...METHOD, ...fields }));
-const address = (service: Service, who: Person, fields: Fields = {}) =>
+const address = (service: Service, who: BenchUser, fields: Fields = {}) =>
   service.must(post('/addresses', who, fullAddress(fields)));
-const organization = async (service: Service, who: Person) =>
+const organization = async (service: Service, who: BenchUser) =>
   (await service.must(post('/organizations', who, { name: 'Acme' }))).data;
 
 interface Company {
   readonly id: string;
-  readonly owner: Person;
-  readonly member: Person;
+  readonly owner: BenchUser;
+  readonly member: BenchUser;
   readonly memberId: string;
 }
 
@@ -61,18 +61,18 @@ const company = async (service: Service): Promise<Company> => {
 };
 
 const inCompany =
-  (ask: (company: Company) => { readonly who: Person; readonly ask: Ask }, status = 200): Scenario =>
+  (ask: (company: Company) => { readonly who: BenchUser; readonly ask: Ask }, status = 200): Scenario =>
   async (service) => {
     const { who, ask: asked } = ask(await company(service));
     return warmed(who, asked, status);
   };
 
-const admin = async (service: Service): Promise<Person> => person(service, { is_admin: true });
+const admin = async (service: Service): Promise<BenchUser> => person(service, { is_admin: true });
 
 const withRecord =
   (
     [kind, body]: readonly [kind: 'products' | 'tiers' | 'invites', body: Fields],
-    ask: (id: string, who: Person) => Ask,
+    ask: (id: string, who: BenchUser) => Ask,
     status = 200,
   ): Scenario =>
   async (service) => {
@@ -86,8 +86,8 @@ const withRecord =
 export const RECORD_SCENARIOS: Readonly<Record<RecordRow, Scenario>> = {
   'create customer': making('/customers', customerBody()),
   'create customer with an Idempotency-Key': making('/customers', customerBody(), 'bench-c'),
-  'get customer': having(customer, (id, who) => read(`/customers/${id}`, who)),
-  'list customers': having(customer, (_, who) => read('/customers', who)),
+  'get customer': having(customer, (id, who) => get(`/customers/${id}`, who)),
+  'list customers': having(customer, (_, who) => get('/customers', who)),
   'update customer': having(customer, (id, who) => write(`PUT /customers/${id}`, who, { name: 'Grace Hopper' })),
   'delete customer, another is there': async (service) => {
     const who = await person(service);
@@ -103,8 +103,8 @@ export const RECORD_SCENARIOS: Readonly<Record<RecordRow, Scenario>> = {
     return warmed(who, post('/payment-methods', who, METHOD), 201);
   },
   'create payment method, the first': making('/payment-methods', METHOD),
-  'get payment method': having(method, (id, who) => read(`/payment-methods/${id}`, who)),
-  'list payment methods': having(method, (_, who) => read('/payment-methods', who)),
+  'get payment method': having(method, (id, who) => get(`/payment-methods/${id}`, who)),
+  'list payment methods': having(method, (_, who) => get('/payment-methods', who)),
   'update payment method': having(method, (id, who) => write(`PUT /payment-methods/${id}`, who, { alias: 'Work' })),
   'link an address to a payment method': async (service) => {
     const who = await person(service);
@@ -122,32 +122,32 @@ export const RECORD_SCENARIOS: Readonly<Record<RecordRow, Scenario>> = {
 
   'create address': making('/addresses', fullAddress()),
   'create address as default': making('/addresses', fullAddress({ is_default: true })),
-  'get address': having(address, (id, who) => read(`/addresses/${id}`, who)),
-  'list addresses': having(address, (_, who) => read('/addresses', who)),
+  'get address': having(address, (id, who) => get(`/addresses/${id}`, who)),
+  'list addresses': having(address, (_, who) => get('/addresses', who)),
   'list payments of all owners': async (service) => {
     const by = await admin(service);
     for (let made = 0; made < 3; made += 1) await service.must(post('/payments/intents', by, intentBody()));
     await service.settle();
-    return warmed(by, read('/admin/payments?limit=2', by));
+    return warmed(by, get('/admin/payments?limit=2', by));
   },
   'find a payment of any owner by its id': async (service) => {
     const [by, other] = [await admin(service), await person(service)];
     const { id } = await service.must(post('/payments/intents', other, intentBody()));
     await service.settle();
-    return warmed(by, read(`/admin/payments?search=${id}`, by));
+    return warmed(by, get(`/admin/payments?search=${id}`, by));
   },
   'update address': having(address, (id, who) => write(`PUT /addresses/${id}`, who, { city: 'Springfield' })),
   'set default address': having(address, (id, who) => post(`/addresses/${id}/set-default`, who)),
   'delete address': having(address, (id, who) => write(`DELETE /addresses/${id}`, who), 204),
 
   'create organization': making('/organizations', { name: 'Acme' }),
-  'list organizations': having(organization, (_, who) => read('/organizations', who)),
-  'get organization': having(organization, (id, who) => read(`/organizations/${id}`, who)),
+  'list organizations': having(organization, (_, who) => get('/organizations', who)),
+  'get organization': having(organization, (id, who) => get(`/organizations/${id}`, who)),
   'update organization': having(organization, (id, who) =>
     write(`PUT /organizations/${id}`, who, { name: 'Acme Ltd' }),
   ),
   'delete organization': having(organization, (id, who) => write(`DELETE /organizations/${id}`, who)),
-  'list members': inCompany(({ id, owner }) => ({ who: owner, ask: read(`/organizations/${id}/members`, owner) })),
+  'list members': inCompany(({ id, owner }) => ({ who: owner, ask: get(`/organizations/${id}/members`, owner) })),
   'add member': async (service) => {
     const { id, owner } = await company(service);
     const { email } = await person(service);
@@ -184,13 +184,13 @@ export const RECORD_SCENARIOS: Readonly<Record<RecordRow, Scenario>> = {
   'get an erasure': async (service) => {
     const who = await admin(service);
     const made = await service.must(post('/admin/erasures', who, { user_id: `read_${who.userId}` }));
-    return warmed(who, read(`/admin/erasures/${made.data.id}`, who));
+    return warmed(who, get(`/admin/erasures/${made.data.id}`, who));
   },
   'put reference record': withRecord(['products', productBody()], (id, who) =>
     write(`PUT /admin/products/${id}`, who, productBody({ name: 'Renamed' })),
   ),
-  'get reference record': withRecord(['products', productBody()], (id, who) => read(`/admin/products/${id}`, who)),
-  'list reference records': withRecord(['products', productBody()], (_, who) => read('/admin/products', who)),
+  'get reference record': withRecord(['products', productBody()], (id, who) => get(`/admin/products/${id}`, who)),
+  'list reference records': withRecord(['products', productBody()], (_, who) => get('/admin/products', who)),
   'delete reference record': withRecord(
     ['products', productBody()],
     (id, who) => write(`DELETE /admin/products/${id}`, who),

@@ -9,7 +9,7 @@ import { countKey, ownerPartition } from '../../shared/table/keys.ts';
 import type { Item } from '../../shared/table/table.ts';
 import { openClient, type Service } from './service.ts';
 
-/** Payments of one owner as the service would have stored them, counters too, written past it. */
+/** Payments of one owner with their counters, as the service stores them, written directly to the table. */
 export interface Seeding {
   readonly userId: string;
   readonly count: number;
@@ -27,7 +27,7 @@ const TERM_EVERY = 100;
 
 /** As many as a transaction takes: the engine is four times as fast by these as by BatchWriteItem. */
 const BATCH = 100;
-/** One is made while another is written. */
+/** The next transaction is prepared while one is written. */
 const LANES = 2;
 
 /** @param shares what the payments add to the sums; those of earlier calls count, too. */
@@ -40,7 +40,7 @@ export const seed = async (service: Service, seedings: readonly Seeding[], share
   );
 };
 
-/** No scenario reads it, and writing it would nearly double the time. */
+/** No scenario reads the history, and writing it would nearly double the time. */
 export const withoutStream = async (service: Service): Promise<void> => {
   const client = openClient(service.dynamoEndpoint);
   const StreamSpecification = { StreamEnabled: false };

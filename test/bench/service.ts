@@ -19,7 +19,7 @@ export interface Ask {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-export interface Answer {
+export interface ServiceAnswer {
   readonly status: number;
   /** The text where it is no JSON. */
   readonly body: Json;
@@ -47,7 +47,7 @@ export const startService = async (wanted: (trigger: Trigger) => boolean = () =>
   setHost({ env: { ...host.env, AWS_ENDPOINT_URL_DYNAMODB: meter.endpoint }, now: host.clock.now });
   const items = openItems(host);
 
-  const ask = async ({ method, path, body: sent, headers }: Ask): Promise<Answer> => {
+  const ask = async ({ method, path, body: sent, headers }: Ask): Promise<ServiceAnswer> => {
     const response = await fetch(`${host.baseUrl}${path}`, {
       method,
       headers: { ...(sent !== undefined && { 'content-type': 'application/json' }), ...headers },

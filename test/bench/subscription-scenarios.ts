@@ -1,6 +1,15 @@
 import { derivedId } from '../../shared/core/ids.ts';
 import { referenceKey } from '../../shared/table/keys.ts';
-import { type Fields, type Person, type Prepared, person, post, read, type Scenario, warmed } from './people.ts';
+import {
+  type BenchUser,
+  type Fields,
+  get,
+  type PreparedRequest,
+  person,
+  post,
+  type Scenario,
+  warmed,
+} from './people.ts';
 import type { Ask, Json, Service } from './service.ts';
 import type { SubscriptionRow } from './subscription-budgets.ts';
 
@@ -8,11 +17,11 @@ import type { SubscriptionRow } from './subscription-budgets.ts';
 const PROVIDER = { provider_id: 'provider_c' };
 const PLAN = { total_cents: 2_900, currency: 'USD', billing_interval: 'monthly', concept: 'Plan M, monthly' };
 
-interface Payer extends Person {
+interface Payer extends BenchUser {
   readonly names: Fields;
 }
 
-const saveMethod = async (service: Service, who: Person): Promise<string> => {
+const saveMethod = async (service: Service, who: BenchUser): Promise<string> => {
   const body = { ...PROVIDER, provider_payment_method_token: 'cnon:card-nonce-ok' };
   return (await service.must(post('/payment-methods', who, body))).id;
 };
@@ -47,7 +56,12 @@ const create =
     return warmed(who, post('/subscriptions', who, { ...who.names, ...(await fields(service)) }), 201);
   };
 
-const patch = (path: string, who: Person, body: Fields): Ask => ({ method: 'PATCH', path, body, headers: who.headers });
+const patch = (path: string, who: BenchUser, body: Fields): Ask => ({
+  method: 'PATCH',
+  path,
+  body,
+  headers: who.headers,
+});
 
 /** @param ask the measured request about an active subscription. */
 const onSubscription =
@@ -55,7 +69,7 @@ const onSubscription =
     ask: (id: string, who: Payer, service: Service) => Ask | Promise<Ask>,
     before: readonly (readonly [string, Fields])[] = [],
   ): Scenario =>
-  async (service): Promise<Prepared> => {
+  async (service): Promise<PreparedRequest> => {
     const who = await payer(service);
     const { id } = await subscribe(service, who);
     for (const [command, body] of before) await service.must(post(`/subscriptions/${id}/${command}`, who, body));
@@ -73,21 +87,21 @@ const onMember =
   async (service) => {
     const who = await payer(service);
     const { id } = await subscribe(service, who, { product_id: await productOf(service) });
-    return warmed(who, read(path(id), who));
+    return warmed(who, get(path(id), who));
   };
 
 export const SUBSCRIPTION_SCENARIOS = {
   'create subscription': create(async () => PLAN),
   'create subscription with a membership': create(async (service) => ({ product_id: await productOf(service) })),
   'create subscription, on trial': create(async () => ({ ...PLAN, trial_days: 14 })),
-  'get subscription': onSubscription((id, who) => read(`/subscriptions/${id}`, who)),
-  'timeline of a subscription': onSubscription((id, who) => read(`/subscriptions/${id}/timeline`, who)),
-  'list subscriptions': onSubscription((_, who) => read('/subscriptions?limit=10', who)),
+  'get subscription': onSubscription((id, who) => get(`/subscriptions/${id}`, who)),
+  'timeline of a subscription': onSubscription((id, who) => get(`/subscriptions/${id}/timeline`, who)),
+  'list subscriptions': onSubscription((_, who) => get('/subscriptions?limit=10', who)),
   'list subscriptions by a guest e-mail': async () => ({
-    ask: { method: 'GET', path: '/subscriptions/guest/nobody@example.com' },
+    ask: { method: 'GET', path: '/subscriptions/guest/unknown@example.com' },
     status: 200,
   }),
-  'list subscriptions with methods': onSubscription((_, who) => read('/subscriptions?limit=10&include_pm=true', who)),
+  'list subscriptions with methods': onSubscription((_, who) => get('/subscriptions?limit=10&include_pm=true', who)),
   'change subscription, metadata': onSubscription((id, who) =>
     patch(`/subscriptions/${id}`, who, { metadata: { seat: '12' } }),
   ),

@@ -1,11 +1,11 @@
-import type { Call, Level, Run } from './meter.ts';
-import { NO_UNITS, sumOf, type Units } from './units.ts';
+import type { Level, Run, TableCall } from './meter.ts';
+import { type CapacityUnits, NO_UNITS, sumOf } from './units.ts';
 
 /** Totals of runs: the part before the caller's answer, and the work after it. */
 export interface Cost {
   readonly requests: number;
   readonly levels: number;
-  readonly units: Units;
+  readonly units: CapacityUnits;
 }
 
 /** Parts of a request that have budgets of their own, recognized by their items. */
@@ -27,7 +27,7 @@ const WORKERS: Readonly<Record<string, string>> = {
 export interface Tally {
   readonly parts: Readonly<Record<Part, Cost>>;
   readonly levels: readonly Level[];
-  readonly later: ReadonlyMap<string, Units>;
+  readonly later: ReadonlyMap<string, CapacityUnits>;
   /** Functions that ran after the answer, each called by itself. */
   readonly runsLater: number;
 }
@@ -51,7 +51,7 @@ export const tallyOf = (runs: readonly Run[], functionId: string): Tally => {
 };
 
 const isPartName = (about: string): about is keyof typeof PARTS => Object.hasOwn(PARTS, about);
-const partOf = ({ about }: Call): Part => (isPartName(about) ? PARTS[about] : 'own');
+const partOf = ({ about }: TableCall): Part => (isPartName(about) ? PARTS[about] : 'own');
 
 /** A level of several parts is a level of each: parts that ran side by side would show as one too many. */
 const costOf = (levels: readonly Level[], part: Part): Cost => {
@@ -61,8 +61,8 @@ const costOf = (levels: readonly Level[], part: Part): Cost => {
 };
 
 /** Units by who spends them. */
-export const workOf = (runs: readonly Run[]): ReadonlyMap<string, Units> => {
-  const work = new Map<string, Units>(Object.values(WORKERS).map((name) => [name, NO_UNITS]));
+export const workOf = (runs: readonly Run[]): ReadonlyMap<string, CapacityUnits> => {
+  const work = new Map<string, CapacityUnits>(Object.values(WORKERS).map((name) => [name, NO_UNITS]));
   for (const { functionId, levels } of runs) {
     for (const call of levels.flat()) {
       const name = call.about === 'LOG' ? 'log' : (WORKERS[functionId] ?? functionId);
@@ -76,4 +76,4 @@ export const workOf = (runs: readonly Run[]): ReadonlyMap<string, Units> => {
 export const trailOf = (levels: readonly Level[]): string =>
   levels.map((level) => level.map(nameOf).join(' | ')).join(' > ');
 
-const nameOf = ({ operation, about }: Call): string => `${operation.replace(/Items?$/, '')} ${about}`;
+const nameOf = ({ operation, about }: TableCall): string => `${operation.replace(/Items?$/, '')} ${about}`;

@@ -55,17 +55,17 @@ const numberBytes = (text: string): number => {
 
 export const writeUnitsOf = (bytes: number): number => Math.max(1, Math.ceil(bytes / KILOBYTE));
 
-export interface Units {
+export interface CapacityUnits {
   readonly read: number;
-  /** Of the table and of the indexes that lists read. */
+  /** Units of the table and of the indexes that lists read. */
   readonly write: number;
-  /** Of the `due` index alone. */
+  /** Units of the `due` index only. */
   readonly due: number;
 }
 
-export const NO_UNITS: Units = { read: 0, write: 0, due: 0 };
+export const NO_UNITS: CapacityUnits = { read: 0, write: 0, due: 0 };
 
-export const sumOf = (all: readonly Units[]): Units =>
+export const sumOf = (all: readonly CapacityUnits[]): CapacityUnits =>
   all.reduce(
     (sum, { read, write, due }) => ({ read: sum.read + read, write: sum.write + write, due: sum.due + due }),
     NO_UNITS,
@@ -91,8 +91,8 @@ const TRANSACTION_FACTOR = 2;
 const READS: readonly string[] = ['GetItem', 'BatchGetItem', 'Query', 'Scan', 'TransactGetItems'];
 
 /** The cost of one request. @param body the engine's answer, with its consumed capacity. */
-export const unitsOf = (operation: string, status: number, body: unknown): Units => {
-  if (status === 200) return told(operation, body);
+export const unitsOf = (operation: string, status: number, body: unknown): CapacityUnits => {
+  if (status === 200) return consumedUnits(operation, body);
   // A write whose condition fails costs the size of the existing item; the answer has no units.
   const { CancellationReasons, ...single } = refusedSchema.parse(body);
   const items = (CancellationReasons ?? [single]).map(({ Item }) => (Item ? writeUnitsOf(itemBytes(Item)) : 1));
@@ -100,7 +100,7 @@ export const unitsOf = (operation: string, status: number, body: unknown): Units
   return { read: 0, write, due: 0 };
 };
 
-const told = (operation: string, body: unknown): Units => {
+const consumedUnits = (operation: string, body: unknown): CapacityUnits => {
   const { ConsumedCapacity } = answerSchema.parse(body);
   const all = ConsumedCapacity.reduce((sum, { CapacityUnits }) => sum + CapacityUnits, 0);
   if (READS.includes(operation)) return { read: all, write: 0, due: 0 };

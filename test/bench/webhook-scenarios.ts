@@ -1,12 +1,12 @@
 import {
+  type BenchUser,
   type Fields,
+  get,
   intent,
-  organizationOf,
-  type Person,
   person,
   post,
-  read,
   type Scenario,
+  storeOrganization,
   UNCACHED,
   warmed,
 } from './people.ts';
@@ -14,14 +14,14 @@ import type { Ask, Json, Service } from './service.ts';
 import type { WebhookRow } from './webhook-budgets.ts';
 
 /** Logs of webhooks, test events, events sent again. */
-const PAYMENTS_TOLD_OF = 4;
+const PAYMENTS_PUBLISHED = 4;
 
-const logsOf = (who: Pick<Person, 'headers'>, query = ''): Ask =>
-  read(`/webhooks/logs?limit=3&event_type=payment.created${query}`, who);
+const logsOf = (who: Pick<BenchUser, 'headers'>, query = ''): Ask =>
+  get(`/webhooks/logs?limit=3&event_type=payment.created${query}`, who);
 
 /** Payments of a user, delivered to the only target, and the log entries of these deliveries. */
-const delivered = async (service: Service, who: Person, fields: Fields = {}): Promise<Json[]> => {
-  for (let made = 0; made < PAYMENTS_TOLD_OF; made += 1) await intent(service, who, fields);
+const delivered = async (service: Service, who: BenchUser, fields: Fields = {}): Promise<Json[]> => {
+  for (let made = 0; made < PAYMENTS_PUBLISHED; made += 1) await intent(service, who, fields);
   await service.settle();
   return service.must(logsOf(who));
 };
@@ -35,9 +35,9 @@ const logs =
   };
 
 /** An organization, and its owner in a session of it, whose membership is not cached. */
-const organizationWithLogs = async (service: Service): Promise<{ boss: Person; entry: Json }> => {
+const organizationWithLogs = async (service: Service): Promise<{ boss: BenchUser; entry: Json }> => {
   const owner = await person(service);
-  const organization_id = await organizationOf(service, owner);
+  const organization_id = await storeOrganization(service, owner);
   const boss = await person(service, { user_id: owner.userId, organization_id });
   const [entry] = await delivered(service, boss);
   await service.advance(UNCACHED);
@@ -49,7 +49,7 @@ export const WEBHOOK_SCENARIOS: Readonly<Record<WebhookRow, Scenario>> = {
   'webhook logs by status': logs('&status=success'),
   'webhook logs of an organization': async (service) => {
     const { boss } = await organizationWithLogs(service);
-    return { ask: logsOf(boss), status: 200, warm: read('/customers?organization_id=&limit=1', boss) };
+    return { ask: logsOf(boss), status: 200, warm: get('/customers?organization_id=&limit=1', boss) };
   },
   'webhook logs, all there are': async (service) => {
     await delivered(service, await person(service));
@@ -59,7 +59,7 @@ export const WEBHOOK_SCENARIOS: Readonly<Record<WebhookRow, Scenario>> = {
   'one webhook log': async (service) => {
     const who = await person(service);
     const [entry] = await delivered(service, who);
-    return warmed(who, read(`/webhooks/logs/${entry.id}`, who));
+    return warmed(who, get(`/webhooks/logs/${entry.id}`, who));
   },
   'webhook test': async (service) => {
     const admin = await person(service, { is_admin: true });
@@ -68,7 +68,7 @@ export const WEBHOOK_SCENARIOS: Readonly<Record<WebhookRow, Scenario>> = {
   'webhook test by an owner': async (service) => {
     const { boss } = await organizationWithLogs(service);
     const ask = post('/webhooks/test', boss, { event: 'payment.succeeded' });
-    return { ask, status: 200, warm: read('/customers?organization_id=&limit=1', boss) };
+    return { ask, status: 200, warm: get('/customers?organization_id=&limit=1', boss) };
   },
   'webhook sent again': async (service) => {
     const [entry] = await delivered(service, await person(service));
@@ -78,6 +78,6 @@ export const WEBHOOK_SCENARIOS: Readonly<Record<WebhookRow, Scenario>> = {
   'webhook sent again by an owner': async (service) => {
     const { boss, entry } = await organizationWithLogs(service);
     const ask = post(`/webhooks/logs/${entry.id}/replay`, boss);
-    return { ask, status: 200, warm: read('/customers?organization_id=&limit=1', boss) };
+    return { ask, status: 200, warm: get('/customers?organization_id=&limit=1', boss) };
   },
 };

@@ -14,7 +14,7 @@ interface Sent {
 
 /** An event of the gateway (payload 2.0) with the fields that the service reads. */
 export const apiEvent = (sent: Sent = {}): APIGatewayProxyEventV2 => {
-  const { method = 'POST', path = '/things', query = '', params, headers = {}, body, base64 = false } = sent;
+  const { method = 'POST', path = '/items', query = '', params, headers = {}, body, base64 = false } = sent;
   const { sourceIp = '203.0.113.7' } = sent;
   return {
     version: '2.0',

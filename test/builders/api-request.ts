@@ -38,7 +38,7 @@ export const apiRequest = (fields: Partial<ApiRequest> = {}): ApiRequest => ({
   headers: {},
   sourceNetwork: '203.0.113.7',
   method: 'POST',
-  path: '/things',
+  path: '/items',
   idempotency: undefined,
   ...fields,
 });

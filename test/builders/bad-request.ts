@@ -10,7 +10,7 @@ export interface BadRequest {
 }
 
 /** The subjects of the requests: a credential, and payments that must not change. */
-export interface Target {
+export interface RequestTarget {
   readonly session: string;
   readonly unconfirmedId: string;
   readonly settledId: string;
@@ -232,7 +232,7 @@ const badCredential: Arb<{ headers: Record<string, string>; query: string }> = f
 );
 
 /** @returns an arbitrary of requests that are all refused. */
-export const badRequests = (target: Target): Arb<BadRequest> => {
+export const badRequests = (target: RequestTarget): Arb<BadRequest> => {
   const signedIn = { 'x-session-id': target.session, 'content-type': 'application/json' };
   const commands = [
     ['POST', `/payments/confirm/${target.unconfirmedId}`],
@@ -276,7 +276,7 @@ export const badRequests = (target: Target): Arb<BadRequest> => {
       ),
     },
     {
-      // Prices and currency stand on a prototype, or nowhere.
+      // Prices and currency are on the prototype only, or absent.
       weight: 1,
       arbitrary: fc
         .tuple(among(...CREATES), among('__proto__', 'constructor', 'prototype', 'body'))

@@ -1,7 +1,7 @@
+import { DAY } from '../../shared/core/time.ts';
 /** An independent calculation of period starts, by counting days and months without a library. */
 export type Interval = 'daily' | 'weekly' | 'monthly' | 'quarterly' | 'yearly';
 
-const DAY_MS = 86_400_000;
 const MONTHS: Readonly<Record<Interval, number>> = { daily: 0, weekly: 0, monthly: 1, quarterly: 3, yearly: 12 };
 const DAYS: Readonly<Record<Interval, number>> = { daily: 1, weekly: 7, monthly: 0, quarterly: 0, yearly: 0 };
 
@@ -16,7 +16,7 @@ export const oracleStart = (
   period: number,
 ): string => {
   const days = DAYS[interval] * multiplier * period;
-  if (days !== 0 || MONTHS[interval] === 0) return new Date(Date.parse(anchor) + days * DAY_MS).toISOString();
+  if (days !== 0 || MONTHS[interval] === 0) return new Date(Date.parse(anchor) + days * DAY).toISOString();
   const [year, month, day] = anchor.slice(0, 10).split('-').map(Number) as [number, number, number];
   const months = year * 12 + (month - 1) + MONTHS[interval] * multiplier * period;
   const [inYear, inMonth] = [Math.floor(months / 12), months % 12];

@@ -6,7 +6,7 @@ export interface Described {
   readonly group: string;
   readonly at: string;
   readonly kind: 'operation' | 'parameter' | 'header' | 'field' | 'schema' | 'response';
-  /** The name that the text must not only repeat. */
+  /** The name; a text that only repeats the name is refused. */
   readonly name: string;
   readonly text: string | undefined;
 }

@@ -5,7 +5,7 @@
 const SHORT = 2_500;
 const LONG = 25_000;
 export const LONGEST = 250_000;
-/** Ten times the length takes ten times as long, and a little more for what the machine does beside. */
+/** Ten times the length may take ten times as long, plus a margin for other work of the machine. */
 const MOST_GROWTH = 12;
 /**
  * The step out of the processor's cache makes linear work slower, once. Growth up to this is therefore asked again in the
@@ -49,7 +49,7 @@ const text = (head: string, unit: string): Text => ({
 });
 
 export const TEXTS: readonly Text[] = HEADS.flatMap((head) => UNITS.map((unit) => text(head, unit)));
-/** Enough for a whole function, whose expressions are each tried with all texts. */
+/** Enough for a whole function, whose expressions each read all texts. */
 const PLAIN_TEXTS: readonly Text[] = [
   ...['1', 'a', ' ', '@', '-', '"', '[', '\\', '😀', 'Zm9v', 'a@a.', '4 ', '_secret_', '?token=a', '[]', 'a,'],
 ].map((unit) => text('', unit));
@@ -109,7 +109,7 @@ export const growthOf = async (run: Run, texts: readonly Text[] = PLAIN_TEXTS): 
   for (const one of texts) {
     const long = await spent(run, one.of(LONG), 1);
     measured.push({ text: one, long });
-    // Quadratic already: the other texts would take their time too.
+    // The growth is quadratic already, so the other texts are skipped.
     if (long > FLOOR_MS) break;
   }
   const slowest = measured.toSorted((one, other) => other.long - one.long).slice(0, SLOWEST);

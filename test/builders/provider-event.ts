@@ -1,7 +1,7 @@
-import type { ProviderEvent } from '../flow/host.ts';
+import type { TestProviderEvent } from '../flow/host.ts';
 
 /** The fields of a payment's events, from the service's view of the payment. */
-interface Told {
+interface ReportedPayment {
   readonly provider_payment_id: string;
   readonly total_cents: number;
   readonly currency: string;
@@ -11,10 +11,10 @@ type Fields = Readonly<Record<string, unknown>>;
 
 /** An event of provider_a that agrees with the record. `object` overrides the payment's fields in it. */
 export const intentEvent = (
-  payment: Told,
+  payment: ReportedPayment,
   type: string,
-  { object = {}, ...event }: Omit<Partial<ProviderEvent>, 'object'> & { readonly object?: Fields } = {},
-): ProviderEvent => ({
+  { object = {}, ...event }: Omit<Partial<TestProviderEvent>, 'object'> & { readonly object?: Fields } = {},
+): TestProviderEvent => ({
   type,
   ...event,
   object: {

@@ -22,7 +22,7 @@ export const paymentIntent = (fields: Json = {}): Json => ({
 });
 
 /** One call that has reached Stripe. */
-export interface StripeCall {
+export interface ReceivedCall {
   readonly method: string;
   readonly path: string;
   readonly key: string | null;
@@ -37,9 +37,9 @@ export const answers = (status: number, body: unknown): Answer => {
 };
 export const refuses = (status: number, error: Json): Answer => answers(status, { error });
 
-/** An adapter whose every call is given one answer. */
+/** An adapter whose calls all get one answer. */
 export const stripeThatAnswers = (answer: Answer, env: Readonly<Record<string, string>> = {}) => {
-  const calls: StripeCall[] = [];
+  const calls: ReceivedCall[] = [];
   const { log, lines } = logLines();
   const { slots } = parseSettings({
     PROVIDER_A: 'stripe',

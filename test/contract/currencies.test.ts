@@ -7,7 +7,7 @@ import { STRIPE_CURRENCIES } from '../../shared/providers/stripe/currencies.ts';
 import type { CurrencyTable } from '../../shared/providers/wire/currencies.ts';
 import { openRig, type ProviderRig } from './provider-rig.ts';
 import { PAYPAL, SQUARE, STRIPE } from './provider-subjects.ts';
-import type { Subject } from './provider-suite.ts';
+import type { ProviderSubject } from './provider-suite.ts';
 
 /**
  * Every currency of an adapter's table against the simulator, which counts and refuses by a table of its own: a
@@ -21,7 +21,7 @@ interface Ledger {
   }[];
 }
 
-const PROVIDERS: readonly (readonly [Subject, CurrencyTable])[] = [
+const PROVIDERS: readonly (readonly [ProviderSubject, CurrencyTable])[] = [
   [STRIPE, STRIPE_CURRENCIES],
   [PAYPAL, PAYPAL_CURRENCIES],
   // The location of the simulator takes one of them.
@@ -129,7 +129,7 @@ describe('a location of Square', () => {
     expect(reads()).toBe(before);
   });
 
-  it('that could not be read is asked again by the next payment', async () => {
+  it('that could not be read is read again by the next payment', async () => {
     const fresh = rig.reopen(SQUARE.settings);
     await rig.control('POST', '/faults', { path: '/v2/locations', action: 'error_500', times: 1 });
     expect(await fresh?.checkAmount({ amountCents: 500, currency: 'USD' })).toMatchObject({ kind: 'not known' });

@@ -1,13 +1,14 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Outcome } from '../../shared/core/outcome.ts';
+import { DAY, MINUTE } from '../../shared/core/time.ts';
 import type { PaymentProvider } from '../../shared/providers/port/provider.ts';
 import type { ProviderSubscription, SubscriptionsPort } from '../../shared/providers/port/subscriptions.ts';
+import { DAY_SECONDS } from '../builders/seconds.ts';
 import { openRig, type ProviderRig } from './provider-rig.ts';
 import { STRIPE } from './provider-subjects.ts';
 
 /** The contract of native subscriptions: each operation and each of its outcomes. */
-const DAY_MS = 86_400_000;
-const DAY = 86_400;
+
 const AMOUNT = 2_500;
 
 let rig: ProviderRig;
@@ -210,7 +211,7 @@ describe('a subscription', () => {
       ourSubscriptionId: input.ourSubscriptionId,
       status: 'active',
       currentPeriodStart: now(),
-      currentPeriodEnd: now() + 31 * DAY,
+      currentPeriodEnd: now() + 31 * DAY_SECONDS,
       trialEnd: undefined,
       cancelAtPeriodEnd: false,
       isIncomplete: false,
@@ -223,7 +224,7 @@ describe('a subscription', () => {
         amountCents: AMOUNT,
         currency: 'USD',
         periodStart: now(),
-        periodEnd: now() + 31 * DAY,
+        periodEnd: now() + 31 * DAY_SECONDS,
         attempts: 1,
         failureCode: undefined,
         nextAttempt: null,
@@ -315,17 +316,17 @@ describe('a subscription', () => {
   it('of amount zero is active and charges nothing', async () => {
     const { subscription } = await created('pm_card_visa', { amountCents: 0 });
     expect(subscription).toMatchObject({ status: 'active', latestInvoice: undefined });
-    await rig.clock.advance(40 * DAY_MS);
+    await rig.clock.advance(40 * DAY);
     expect(await find(subscription.subscriptionId)).toMatchObject({ status: 'active', latestInvoice: undefined });
     expect((await ledger()).charges).toEqual([]);
   });
 
   it('in a trial is charged when the trial ends', async () => {
-    const trialEnd = now() + 10 * DAY;
+    const trialEnd = now() + 10 * DAY_SECONDS;
     const { subscription } = await created('pm_card_visa', { trialEnd });
     const period = { currentPeriodStart: now(), currentPeriodEnd: trialEnd };
     expect(subscription).toMatchObject({ status: 'trialing', trialEnd, latestInvoice: undefined, ...period });
-    await rig.clock.advance(10 * DAY_MS - 1);
+    await rig.clock.advance(10 * DAY - 1);
     expect(await paid()).toBe(0);
     await rig.clock.advance(1);
     expect(await find(subscription.subscriptionId)).toMatchObject({
@@ -336,11 +337,13 @@ describe('a subscription', () => {
     expect(await paid()).toBe(1);
   });
 
-  it('whose trial ends without a method is paused, and goes on with another one', async () => {
-    const { subscription, customerId, methodId } = await created('pm_card_visa', { trialEnd: now() + 10 * DAY });
+  it('whose trial ends without a method is paused, and continues with another method', async () => {
+    const { subscription, customerId, methodId } = await created('pm_card_visa', {
+      trialEnd: now() + 10 * DAY_SECONDS,
+    });
     const { subscriptionId } = subscription;
     await rig.provider.detachMethod(methodId);
-    await rig.clock.advance(11 * DAY_MS);
+    await rig.clock.advance(11 * DAY);
     expect(await find(subscriptionId)).toMatchObject({ status: 'paused' });
     const next = await attach(customerId, 'pm_card_visa');
     await native().changeMethod({ subscriptionId, methodId: next, isAttended: true, idempotencyKey: 'change' });
@@ -356,7 +359,7 @@ describe('a subscription', () => {
   it('that is processing is incomplete until its first charge has settled', async () => {
     const { subscription } = await created('pm_sim_processing_ok');
     expect(subscription).toMatchObject({ isIncomplete: true, latestInvoice: { status: 'processing', attempts: 1 } });
-    await rig.clock.advance(60_000);
+    await rig.clock.advance(MINUTE);
     expect(await find(subscription.subscriptionId)).toMatchObject({
       status: 'active',
       isIncomplete: false,
@@ -375,7 +378,7 @@ describe('a subscription', () => {
     expect(doneValue(await native().findOurs(input))).toEqual([]);
   });
 
-  it('that does not exist is refused in every operation but its cancellation', async () => {
+  it('that does not exist is refused in every operation except its cancellation', async () => {
     const absent = { subscriptionId: 'sub_absent', idempotencyKey: 'k' };
     const by = native();
     for (const call of [
@@ -409,7 +412,7 @@ describe('the end of a subscription', () => {
       const changed = await native().scheduleCancel({ subscriptionId, cancel, idempotencyKey: name() });
       expect(doneValue(changed)).toEqual({ ...subscription, cancelAtPeriodEnd: cancel });
     }
-    await rig.clock.advance(31 * DAY_MS);
+    await rig.clock.advance(31 * DAY);
     expect(await paid()).toBe(2);
   });
 
@@ -417,9 +420,9 @@ describe('the end of a subscription', () => {
     const { subscription } = await created();
     const { subscriptionId } = subscription;
     await native().scheduleCancel({ subscriptionId, cancel: true, idempotencyKey: 'k' });
-    await rig.clock.advance(31 * DAY_MS - 1);
+    await rig.clock.advance(31 * DAY - 1);
     expect(await find(subscriptionId)).toMatchObject({ status: 'active' });
-    await rig.clock.advance(100 * DAY_MS);
+    await rig.clock.advance(100 * DAY);
     expect(await find(subscriptionId)).toMatchObject({ status: 'canceled' });
     expect(await paid()).toBe(1);
   });
@@ -434,7 +437,7 @@ describe('the end of a subscription', () => {
     for (const _ of [1, 2]) {
       expect(await native().cancel(end)).toEqual({ kind: 'done', value: { subscriptionId: end.subscriptionId } });
     }
-    await rig.clock.advance(100 * DAY_MS);
+    await rig.clock.advance(100 * DAY);
     expect(await find(end.subscriptionId)).toMatchObject({ status: 'canceled' });
     expect(await paid()).toBe(1);
     expect(await native().scheduleCancel({ ...end, cancel: true, idempotencyKey: 'k2' })).toMatchObject({
@@ -445,11 +448,11 @@ describe('the end of a subscription', () => {
   it('collects no unpaid invoice', async () => {
     const { subscription, customerId } = await created('pm_sim_ok_1_then_nsf');
     const { subscriptionId } = subscription;
-    await rig.clock.advance(31 * DAY_MS);
+    await rig.clock.advance(31 * DAY);
     await native().cancel({ subscriptionId, idempotencyKey: 'k' });
     await attach(customerId, 'pm_card_visa');
     const { charges } = await ledger();
-    await rig.clock.advance(30 * DAY_MS);
+    await rig.clock.advance(30 * DAY);
     expect((await ledger()).charges).toEqual(charges);
   });
 });
@@ -458,7 +461,7 @@ describe('a renewal', () => {
   it('is charged once per period, under an intent that carries our id after labelling', async () => {
     const { subscription } = await created();
     const { subscriptionId } = subscription;
-    await rig.clock.advance(31 * DAY_MS);
+    await rig.clock.advance(31 * DAY);
     const { latestInvoice, ...renewed } = await find(subscriptionId);
     expect(renewed).toMatchObject({ status: 'active', currentPeriodStart: subscription.currentPeriodEnd });
     expect(latestInvoice).toMatchObject({ status: 'succeeded', periodStart: subscription.currentPeriodEnd });
@@ -477,14 +480,14 @@ describe('a renewal', () => {
 
   it('that is declined leaves the subscription past due, with the decline code', async () => {
     const { subscription } = await created('pm_sim_ok_1_then_nsf');
-    await rig.clock.advance(31 * DAY_MS);
+    await rig.clock.advance(31 * DAY);
     const found = await find(subscription.subscriptionId);
     expect(found).toMatchObject({
       status: 'past_due',
       currentPeriodStart: subscription.currentPeriodEnd,
       latestInvoice: { status: 'failed', attempts: 1, failureCode: 'insufficient_funds', amountCents: AMOUNT },
     });
-    await rig.clock.advance(DAY_MS);
+    await rig.clock.advance(DAY);
     expect((await find(subscription.subscriptionId)).latestInvoice).toMatchObject({
       invoiceId: found.latestInvoice?.invoiceId,
       intentId: found.latestInvoice?.intentId,
@@ -495,7 +498,7 @@ describe('a renewal', () => {
 
 const pastDue = async (token = 'pm_sim_ok_1_then_nsf') => {
   const made = await created(token);
-  await rig.clock.advance(31 * DAY_MS);
+  await rig.clock.advance(31 * DAY);
   return { ...made, subscriptionId: made.subscription.subscriptionId };
 };
 
@@ -507,7 +510,7 @@ describe('another method', () => {
     const changed = await native().changeMethod({ subscriptionId, methodId, isAttended: true, idempotencyKey: 'k' });
     expect(doneValue(changed)).toEqual({ ...subscription, methodId });
     expect(await paid()).toBe(1);
-    await rig.clock.advance(31 * DAY_MS);
+    await rig.clock.advance(31 * DAY);
     expect(await find(subscriptionId)).toMatchObject({ status: 'active', latestInvoice: { status: 'succeeded' } });
   });
 
@@ -527,7 +530,7 @@ describe('another method', () => {
       });
     }
     expect(await paid()).toBe(2);
-    await rig.clock.advance(20 * DAY_MS);
+    await rig.clock.advance(20 * DAY);
     expect(await paid()).toBe(2);
   });
 
@@ -535,7 +538,7 @@ describe('another method', () => {
     const { subscription } = await created();
     const { subscriptionId } = subscription;
     await native().pause({ subscriptionId, idempotencyKey: 'p' });
-    await rig.clock.advance(70 * DAY_MS);
+    await rig.clock.advance(70 * DAY);
     const command = { subscriptionId, idempotencyKey: 'r', inNewPeriod: true };
     const resumed = doneValue(await native().resume(command));
     expect(resumed).toMatchObject({
@@ -554,7 +557,7 @@ describe('another method', () => {
     const methodId = await attach(customerId, 'pm_card_chargeCustomerFail');
     await native().changeMethod({ subscriptionId, methodId, isAttended: true, idempotencyKey: 'm' });
     await native().pause({ subscriptionId, idempotencyKey: 'p' });
-    await rig.clock.advance(70 * DAY_MS);
+    await rig.clock.advance(70 * DAY);
     const resumed = await native().resume({ subscriptionId, idempotencyKey: 'r', inNewPeriod: true });
     expect(resumed).toMatchObject({ kind: 'declined' });
     expect(await find(subscriptionId)).toMatchObject({ status: 'paused' });
@@ -567,7 +570,7 @@ describe('another method', () => {
       const { subscription } = await created();
       const { subscriptionId } = subscription;
       await native().pause({ subscriptionId, idempotencyKey: 'p' });
-      await rig.clock.advance(70 * DAY_MS);
+      await rig.clock.advance(70 * DAY);
       const command = { subscriptionId, idempotencyKey: 'r', inNewPeriod: true };
       const lost = await struck({ action, path: subscriptionId, method: 'POST' }, (by) => by.resume(command));
       expect(lost).toEqual({ kind: 'unknown', reason });
@@ -579,7 +582,7 @@ describe('another method', () => {
   it('that is declined too is kept, and the retries keep their days', async () => {
     const { subscriptionId, customerId } = await pastDue();
     const methodId = await attach(customerId, 'pm_sim_ok_0_then_expired');
-    await rig.clock.advance(DAY_MS / 2);
+    await rig.clock.advance(DAY / 2);
     expect(
       doneValue(await native().changeMethod({ subscriptionId, methodId, isAttended: true, idempotencyKey: 'k' })),
     ).toMatchObject({
@@ -587,7 +590,7 @@ describe('another method', () => {
       methodId,
       latestInvoice: { status: 'failed', failureCode: 'expired_card', attempts: 1 },
     });
-    await rig.clock.advance(DAY_MS / 2);
+    await rig.clock.advance(DAY / 2);
     expect((await find(subscriptionId)).latestInvoice).toMatchObject({ attempts: 2 });
   });
 
@@ -641,13 +644,13 @@ describe('a pause', () => {
     const { subscriptionId } = subscription;
     const paused = doneValue(await native().pause({ subscriptionId, idempotencyKey: 'p' }));
     expect(paused).toEqual({ ...subscription, status: 'paused' });
-    await rig.clock.advance(70 * DAY_MS);
+    await rig.clock.advance(70 * DAY);
     expect(await find(subscriptionId)).toMatchObject({ status: 'paused', latestInvoice: undefined });
     expect(await paid()).toBe(1);
     const resumed = doneValue(await native().resume({ subscriptionId, idempotencyKey: 'r', inNewPeriod: false }));
-    expect(resumed).toMatchObject({ status: 'active', currentPeriodEnd: now() + 20 * DAY });
+    expect(resumed).toMatchObject({ status: 'active', currentPeriodEnd: now() + 20 * DAY_SECONDS });
     expect(await paid()).toBe(1);
-    await rig.clock.advance(20 * DAY_MS);
+    await rig.clock.advance(20 * DAY);
     expect(await paid()).toBe(2);
   });
 
@@ -659,7 +662,7 @@ describe('a pause', () => {
     const { charges } = await ledger();
     const methodId = await attach(customerId, 'pm_card_visa');
     await native().changeMethod({ subscriptionId, methodId, isAttended: true, idempotencyKey: 'm' });
-    await rig.clock.advance(10 * DAY_MS);
+    await rig.clock.advance(10 * DAY);
     expect((await ledger()).charges).toEqual(charges);
     await native().resume({ subscriptionId, idempotencyKey: 'r', inNewPeriod: false });
     await rig.clock.advance(1);

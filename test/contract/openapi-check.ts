@@ -182,7 +182,7 @@ const operation = z.object({
 const pathsSchema = z.object({ paths: z.record(z.string(), z.record(z.string(), z.unknown())) });
 
 /** An operation as a document describes it: its query, what is sent, and what is answered by status. */
-export interface Operation {
+export interface DescribedOperation {
   readonly api: OpenApi;
   readonly method: string;
   /** With `{id}` for what varies. */
@@ -192,7 +192,7 @@ export interface Operation {
   readonly answers: ReadonlyMap<string, SchemaNode | undefined>;
 }
 
-export const operationsOf = (text: string): Operation[] => {
+export const operationsOf = (text: string): DescribedOperation[] => {
   const api = parseOpenApi(text);
   const { paths } = pathsSchema.parse(JSON.parse(text));
   return Object.entries(paths).flatMap(([path, methods]) =>
@@ -213,7 +213,7 @@ const parameterOf = (api: OpenApi, described: Parameter | { readonly $ref: strin
 };
 
 /** The problems of a query: parameters that are missing, have another form, or are not in the document. */
-export const queryProblems = ({ api, method, path, query }: Operation, search: string): string[] => {
+export const queryProblems = ({ api, method, path, query }: DescribedOperation, search: string): string[] => {
   const sent = new URLSearchParams(search);
   const missing = query.filter(({ name, required }) => required === true && !sent.has(name));
   const at = (name: string): string => `${method} ${path}?${name}`;

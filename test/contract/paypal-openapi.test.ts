@@ -2,11 +2,12 @@ import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Outcome } from '../../shared/core/outcome.ts';
+import { MINUTE } from '../../shared/core/time.ts';
 import type { ConfirmIntent } from '../../shared/providers/port/payments.ts';
 import type { PaymentProvider } from '../../shared/providers/port/provider.ts';
 import type { RefundsPort } from '../../shared/providers/port/refunds.ts';
-import { check, type Operation, operationsOf, queryProblems, strangersIn } from './openapi-check.ts';
-import { type Exchange, openRig, type ProviderRig } from './provider-rig.ts';
+import { check, type DescribedOperation, operationsOf, queryProblems, strangersIn } from './openapi-check.ts';
+import { openRig, type ProviderRig, type WireExchange } from './provider-rig.ts';
 import { PAYPAL } from './provider-subjects.ts';
 
 /**
@@ -72,7 +73,7 @@ describe.skipIf(folder === undefined)(
   'requests to PayPal and answers of the simulator (skipped unless PayPal’s API description lies beside the project)',
   () => {
     let rig: ProviderRig;
-    let operations: readonly Operation[] = [];
+    let operations: readonly DescribedOperation[] = [];
     let payments = 0;
 
     beforeAll(async () => {
@@ -202,7 +203,7 @@ describe.skipIf(folder === undefined)(
       await rig.control('POST', `/payments/${made.paymentId}/refunds`, { amount: 500 });
       expect(await refund(9_999)).toMatchObject({ kind: 'refused' });
       expect(await refund(1, 'ABSENT')).toMatchObject({ kind: 'refused' });
-      await rig.clock.advance(60_000);
+      await rig.clock.advance(MINUTE);
       for (const provider of [rig.provider, listingIdsOnly()])
         expect(await done(refundsOf(provider).listRefunds(payment))).toHaveLength(2);
     };
@@ -240,12 +241,12 @@ describe.skipIf(folder === undefined)(
       await done(rig.provider.updateIntent({ ...made, method: null, idempotencyKey: 'u2' }));
     };
 
-    const operationOf = ({ method, path }: Exchange): Operation | undefined =>
+    const operationOf = ({ method, path }: WireExchange): DescribedOperation | undefined =>
       operations.find(
         (one) => one.method === method && new RegExp(`^/paypal${one.path.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(path),
       );
 
-    const problemsIn = (exchange: Exchange): string[] => {
+    const problemsIn = (exchange: WireExchange): string[] => {
       const operation = operationOf(exchange);
       if (!operation) return [`${exchange.method} ${exchange.path} is not in the documents`];
       const { api, request, answers } = operation;
@@ -273,7 +274,7 @@ describe.skipIf(folder === undefined)(
 
     it('every event and its capture, refund or order is as PayPal describes it', async () => {
       const delivered = (await rig.delivered()).map(({ body }) => JSON.parse(body));
-      const schemaOf = (resource: string): Operation | undefined =>
+      const schemaOf = (resource: string): DescribedOperation | undefined =>
         operations.find(({ method, path }) => method === 'GET' && path === RESOURCES[resource]);
       const event = operations.find(({ path }) => path.endsWith('/verify-webhook-signature'));
       expect(new Set(delivered.map(({ event_type }) => event_type)).size).toBeGreaterThan(5);

@@ -1,11 +1,13 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Outcome } from '../../shared/core/outcome.ts';
+import { DAY, MINUTE } from '../../shared/core/time.ts';
 import type { PaymentProvider } from '../../shared/providers/port/provider.ts';
 import type { ProviderRefund, RefundedCharge, RefundsPort } from '../../shared/providers/port/refunds.ts';
+import { DAY_SECONDS } from '../builders/seconds.ts';
 import { openRig, type ProviderRig } from './provider-rig.ts';
 import { PAYPAL } from './provider-subjects.ts';
 import { testRefunds } from './refund-suite.ts';
-import type { Delivered } from './simulator-harness.ts';
+import type { SimulatorDelivery } from './simulator-harness.ts';
 
 testRefunds({
   subject: PAYPAL,
@@ -26,8 +28,6 @@ testRefunds({
 
 const PAYMENT_ID = 'pay_000000000000000000000001';
 const REFUND_ID = 'ref_000000000000000000000001';
-const MINUTE_MS = 60_000;
-const DAY_MS = 86_400_000;
 
 let rig: ProviderRig;
 beforeEach(async () => {
@@ -112,7 +112,7 @@ const dispute = (wish: object = {}) => rig.control<LedgerRow>('POST', `/payments
 const move = (kind: 'refunds' | 'disputes', id: string, status: string) =>
   rig.control('POST', `/${kind}/${id}`, { status });
 
-const bodyOf = ({ body }: Delivered) => JSON.parse(body);
+const bodyOf = ({ body }: SimulatorDelivery) => JSON.parse(body);
 const MONEY_BACK = /^(?:PAYMENT\.REFUND\.|PAYMENT\.CAPTURE\.RE|CUSTOMER\.DISPUTE\.)/;
 const sentEvents = async () => (await rig.delivered()).filter((event) => MONEY_BACK.test(bodyOf(event).event_type));
 const read = (event: unknown) => rig.provider.readEvent(event);
@@ -150,7 +150,7 @@ describe('a refund', () => {
     const payment = await pay();
     const first = doneValue(await refund(payment, { amountCents: 1_000 }));
     for (const _ of [1, 2]) expect(doneValue(await refund(payment, { amountCents: 1_000 }))).toEqual(first);
-    await rig.clock.advance(44 * DAY_MS);
+    await rig.clock.advance(44 * DAY);
     expect(doneValue(await refund(payment, { amountCents: 1_000 }))).toEqual(first);
     expect((await ledger()).charges).toMatchObject([{ amount_refunded: 1_000 }]);
   });
@@ -226,7 +226,7 @@ describe('a refund', () => {
     const made = doneValue(await refund(payment, { amountCents: 2_000 }));
     expect(made).toMatchObject({ status: now, failureCode: undefined });
     expect(await refunds(payment)).toEqual([made]);
-    await rig.clock.advance(MINUTE_MS);
+    await rig.clock.advance(MINUTE);
     expect(await refunds(payment)).toEqual([{ ...made, status: later, failureCode }]);
     // The amount of a failed refund can be refunded again.
     const again = await refund(payment, { amountCents: 2_500, refundId: numbered(2) });
@@ -260,7 +260,7 @@ describe('a refund', () => {
 
   it('half a year after the payment is refused', async () => {
     const payment = await pay();
-    await rig.clock.advance(181 * DAY_MS);
+    await rig.clock.advance(181 * DAY);
     expect(await refund(payment)).toMatchObject({ kind: 'refused', reason: 'REFUND_TIME_LIMIT_EXCEEDED' });
   });
 
@@ -332,7 +332,7 @@ describe('disputes', () => {
         amountCents: 1_900,
         currency: 'USD',
         reason: 'merchandise_or_service_not_received',
-        evidenceDueBy: isOpen ? Math.floor(rig.clock.now() / 1_000) + 7 * 86_400 : undefined,
+        evidenceDueBy: isOpen ? Math.floor(rig.clock.now() / 1_000) + 7 * DAY_SECONDS : undefined,
         createdAt: Math.floor(rig.clock.now() / 1_000),
       },
     ]);
@@ -413,7 +413,7 @@ describe('an event', () => {
   ])('reports each step of a refund to a payer with %s, as the look-up does', async (method, expected) => {
     const payment = await pay({ method });
     const made = doneValue(await refund(payment, { amountCents: 1_000 }));
-    await rig.clock.advance(MINUTE_MS);
+    await rig.clock.advance(MINUTE);
     const sent = await sentEvents();
     for (const { headers, body } of sent) {
       const webhook = { raw: Buffer.from(body), headers, now: rig.clock.now() };

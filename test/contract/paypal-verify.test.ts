@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { paypalSignatureHeaders } from '../../infra/local/simulator/paypal/wire/signing.ts';
 import type { SignatureKind } from '../../infra/local/simulator/protocol/vendor.ts';
+import { DAY, MINUTE } from '../../shared/core/time.ts';
 import type { PaymentProvider } from '../../shared/providers/port/provider.ts';
 import { openRig, type ProviderRig } from './provider-rig.ts';
 import { PAYPAL } from './provider-subjects.ts';
@@ -15,10 +16,8 @@ beforeEach(async () => {
 });
 afterEach(() => rig.close());
 
-const MINUTE_MS = 60_000;
-const DAY_MS = 24 * 60 * MINUTE_MS;
 const SERVICE = '/v1/notifications/verify-webhook-signature';
-/** Written as no serializer of ours would write it. */
+/** JSON in a form that JSON.stringify does not produce. */
 const EVENT = `{"id":"WH-1", "event_type":"PAYMENT.CAPTURE.COMPLETED","create_time":"2030-01-01T00:00:00.000Z",
   "resource": {"id":"C1","amount":{"value":"25.00","currency_code":"USD"},"rate":1.0,"zero":1e0,"text":"a\\u00e9\\/b"}}`;
 
@@ -68,11 +67,11 @@ describe('a signed event', () => {
   });
 
   it.each([
-    ['ten minutes ago', -10 * MINUTE_MS, 'valid'],
-    ['three days ago, when PayPal gives up its retries', -3 * DAY_MS, 'valid'],
-    ['in an hour, by PayPal’s clock', 60 * MINUTE_MS, 'valid'],
-    ['30 days ago, as long as its id is known', -30 * DAY_MS, 'valid'],
-    ['longer ago than its id is known', -30 * DAY_MS - 1_000, 'invalid'],
+    ['ten minutes ago', -10 * MINUTE, 'valid'],
+    ['three days ago, when PayPal gives up its retries', -3 * DAY, 'valid'],
+    ['in an hour, by PayPal’s clock', 60 * MINUTE, 'valid'],
+    ['30 days ago, as long as its id is known', -30 * DAY, 'valid'],
+    ['longer ago than its id is known', -30 * DAY - 1_000, 'invalid'],
   ] as const)('first sent %s (%d ms) is %s', async (_, offset, verdict) => {
     expect(await verify(signed(EVENT, 'valid', rig.clock.now() + offset))).toBe(verdict);
   });

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Outcome } from '../../shared/core/outcome.ts';
+import { HOUR } from '../../shared/core/time.ts';
 import { readPaypalOrder } from '../../shared/providers/paypal/report.ts';
 import { paypalOrderSchema } from '../../shared/providers/paypal/schemas.ts';
 import type { ConfirmIntent, KnownPayment, ProviderPayment } from '../../shared/providers/port/payments.ts';
@@ -10,8 +11,7 @@ import { testProvider } from './provider-suite.ts';
 
 testProvider(PAYPAL);
 
-const HOUR_MS = 3_600_000;
-const TOKEN_LIFETIME_MS = 9 * HOUR_MS;
+const TOKEN_LIFETIME_MS = 9 * HOUR;
 const RETURN_URL = 'https://shop.example/back';
 
 let rig: ProviderRig;
@@ -354,7 +354,7 @@ describe('an order with a saved method', () => {
 describe('an order that has expired', () => {
   it('keeps the record’s status, cannot be charged, and counts as canceled', async () => {
     const made = await create({ method: 'SIM-OK' });
-    await rig.clock.advance(7 * HOUR_MS);
+    await rig.clock.advance(7 * HOUR);
     expect(doneValue(await find(made, 'created', 'SIM-OK'))).toMatchObject({
       status: 'created',
       amountCents: undefined,
@@ -425,7 +425,7 @@ describe('a customer', () => {
       await provider.attachMethod({ paymentMethodId: 'pmt_1', token: 'SIM-OK', customerId, idempotencyKey: key }),
     );
 
-  it('has our id while PayPal has given none, without a call', async () => {
+  it('has our id until PayPal assigns one, without a call', async () => {
     const { customerId } = doneValue(await customer(OUR_CUSTOMER));
     expect(customerId).toBe(OUR_CUSTOMER);
     const changed = { email: 'b@example.com', name: undefined, phone: undefined, cleared: [], idempotencyKey: 'u' };
@@ -445,7 +445,7 @@ describe('a customer', () => {
     ]);
   });
 
-  it('has no id of its own choice: PayPal refuses ids that it has not given', async () => {
+  it('has no id that the caller chooses: PayPal refuses ids that it did not assign', async () => {
     const attached = await provider.attachMethod({
       paymentMethodId: 'pmt_1',
       token: 'SIM-OK',

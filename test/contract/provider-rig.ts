@@ -6,7 +6,7 @@ import type { SlotOptions } from '../../infra/local/simulator/state/options.ts';
 import { type AdapterName, type ProviderSlot, parseSettings, type SlotSettings } from '../../shared/core/settings.ts';
 import type { PaymentProvider } from '../../shared/providers/port/provider.ts';
 import type { AdapterOptions } from '../../shared/providers/wire/adapter.ts';
-import { type Delivered, type FakeClock, fakeClock } from './simulator-harness.ts';
+import { type FakeClock, fakeClock, type SimulatorDelivery } from './simulator-harness.ts';
 
 /** One adapter against the simulator, over real sockets: deadlines and resets are those of the network. */
 export interface Bound {
@@ -19,7 +19,7 @@ export interface Bound {
 }
 
 /** One call as it went over the wire. */
-export interface Exchange {
+export interface WireExchange {
   readonly method: string;
   readonly path: string;
   /** The query string with its question mark, or an empty string. */
@@ -38,11 +38,11 @@ export interface ProviderRig {
   reopen(settings: Partial<SlotSettings>, through?: typeof fetch): PaymentProvider | undefined;
   /** Where the simulated provider answers, for calls past the adapter. */
   readonly url: string;
-  readonly exchanges: Exchange[];
+  readonly exchanges: WireExchange[];
   /** What was logged, one line each. */
   readonly logged: string[];
   /** The webhooks sent so far, after everything that is due. */
-  delivered(): Promise<readonly Delivered[]>;
+  delivered(): Promise<readonly SimulatorDelivery[]>;
   control<T = unknown>(method: string, path: string, body?: unknown): Promise<T>;
   close(): Promise<void>;
 }
@@ -53,7 +53,7 @@ const SHORT_DEADLINE_MS = 300;
 
 export const openRig = async (bound: Bound): Promise<ProviderRig> => {
   const clock = fakeClock();
-  const sent: Delivered[] = [];
+  const sent: SimulatorDelivery[] = [];
   const closed: SlotOptions = { adapter: '', webhookUrl: WEBHOOK_URL, webhookSecret: '', apiKey: '' };
   const simulator = createSimulator({
     clock,
@@ -71,7 +71,7 @@ export const openRig = async (bound: Bound): Promise<ProviderRig> => {
     },
   });
   clock.register(simulator);
-  const exchanges: Exchange[] = [];
+  const exchanges: WireExchange[] = [];
   const server = await listen(async (request, body) => {
     const response = await simulator.provider(request);
     const answered = await response.clone().text();

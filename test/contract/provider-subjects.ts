@@ -2,12 +2,12 @@ import { openPayPal } from '../../shared/providers/paypal/paypal.ts';
 import { openSquare } from '../../shared/providers/square/square.ts';
 import { openStripe } from '../../shared/providers/stripe/stripe.ts';
 import { WEBHOOK_URL } from './provider-rig.ts';
-import type { Subject } from './provider-suite.ts';
+import type { ProviderSubject } from './provider-suite.ts';
 
 /** The adapters, each with its provider's test values. */
 const NOTHING_FORGOTTEN = { intents: false, cancellations: false, declines: false, customers: false };
 
-export const STRIPE: Subject = {
+export const STRIPE: ProviderSubject = {
   name: 'Stripe',
   can: {
     payments: true,
@@ -58,7 +58,7 @@ export const STRIPE: Subject = {
   paymentEvents: { succeeded: ['payment_intent.succeeded'], failed: ['payment_intent.failed'] },
 };
 
-export const PAYPAL: Subject = {
+export const PAYPAL: ProviderSubject = {
   name: 'PayPal',
   can: {
     payments: true,
@@ -110,7 +110,7 @@ export const PAYPAL: Subject = {
   paymentEvents: { succeeded: ['payment_intent.succeeded'], failed: ['payment_intent.failed'] },
 };
 
-export const SQUARE: Subject = {
+export const SQUARE: ProviderSubject = {
   name: 'Square',
   can: {
     payments: true,

@@ -1,17 +1,18 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { DeclineCode, Outcome } from '../../shared/core/outcome.ts';
+import { MINUTE } from '../../shared/core/time.ts';
 import type { InboundEventType } from '../../shared/providers/port/events.ts';
 import type { ProviderMethod } from '../../shared/providers/port/methods.ts';
 import type { KnownPayment, NextAction, ProviderPayment } from '../../shared/providers/port/payments.ts';
 import type { PaymentProvider } from '../../shared/providers/port/provider.ts';
 import { type Bound, openRig, type ProviderRig } from './provider-rig.ts';
-import type { Delivered } from './simulator-harness.ts';
+import type { SimulatorDelivery } from './simulator-harness.ts';
 
 /**
  * The contract of every adapter: each operation and each of its outcomes. An adapter's test names its provider's test
  * values; the adapter must refuse the operations that its `can` denies, and the suite skips their other tests.
  */
-export interface Subject extends Bound {
+export interface ProviderSubject extends Bound {
   readonly name: string;
   readonly can: PaymentProvider['can'];
   /** Fields that the provider does not store; the service keeps its own values. */
@@ -54,7 +55,6 @@ export interface Subject extends Bound {
 
 const DECLINED_AMOUNT = 700;
 const AMOUNT = 2_500;
-const MINUTE_MS = 60_000;
 
 let rig: ProviderRig;
 let provider: PaymentProvider;
@@ -193,7 +193,7 @@ const FAULTS = [
 
 const ABSENT = { intentId: 'absent', attemptRef: undefined, method: undefined, status: 'created' } as const;
 
-export const testProvider = (subject: Subject): void => {
+export const testProvider = (subject: ProviderSubject): void => {
   const { can, forgets } = subject;
   beforeEach(async () => {
     rig = await openRig(subject);
@@ -226,7 +226,7 @@ export const testProvider = (subject: Subject): void => {
   if (can.payments) testEvents(subject);
 };
 
-const testPayments = (subject: Subject): void => {
+const testPayments = (subject: ProviderSubject): void => {
   const { methods, forgets } = subject;
   describe(`${subject.name}: an intent`, () => {
     it.each([
@@ -321,7 +321,7 @@ const testPayments = (subject: Subject): void => {
   testCancellation(subject);
 };
 
-const testConfirmation = ({ name, methods, paths, forgets, nextAction }: Subject): void => {
+const testConfirmation = ({ name, methods, paths, forgets, nextAction }: ProviderSubject): void => {
   describe(`${name}: a confirmation`, () => {
     it('charges once, however often it is sent', async () => {
       const intent = await create({ method: methods.succeeds });
@@ -381,7 +381,7 @@ const testConfirmation = ({ name, methods, paths, forgets, nextAction }: Subject
       expect(processing).toMatchObject({ status: 'processing', attemptRef: expect.stringMatching(/./) });
       const { attemptRef } = processing;
       expect(doneValue(await find(intent))).toMatchObject({ status: 'processing', attemptRef });
-      await rig.clock.advance(MINUTE_MS);
+      await rig.clock.advance(MINUTE);
       expect(doneValue(await find(intent, { attemptRef }))).toMatchObject({ status, attemptRef });
       expect(await moneyMoved(intent.id)).toBe(status === 'succeeded' ? 1 : 0);
     });
@@ -434,7 +434,7 @@ const testConfirmation = ({ name, methods, paths, forgets, nextAction }: Subject
   });
 };
 
-const testCancellation = ({ name, methods, forgets }: Subject): void => {
+const testCancellation = ({ name, methods, forgets }: ProviderSubject): void => {
   describe(`${name}: a cancellation`, () => {
     if (!forgets.cancellations)
       it('ends an intent for good', async () => {
@@ -475,7 +475,7 @@ const testCancellation = ({ name, methods, forgets }: Subject): void => {
   });
 };
 
-const testNoPayments = ({ name }: Subject): void => {
+const testNoPayments = ({ name }: ProviderSubject): void => {
   it(`${name}: refuses payments and methods without a call`, async () => {
     const key = { idempotencyKey: 'k' };
     const refusals = await Promise.all([
@@ -495,7 +495,7 @@ const testNoPayments = ({ name }: Subject): void => {
   });
 };
 
-const testCustomers = ({ name, paths }: Subject): void => {
+const testCustomers = ({ name, paths }: ProviderSubject): void => {
   describe(`${name}: a customer`, () => {
     it('is created once under its key, however often the call is repeated', async () => {
       const first = await createCustomer();
@@ -514,8 +514,8 @@ const testCustomers = ({ name, paths }: Subject): void => {
     );
 
     it('is made without a name, e-mail or phone too', async () => {
-      const nobody = { email: undefined, name: undefined, phone: undefined };
-      const made = await provider.createCustomer({ ...nobody, ourCustomerId: 'cust_2', idempotencyKey: 'k2' });
+      const unnamed = { email: undefined, name: undefined, phone: undefined };
+      const made = await provider.createCustomer({ ...unnamed, ourCustomerId: 'cust_2', idempotencyKey: 'k2' });
       expect(made).toMatchObject({ kind: 'done' });
     });
 
@@ -559,7 +559,7 @@ const testCustomers = ({ name, paths }: Subject): void => {
   });
 };
 
-const testMethods = (subject: Subject, can: PaymentProvider['can']): void => {
+const testMethods = (subject: ProviderSubject, can: PaymentProvider['can']): void => {
   const { name, methods, paths } = subject;
   describe(`${name}: a saved method`, () => {
     it('is attached to its customer, found, and used for a payment', async () => {
@@ -690,7 +690,7 @@ const BILLING = {
 };
 const CARD = { number: '4242424242424242', expiryMonth: '12', expiryYear: '2034', cvc: '123' };
 
-const testBilling = ({ methods }: Subject): void => {
+const testBilling = ({ methods }: ProviderSubject): void => {
   it('takes billing details', async () => {
     const { methodId } = doneValue(await attach(methods.attaches));
     const wanted = { methodId, billing: BILLING, idempotencyKey: 'k' };
@@ -705,10 +705,10 @@ const testRawCards = (): void => {
   });
 };
 
-const verify = ({ headers, body }: Pick<Delivered, 'headers' | 'body'>) =>
+const verify = ({ headers, body }: Pick<SimulatorDelivery, 'headers' | 'body'>) =>
   provider.verifyWebhook({ raw: Buffer.from(body), headers, now: rig.clock.now() });
 
-const testEvents = ({ name, methods, paymentEvents, forgets }: Subject): void => {
+const testEvents = ({ name, methods, paymentEvents, forgets }: ProviderSubject): void => {
   describe(`${name}: its webhooks`, () => {
     it('are verified and read, for a payment that succeeds', async () => {
       const intent = await create({ method: methods.succeeds });

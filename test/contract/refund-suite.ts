@@ -10,14 +10,14 @@ import {
   type RefundsPort,
 } from '../../shared/providers/port/refunds.ts';
 import { openRig, type ProviderRig } from './provider-rig.ts';
-import type { Subject } from './provider-suite.ts';
+import type { ProviderSubject } from './provider-suite.ts';
 
 /**
  * The contract of refunds and disputes for every adapter that takes payments. An adapter's test names its test
  * values.
  */
 export interface RefundSubject {
-  readonly subject: Subject;
+  readonly subject: ProviderSubject;
   /** The status of a refund that the provider has just made. */
   readonly begins: 'pending' | 'succeeded';
   /** Part of the path of the call that refunds, for faults. */

@@ -86,9 +86,9 @@ describe('a customer', () => {
   });
 
   it('with an invalid e-mail address is refused with Braintree’s code', async () => {
-    expect(errorsOf(await gateway.customer.create({ email: 'nobody' }))).toEqual([['email', '81604']]);
+    expect(errorsOf(await gateway.customer.create({ email: 'not-an-email' }))).toEqual([['email', '81604']]);
     const { id } = await created();
-    expect(errorsOf(await gateway.customer.update(id, { email: 'nobody' }))).toEqual([['email', '81604']]);
+    expect(errorsOf(await gateway.customer.update(id, { email: 'not-an-email' }))).toEqual([['email', '81604']]);
   });
 
   it('is deleted, and not found from then on', async () => {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type * as PayPalSdk from '@paypal/paypal-server-sdk';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { MINUTE } from '../../shared/core/time.ts';
 import { openRig, type ProviderRig } from './provider-rig.ts';
 import { PAYPAL } from './provider-subjects.ts';
 
@@ -232,7 +233,7 @@ describe('a refund', () => {
     return result;
   };
 
-  it('gives back a part of a capture, then the rest, and is read by its id and with the order', async () => {
+  it('refunds a part of a capture, then the rest, and is read by its id and with the order', async () => {
     const { id, captureId } = await charge();
     const part = await refund(captureId, { amount: usd('10.00'), customId: 'ref_1', noteToPayer: 'One book' });
     expect(part).toMatchObject({
@@ -265,7 +266,7 @@ describe('a refund', () => {
     const { captureId } = await charge('SIM-REFUND-PENDING');
     const pending = await refund(captureId);
     expect(pending).toMatchObject({ status: 'PENDING', statusDetails: { reason: 'ECHECK' } });
-    await rig.clock.advance(60_000);
+    await rig.clock.advance(MINUTE);
     expect((await payments.getRefund({ refundId: given(pending.id) })).result.status).toBe('COMPLETED');
   });
 

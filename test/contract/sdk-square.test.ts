@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type * as SquareSdk from 'square';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { MINUTE } from '../../shared/core/time.ts';
 import { SQUARE_VERSION } from '../../shared/providers/square/outcome.ts';
 import { openRig, type ProviderRig, WEBHOOK_URL } from './provider-rig.ts';
 import { SQUARE } from './provider-subjects.ts';
@@ -263,7 +264,7 @@ describe('a refund', () => {
     const pending = await refund(paymentId, 200);
     expect(pending).toMatchObject({ status: 'PENDING', amountMoney: money(200), paymentId, reason: 'Returned' });
     expect((await square.refunds.get({ refundId: pending.id })).refund).toEqual(pending);
-    await rig.clock.advance(60_000);
+    await rig.clock.advance(MINUTE);
     expect((await square.refunds.get({ refundId: pending.id })).refund).toMatchObject({ status: 'COMPLETED' });
     const { payment } = await square.payments.get({ paymentId });
     expect(payment).toMatchObject({ status: 'COMPLETED', refundedMoney: money(200), refundIds: [pending.id] });

@@ -1,5 +1,6 @@
 import Stripe from 'stripe';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { DAY, MINUTE } from '../../shared/core/time.ts';
 import { STRIPE_API_VERSION } from '../../shared/providers/stripe/stripe.ts';
 import { createRig, errorOf, type Rig, WEBHOOK_SECRET } from './simulator-harness.ts';
 
@@ -14,8 +15,6 @@ beforeEach(() => {
 afterEach(() => rig.close());
 
 const PATHS = { paymentIntents: '/v1/payment_intents', setupIntents: '/v1/setup_intents' } as const;
-const MINUTE_MS = 60_000;
-const DAY_MS = 86_400_000;
 
 /** The delivered events of a type, each verified as the guide for webhooks does. */
 const verifiedEvents = async (type: string): Promise<Stripe.Event[]> => {
@@ -147,7 +146,7 @@ describe('the guide', () => {
     const refund = await rig.stripe.refunds.create({ payment_intent: paid.id, reason: 'requested_by_customer' });
     expect(refund).toMatchObject({ status: 'pending', amount: 2_000, reason: 'requested_by_customer' });
     expect(await verifiedEvents('refund.updated')).toEqual([]);
-    await rig.clock.advance(MINUTE_MS);
+    await rig.clock.advance(MINUTE);
     const [event] = await verifiedEvents('refund.updated');
     expect(event?.data.object).toMatchObject({ id: refund.id, status: 'succeeded' });
     expect(await verifiedEvents('refund.failed')).toEqual([]);
@@ -157,7 +156,7 @@ describe('the guide', () => {
     const paid = await chargedBy('pm_card_refundFail');
     const refund = await rig.stripe.refunds.create({ payment_intent: paid.id });
     expect(refund.status).toBe('succeeded');
-    await rig.clock.advance(MINUTE_MS);
+    await rig.clock.advance(MINUTE);
     const [event] = await verifiedEvents('refund.failed');
     const failed = { id: refund.id, status: 'failed', failure_reason: 'expired_or_canceled_card' };
     expect(event?.data.object).toMatchObject(failed);
@@ -285,12 +284,12 @@ describe('an invoice', () => {
     const { subscription, method } = await subscribe('pm_sim_ok_1_then_decline');
     const { latest_invoice: first } = await rig.stripe.subscriptions.retrieve(subscription.id);
     await rig.stripe.invoices.pay(String(first), { payment_method: method });
-    await rig.clock.advance(31 * DAY_MS);
+    await rig.clock.advance(31 * DAY);
     const { status, latest_invoice: id } = await rig.stripe.subscriptions.retrieve(subscription.id);
     expect(status).toBe('past_due');
     const kept = await rig.stripe.invoices.update(String(id), { auto_advance: false });
     expect(kept).toMatchObject({ status: 'open', auto_advance: false });
-    await rig.clock.advance(20 * DAY_MS);
+    await rig.clock.advance(20 * DAY);
     const unpaid = await rig.stripe.invoices.retrieve(String(id), { expand: ['payments'] });
     expect(unpaid).toMatchObject({ status: 'open', attempt_count: 1, payments: { data: [{ status: 'open' }] } });
     const other = await rig.stripe.paymentMethods.attach('pm_card_mastercard', {

@@ -59,7 +59,7 @@ describe('who may call', () => {
       (await rig.raw('/v1/customers', authorization === undefined ? {} : { headers: { authorization } })).status;
     expect(await get('Bearer sk_test_local_provider_a')).toBe(200);
     expect(await get(`Basic ${btoa('sk_test_local_provider_a:')}`)).toBe(200);
-    expect(await get('Bearer sk_test_somebody')).toBe(401);
+    expect(await get('Bearer sk_test_other')).toBe(401);
     expect(await get()).toBe(401);
   });
 
@@ -67,6 +67,6 @@ describe('who may call', () => {
     const response = await rig.raw('/v1/nothing', { headers: { authorization: 'Bearer sk_test_local_provider_a' } });
     expect(response.status).toBe(404);
     expect(await response.json()).toMatchObject({ error: { type: 'invalid_request_error' } });
-    expect((await rig.simulator.provider(new Request('http://localhost/nobody/v1'))).status).toBe(404);
+    expect((await rig.simulator.provider(new Request('http://localhost/unknown/v1'))).status).toBe(404);
   });
 });

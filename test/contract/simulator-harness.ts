@@ -46,7 +46,7 @@ export const fakeClock = (): FakeClock => {
   };
 };
 
-export interface Delivered {
+export interface SimulatorDelivery {
   readonly url: string;
   readonly headers: Record<string, string>;
   readonly body: string;
@@ -58,7 +58,7 @@ export interface Rig {
   readonly simulator: Simulator;
   readonly stripe: Stripe;
   /** All requests that the service received, oldest first. */
-  readonly delivered: Delivered[];
+  readonly delivered: SimulatorDelivery[];
   /** The service's answer from now on. */
   answerWith(status: number): void;
   /** The events delivered so far, after everything that is due. */
@@ -92,7 +92,7 @@ interface RigOptions {
 }
 
 export const createRig = ({ file = ':memory:', clock = fakeClock(), timeoutMs = 1_000 }: RigOptions = {}): Rig => {
-  const delivered: Delivered[] = [];
+  const delivered: SimulatorDelivery[] = [];
   let status = 200;
   const simulator = createSimulator({
     clock,

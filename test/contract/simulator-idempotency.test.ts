@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { HOUR } from '../../shared/core/time.ts';
 import { createRig, errorOf, type Rig } from './simulator-harness.ts';
 
 let rig: Rig;
@@ -8,7 +9,6 @@ beforeEach(() => {
 afterEach(() => rig.close());
 
 const AMOUNT = { amount: 500, currency: 'usd' };
-const HOUR = 3_600_000;
 
 /** A call with its key, as bytes go over the wire. */
 const post = async (path: string, key: string, fields: Record<string, string>) => {
@@ -31,7 +31,7 @@ const code = ({ body }: { body: string }) => (JSON.parse(body) as { error: { typ
 const intents = async () => (await rig.stripe.paymentIntents.list()).data;
 
 describe('the same idempotency key', () => {
-  it('gets the stored answer, marked as such, in whatever order the fields come', async () => {
+  it('gets the stored answer, marked as replayed, for any order of the fields', async () => {
     const first = await create('k1');
     const again = await create('k1', { currency: 'usd', amount: '500' });
     expect(first.replayed).toBeNull();

@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import * as z from 'zod';
+import { MINUTE } from '../../shared/core/time.ts';
 import { type OpenApi, parseOpenApi, schemaProblemsOf } from './openapi-check.ts';
 import { createRig } from './simulator-harness.ts';
 
@@ -186,7 +187,7 @@ const ANSWERS: readonly (readonly [name: string, schema: string, status: number,
     200,
     async () => {
       const { body } = await refunded('pm_card_refundFail');
-      await rig.clock.advance(60_000);
+      await rig.clock.advance(MINUTE);
       return get(`/v1/refunds/${body['id']}`);
     },
   ],

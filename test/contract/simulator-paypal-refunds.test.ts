@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { DAY } from '../../shared/core/time.ts';
 import { targetOf } from '../builders/target-of.ts';
 import { openRig, type ProviderRig } from './provider-rig.ts';
 import { PAYPAL } from './provider-subjects.ts';
 
 /** The simulator's PayPal API for refunds and disputes, called directly. */
-const DAY_MS = 86_400_000;
 
 let rig: ProviderRig;
 let token: string;
@@ -63,7 +63,7 @@ const dispute = ({ order }: Paid, wish: object = {}) =>
   rig.control<{ id: string }>('POST', `/payments/${order}/disputes`, wish);
 
 describe('a refund', () => {
-  it('without an amount gives back all that is left, and is shown in full only on request', async () => {
+  it('without an amount refunds the remaining amount, and is shown in full only on request', async () => {
     const paid = await pay();
     const part = await refund(paid, usd('10.00'), {});
     expect(part).toMatchObject({
@@ -116,7 +116,7 @@ describe('a refund', () => {
     const keyed = { ...WHOLE, 'paypal-request-id': 'refund-1' };
     const first = await refund(paid, usd('1.00'), keyed);
     expect(await refund(paid, usd('2.00'), keyed)).toEqual(first);
-    await rig.clock.advance(45 * DAY_MS - 1);
+    await rig.clock.advance(45 * DAY - 1);
     token = await buyToken();
     expect(await refund(paid, usd('1.00'), keyed)).toEqual(first);
     await rig.clock.advance(1);
@@ -227,7 +227,7 @@ describe('disputes', () => {
   it('are found newest first by transaction, state and time, page by page', async () => {
     const [one, other] = [await pay(), await pay()];
     const first = await dispute(one, { status: 'won' });
-    await rig.clock.advance(DAY_MS);
+    await rig.clock.advance(DAY);
     token = await buyToken();
     const second = await dispute(one, { inquiry: true });
     const third = await dispute(other);
@@ -235,7 +235,7 @@ describe('disputes', () => {
     expect(idsIn(await list('?disputed_transaction_id=ABSENT'))).toEqual([]);
     expect(idsIn(await list(''))).toEqual([third.id, second.id, first.id]);
     expect(idsIn(await list('?dispute_state=RESOLVED,OPEN_INQUIRIES'))).toEqual([second.id, first.id]);
-    const noon = new Date(rig.clock.now() - DAY_MS / 2).toISOString();
+    const noon = new Date(rig.clock.now() - DAY / 2).toISOString();
     expect(idsIn(await list(`?start_time=${noon}`))).toEqual([third.id, second.id]);
     expect(idsIn(await list(`?create_time_before=${noon}`))).toEqual([first.id]);
     expect(idsIn(await list(`?update_time_after=${noon}`))).toEqual([third.id, second.id]);

@@ -1,13 +1,13 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createSimulator } from '../../infra/local/host/simulator.ts';
 import type { Simulator, SlotOptions } from '../../infra/local/simulator/state/options.ts';
+import { HOUR } from '../../shared/core/time.ts';
 import { targetOf } from '../builders/target-of.ts';
 import { type FakeClock, fakeClock } from './simulator-harness.ts';
 
 /** The simulator's PayPal API, called directly. */
 const CLIENT = 'local_client:local_secret';
 const closed: SlotOptions = { adapter: '', webhookUrl: 'https://pay.example/hook', webhookSecret: '', apiKey: '' };
-const HOUR_MS = 3_600_000;
 
 let clock: FakeClock;
 let simulator: Simulator;
@@ -88,7 +88,7 @@ describe('access', () => {
   });
 
   it('ends with its token', async () => {
-    await clock.advance(9 * HOUR_MS);
+    await clock.advance(9 * HOUR);
     expect(await order()).toMatchObject({ status: 401, body: { error: 'invalid_token' } });
     token = `${token}x`;
     expect(await order()).toMatchObject({ status: 401, body: { name: 'AUTHENTICATION_FAILURE' } });
@@ -148,7 +148,7 @@ describe('an order', () => {
 
   it('without a capture expires after six hours', async () => {
     const [made, paid] = [await order(), await order(vault('SIM-OK'))];
-    await clock.advance(6 * HOUR_MS + 1);
+    await clock.advance(6 * HOUR + 1);
     expect(await call(`GET /v2/checkout/orders/${made.body.id}`)).toMatchObject({ status: 404 });
     expect(await call(`GET /v2/checkout/orders/${paid.body.id}`)).toMatchObject({ status: 200 });
   });
@@ -209,7 +209,7 @@ describe('a key', () => {
 
   it('is forgotten after six hours', async () => {
     const first = await order({}, key);
-    await clock.advance(6 * HOUR_MS + 1);
+    await clock.advance(6 * HOUR + 1);
     const later = await order({}, key);
     expect(later.status).toBe(201);
     expect(later.body.id).not.toBe(first.body.id);

@@ -1,5 +1,6 @@
 import type Stripe from 'stripe';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { MINUTE } from '../../shared/core/time.ts';
 import { createRig, errorOf, type Rig } from './simulator-harness.ts';
 
 /** Refunds and disputes of the simulated Stripe: what it refuses, what it sends, and the control routes. */
@@ -33,7 +34,7 @@ const refused = (params: object, path = '/v1/refunds') =>
   errorOf(rig.stripe.rawRequest('POST', path, params as Record<string, unknown>));
 
 describe('a refund that Stripe refuses', () => {
-  it('of more than is left names the amounts, and gives no code', async () => {
+  it('of more than the remaining amount names the amounts, without a code', async () => {
     const { id } = await paid();
     await rig.stripe.refunds.create({ payment_intent: id, amount: 99 });
     const error = await refused({ payment_intent: id, amount: 1_001 });
@@ -101,7 +102,7 @@ describe('a refund that Stripe refuses', () => {
     const options = { idempotencyKey: 'ref_1:create' };
     const again = () => errorOf(rig.stripe.refunds.create({ payment_intent: id }, options));
     expect(await again()).toMatchObject({ code: 'charge_already_refunded' });
-    await rig.clock.advance(60_000);
+    await rig.clock.advance(MINUTE);
     expect(await again()).toMatchObject({ code: 'charge_already_refunded' });
     expect(await rig.stripe.refunds.create({ payment_intent: id })).toMatchObject({ amount: 1_099 });
   });
@@ -116,7 +117,7 @@ describe('a refund that Stripe refuses', () => {
     });
   });
 
-  it('of what a capture left over is never given back twice', async () => {
+  it('of the uncaptured amount is never refunded twice', async () => {
     const held = await paid('pm_card_visa', { capture_method: 'manual' });
     await rig.stripe.paymentIntents.capture(held.id, { amount_to_capture: 600 });
     expect((await refused({ payment_intent: held.id, amount: 601 })).message).toContain('($6.00)');
@@ -148,7 +149,7 @@ describe('the events', () => {
     const sent = async (method: string): Promise<string[]> => {
       const before = (await typesSent()).length;
       await rig.stripe.refunds.create({ payment_intent: (await paid(method)).id });
-      await rig.clock.advance(60_000);
+      await rig.clock.advance(MINUTE);
       return (await typesSent()).slice(before).filter(aboutMoneyBack);
     };
     const made = ['refund.created', 'charge.refunded'];
@@ -237,7 +238,7 @@ describe('the control routes', () => {
     ]);
   });
 
-  it('raise a dispute in a later state: its beginning is announced all the same', async () => {
+  it('raise a dispute in a later state, whose creation is still announced', async () => {
     await paid();
     await rig.control('POST', '/payments/pay_1/disputes', { inquiry: true, status: 'closed' });
     expect((await rig.stripe.disputes.list()).data).toMatchObject([{ status: 'warning_closed' }]);

@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { DESCRIBED } from '../../infra/docs/simulator-operations.ts';
+import { MINUTE } from '../../shared/core/time.ts';
 import { openBraintree } from '../../shared/providers/braintree/braintree.ts';
 import { type Bound, openRig, type ProviderRig } from './provider-rig.ts';
 import { PAYPAL, SQUARE, STRIPE } from './provider-subjects.ts';
@@ -244,7 +245,7 @@ describe('a request at Stripe', () => {
     const start = Math.floor(rig.clock.now() / 1_000);
     const once = await count('');
     expect(once).toBeGreaterThan(0);
-    await rig.clock.advance(60_000);
+    await rig.clock.advance(MINUTE);
     await made();
     expect(await count('')).toBe(2 * once);
     expect(await count(`created[gt]=${start}`)).toBe(once);

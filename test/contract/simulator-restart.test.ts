@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { createSimulator } from '../../infra/local/host/simulator.ts';
+import { DAY, HOUR, MINUTE } from '../../shared/core/time.ts';
 import { createRig, fakeClock, type Rig, SLOTS } from './simulator-harness.ts';
 
 let folder: string;
@@ -17,8 +18,6 @@ afterEach(() => {
   rig = undefined;
   rmSync(folder, { recursive: true, force: true });
 });
-
-const DAY_MS = 86_400_000;
 
 const PAY = {
   amount: 500,
@@ -54,14 +53,14 @@ describe('a restart', () => {
     const again = await rig.stripe.paymentIntents.create({ ...PAY, payment_method: 'pm_sim_processing_ok' }, key);
     expect(again.id).toBe(first.id);
 
-    await clock.advance(60_000);
+    await clock.advance(MINUTE);
     expect((await rig.stripe.paymentIntents.retrieve(first.id)).status).toBe('succeeded');
     const types = (await rig.events()).map(({ type }) => type);
     expect(types.filter((type) => type === 'payment_intent.created')).toHaveLength(1);
     expect(types.filter((type) => type === 'payment_intent.succeeded')).toHaveLength(3);
   });
 
-  it('goes on with new ids where it left off', async () => {
+  it('continues with new ids after the last one', async () => {
     rig = createRig({ file: join(folder, 'simulator.db') });
     const first = await rig.stripe.customers.create({});
     rig = restarted(rig);
@@ -70,7 +69,7 @@ describe('a restart', () => {
     expect((await rig.stripe.customers.list()).data.map(({ id }) => id)).toEqual([second.id, first.id]);
   });
 
-  it('goes on with billing, retries and events, each on its day', async () => {
+  it('continues billing, retries and events, each on its day', async () => {
     const clock = fakeClock();
     rig = createRig({ file: join(folder, 'simulator.db'), clock });
     const { stripe } = rig;
@@ -91,10 +90,10 @@ describe('a restart', () => {
     expect((await rig.stripe.subscriptions.create(wanted, key)).id).toBe(id);
     await clock.moveTo((items.data[0]?.current_period_end ?? 0) * 1_000);
     rig = restarted(rig);
-    await clock.advance(28 * DAY_MS);
+    await clock.advance(28 * DAY);
     expect(await rig.stripe.subscriptions.retrieve(id)).toMatchObject({ status: 'past_due' });
     rig = restarted(rig);
-    await clock.advance(14 * DAY_MS);
+    await clock.advance(14 * DAY);
     expect(await rig.stripe.subscriptions.retrieve(id)).toMatchObject({ status: 'canceled' });
     const { body } = await rig.control('GET', '/ledger');
     const days = z
@@ -122,7 +121,7 @@ describe('a restart', () => {
     });
     rig.close();
     const clock = fakeClock();
-    await clock.advance(5 * 366 * DAY_MS);
+    await clock.advance(5 * 366 * DAY);
     rig = createRig({ file, clock });
     await rig.clock.settle(0);
     const { data } = await rig.stripe.invoices.list({});
@@ -166,7 +165,7 @@ describe('a slot whose vendor was removed', () => {
     const slots = { ...SLOTS, provider_a: { ...SLOTS.provider_a, adapter: '' as const } };
     const idle = createSimulator({ clock, file, slots, deliver: () => expect.fail('nothing can be signed') });
     clock.register(idle);
-    await clock.advance(3_600_000);
+    await clock.advance(HOUR);
     expect(await idle.idle()).toBe(true);
     idle.close();
     rig = createRig({ file, clock });

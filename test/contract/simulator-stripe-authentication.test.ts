@@ -1,5 +1,6 @@
 import type Stripe from 'stripe';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { DAY, HOUR, MINUTE } from '../../shared/core/time.ts';
 import { createRig, errorOf, type Rig } from './simulator-harness.ts';
 
 /**
@@ -11,8 +12,6 @@ beforeEach(() => {
 });
 afterEach(() => rig.close());
 
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 const ALWAYS = 'pm_card_authenticationRequired';
 const UNTIL_SET_UP = 'pm_card_authenticationRequiredOnSetup';
 const SET_UP_ELSEWHERE = 'pm_card_authenticationRequiredSetupForOffSession';
@@ -113,9 +112,9 @@ describe('a first charge', () => {
     const intent = await intentOf(subscription);
     expect(intent.status).toBe('requires_payment_method');
     const paid = await rig.stripe.paymentIntents.confirm(intent.id, { payment_method: 'pm_card_visa' });
-    const begun = await read(subscription);
-    expect(begun).toMatchObject({ status: 'active', default_payment_method: paid.payment_method });
-    expect(begun.payment_settings?.save_default_payment_method).toBe('on_subscription');
+    const active = await read(subscription);
+    expect(active).toMatchObject({ status: 'active', default_payment_method: paid.payment_method });
+    expect(active.payment_settings?.save_default_payment_method).toBe('on_subscription');
     const method = await rig.stripe.paymentMethods.retrieve(String(paid.payment_method));
     expect(method.customer).toBe(customer.id);
   });
@@ -187,7 +186,7 @@ describe('a first charge', () => {
       status: 'requires_payment_method',
       last_payment_error: { code: 'card_declined' },
     });
-    await rig.clock.advance(22 * HOUR_MS);
+    await rig.clock.advance(22 * HOUR);
     expect(await types()).toEqual(['customer.subscription.created', 'invoice.payment_failed']);
   });
 
@@ -223,7 +222,7 @@ describe('a first charge', () => {
   it('that is processing begins the subscription once it is settled', async () => {
     const subscription = await subscribe('pm_sim_processing_ok');
     expect(subscription.status).toBe('incomplete');
-    await rig.clock.advance(60_000);
+    await rig.clock.advance(MINUTE);
     expect((await read(subscription)).status).toBe('active');
   });
 });
@@ -231,7 +230,7 @@ describe('a first charge', () => {
 describe('an incomplete subscription', () => {
   it('expires after 23 hours: its invoice is void, its payment canceled', async () => {
     const subscription = await subscribe(ALWAYS);
-    await rig.clock.advance(23 * HOUR_MS - 1);
+    await rig.clock.advance(23 * HOUR - 1);
     expect((await read(subscription)).status).toBe('incomplete');
     await rig.clock.advance(1);
     const expired = await read(subscription);
@@ -243,16 +242,16 @@ describe('an incomplete subscription', () => {
       next_action: null,
     });
     expect((await types()).slice(2)).toEqual(['invoice.voided', 'customer.subscription.updated']);
-    await rig.clock.advance(60 * DAY_MS);
+    await rig.clock.advance(60 * DAY);
     expect(await types()).toHaveLength(4);
     expect((await errorOf(rig.stripe.subscriptions.cancel(subscription.id))).code).toBe('resource_missing');
     expect((await step((await intentOf(subscription)).id, 'success')).status).toBe(409);
   });
 
-  it('does not expire once it has begun', async () => {
+  it('does not expire once it has active', async () => {
     const subscription = await subscribe(ALWAYS);
     await step((await intentOf(subscription)).id, 'success');
-    await rig.clock.advance(DAY_MS);
+    await rig.clock.advance(DAY);
     expect((await read(subscription)).status).toBe('active');
   });
 
@@ -282,7 +281,7 @@ describe('a renewal that asks for authentication', () => {
     const payer = await payerWith('pm_sim_ok_1_then_authentication');
     const subscription = await subscribeAs(payer);
     const before = (await types()).length;
-    await rig.clock.advance(31 * DAY_MS);
+    await rig.clock.advance(31 * DAY);
     return { subscription, payer, before };
   };
 
@@ -320,7 +319,7 @@ describe('a renewal that asks for authentication', () => {
     const subscription = await subscribeAs(payer);
     const { id } = await rig.stripe.paymentMethods.attach(ALWAYS, { customer: payer.customer });
     await rig.stripe.subscriptions.update(subscription.id, { default_payment_method: id });
-    await rig.clock.advance(31 * DAY_MS);
+    await rig.clock.advance(31 * DAY);
     expect((await read(subscription)).status).toBe('past_due');
     expect(await intentOf(subscription)).toMatchObject({
       status: 'requires_action',
@@ -339,17 +338,17 @@ describe('a renewal that asks for authentication', () => {
 
   it('is not tried again with that card, but with another', async () => {
     const { subscription, payer } = await renewed();
-    await rig.clock.advance(5 * DAY_MS);
+    await rig.clock.advance(5 * DAY);
     expect((await types()).filter((type) => type === 'invoice.payment_failed')).toHaveLength(1);
     const { id } = await rig.stripe.paymentMethods.attach('pm_card_visa', { customer: payer.customer });
     await rig.stripe.subscriptions.update(subscription.id, { default_payment_method: id });
-    await rig.clock.advance(3 * DAY_MS);
+    await rig.clock.advance(3 * DAY);
     expect((await read(subscription)).status).toBe('active');
   });
 
   it('ends the subscription if the invoice stays unpaid', async () => {
     const { subscription } = await renewed();
-    await rig.clock.advance(14 * DAY_MS);
+    await rig.clock.advance(14 * DAY);
     expect((await read(subscription)).status).toBe('canceled');
   });
 
@@ -367,7 +366,7 @@ describe('a renewal that asks for authentication', () => {
     const subscription = await subscribe(UNTIL_SET_UP);
     expect(subscription.status).toBe('incomplete');
     await step((await intentOf(subscription)).id, 'success');
-    await rig.clock.advance(31 * DAY_MS);
+    await rig.clock.advance(31 * DAY);
     expect((await read(subscription)).status).toBe('active');
   });
 

@@ -267,7 +267,9 @@ describe('a payment intent', () => {
     await intent({ metadata: { payment_id: 'pay_other' } });
     const found = await rig.stripe.paymentIntents.search({ query: "metadata['payment_id']:'pay_3'" });
     expect(found.data.map(({ metadata }) => metadata)).toEqual([{ payment_id: 'pay_3' }]);
-    expect((await rig.stripe.paymentIntents.search({ query: "metadata['payment_id']:'nobody'" })).data).toEqual([]);
+    expect((await rig.stripe.paymentIntents.search({ query: "metadata['payment_id']:'pay_unknown'" })).data).toEqual(
+      [],
+    );
     const paid = await rig.stripe.paymentIntents.search({ query: `customer:'${customer.id}' AND status:'succeeded'` });
     expect(paid.data).toEqual([]);
     const both = await rig.stripe.paymentIntents.search({

@@ -1,5 +1,7 @@
 import type Stripe from 'stripe';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { DAY, MINUTE } from '../../shared/core/time.ts';
+import { DAY_SECONDS } from '../builders/seconds.ts';
 import { createRig, errorOf, type Rig } from './simulator-harness.ts';
 
 let rig: Rig;
@@ -8,7 +10,6 @@ beforeEach(() => {
 });
 afterEach(() => rig.close());
 
-const DAY_MS = 86_400_000;
 type Unit = 'day' | 'week' | 'month' | 'year';
 type Params = Partial<Stripe.SubscriptionCreateParams>;
 
@@ -123,12 +124,12 @@ describe('the calendar of a subscription', () => {
     { unit, count }: { readonly unit: Unit; readonly count: number },
     n: number,
   ): number => {
-    if (unit === 'day' || unit === 'week') return anchor + n * count * (unit === 'day' ? 1 : 7) * DAY_MS;
+    if (unit === 'day' || unit === 'week') return anchor + n * count * (unit === 'day' ? 1 : 7) * DAY;
     const date = new Date(anchor);
     const month = date.getUTCMonth() + n * count * (unit === 'month' ? 1 : 12);
     const last = new Date(Date.UTC(date.getUTCFullYear(), month + 1, 0)).getUTCDate();
     const day = Math.min(date.getUTCDate(), last);
-    return Date.UTC(date.getUTCFullYear(), month, day) + (anchor % DAY_MS);
+    return Date.UTC(date.getUTCFullYear(), month, day) + (anchor % DAY);
   };
 
   it('is kept through a year, whatever the interval, to the second', async () => {
@@ -139,7 +140,7 @@ describe('the calendar of a subscription', () => {
     );
     const made = [];
     for (const interval of intervals) made.push({ ...interval, subscription: await subscribe(interval) });
-    const until = anchor + 366 * DAY_MS;
+    const until = anchor + 366 * DAY;
     await rig.clock.moveTo(until);
     for (const { subscription, ...interval } of made) {
       const expected: string[] = [];
@@ -167,11 +168,11 @@ describe('the events of a subscription', () => {
   };
   const types = async (): Promise<string[]> => (await rig.events()).map(({ type }) => type);
 
-  it('tell of its creation, renewal and end, each when it was', async () => {
+  it('report its creation, renewal and end, each at its time', async () => {
     const subscription = await subscribe();
-    await rig.clock.advance(31 * DAY_MS);
+    await rig.clock.advance(31 * DAY);
     await rig.stripe.subscriptions.update(subscription.id, { cancel_at_period_end: true });
-    await rig.clock.advance(28 * DAY_MS);
+    await rig.clock.advance(28 * DAY);
     expect(await sent(subscription)).toEqual([
       '2030-01-01 customer.subscription.created',
       '2030-01-01 invoice.paid',
@@ -192,11 +193,13 @@ describe('the events of a subscription', () => {
     expect((await charges()).map(({ payment_id: ours }) => ours)).toEqual([null, null]);
   });
 
-  it('tell of a trial that ends in three days, and once of a shorter one', async () => {
-    const trial = (days: number) => ({ params: { trial_end: Math.floor(rig.clock.now() / 1_000) + days * 86_400 } });
+  it('report a trial three days before its end, and a shorter trial once', async () => {
+    const trial = (days: number) => ({
+      params: { trial_end: Math.floor(rig.clock.now() / 1_000) + days * DAY_SECONDS },
+    });
     const long = await subscribe(trial(10));
     const short = await subscribe(trial(2));
-    await rig.clock.advance(12 * DAY_MS);
+    await rig.clock.advance(12 * DAY);
     const notices = async (of: Stripe.Subscription) =>
       (await sent(of)).filter((line) => line.includes('trial_will_end'));
     expect(await notices(long)).toEqual(['2030-01-08 customer.subscription.trial_will_end']);
@@ -204,10 +207,10 @@ describe('the events of a subscription', () => {
     expect((await charges()).map(({ created_at: when }) => when.slice(0, 10))).toEqual(['2030-01-03', '2030-01-11']);
   });
 
-  it('tell of each failure, 1, 3, 7 and 14 days after the first, and then of the end', async () => {
+  it('report each failure, 1, 3, 7 and 14 days after the first, and then the end', async () => {
     const subscription = await subscribe({ method: 'pm_sim_ok_1_then_decline' });
-    await rig.clock.advance(31 * DAY_MS);
-    await rig.clock.advance(14 * DAY_MS - 1);
+    await rig.clock.advance(31 * DAY);
+    await rig.clock.advance(14 * DAY - 1);
     expect(await statusOf(subscription)).toBe('past_due');
     await rig.clock.advance(1);
     expect(await statusOf(subscription)).toBe('canceled');
@@ -223,16 +226,16 @@ describe('the events of a subscription', () => {
     ]);
     const [, last] = await invoicesOf(subscription);
     expect(last).toMatchObject({ status: 'open', attempt_count: 5, auto_advance: false, next_payment_attempt: null });
-    await rig.clock.advance(60 * DAY_MS);
+    await rig.clock.advance(60 * DAY);
     expect(await charges()).toHaveLength(6);
   });
 
-  it('tell of a recovery', async () => {
+  it('report a recovery', async () => {
     const subscription = await subscribe({ method: 'pm_sim_ok_1_then_decline' });
-    await rig.clock.advance(33 * DAY_MS);
+    await rig.clock.advance(33 * DAY);
     const { id: method } = await attach(customerOf(subscription), 'pm_card_visa');
     await rig.stripe.subscriptions.update(subscription.id, { default_payment_method: method });
-    await rig.clock.advance(DAY_MS);
+    await rig.clock.advance(DAY);
     expect((await sent(subscription)).slice(-4)).toEqual([
       '2030-02-03 customer.subscription.updated',
       '2030-02-04 invoice.paid',
@@ -244,30 +247,30 @@ describe('the events of a subscription', () => {
 
   it.each(['lost', 'stolen'])('tell of no retry of a card that is %s, until there is another', async (why) => {
     const subscription = await subscribe({ method: `pm_sim_ok_1_then_${why}` });
-    await rig.clock.advance(31 * DAY_MS);
-    await rig.clock.advance(3 * DAY_MS);
+    await rig.clock.advance(31 * DAY);
+    await rig.clock.advance(3 * DAY);
     expect((await types()).filter((type) => type === 'invoice.payment_failed')).toHaveLength(1);
     const { id: method } = await attach(customerOf(subscription), 'pm_card_visa');
     await rig.stripe.subscriptions.update(subscription.id, { default_payment_method: method });
-    await rig.clock.advance(4 * DAY_MS);
+    await rig.clock.advance(4 * DAY);
     expect(await statusOf(subscription)).toBe('active');
     expect(await charges()).toHaveLength(3);
   });
 
-  it('tell of the end where a card that is lost stays the only one', async () => {
+  it('report the end if a lost card stays the only one', async () => {
     const subscription = await subscribe({ method: 'pm_sim_ok_1_then_lost' });
-    await rig.clock.advance(45 * DAY_MS);
+    await rig.clock.advance(45 * DAY);
     expect(await statusOf(subscription)).toBe('canceled');
     expect(await charges()).toHaveLength(2);
   });
 
-  it('tell of a renewal that is processing once it is settled', async () => {
+  it('report a processing renewal once it is settled', async () => {
     const subscription = await subscribe({ method: 'pm_sim_processing_ok' });
     const { id: method } = await attach(customerOf(subscription), 'pm_sim_processing_fail');
     await rig.stripe.subscriptions.update(subscription.id, { default_payment_method: method });
-    await rig.clock.advance(31 * DAY_MS);
+    await rig.clock.advance(31 * DAY);
     expect(await statusOf(subscription)).toBe('active');
-    await rig.clock.advance(60_000);
+    await rig.clock.advance(MINUTE);
     expect(await statusOf(subscription)).toBe('past_due');
     expect((await sent(subscription)).slice(-3)).toEqual([
       '2030-02-01 customer.subscription.updated',
@@ -276,11 +279,11 @@ describe('the events of a subscription', () => {
     ]);
   });
 
-  it('tell of its end with its customer', async () => {
+  it('report its end with the deletion of its customer', async () => {
     const subscription = await subscribe();
     await rig.stripe.customers.del(customerOf(subscription));
     expect((await sent(subscription)).at(-1)).toBe('2030-01-01 customer.subscription.deleted');
-    await rig.clock.advance(60 * DAY_MS);
+    await rig.clock.advance(60 * DAY);
     expect(await charges()).toHaveLength(1);
   });
 
@@ -289,7 +292,7 @@ describe('the events of a subscription', () => {
     await subscribe();
     await rig.clock.settle(0);
     rig.answerWith(200);
-    await rig.clock.advance(60_000);
+    await rig.clock.advance(MINUTE);
     const { subscriptions } = (await rig.control('GET', '/ledger')).body as { subscriptions: { id: string }[] };
     expect((await sent(subscriptions[0] ?? { id: '' })).slice(-3)).toEqual([
       '2030-01-01 customer.subscription.created',
@@ -302,9 +305,9 @@ describe('the events of a subscription', () => {
 describe('a method of a subscription', () => {
   it('may succeed n times, and then fail', async () => {
     const subscription = await subscribe({ unit: 'day', method: 'pm_sim_ok_3_then_decline' });
-    await rig.clock.advance(2 * DAY_MS);
+    await rig.clock.advance(2 * DAY);
     expect(await statusOf(subscription)).toBe('active');
-    await rig.clock.advance(DAY_MS);
+    await rig.clock.advance(DAY);
     expect(await statusOf(subscription)).toBe('past_due');
     expect((await charges()).map(({ status }) => status)).toEqual(['succeeded', 'succeeded', 'succeeded', 'failed']);
   });
@@ -313,19 +316,19 @@ describe('a method of a subscription', () => {
     const subscription = await subscribe();
     const customer = customerOf(subscription);
     await rig.stripe.paymentMethods.detach(String(subscription.default_payment_method));
-    await rig.clock.advance(31 * DAY_MS);
+    await rig.clock.advance(31 * DAY);
     expect(await statusOf(subscription)).toBe('past_due');
     const { id: method } = await attach(customer, 'pm_card_visa');
     await rig.stripe.customers.update(customer, { invoice_settings: { default_payment_method: method } });
-    await rig.clock.advance(DAY_MS);
+    await rig.clock.advance(DAY);
     expect(await statusOf(subscription)).toBe('active');
   });
 
-  it('that loses connections does not when the provider charges by itself', async () => {
+  it('that loses connections does not do so when the provider charges a renewal', async () => {
     const subscription = await subscribe();
     const { id: method } = await attach(customerOf(subscription), 'pm_sim_timeout_before');
     await rig.stripe.subscriptions.update(subscription.id, { default_payment_method: method });
-    await rig.clock.advance(31 * DAY_MS);
+    await rig.clock.advance(31 * DAY);
     expect(await charges()).toHaveLength(2);
   });
 });
@@ -382,7 +385,7 @@ describe('a request', () => {
 
   it('to pay that is declined names the failure and its charge', async () => {
     const subscription = await subscribe({ method: 'pm_sim_ok_1_then_nsf' });
-    await rig.clock.advance(31 * DAY_MS);
+    await rig.clock.advance(31 * DAY);
     const [, invoice] = await invoicesOf(subscription);
     const error = await errorOf(rig.stripe.invoices.pay(invoice?.id ?? ''));
     expect(error).toMatchObject({ statusCode: 402, decline_code: 'insufficient_funds' });

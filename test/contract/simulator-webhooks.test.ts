@@ -1,5 +1,6 @@
 import Stripe from 'stripe';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { HOUR, MINUTE } from '../../shared/core/time.ts';
 import { createRig, type Rig, WEBHOOK_SECRET } from './simulator-harness.ts';
 
 let rig: Rig;
@@ -7,9 +8,6 @@ beforeEach(() => {
   rig = createRig();
 });
 afterEach(() => rig.close());
-
-const MINUTE = 60_000;
-const HOUR = 60 * MINUTE;
 
 const pay = (method = 'pm_card_visa', metadata: Record<string, string> = {}) =>
   rig.stripe.paymentIntents.create({
@@ -34,7 +32,7 @@ const verify = ({ body, headers }: Rig['delivered'][number]) =>
 const mode = (setting: object) => rig.control('POST', '/webhooks', setting);
 
 describe("the simulator's own events", () => {
-  it('tell the whole way of a payment, in order, signed at the moment they are sent', async () => {
+  it('report every step of a payment, in order, signed at the time of sending', async () => {
     const { id } = await pay();
     expect(rig.delivered).toEqual([]);
     expect(await types()).toEqual(['payment_intent.created', 'charge.succeeded', 'payment_intent.succeeded']);
@@ -79,14 +77,14 @@ describe("the simulator's own events", () => {
     expect(await types()).toEqual(['payment_intent.payment_failed']);
   });
 
-  it('tell of customers and methods, with what was changed', async () => {
+  it('report changes of customers and methods, with the previous values', async () => {
     const customer = await rig.stripe.customers.create({ email: 'a@example.com' });
     await rig.stripe.customers.update(customer.id, { name: 'Ana' });
     const method = await rig.stripe.paymentMethods.attach('pm_card_visa', { customer: customer.id });
     await rig.stripe.paymentMethods.update(method.id, { card: { exp_year: 2040 } });
     await rig.stripe.customers.del(customer.id);
     const events = await rig.events();
-    const told = Object.fromEntries(events.map((event) => [event.type, event.data]));
+    const dataByType = Object.fromEntries(events.map((event) => [event.type, event.data]));
     expect(new Set(events.map(({ type }) => type))).toEqual(
       new Set([
         'customer.created',
@@ -97,12 +95,12 @@ describe("the simulator's own events", () => {
         'customer.deleted',
       ]),
     );
-    expect(told['customer.updated']?.previous_attributes).toEqual({ name: null });
-    expect(told['payment_method.detached']).toMatchObject({
+    expect(dataByType['customer.updated']?.previous_attributes).toEqual({ name: null });
+    expect(dataByType['payment_method.detached']).toMatchObject({
       object: { id: method.id, customer: null },
       previous_attributes: { customer: customer.id },
     });
-    expect(told['customer.deleted']?.object).toMatchObject({ id: customer.id, email: 'a@example.com' });
+    expect(dataByType['customer.deleted']?.object).toMatchObject({ id: customer.id, email: 'a@example.com' });
   });
 
   it('are retried with growing delays and new signatures, then dropped', async () => {

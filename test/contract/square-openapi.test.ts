@@ -3,8 +3,16 @@ import { resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { REFUND_REASONS } from '../../shared/core/money-back.ts';
 import type { Outcome } from '../../shared/core/outcome.ts';
-import { check, type Operation, operationsOf, queryProblems, schemaProblemsOf, strangersIn } from './openapi-check.ts';
-import { type Exchange, openRig, type ProviderRig } from './provider-rig.ts';
+import { MINUTE } from '../../shared/core/time.ts';
+import {
+  check,
+  type DescribedOperation,
+  operationsOf,
+  queryProblems,
+  schemaProblemsOf,
+  strangersIn,
+} from './openapi-check.ts';
+import { openRig, type ProviderRig, type WireExchange } from './provider-rig.ts';
 import { SQUARE } from './provider-subjects.ts';
 
 /**
@@ -41,7 +49,7 @@ describe.skipIf(folder === undefined)(
   'requests to Square and answers of the simulator (skipped unless Square’s API description lies beside the project)',
   () => {
     let rig: ProviderRig;
-    let operations: readonly Operation[] = [];
+    let operations: readonly DescribedOperation[] = [];
     let payments = 0;
 
     beforeAll(async () => {
@@ -82,7 +90,7 @@ describe.skipIf(folder === undefined)(
         if (n > 1) await rig.control('POST', `/refunds/${made.refundId}`, { status: 'failed' });
         await refunds.createRefund({ ...input, amountCents: 5_000, idempotencyKey: `${refundId}:too-much` });
       }
-      await rig.clock.advance(60_000);
+      await rig.clock.advance(MINUTE);
       for (const inquiry of [false, true]) {
         for (const status of ['needs_response', 'under_review', 'won', 'lost', 'closed']) {
           await rig.control('POST', `/payments/${paid.paymentId}/disputes`, { inquiry, status });
@@ -99,10 +107,10 @@ describe.skipIf(folder === undefined)(
       const person = { email: 'ana@example.com', name: 'Ana Silva', phone: '+351 210 000 000' };
       const ourCustomerId = 'cust_000000000000000000000001';
       const { customerId } = await done(provider.createCustomer({ ...person, ourCustomerId, idempotencyKey: 'c' }));
-      const nobody = { email: undefined, name: undefined, phone: undefined };
-      await done(provider.createCustomer({ ...nobody, ourCustomerId: 'cust_2', idempotencyKey: 'c2' }));
+      const unnamed = { email: undefined, name: undefined, phone: undefined };
+      await done(provider.createCustomer({ ...unnamed, ourCustomerId: 'cust_2', idempotencyKey: 'c2' }));
       await done(
-        provider.updateCustomer({ ...nobody, name: 'Bea', cleared: ['phone'], customerId, idempotencyKey: 'u' }),
+        provider.updateCustomer({ ...unnamed, name: 'Bea', cleared: ['phone'], customerId, idempotencyKey: 'u' }),
       );
       const { methodId } = await done(
         provider.attachMethod({
@@ -140,7 +148,7 @@ describe.skipIf(folder === undefined)(
         if (method !== succeeds) continue;
         await done(provider.keepMethod({ ...known(made), customerId, idempotencyKey: 'keep' }));
       }
-      await rig.clock.advance(60_000);
+      await rig.clock.advance(MINUTE);
       const open = await intent();
       await done(provider.updateIntent({ ...open, amountCents: 3_000, idempotencyKey: 'u1' }));
       await done(provider.cancelIntent({ ...known(open), idempotencyKey: 'x1' }));
@@ -152,13 +160,13 @@ describe.skipIf(folder === undefined)(
       await rig.reopen({ ...SQUARE.settings, ACCESS_TOKEN: 'wrong' })?.findPayment(known(open));
     };
 
-    const operationOf = ({ method, path }: Exchange): Operation | undefined =>
+    const operationOf = ({ method, path }: WireExchange): DescribedOperation | undefined =>
       operations.find(
         (one) => one.method === method && new RegExp(`^/square${one.path.replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(path),
       );
 
     /** Square describes one answer an operation, with `errors` in it. */
-    const problemsIn = (exchange: Exchange): string[] => {
+    const problemsIn = (exchange: WireExchange): string[] => {
       const operation = operationOf(exchange);
       const answer = operation?.answers.get('200');
       if (!operation || !answer) return [`${exchange.method} ${exchange.path} is not in the document`];

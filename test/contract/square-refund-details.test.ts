@@ -1,18 +1,19 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { REFUND_REASONS } from '../../shared/core/money-back.ts';
 import type { Outcome } from '../../shared/core/outcome.ts';
+import { MINUTE } from '../../shared/core/time.ts';
 import {
   type CreateRefund,
   REFUND_EXCEEDS,
   type RefundedCharge,
   type RefundsPort,
 } from '../../shared/providers/port/refunds.ts';
+import { DAY_SECONDS } from '../builders/seconds.ts';
 import { openRig, type ProviderRig } from './provider-rig.ts';
 import { SQUARE } from './provider-subjects.ts';
 
 /** Refunds and disputes by the adapter of Square, beyond the contract of every adapter. */
 const AMOUNT = 2_500;
-const MINUTE_MS = 60_000;
 
 let rig: ProviderRig;
 let made = 0;
@@ -93,7 +94,7 @@ describe('a refund', () => {
       createdAt: Math.floor(rig.clock.now() / 1_000),
     });
     expect(await listed(payment)).toEqual([first]);
-    await rig.clock.advance(MINUTE_MS);
+    await rig.clock.advance(MINUTE);
     expect(await listed(payment)).toEqual([{ ...first, status: 'succeeded' }]);
     expect(await ledger()).toMatchObject({
       refunds: [{ id: first.refundId, refund_id: refundId(1), payment_id: payment.id, status: 'succeeded' }],
@@ -105,7 +106,7 @@ describe('a refund', () => {
     const payment = await pay();
     for (const [n, amountCents] of [900, 600, 1_000].entries()) {
       expect(doneValue(await refund(payment, n, { amountCents }))).toMatchObject({ amountCents });
-      await rig.clock.advance(MINUTE_MS);
+      await rig.clock.advance(MINUTE);
     }
     const refunds = await listed(payment);
     expect(refunds.map(({ amountCents, status }) => [amountCents, status])).toEqual([
@@ -133,7 +134,7 @@ describe('a refund', () => {
     const payment = await pay(method);
     const { refundId: id, status } = doneValue(await refund(payment, 1));
     expect(status).toBe('pending');
-    await rig.clock.advance(MINUTE_MS);
+    await rig.clock.advance(MINUTE);
     expect(await listed(payment)).toMatchObject([{ refundId: id, status: 'failed', failureCode }]);
     expect(doneValue(await refund(payment, 2))).toMatchObject({ status: 'pending' });
     expect(await listed(payment)).toHaveLength(2);
@@ -217,7 +218,7 @@ describe('a dispute', () => {
         amountCents: 1_200,
         currency: 'USD',
         reason: 'not_received',
-        evidenceDueBy: createdAt + 7 * 86_400,
+        evidenceDueBy: createdAt + 7 * DAY_SECONDS,
         createdAt,
       },
     ]);
@@ -243,7 +244,7 @@ describe('a dispute', () => {
     const [payment, other] = [await pay(), await pay()];
     const ours = [await raise(payment)];
     for (let n = 0; n < 40; n += 1) await raise(other);
-    await rig.clock.advance(MINUTE_MS);
+    await rig.clock.advance(MINUTE);
     ours.push(await raise(payment));
     expect((await disputed(payment)).map(({ disputeId }) => disputeId)).toEqual(ours);
     expect(await disputed(other)).toHaveLength(40);
@@ -269,7 +270,7 @@ describe('the events of Square about money that goes back', () => {
   it('hold the refund, pending and then succeeded, and name its payment', async () => {
     const payment = await pay();
     const pending = doneValue(await refund(payment, 1));
-    await rig.clock.advance(MINUTE_MS);
+    await rig.clock.advance(MINUTE);
     const seen = await about('refund.');
     expect(seen.map(({ rawType, type }) => [rawType, type])).toEqual([
       ['refund.created', 'refund.updated'],
@@ -283,7 +284,7 @@ describe('the events of Square about money that goes back', () => {
 
   it('hold a refund that fails', async () => {
     await refund(await pay('cnon:sim-pending-refund-fail'), 1);
-    await rig.clock.advance(MINUTE_MS);
+    await rig.clock.advance(MINUTE);
     expect((await about('refund.')).map(({ object }) => object.refund?.status)).toEqual(['pending', 'failed']);
   });
 

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { MINUTE } from '../../shared/core/time.ts';
 import { targetOf } from '../builders/target-of.ts';
 import { openRig, type ProviderRig } from './provider-rig.ts';
 import { SQUARE } from './provider-subjects.ts';
@@ -79,7 +80,7 @@ describe('a refund', () => {
     await call(`POST /v2/payments/${approved}/cancel`);
     expect(codes(await refund('k3', approved))).toEqual(['PAYMENT_NOT_REFUNDABLE']);
     expect((await call(`GET /v2/payments/${approved}`)).body.payment).not.toHaveProperty('refunded_money');
-    await rig.clock.advance(60_000);
+    await rig.clock.advance(MINUTE);
     expect(await refund('k4', pending)).toMatchObject({
       status: 200,
       body: { refund: { status: 'PENDING', destination_type: 'BANK_ACCOUNT' } },
@@ -97,7 +98,7 @@ describe('a refund', () => {
   it('under a used key is the first refund again, and another refund under it is refused', async () => {
     const paymentId = await pay();
     const first = await refund('k1', paymentId, { amount_money: money(200) });
-    await rig.clock.advance(60_000);
+    await rig.clock.advance(MINUTE);
     expect(await refund('k1', paymentId, { amount_money: money(200) })).toMatchObject({
       status: 200,
       body: first.body,

@@ -57,7 +57,7 @@ describe('an idempotency key', () => {
     expect(await charges()).toBe(1);
   });
 
-  it('stands for one request only', async () => {
+  it('is valid for one request only', async () => {
     await charge('k1');
     const other = await charge('k1', { amount_money: money(501) });
     expect([other.status, codes(other)]).toEqual([400, ['IDEMPOTENCY_KEY_REUSED']]);
@@ -182,7 +182,7 @@ describe('a customer', () => {
     [{}, 'BAD_REQUEST'],
     [{ given_name: 'Ana', phone_number: '555-0100' }, 'INVALID_PHONE_NUMBER'],
     [{ given_name: 'Ana', phone_number: 'call me' }, 'INVALID_PHONE_NUMBER'],
-    [{ email_address: 'nobody' }, 'INVALID_EMAIL_ADDRESS'],
+    [{ email_address: 'not-an-email' }, 'INVALID_EMAIL_ADDRESS'],
   ])('as %j is refused: %s', async (fields, code) => {
     expect(codes(await call('POST /v2/customers', fields))).toEqual([code]);
   });

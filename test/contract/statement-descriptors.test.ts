@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { openRig, type ProviderRig } from './provider-rig.ts';
 import { PAYPAL, SQUARE, STRIPE } from './provider-subjects.ts';
-import type { Subject } from './provider-suite.ts';
+import type { ProviderSubject } from './provider-suite.ts';
 
 /** The text on payers' statements, as each provider takes it. */
 const TEXT = 'Gold Club';
@@ -10,7 +10,7 @@ let rig: ProviderRig;
 afterEach(() => rig.close());
 
 /** The calls that create a payment and charge it, as they went over the wire. */
-const pay = async (subject: Subject, descriptor: string): Promise<readonly string[]> => {
+const pay = async (subject: ProviderSubject, descriptor: string): Promise<readonly string[]> => {
   rig = await openRig({ ...subject, settings: { ...subject.settings, STATEMENT_DESCRIPTOR: descriptor } });
   const payment = { paymentId: 'pay_1', amountCents: 2_500, currency: 'USD', customerId: undefined };
   const created = await rig.provider.createIntent({
@@ -33,7 +33,7 @@ const pay = async (subject: Subject, descriptor: string): Promise<readonly strin
   return rig.exchanges.map(({ sent }) => decodeURIComponent(sent.replaceAll('+', ' ')));
 };
 
-describe.each<[Subject, string]>([
+describe.each<[ProviderSubject, string]>([
   [STRIPE, `statement_descriptor_suffix=${TEXT}`],
   [PAYPAL, `"soft_descriptor":"${TEXT}"`],
   [SQUARE, `"statement_description_identifier":"${TEXT}"`],

@@ -39,7 +39,7 @@ const attach = async (token: string): Promise<ProviderMethod> => {
 
 const asked = async () => {
   const { methodId, setup } = await attach(ASKS);
-  if (!setup) throw new Error('nobody was asked');
+  if (!setup) throw new Error('Stripe holds no setup intent');
   return { methodId, setupId: setup.setupId };
 };
 

@@ -1,13 +1,14 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { businessAddress, fullAddress, partialAddress } from '../builders/address.ts';
-import { DAY, itemsOf, partitionOf, signIn, type User } from './flow.ts';
+import { DAY_SECONDS } from '../builders/seconds.ts';
+import { itemsOf, partitionOf, signIn, type User } from './flow.ts';
 import { type ParsedJson, type RequestOptions, withHost } from './host.ts';
 
 const service = withHost({ frozen: true });
 
 let user: User;
 beforeAll(async () => {
-  user = await signIn(service, { expires_in: 30 * DAY });
+  user = await signIn(service, { expires_in: 30 * DAY_SECONDS });
 });
 
 const create = async (fields: ParsedJson = fullAddress(), options: RequestOptions = user.options) => {
@@ -239,9 +240,9 @@ describe('a field of an address that a caller may not set', () => {
   const FORBIDDEN = {
     id: 'addr_000000000000000000000001',
     version: 99,
-    user_id: 'somebody',
-    userId: 'somebody',
-    owner: 'USER#somebody#ADDR',
+    user_id: 'user_other',
+    userId: 'user_other',
+    owner: 'USER#user_other#ADDR',
     guest_id: 'gst_1',
     guestId: 'gst_1',
     guest_email: 'guest@example.com',
@@ -322,9 +323,9 @@ describe('an Idempotency-Key', () => {
     expect((await update(body.id, { alias: 'x' })).status).toBe(404);
     const refused = await service.post('/addresses', fullAddress(), withKey('gone'));
     expect(refused).toMatchObject({ status: 409, body: { code: 'INVALID_STATE' } });
-    await service.advance(DAY);
-    const anew = await service.post('/addresses', fullAddress(), withKey('gone'));
-    expect(anew).toMatchObject({ status: 201, body: { alias: null } });
+    await service.advance(DAY_SECONDS);
+    const repeated = await service.post('/addresses', fullAddress(), withKey('gone'));
+    expect(repeated).toMatchObject({ status: 201, body: { alias: null } });
   });
 });
 
@@ -335,7 +336,7 @@ describe('a guest', () => {
     const { status, body } = await service.post('/addresses', guestBody('Guest.A@example.com', { is_default: true }));
     expect(status).toBe(201);
     expect(body).toMatchObject({ is_guest_address: true, is_default: true, guest_token: expect.any(String) });
-    const inAWeek = Math.floor(service.now() / 1_000) + 7 * DAY;
+    const inAWeek = Math.floor(service.now() / 1_000) + 7 * DAY_SECONDS;
     expect(body.guest_token_expires_at).toBe(new Date(inAWeek * 1_000).toISOString());
     const item = await stored(body.id);
     expect(item).toMatchObject({ guestEmail: 'guest.a@example.com', guestId: expect.stringMatching(/^gst_/) });

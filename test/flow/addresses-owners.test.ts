@@ -2,14 +2,15 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { defaultKey } from '../../shared/table/defaults.ts';
 import { openTable } from '../../shared/table/table.ts';
 import { fullAddress, partialAddress } from '../builders/address.ts';
-import { DAY, itemsOf, partitionOf, signIn, type User } from './flow.ts';
+import { DAY_SECONDS } from '../builders/seconds.ts';
+import { itemsOf, partitionOf, signIn, type User } from './flow.ts';
 import { type ParsedJson, withHost } from './host.ts';
 
 const service = withHost({ frozen: true });
 
 type Fields = Readonly<Record<string, unknown>>;
 const signedIn = (session: Parameters<typeof service.session>[0] = {}) =>
-  signIn(service, { expires_in: 30 * DAY, ...session });
+  signIn(service, { expires_in: 30 * DAY_SECONDS, ...session });
 
 /** Each a second after the previous one, so that their order is certain. */
 const create = async (user: User, fields: Fields = {}): Promise<ParsedJson> => {
@@ -241,7 +242,7 @@ describe("an organization's addresses", () => {
   let stranger: User;
   const as = (role: string): User => {
     const person = people.get(role);
-    if (!person) throw new Error(`nobody is ${role}`);
+    if (!person) throw new Error(`no person has the role ${role}`);
     return person;
   };
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { guestIntentBody, VISA } from '../builders/intent.ts';
-import { confirm, confirmInBrowser, createIntent, createPaidIntent, DAY, signIn, type User } from './flow.ts';
+import { DAY_SECONDS } from '../builders/seconds.ts';
+import { confirm, confirmInBrowser, createIntent, createPaidIntent, signIn, type User } from './flow.ts';
 import { type ParsedJson, type RequestOptions, withHost } from './host.ts';
 
 const service = withHost({ frozen: true });
@@ -54,7 +55,7 @@ describe('the history of a payment', () => {
   test('names the worker that expires a payment', async () => {
     const user = await signIn(service);
     const payment = await createIntent(service, user);
-    await service.advance(2 * DAY);
+    await service.advance(2 * DAY_SECONDS);
     const { session_id: session } = await service.session({ user_id: user.userId });
     expect((await changesOf(payment.id, { session })).at(-1)).toMatchObject({
       cause: 'expiry',

@@ -1,26 +1,16 @@
 import { describe, expect, test } from 'vitest';
+import { DAY } from '../../shared/core/time.ts';
 import { guestIntentBody } from '../builders/intent.ts';
-import {
-  changeTable,
-  confirm,
-  createIntent,
-  createPaidIntent,
-  DAY,
-  itemsOf,
-  MINUTE,
-  signIn,
-  type User,
-} from './flow.ts';
+import { DAY_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
+import { changeTable, confirm, createIntent, createPaidIntent, itemsOf, signIn, type User } from './flow.ts';
 import { type ParsedJson, withHost } from './host.ts';
 import { company, saveReadyMethod } from './payers.ts';
 
 const service = withHost({ frozen: true });
 
-const DAY_MS = 86_400_000;
-
 /** The hosts of this file share one table: each test looks at the payments from its own start on. */
 const start = async () => {
-  await service.advance(2 * DAY);
+  await service.advance(2 * DAY_SECONDS);
   const admin = await signIn(service, { is_admin: true });
   return { admin, user: await signIn(service), since: new Date(service.now()).toISOString() };
 };
@@ -59,9 +49,9 @@ describe('GET /admin/payments', () => {
     const { admin, user, since } = await start();
     const acme = await company(service);
     const personal = await createIntent(service, user);
-    await service.advance(MINUTE);
+    await service.advance(MINUTE_SECONDS);
     const { body: ofGuest } = await service.post('/payments/intents', guestIntentBody());
-    await service.advance(MINUTE);
+    await service.advance(MINUTE_SECONDS);
     const ofAcme = await createIntent(service, acme.billing, { organization_id: acme.id });
     const { data, meta } = await list(admin, { from: since });
     expect(data.map(({ id }: ParsedJson) => id)).toEqual([ofAcme.id, ofGuest.id, personal.id]);
@@ -73,10 +63,10 @@ describe('GET /admin/payments', () => {
     const { admin, user, since } = await start();
     const made: string[] = [];
     for (let day = 0; day < 5; day += 1) {
-      await service.advance(5 * DAY);
+      await service.advance(5 * DAY_SECONDS);
       const { session_id: session } = await service.session({ user_id: user.userId });
       for (let index = 0; index < 4; index += 1) {
-        await service.advance(MINUTE);
+        await service.advance(MINUTE_SECONDS);
         made.unshift((await createIntent(service, { ...user, options: { session } })).id);
       }
     }
@@ -91,10 +81,10 @@ describe('GET /admin/payments', () => {
   test('reads a bounded part of a long range with no match per request, and goes on by cursor', async () => {
     const { admin, user } = await start();
     const payment = await createIntent(service, user, { reference_code: `needle-${user.userId}` });
-    await service.advance(40 * DAY);
+    await service.advance(40 * DAY_SECONDS);
     const late = await signIn(service, { is_admin: true, user_id: admin.userId });
     const search = `needle-${user.userId}`;
-    const from = new Date(service.now() - 60 * DAY_MS).toISOString();
+    const from = new Date(service.now() - 60 * DAY).toISOString();
     const first = await list(late, { search, from });
     expect(first).toMatchObject({ data: [], meta: { has_more: true } });
     const { ids, pages } = await allPages(late, { search, from });
@@ -112,7 +102,7 @@ describe('GET /admin/payments', () => {
     const saved = await saveReadyMethod(service, named.options);
     const reference_code = `ORDER-${user.userId}`;
     const payment = await createIntent(service, named, { reference_code, payment_method_id: saved.id });
-    await service.advance(MINUTE);
+    await service.advance(MINUTE_SECONDS);
     const { body: guests } = await service.post('/payments/intents', guestIntentBody({}, { email }));
     const other = await createIntent(service, acme.owner, { organization_id: acme.id });
     const from = since;
@@ -123,7 +113,7 @@ describe('GET /admin/payments', () => {
     expect(await idsOf(admin, { search: reference_code.toLowerCase(), from })).toEqual([payment.id]);
     expect(await idsOf(admin, { search: saved.card_last_four, from })).toEqual([payment.id]);
     expect(await idsOf(admin, { search: 'pay_000000000000000000000000' })).toEqual([]);
-    expect(await idsOf(admin, { search: 'nobody@example.com' })).toEqual([]);
+    expect(await idsOf(admin, { search: 'unknown@example.com' })).toEqual([]);
     expect(await idsOf(admin, { search: payment.id, status: 'failed' })).toEqual([]);
   });
 
@@ -143,7 +133,7 @@ describe('GET /admin/payments', () => {
     const acme = await company(service);
     const paid = await createPaidIntent(service, user, { total_cents: 700, currency: 'EUR' });
     await confirm(service, paid.id, user.options);
-    await service.advance(MINUTE);
+    await service.advance(MINUTE_SECONDS);
     const open = await createIntent(service, acme.owner, { organization_id: acme.id, total_cents: 900 });
     const from = since;
     expect(await idsOf(admin, { from, status: 'succeeded' })).toEqual([paid.id]);

@@ -3,9 +3,9 @@ import { endpoints } from '../../functions/api/catalogue.ts';
 import { canonicalJson } from '../../shared/idempotency/idempotency.ts';
 import { itemsOf } from './flow.ts';
 import { withHost } from './host.ts';
+import { type Carrier, createMatrixFixtures, type MatrixFixtures } from './matrix/fixtures.ts';
 import { type MatrixRoute, ROUTES } from './matrix/routes.ts';
-import { CALLERS, type CallerName, type Cell, COLUMNS, type Column } from './matrix/tables.ts';
-import { buildWorld, type Carrier, type World } from './matrix/world.ts';
+import { CALLERS, type CallerName, COLUMNS, type Column, type ExpectedCell } from './matrix/tables.ts';
 
 /**
  * Every route of the catalogue × every caller × every record, over every carrier of a credential (in `npm test` over one of
@@ -15,18 +15,18 @@ interface MatrixCell {
   readonly caller: CallerName;
   readonly column: Column;
   readonly carrier: Carrier;
-  readonly expected: Exclude<Cell, '-'>;
+  readonly expected: Exclude<ExpectedCell, '-'>;
 }
 
 const LEAST_CELLS = 3_000;
 const AT_ONCE = 32;
 
 const service = withHost({ frozen: true });
-let world: World;
+let fixtures: MatrixFixtures;
 
 beforeAll(async () => {
-  world = await buildWorld(service);
-  const admin = { session: world.callers['platform admin'].carriers[0]?.headers['x-session-id'] ?? '' };
+  fixtures = await createMatrixFixtures(service);
+  const admin = { session: fixtures.callers['platform admin'].carriers[0]?.headers['x-session-id'] ?? '' };
   await service.put('/admin/projects/project-1', { name: 'P', slug: 'p' }, admin);
   await service.put('/admin/tiers/gold', { name: 'Gold', slug: 'gold', entity_type: 'user' }, admin);
   const plan = { name: 'Gold', total_cents: 0, currency: 'USD', billing_interval: 'monthly' };
@@ -40,14 +40,14 @@ const cellsOf = ({ table }: MatrixRoute): MatrixCell[] =>
     COLUMNS.flatMap((column) => {
       const expected = table[caller][column];
       if (expected === '-') return [];
-      return world.callers[caller].carriers.map((carrier) => ({ caller, column, carrier, expected }));
+      return fixtures.callers[caller].carriers.map((carrier) => ({ caller, column, carrier, expected }));
     }),
   );
 
 let turn = 0;
 /** One cell of the carriers of a credential, each carrier in turn; all of them with `npm run test:long`. */
 const isAsked = ({ caller, carrier }: MatrixCell): boolean => {
-  const { carriers } = world.callers[caller];
+  const { carriers } = fixtures.callers[caller];
   if (carrier === carriers[0]) turn += 1;
   return inject('scale') > 1 || carrier === carriers[turn % carriers.length];
 };
@@ -57,7 +57,7 @@ const wrongIn = async (id: string, route: MatrixRoute, cell: MatrixCell): Promis
   const { caller, column, carrier, expected } = cell;
   const method = endpoints.find((endpoint) => endpoint.id === id)?.method ?? '';
   const fresh = expected === 'ok' && route.changes;
-  const asked = await route.ask(service, world, { caller, column, fresh });
+  const asked = await route.ask(service, fixtures, { caller, column, fresh });
   const query = new URLSearchParams({ ...asked.query, ...carrier.query });
   const target = query.size > 0 ? `${asked.path}?${query}` : asked.path;
   const { status, body } = await service.request(method, target, { headers: carrier.headers, body: asked.body });
@@ -95,7 +95,7 @@ describe('the authorization matrix', () => {
   it('denies every request that a caller may not make, and changes nothing', async () => {
     const denied = cellsOfAll(({ expected }) => expected !== 'ok').filter(({ cell }) => isAsked(cell));
     // The named records are created first, so that only the requests themselves could change the table.
-    await inTurns(denied, ({ route, cell }) => route.ask(service, world, { ...cell, fresh: false }));
+    await inTurns(denied, ({ route, cell }) => route.ask(service, fixtures, { ...cell, fresh: false }));
     await service.settle();
     const before = await tableNow();
     const wrong = await inTurns(denied, ({ id, route, cell }) => wrongIn(id, route, cell));

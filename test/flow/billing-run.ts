@@ -2,8 +2,10 @@ import { expect } from 'vitest';
 import { endpoints, triggers } from '../../functions/api/catalogue.ts';
 import type { Catalogue } from '../../infra/local/host/assemble.ts';
 import { type Handler, loadEntry } from '../../infra/local/machine/invoke.ts';
+import { DAY, MINUTE } from '../../shared/core/time.ts';
 import { type Interval, oracleStart } from '../builders/calendar-oracle.ts';
-import { DAY, itemsOf, PATIENT, signIn } from './flow.ts';
+import { DAY_SECONDS } from '../builders/seconds.ts';
+import { itemsOf, PATIENT, signIn } from './flow.ts';
 import { type ParsedJson, startTestHost, type TestHost } from './host.ts';
 import { command, OWN_BILLING, payer, type Subscriber, subscribe } from './subscribers.ts';
 
@@ -16,10 +18,10 @@ export interface BillingPlan {
   /** The days (ISO, with a time of day) on which a set of subscriptions is made. */
   readonly anchors: readonly string[];
   readonly days: number;
-  readonly groups: readonly Group[];
+  readonly groups: readonly SubscriptionGroup[];
 }
 
-export interface Group {
+export interface SubscriptionGroup {
   readonly interval: Interval;
   readonly multiplier: number;
   /** Subscriptions of it at each anchor. */
@@ -31,7 +33,7 @@ export interface Group {
 
 interface Made {
   readonly id: string;
-  readonly group: Group;
+  readonly group: SubscriptionGroup;
   readonly amount: number;
   /** When its first period starts. */
   readonly anchor: string;
@@ -39,8 +41,7 @@ interface Made {
   endsAt?: string;
 }
 
-const MS = 1_000;
-const after = (iso: string, days: number): string => new Date(Date.parse(iso) + days * DAY * MS).toISOString();
+const after = (iso: string, days: number): string => new Date(Date.parse(iso) + days * DAY).toISOString();
 
 /** @returns how many charges there were, all of them right. */
 export const billByTheClock = async (plan: BillingPlan): Promise<number> => {
@@ -49,7 +50,7 @@ export const billByTheClock = async (plan: BillingPlan): Promise<number> => {
     await service.webhookMode('drop');
     const made: Made[] = [];
     await service.moveTo(plan.anchors[0] ?? '');
-    const user = await signIn(service, { expires_in: 366 * DAY });
+    const user = await signIn(service, { expires_in: 366 * DAY_SECONDS });
     const who = await payer(service, user.options);
     for (const anchor of plan.anchors) {
       await service.moveTo(anchor);
@@ -64,7 +65,7 @@ export const billByTheClock = async (plan: BillingPlan): Promise<number> => {
   }
 };
 
-/** In steps: no single request to the clock takes longer than its client waits. */
+/** Moves the clock in steps: a single long move would exceed the client's time limit. */
 const moveOn = async (service: TestHost, until: string): Promise<void> => {
   for (let at = after(new Date(service.now()).toISOString(), STEP_DAYS); at < until; at = after(at, STEP_DAYS)) {
     await service.moveTo(at);
@@ -98,7 +99,7 @@ const RACING: Catalogue = {
 
 let prices = 0;
 
-const makeAll = async (service: TestHost, who: Subscriber, group: Group): Promise<Made[]> => {
+const makeAll = async (service: TestHost, who: Subscriber, group: SubscriptionGroup): Promise<Made[]> => {
   const all: Made[] = [];
   for (let index = 0; index < group.count; index += 1) {
     prices += 1;
@@ -115,7 +116,7 @@ const makeAll = async (service: TestHost, who: Subscriber, group: Group): Promis
   return all;
 };
 
-/** Each at its time; the clock passes all of them in order. */
+/** Cancels each subscription at its time, in order. */
 const cancelOnTheWay = async (service: TestHost, userId: string, made: readonly Made[]): Promise<void> => {
   const canceled = made.flatMap((one) => {
     const { cancelAfter: cancel } = one.group;
@@ -123,7 +124,7 @@ const cancelOnTheWay = async (service: TestHost, userId: string, made: readonly 
   });
   for (const { one, cancel, at } of canceled.sort((a, b) => (a.at < b.at ? -1 : 1))) {
     await service.moveTo(at);
-    const { options } = await signIn(service, { user_id: userId, expires_in: DAY });
+    const { options } = await signIn(service, { user_id: userId, expires_in: DAY_SECONDS });
     const who = { options, names: { customer_id: '', payment_method_id: '', provider_id: '' } };
     const answer = await command(service, who, {
       id: one.id,
@@ -135,7 +136,7 @@ const cancelOnTheWay = async (service: TestHost, userId: string, made: readonly 
   }
 };
 
-/** When its periods start, up to the end. */
+/** The start times of its periods, up to its end. */
 const dueOf = ({ anchor, group, endsAt }: Made, until: string): string[] => {
   const end = endsAt !== undefined && endsAt < until ? endsAt : until;
   const due: string[] = [];
@@ -146,9 +147,8 @@ const dueOf = ({ anchor, group, endsAt }: Made, until: string): string[] => {
   }
 };
 
-const MINUTE_MS = 60 * MS;
-/** A sweep comes every minute, on the minute. */
-const sweptAt = (due: string): string => new Date(Math.ceil(Date.parse(due) / MINUTE_MS) * MINUTE_MS).toISOString();
+/** A sweep runs at each full minute. */
+const sweptAt = (due: string): string => new Date(Math.ceil(Date.parse(due) / MINUTE) * MINUTE).toISOString();
 
 const countCharges = async (service: TestHost, made: readonly Made[], until: string): Promise<number> => {
   const payments = (await itemsOf(service, 'PAY#')).filter(({ sk }) => sk === 'PAY');

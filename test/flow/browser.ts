@@ -9,7 +9,7 @@ const WITHOUT_NOISE = [
   ...['--disable-background-networking', '--disable-component-update', '--disable-sync'],
 ];
 
-/** A headless Chromium that came with `npm ci`: the machine needs no browser. The caller closes it. */
+/** A headless Chromium that `npm ci` installs. The caller closes it. */
 export const startBrowser = async (): Promise<Browser> => {
   const folder = await mkdtemp(join(tmpdir(), 'payments-browser-'));
   const executablePath = await unpack(folder);

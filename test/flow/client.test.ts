@@ -107,7 +107,7 @@ const pack = async (folder: string, source: string): Promise<string> => {
   return packed.filename;
 };
 
-const somebodysProject = async (): Promise<string> => {
+const consumerProject = async (): Promise<string> => {
   const folder = await mkdtemp(join(tmpdir(), 'payments-client-'));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
   await writeClient(join(folder, 'client'));
@@ -126,7 +126,7 @@ const somebodysProject = async (): Promise<string> => {
 
 describe('the package of the client', () => {
   test('is installed from its tarball, compiles under strict rules, makes a payment, and reads errors', async () => {
-    const folder = await somebodysProject();
+    const folder = await consumerProject();
     const programs = await programsInReadme();
     expect(programs).toHaveLength(2);
     for (const [index, program] of programs.entries()) await writeFile(join(folder, `program-${index}.ts`), program);

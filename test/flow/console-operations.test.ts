@@ -1,6 +1,8 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { DAY } from '../../shared/core/time.ts';
 import { CANONICAL_EVENTS } from '../../shared/events/bus-event.ts';
+import { HOUR_SECONDS, MINUTE_SECONDS, YEAR_SECONDS } from '../builders/seconds.ts';
 import { startBrowser } from './browser.ts';
 import {
   type ConsoleVisit,
@@ -12,7 +14,7 @@ import {
   visitConsole,
   WIDTHS,
 } from './console-steps.ts';
-import { confirm, createIntent, DAY, HOUR, MINUTE, signIn, type User, YEAR } from './flow.ts';
+import { confirm, createIntent, signIn, type User } from './flow.ts';
 import { type ParsedJson, withHost } from './host.ts';
 import { paidPayment, signInAdmin } from './refunders.ts';
 import { deliveredTo } from './targets.ts';
@@ -26,7 +28,7 @@ describe('the pages for operators and developers', () => {
   beforeAll(async () => {
     browser = await startBrowser();
     admin = await signInAdmin(service);
-    user = await signIn(service, { expires_in: YEAR });
+    user = await signIn(service, { expires_in: YEAR_SECONDS });
   });
   afterAll(() => browser?.close());
 
@@ -66,7 +68,7 @@ describe('the pages for operators and developers', () => {
       await service.control('POST', '/sink/default/behaviour', { status: 500, times: 1 });
       await createIntent(service, user);
       await service.settle();
-      const since = new Date(service.now() - DAY * 1_000).toISOString();
+      const since = new Date(service.now() - DAY).toISOString();
       const { body } = await service.get('/webhooks/logs?limit=100', admin.options);
       const sent = body.filter(
         ({ direction, created_at }: ParsedJson) => direction === 'outbound' && created_at >= since,
@@ -133,7 +135,7 @@ describe('the pages for operators and developers', () => {
       await service.fault({ path: '/confirm', action: 'reset', times: 1 });
       await service.fault({ provider: 'provider_a', path: '/v1/payment_intents', action: 'rate_limit' });
       expect(await confirm(service, unclear.id, user.options)).toMatchObject({ status: 202 });
-      await service.advance(20 * MINUTE);
+      await service.advance(20 * MINUTE_SECONDS);
       await page.reload();
       await soon(() => rows('Payments unclear').allInnerTexts()).toEqual([
         expect.stringMatching(new RegExp(`${unclear.id}\\s+USD`)),
@@ -144,7 +146,7 @@ describe('the pages for operators and developers', () => {
       await page.getByRole('heading', { name: `Payment ${unclear.id}` }).waitFor();
       await service.clearFaults();
       await service.webhookMode('normal');
-      await service.advance(2 * HOUR);
+      await service.advance(2 * HOUR_SECONDS);
       await open('/health');
       await page.getByText('No payment is unclear').waitFor();
     });
@@ -183,7 +185,7 @@ describe('the pages for operators and developers', () => {
       const before = service.now();
       await page.getByLabel('Advance by').selectOption({ label: '7 days' });
       await page.getByRole('button', { name: 'Advance clock' }).click();
-      await soon(async () => service.now() - before).toBeGreaterThanOrEqual(7 * DAY * 1_000);
+      await soon(async () => service.now() - before).toBeGreaterThanOrEqual(7 * DAY);
       await soon(() => page.getByRole('banner').innerText()).toMatch(/Clock \+\d+ days/);
       await page.getByRole('button', { name: 'Settle' }).click();
       await page.getByText('All events, queues and deliveries are quiet.').waitFor();

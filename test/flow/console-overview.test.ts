@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { YEAR_SECONDS } from '../builders/seconds.ts';
 import { startBrowser } from './browser.ts';
 import {
   type ConsoleVisit,
@@ -12,7 +13,7 @@ import {
   visitConsole,
   WIDTHS,
 } from './console-steps.ts';
-import { confirm, createIntent, signIn, type User, YEAR } from './flow.ts';
+import { confirm, createIntent, signIn, type User } from './flow.ts';
 import { type ParsedJson, withHost } from './host.ts';
 import { paidPayment, refund, signInAdmin } from './refunders.ts';
 import { payer as payerOf, subscribe } from './subscribers.ts';
@@ -30,7 +31,7 @@ describe('the overview', () => {
   beforeAll(async () => {
     browser = await startBrowser();
     admin = await signInAdmin(service);
-    user = await signIn(service, { expires_in: YEAR });
+    user = await signIn(service, { expires_in: YEAR_SECONDS });
     const first = await paidPayment(service, user, { total_cents: 2_500 });
     await paidPayment(service, user, { total_cents: 112_345 });
     await paidPayment(service, user, { total_cents: 900, currency: 'EUR' });

@@ -26,8 +26,8 @@ const VIOLATIONS = `addEventListener('securitypolicyviolation', (event) => {
 });`;
 
 /**
- * The browser's own word for every request that fails. Some fail here on purpose; and the console learns from a refusal
- * that a user is no admin.
+ * The browser's message for a failed request. Some requests fail on purpose, and the console learns from a refusal that
+ * a user is not an admin.
  */
 const FAILED_REQUEST = /^Failed to load resource/;
 
@@ -53,7 +53,7 @@ export const visitConsole = async (browser: Browser, service: TestHost, width: n
   return { page, asked, complaints, open };
 };
 
-/** Signs in with a session ID, as somebody does who has one. */
+/** Signs in by typing a session ID into the form. */
 export const enterSession = async ({ page, open }: ConsoleVisit, session: string): Promise<void> => {
   await open('');
   await page.getByLabel('Session ID or token').fill(session);
@@ -76,7 +76,7 @@ export const expectAccessible = async (page: Page): Promise<void> => {
   expect(serious).toEqual([]);
 };
 
-/** Expects that nothing stands beside the screen: the page scrolls down only. */
+/** Expects that the page is not wider than the screen: it scrolls down only. */
 export const expectNoSidewaysScroll = async (page: Page): Promise<void> => {
   const [width, shown] = z
     .tuple([z.number(), z.number()])
@@ -91,5 +91,5 @@ export const expectQuiet = ({ asked, complaints }: ConsoleVisit, service: TestHo
   expect(asked.length).toBeGreaterThan(2);
 };
 
-/** What the page shows within a moment, on a busy machine too. */
+/** Polls until the page shows the expected value, with time for a busy machine. */
 export const soon = <Shown>(read: () => Shown) => expect.poll(read, { timeout: STEP_MS });

@@ -1,5 +1,6 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { DAY_SECONDS } from '../builders/seconds.ts';
 import { startBrowser } from './browser.ts';
 import {
   type ConsoleVisit,
@@ -11,7 +12,7 @@ import {
   visitConsole,
   WIDTHS,
 } from './console-steps.ts';
-import { DAY, type User } from './flow.ts';
+import type { User } from './flow.ts';
 import { type ParsedJson, withHost } from './host.ts';
 import { signInAdmin } from './refunders.ts';
 import { OWN_BILLING, readSubscription, type Subscriber, subscribe, subscriber } from './subscribers.ts';
@@ -110,7 +111,7 @@ describe('the pages of subscriptions', () => {
       const { page } = visit;
       const poor = await subscriber(service, 'pm_sim_ok_1_then_nsf');
       failing = await subscribe(service, poor, { billing_interval: 'weekly' });
-      await service.advance(7 * DAY + 600);
+      await service.advance(7 * DAY_SECONDS + 600);
       await service.settle();
       const reader = await visitConsole(browser, service, width);
       await enterSession(reader, poor.user.session);

@@ -3,6 +3,7 @@ import { request as httpRequest } from 'node:http';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { guestIntentBody } from '../builders/intent.ts';
+import { DAY_SECONDS } from '../builders/seconds.ts';
 import { startBrowser } from './browser.ts';
 import {
   type ConsoleVisit,
@@ -14,7 +15,7 @@ import {
   visitConsole,
   WIDTHS,
 } from './console-steps.ts';
-import { changeTable, confirm, createIntent, createPaidIntent, DAY, signIn, storedPayment, type User } from './flow.ts';
+import { changeTable, confirm, createIntent, createPaidIntent, signIn, storedPayment, type User } from './flow.ts';
 import { withHost } from './host.ts';
 import { saveReadyMethod } from './payers.ts';
 import { signInAdmin } from './refunders.ts';
@@ -140,7 +141,7 @@ describe('the console', () => {
   beforeAll(async () => {
     browser = await startBrowser();
     admin = await signInAdmin(service);
-    payer = await signIn(service, { email: 'payer@example.com', expires_in: 30 * DAY });
+    payer = await signIn(service, { email: 'payer@example.com', expires_in: 30 * DAY_SECONDS });
     const card = await saveReadyMethod(service, payer.options);
     withCard = (await createIntent(service, payer, { total_cents: 4_200, payment_method_id: card.id })).id;
     await confirm(service, withCard, payer.options);
@@ -291,7 +292,7 @@ describe('the console', () => {
     let many: User;
 
     beforeAll(async () => {
-      many = await signIn(service, { email: 'many@example.com', expires_in: 30 * DAY });
+      many = await signIn(service, { email: 'many@example.com', expires_in: 30 * DAY_SECONDS });
       const one = await createPaidIntent(service, many, { total_cents: 500 });
       const item = await storedPayment(service, one.id);
       const copies = Array.from({ length: ROWS - 1 }, (_, index) => {
@@ -333,7 +334,7 @@ describe('the clock of the local host', () => {
       const { page } = visit;
       await enterSession(visit, 'demo-admin');
       expect(await page.getByRole('banner').innerText()).not.toContain('Clock');
-      await service.advance(2 * DAY);
+      await service.advance(2 * DAY_SECONDS);
       for (const width of WIDTHS) {
         await page.setViewportSize({ width, height: 900 });
         await page.reload();

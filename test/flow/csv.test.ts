@@ -5,7 +5,8 @@ import { REFUND_COLUMNS } from '../../shared/payments/refunds/refund.ts';
 import { SUBSCRIPTION_COLUMNS } from '../../shared/subscriptions/record/view.ts';
 import { encodeCursor } from '../../shared/table/cursor.ts';
 import { guestIntentBody } from '../builders/intent.ts';
-import { changeTable, createPaidIntent, DAY, PATIENT, signIn, storedPayment, type User } from './flow.ts';
+import { DAY_SECONDS } from '../builders/seconds.ts';
+import { changeTable, createPaidIntent, PATIENT, signIn, storedPayment, type User } from './flow.ts';
 import { type ParsedJson, type TestAnswer, withHost } from './host.ts';
 import { paidPayment } from './refunders.ts';
 
@@ -43,8 +44,8 @@ describe('lists as CSV', () => {
     service.get(path, { ...of.options, headers: { accept } });
 
   beforeAll(async () => {
-    user = await signIn(service, { email: 'csv@example.com', expires_in: 30 * DAY });
-    many = await signIn(service, { email: 'many@example.com', expires_in: 30 * DAY });
+    user = await signIn(service, { email: 'csv@example.com', expires_in: 30 * DAY_SECONDS });
+    many = await signIn(service, { email: 'many@example.com', expires_in: 30 * DAY_SECONDS });
     await createPaidIntent(service, user, { total_cents: 1_234, description: '=HYPERLINK("https://evil.example")' });
     await createPaidIntent(service, user, { total_cents: 99, description: 'two\r\nlines, "quoted"', concept: '-1+2' });
     const one = await createPaidIntent(service, many, { total_cents: 500 });
@@ -87,7 +88,7 @@ describe('lists as CSV', () => {
     expect(answer.body).not.toMatch(/(^|,|\n)"?[=+@-]/);
   });
 
-  test('come in pages of 1,000 rows behind Link, whatever limit says, each with the header row', async () => {
+  test('come in pages of 1,000 rows linked by Link headers, for any limit, each page with the header row', async () => {
     const pages: number[] = [];
     const ids = new Set<string>();
     for (let path: string | undefined = '/payments?limit=7&status=created'; path; ) {

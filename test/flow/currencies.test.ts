@@ -2,7 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { LOCAL_SECRETS } from '../../infra/local/machine/environment.ts';
 import { guestIntentBody, intentBody, VISA } from '../builders/intent.ts';
 import { productBody } from '../builders/reference.ts';
-import { atProvider, confirm, createIntent, DAY, itemsOf, logEntriesOf, read, signIn, type User } from './flow.ts';
+import { DAY_SECONDS } from '../builders/seconds.ts';
+import { atProvider, confirm, createIntent, itemsOf, logEntriesOf, read, signIn, type User } from './flow.ts';
 import { type ParsedJson, withHost } from './host.ts';
 import { payctlOf } from './payctl.ts';
 import { paymentsOf, subscribe, subscriber, trySubscribe } from './subscribers.ts';
@@ -201,7 +202,7 @@ describe('a subscription', () => {
   test('in ISK is billed by Stripe with its price, at once and at its renewal', async () => {
     const who = await subscriber(service);
     const made = await subscribe(service, who, { currency: 'ISK', subtotal_cents: 5_000, total_cents: 5_000 });
-    await service.advance(32 * DAY);
+    await service.advance(32 * DAY_SECONDS);
     await service.settle();
     const payments = await paymentsOf(service, who, made.id);
     expect(payments).toMatchObject([

@@ -1,7 +1,8 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { intentBody } from '../builders/intent.ts';
 import { methodBody } from '../builders/payer.ts';
-import { DAY, partitionOf, signIn } from './flow.ts';
+import { DAY_SECONDS } from '../builders/seconds.ts';
+import { partitionOf, signIn } from './flow.ts';
 import { type ParsedJson, type RequestOptions, type TestAnswer, withHost } from './host.ts';
 import { company } from './payers.ts';
 
@@ -89,12 +90,12 @@ test('a failure of the provider leaves the next request to make the customer, wi
 });
 
 test('an abandoned claim is removed a day later', async () => {
-  const user = await signIn(service, { expires_in: 3 * DAY });
+  const user = await signIn(service, { expires_in: 3 * DAY_SECONDS });
   await service.fault({ action: 'error_500', path: '/v1/customers', times: 1 });
   expect(await save(user.options)).toMatchObject({ status: 502 });
   const claims = () => partitionOf(service, `OWNER#USER#${user.userId}`);
   expect(await claims()).toMatchObject([{ claim: { draft: { userId: user.userId } }, ttl: expect.any(Number) }]);
-  await service.advance(DAY + 1);
+  await service.advance(DAY_SECONDS + 1);
   expect(await save(user.options)).toMatchObject({ status: 201 });
   expect((await claims()).filter(({ claim }) => claim !== undefined)).toEqual([]);
   expect(await customersHere(user.options)).toHaveLength(1);

@@ -3,7 +3,7 @@ import { IMPATIENT, signIn } from './flow.ts';
 import { type ParsedJson, withHost } from './host.ts';
 import { createCustomer, saveMethod, storedRecord } from './payers.ts';
 
-/** Deleting a customer leaves nothing of it at the provider, however many methods it has. */
+/** Deleting a customer removes all of its records at the provider, for any number of methods. */
 const service = withHost({ frozen: true, env: IMPATIENT });
 
 const METHODS = 12;
@@ -33,7 +33,7 @@ test.each([
   expect(await heldThere()).toEqual([]);
   const { customers } = await service.ledger();
   const there = customers.filter(({ id }: ParsedJson) => id === customer.provider_customer_id);
-  // PayPal has no record of a customer: its id stands on tokens only.
+  // PayPal has no record of a customer: only tokens carry its id.
   expect(there).toMatchObject([{ deleted: provider_id !== 'provider_b' }]);
   expect(await service.get('/payment-methods', user.options)).toMatchObject({ body: [] });
   expect((await service.get(`/customers/${customer_id}`, user.options)).status).toBe(404);

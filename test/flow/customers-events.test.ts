@@ -1,19 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { THREE_D_SECURE } from '../builders/intent.ts';
-import {
-  confirm,
-  createIntent,
-  createPaidIntent,
-  DAY,
-  HOUR,
-  itemsOf,
-  MINUTE,
-  PATIENT,
-  read,
-  signIn,
-  type User,
-} from './flow.ts';
-import { type ParsedJson, type ProviderEvent, withHost } from './host.ts';
+import { DAY_SECONDS, HOUR_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
+import { confirm, createIntent, createPaidIntent, itemsOf, PATIENT, read, signIn, type User } from './flow.ts';
+import { type ParsedJson, type TestProviderEvent, withHost } from './host.ts';
 import { createCustomer, customerEventsOf, guestWithMethod, outcomesOf, saveMethod, storedRecord } from './payers.ts';
 
 /**
@@ -27,7 +16,7 @@ const namesOf = (customerId: string): string[] =>
 const readCustomer = async (user: User, id: string): Promise<ParsedJson> =>
   (await service.get(`/customers/${id}`, user.options)).body;
 
-const tell = async (type: string, object: object, event: Partial<ProviderEvent> = {}): Promise<void> => {
+const sendEvent = async (type: string, object: object, event: Partial<TestProviderEvent> = {}): Promise<void> => {
   const answer = await service.sendEvent({ type, object, ...event });
   expect(answer).toMatchObject({ status: 200, body: { received: true } });
   await service.settle();
@@ -37,7 +26,7 @@ const tell = async (type: string, object: object, event: Partial<ProviderEvent> 
 const known = async (fields = {}): Promise<{ user: User; customer: ParsedJson; at: ParsedJson }> => {
   const user = await signIn(service);
   const customer = await createCustomer(service, user.options, { name: 'Ada', phone: '+1555', ...fields });
-  await service.advance(10 * MINUTE);
+  await service.advance(10 * MINUTE_SECONDS);
   return { user, customer, at: { id: customer.provider_customer_id } };
 };
 
@@ -46,7 +35,7 @@ describe('customer.updated', () => {
     'in the %s vocabulary refreshes e-mail, name and phone, and publishes one event',
     async (vocabulary) => {
       const { user, customer, at } = await known({ metadata: { kept: true }, first_name: 'Ada' });
-      await tell(
+      await sendEvent(
         'customer.updated',
         { ...at, email: 'NEW@example.com', name: 'Grace', phone: '+1777' },
         { vocabulary },
@@ -74,7 +63,7 @@ describe('customer.updated', () => {
 
   test('keeps what it does not name', async () => {
     const { user, customer, at } = await known();
-    await tell('customer.updated', { ...at, name: 'Grace' });
+    await sendEvent('customer.updated', { ...at, name: 'Grace' });
     expect(await readCustomer(user, customer.id)).toMatchObject({
       ...customer,
       name: 'Grace',
@@ -85,25 +74,25 @@ describe('customer.updated', () => {
   test('that is repeated, or holds known values, changes and publishes nothing', async () => {
     const { user, customer, at } = await known();
     const event = { id: `evt_${customer.id}`, times: 3 };
-    await tell('customer.updated', { ...at, name: 'Grace' }, event);
-    await tell('customer.updated', { ...at, name: 'Grace' });
+    await sendEvent('customer.updated', { ...at, name: 'Grace' }, event);
+    await sendEvent('customer.updated', { ...at, name: 'Grace' });
     const now = await readCustomer(user, customer.id);
-    await service.advance(MINUTE);
-    await tell('customer.updated', { ...at, name: 'Grace' });
+    await service.advance(MINUTE_SECONDS);
+    await sendEvent('customer.updated', { ...at, name: 'Grace' });
     expect(await readCustomer(user, customer.id)).toEqual(now);
     expect(namesOf(customer.id)).toEqual(['customer.created', 'customer.updated']);
   });
 
-  test('that is older than the stored values is stale, whenever they arrived', async () => {
+  test('that is older than the stored values is stale, in any order of arrival', async () => {
     const { user, customer, at } = await known();
     const started = seconds();
-    await service.advance(MINUTE);
+    await service.advance(MINUTE_SECONDS);
     // Both come late, and the older one last.
-    await tell('customer.updated', { ...at, name: 'Newer' }, { created: started + 20 });
-    await tell('customer.updated', { ...at, name: 'Older' }, { created: started + 10 });
+    await sendEvent('customer.updated', { ...at, name: 'Newer' }, { created: started + 20 });
+    await sendEvent('customer.updated', { ...at, name: 'Older' }, { created: started + 10 });
     expect(await readCustomer(user, customer.id)).toMatchObject({ name: 'Newer' });
-    // Newer than the last event, but sent before that event arrived.
-    await tell('customer.updated', { ...at, name: 'Newest' }, { created: started + 30 });
+    // Newer than the last event, and created before the last event arrived.
+    await sendEvent('customer.updated', { ...at, name: 'Newest' }, { created: started + 30 });
     expect(await readCustomer(user, customer.id)).toMatchObject({ name: 'Newest' });
     expect(
       (await outcomesOf(service, at.id))
@@ -116,42 +105,42 @@ describe('customer.updated', () => {
   test('with known values makes older events stale too', async () => {
     const { user, customer, at } = await known();
     const started = seconds();
-    await service.advance(MINUTE);
-    await tell('customer.updated', { ...at, name: 'Ada' }, { created: started + 20 });
-    await tell('customer.updated', { ...at, name: 'Older' }, { created: started + 10 });
+    await service.advance(MINUTE_SECONDS);
+    await sendEvent('customer.updated', { ...at, name: 'Ada' }, { created: started + 20 });
+    await sendEvent('customer.updated', { ...at, name: 'Older' }, { created: started + 10 });
     expect(await readCustomer(user, customer.id)).toEqual(customer);
     expect(namesOf(customer.id)).toEqual(['customer.created']);
   });
 
-  test('from before our own change to the provider is stale; a change of metadata makes none so', async () => {
+  test('sent before our own change at the provider is stale; a change of metadata makes no event stale', async () => {
     const { user, customer, at } = await known();
     const started = seconds();
-    await service.advance(MINUTE);
+    await service.advance(MINUTE_SECONDS);
     await service.put(`/customers/${customer.id}`, { metadata: { a: 1 } }, user.options);
-    await tell('customer.updated', { ...at, name: 'Grace' }, { created: started + 10 });
+    await sendEvent('customer.updated', { ...at, name: 'Grace' }, { created: started + 10 });
     expect(await readCustomer(user, customer.id)).toMatchObject({ name: 'Grace' });
     await service.webhookMode('drop');
     await service.put(`/customers/${customer.id}`, { name: 'Ours' }, user.options);
     await service.webhookMode('normal');
-    await tell('customer.updated', { ...at, name: 'Theirs' }, { created: started + 20 });
+    await sendEvent('customer.updated', { ...at, name: 'Theirs' }, { created: started + 20 });
     expect(await readCustomer(user, customer.id)).toMatchObject({ name: 'Ours' });
   });
 
   test('of an unknown customer is retried, then logged', async () => {
-    await tell('customer.updated', { id: 'cus_nobody', name: 'Nobody' });
-    expect(await outcomesOf(service, 'cus_nobody')).toEqual([]);
-    await service.advance(HOUR);
-    expect(await outcomesOf(service, 'cus_nobody')).toMatchObject([
+    await sendEvent('customer.updated', { id: 'cus_unknown', name: 'Unknown' });
+    expect(await outcomesOf(service, 'cus_unknown')).toEqual([]);
+    await service.advance(HOUR_SECONDS);
+    expect(await outcomesOf(service, 'cus_unknown')).toMatchObject([
       { status: 'failed', response: { outcome: 'unmatched' } },
     ]);
   });
 });
 
 describe('customer.created', () => {
-  test('only logs, whether the customer is ours or not', async () => {
+  test('is only logged, for known and unknown customers', async () => {
     const { user, customer, at } = await known();
-    await tell('customer.created', { ...at, name: 'Other' });
-    await tell('customer.created', { id: 'cus_of_the_dashboard', email: 'd@example.com' });
+    await sendEvent('customer.created', { ...at, name: 'Other' });
+    await sendEvent('customer.created', { id: 'cus_of_the_dashboard', email: 'd@example.com' });
     expect(await readCustomer(user, customer.id)).toEqual(customer);
     expect(namesOf(customer.id)).toEqual(['customer.created']);
     expect((await outcomesOf(service, at.id)).at(-1)).toMatchObject({
@@ -174,7 +163,7 @@ describe('customer.deleted', () => {
       const { provider_customer_id, id } = await readCustomer(user, method.customer_id);
       await service.settle();
       await service.clearProviderRequests();
-      await tell('customer.deleted', { id: provider_customer_id }, { vocabulary });
+      await sendEvent('customer.deleted', { id: provider_customer_id }, { vocabulary });
       expect(await service.providerRequests()).toEqual([]);
       expect((await service.get(`/customers/${id}`, user.options)).status).toBe(404);
       expect(await service.get('/payment-methods', user.options)).toMatchObject({ body: [] });
@@ -187,9 +176,9 @@ describe('customer.deleted', () => {
 
   test('that is repeated, or of an unknown customer, changes nothing', async () => {
     const { at } = await known();
-    await tell('customer.deleted', at);
-    await tell('customer.deleted', at);
-    await tell('customer.deleted', { id: 'cus_never' });
+    await sendEvent('customer.deleted', at);
+    await sendEvent('customer.deleted', at);
+    await sendEvent('customer.deleted', { id: 'cus_never' });
     const deletions = (await outcomesOf(service, at.id)).filter(({ eventType }) => eventType === 'customer.deleted');
     expect(deletions.map(({ response }) => response.outcome).sort()).toEqual(['applied', 'ignored']);
     expect(await outcomesOf(service, 'cus_never')).toMatchObject([{ status: 'success' }]);
@@ -201,7 +190,7 @@ describe('customer.deleted', () => {
       await guestWithMethod(service, 'twin@example.com'),
     ];
     const customer = await storedRecord(service, 'CUS', one.method.customer_id);
-    await tell('customer.deleted', { id: customer.providerCustomerId });
+    await sendEvent('customer.deleted', { id: customer.providerCustomerId });
     expect(await service.get('/payment-methods', one.options)).toMatchObject({ status: 200, body: [] });
     expect((await service.get('/payment-methods', two.options)).body).toHaveLength(1);
   });
@@ -209,7 +198,7 @@ describe('customer.deleted', () => {
 
 describe('a deletion that takes history along', () => {
   test('removes the payments of that customer with all that is kept of them, and no other', async () => {
-    const user = await signIn(service, { expires_in: 3 * DAY });
+    const user = await signIn(service, { expires_in: 3 * DAY_SECONDS });
     const before = await createIntent(service, user);
     const customer = await createCustomer(service, user.options);
     const paid = await createPaidIntent(service, user, { description: 'secret-of-a-payment' });
@@ -225,7 +214,7 @@ describe('a deletion that takes history along', () => {
     expect(meta).toMatchObject({ total: 1 });
     const items = await itemsOf(service);
     const left = items.filter((item) => [paid, open].some(({ id }) => JSON.stringify(item).includes(id)));
-    // The provider's words are logged for 90 days, and only there is it named.
+    // Only the log of inbound events, kept for 90 days, holds the provider's payload with the customer's name.
     expect(new Set(left.map(({ pk }) => pk.split('#')[0]))).toEqual(new Set(['LOG']));
     const counted = items.filter(({ pk }) => pk === `COUNT#USER#${user.userId}#PAY`);
     const sum = (name: string): number => counted.reduce((total, item) => total + (item[name] ?? 0), 0);
@@ -233,7 +222,7 @@ describe('a deletion that takes history along', () => {
   });
 
   test('leaves a payment whose money may be moving', async () => {
-    const user = await signIn(service, { expires_in: 3 * DAY });
+    const user = await signIn(service, { expires_in: 3 * DAY_SECONDS });
     const customer = await createCustomer(service, user.options);
     const waiting = await createPaidIntent(service, user, { payment_method_id: THREE_D_SECURE });
     await confirm(service, waiting.id, user.options);

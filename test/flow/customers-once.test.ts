@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { customerBody } from '../builders/payer.ts';
-import { DAY, HOUR, PATIENT, partitionOf, SECOND, signIn } from './flow.ts';
+import { DAY_SECONDS, HOUR_SECONDS } from '../builders/seconds.ts';
+import { PATIENT, partitionOf, signIn } from './flow.ts';
 import { type RequestOptions, withHost } from './host.ts';
 import { company, customerEventsOf, storedRecord } from './payers.ts';
 
@@ -36,7 +37,7 @@ describe('a create under a key', () => {
   });
 
   test('of a customer deleted since is refused, and makes a new one a day later', async () => {
-    const user = await signIn(service, { expires_in: 5 * DAY });
+    const user = await signIn(service, { expires_in: 5 * DAY_SECONDS });
     const keyed = { ...user.options, idempotencyKey: 'gone' };
     const { body } = await create(keyed);
     expect((await service.request('DELETE', `/customers/${body.id}`, user.options)).status).toBe(204);
@@ -47,21 +48,21 @@ describe('a create under a key', () => {
       tombstone: true,
       requestHash: expect.any(String),
       createdAt: body.created_at,
-      ttl: Math.floor(Date.parse(body.created_at) / 1_000) + DAY,
+      ttl: Math.floor(Date.parse(body.created_at) / 1_000) + DAY_SECONDS,
     });
     expect(await create(keyed)).toMatchObject({ status: 409, body: { code: 'INVALID_STATE' } });
     expect(await create(keyed, { name: 'Other' })).toMatchObject({ status: 422 });
-    await service.advance(DAY + SECOND);
+    await service.advance(DAY_SECONDS + 1);
     expect((await create(keyed)).status).toBe(201);
   });
 
   test('makes a new customer a day later, under the same key', async () => {
-    const user = await signIn(service, { expires_in: 5 * DAY });
+    const user = await signIn(service, { expires_in: 5 * DAY_SECONDS });
     const keyed = { ...user.options, idempotencyKey: 'daily' };
     const first = await create(keyed);
-    await service.advance(DAY - HOUR);
+    await service.advance(DAY_SECONDS - HOUR_SECONDS);
     expect((await create(keyed)).body.id).toBe(first.body.id);
-    await service.advance(HOUR + SECOND);
+    await service.advance(HOUR_SECONDS + 1);
     const second = await create(keyed, { name: 'Other' });
     expect(second).toMatchObject({ status: 201, body: { name: 'Other' } });
     expect(second.body.id).not.toBe(first.body.id);
@@ -118,13 +119,13 @@ describe('a guest', () => {
         is_guest: true,
         guest_email: 'gina@example.com',
         guest_token: expect.any(String),
-        guest_token_expires_at: new Date((Math.floor(service.now() / 1_000) + 7 * DAY) * 1_000).toISOString(),
+        guest_token_expires_at: new Date((Math.floor(service.now() / 1_000) + 7 * DAY_SECONDS) * 1_000).toISOString(),
       },
     });
     expect(await storedRecord(service, 'CUS', answer.body.id)).toMatchObject({ guestEmail: 'gina@example.com' });
   });
 
-  test('goes on by a token alone, which stands for guest_data', async () => {
+  test('continues with a guest token in place of guest_data', async () => {
     const first = await create({}, { guest_data: { email: 'token@example.com', name: 'Tom' }, email: undefined });
     const guestToken = first.body.guest_token;
     const second = await create({ guestToken }, { email: undefined });
@@ -147,7 +148,7 @@ describe('a guest', () => {
       [one, two].map(async ({ body }) => (await storedRecord(service, 'CUS', body.id)).guestId),
     );
     expect(ids[0]).not.toBe(ids[1]);
-    const keyed = { idempotencyKey: 'a-key-that-nobody-guesses' };
+    const keyed = { idempotencyKey: 'a-key-that-is-long-and-random' };
     const first = await create(keyed, { guest_data });
     const again = await create(keyed, { guest_data });
     expect(again.body.id).toBe(first.body.id);
@@ -155,7 +156,7 @@ describe('a guest', () => {
     expect(await create(keyed, { guest_data: { ...guest_data, name: 'Else' } })).toMatchObject({ status: 422 });
   });
 
-  test('needs a key of 20 characters or more, unless a token or a session stands beside it', async () => {
+  test('needs a key of 20 characters or more, unless the request has a token or a session', async () => {
     const guest_data = { email: 'key@example.com', name: 'Kay' };
     const short = { idempotencyKey: 'x'.repeat(19) };
     expect(await create(short, { guest_data })).toMatchObject({
@@ -186,8 +187,8 @@ describe('a guest', () => {
         method,
         answer: { status: 401, body: { code: 'GUEST_NOT_ALLOWED' } },
       });
-      const nobody = await service.request(method, path, method === 'PUT' ? { body: {} } : {});
-      expect(nobody).toMatchObject({ status: 401, body: { code: 'AUTHENTICATION_REQUIRED' } });
+      const anonymous = await service.request(method, path, method === 'PUT' ? { body: {} } : {});
+      expect(anonymous).toMatchObject({ status: 401, body: { code: 'AUTHENTICATION_REQUIRED' } });
     }
   });
 

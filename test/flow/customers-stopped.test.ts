@@ -6,7 +6,7 @@ import { createCustomer, customerAtProvider, customerEventsOf, saveMethod } from
 import { withStops } from './stops.ts';
 import { type Way, waysToStop } from './ways.ts';
 
-/** A function may end anywhere; asking again finishes what it began, and nothing is there twice. */
+/** A function may stop at any call; a retry of the request finishes the work, and nothing is created twice. */
 const stoppable = withStops(PATIENT);
 
 beforeAll(async () => {
@@ -43,10 +43,10 @@ const stopEverywhere = async (
   return cases;
 };
 
-/** For as long as the function could still run, plus 5 s. */
+/** The function's time-out plus 5 s. */
 const TAKEN_SECONDS = 25;
 
-/** Until then the key is taken: a repeat waits, another body is refused. */
+/** Until then the key is in use: a repeat gets a 409, another body is refused. */
 const expectTaken = async (cases: readonly Case[], again: (user: User) => Promise<TestAnswer>): Promise<void> => {
   const { service } = stoppable();
   const statuses = new Set<number>();

@@ -4,7 +4,7 @@ import { withHost } from './host.ts';
 describe('a host', () => {
   const service = withHost();
 
-  test('says that it is healthy, and nothing else', async () => {
+  test('reports that it is healthy, without further data', async () => {
     expect(await service.get('/health')).toMatchObject({ status: 200, body: { status: 'ok' } });
   });
 

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, inject, test } from 'vitest';
+import { DAY_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
 import {
   findPlanted,
   guestLife,
@@ -10,7 +11,7 @@ import {
   untilErased,
   userLife,
 } from './erasures.ts';
-import { confirm, createPaidIntent, DAY, MINUTE, PATIENT, read, signIn, storedPayment } from './flow.ts';
+import { confirm, createPaidIntent, PATIENT, read, signIn, storedPayment } from './flow.ts';
 import type { RequestOptions } from './host.ts';
 import { withStops } from './stops.ts';
 import { everyNth, waysToStop } from './ways.ts';
@@ -23,7 +24,7 @@ beforeAll(async () => {
 });
 
 /** One run of due work: the first takes the listed records and the whole table once. */
-const runOnce = () => stoppable().service.advance(MINUTE);
+const runOnce = () => stoppable().service.advance(MINUTE_SECONDS);
 
 const STOPPED_MINUTES = 120;
 
@@ -72,7 +73,7 @@ describe('an erasure waits', () => {
     const life = await guestLife(service, plant);
     await service.fault({ provider: 'provider_a', action: 'error_500', times: 500 });
     const { id } = await requestErasure(service, options, { email: life.email });
-    await service.advance(10 * MINUTE);
+    await service.advance(10 * MINUTE_SECONDS);
     expect(await readErasure(service, options, id)).toMatchObject({ status: 'running' });
     await service.clearFaults();
     await untilErased(service, options, { id, maxMinutes: STOPPED_MINUTES });
@@ -83,13 +84,13 @@ describe('an erasure waits', () => {
     const { service } = stoppable();
     const { options } = await platformAdmin(service);
     const plant = planter('busy');
-    const user = await signIn(service, { email: plant.email(), expires_in: DAY });
+    const user = await signIn(service, { email: plant.email(), expires_in: DAY_SECONDS });
     const payment = await createPaidIntent(service, user, plantedTexts(plant));
     await service.fault({ provider: 'provider_a', action: 'reset', times: 50 });
     await confirm(service, payment.id, user.options);
     expect(await storedPayment(service, payment.id)).toMatchObject({ status: 'processing' });
     const { id } = await requestErasure(service, options, { user_id: user.userId });
-    await service.advance(MINUTE);
+    await service.advance(MINUTE_SECONDS);
     expect(await readErasure(service, options, id)).toMatchObject({ status: 'running', counts: { payments: 0 } });
     expect(await storedPayment(service, payment.id)).toMatchObject({ status: 'processing', userId: user.userId });
     await service.clearFaults();

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { freePort } from '../builders/free-port.ts';
+import { MINUTE_SECONDS } from '../builders/seconds.ts';
 import {
   findPlanted,
   guestLife,
@@ -14,7 +15,7 @@ import {
   untilErased,
   userLife,
 } from './erasures.ts';
-import { itemsOf, MINUTE, read, signIn, storedPayment } from './flow.ts';
+import { itemsOf, read, signIn, storedPayment } from './flow.ts';
 import { type ParsedJson, withHost } from './host.ts';
 import { addMember, newOrganization } from './organization-steps.ts';
 import { deliveredTo, nodesAt } from './targets.ts';
@@ -41,7 +42,7 @@ beforeEach(() => {
 const SINKS = ['canonical', 'raw'];
 const sentSoFar = async () => (await Promise.all(SINKS.map((sink) => deliveredTo(service, sink)))).flat();
 
-/** What was sent to targets after the first `known` deliveries of each. */
+/** The deliveries to the targets, without the known ones. */
 const sentAfter = async (known: readonly unknown[]): Promise<string> => {
   const all = await sentSoFar();
   const before = new Set(known.map((one) => JSON.stringify(one)));
@@ -87,19 +88,19 @@ describe('the erasure of a user', () => {
     expect(lists.body.meta.total).toBe(total);
     const { body: ended } = await service.get(`/subscriptions/${life.subscription.id}`, life.user.options);
     expect(ended).toMatchObject({ status: 'canceled', metadata: {} });
-    const told = await service.get(`/subscriptions/${life.subscription.id}/timeline`, admin.options);
-    const changes = told.body.data.filter(({ kind }: ParsedJson) => kind === 'change');
+    const timeline = await service.get(`/subscriptions/${life.subscription.id}/timeline`, admin.options);
+    const changes = timeline.body.data.filter(({ kind }: ParsedJson) => kind === 'change');
     expect(changes.map(({ cause, actor }: ParsedJson) => [cause, actor.type, actor.id])).toEqual([
       ['created', 'user', life.user.userId],
       ['canceled', 'system', 'run-due'],
       ['updated', 'system', 'run-due'],
     ]);
-    expect(plantedIn(JSON.stringify(told.body), plant.values)).toEqual([]);
+    expect(plantedIn(JSON.stringify(timeline.body), plant.values)).toEqual([]);
     const ledger = await service.ledger();
     const atProvider = (list: string, id: string) => ledger[list].find((one: ParsedJson) => one.id === id);
     expect(atProvider('customers', life.customer.provider_customer_id)).toMatchObject({ deleted: true });
     const now = new Map((await itemsOf(service)).map((item) => [`${item.pk} ${item.sk}`, item]));
-    // A record with due work of its own may change; its person's values stay all the same.
+    // Due work may change the record, but not the person's values in it.
     const keyOf = ({ pk, sk }: ParsedJson): string => `${pk} ${sk}`;
     const still = untouched.filter(({ due }) => due === undefined);
     expect(still.map((item) => now.get(keyOf(item)))).toEqual(still);
@@ -127,7 +128,7 @@ describe('the erasure of a user', () => {
       customerId: life.customer.provider_customer_id,
     });
     await service.settle();
-    await service.advance(MINUTE);
+    await service.advance(MINUTE_SECONDS);
     await service.settle();
     expect(await findPlanted(service, late.values)).toEqual([]);
     expect(plantedIn(await sentAfter(sent), [...late.values, ...plant.values])).toEqual([]);
@@ -206,7 +207,7 @@ describe('the erasure of the guests of an e-mail address', () => {
 describe('a request for an erasure', () => {
   test('names exactly one of user_id and email', async () => {
     const { options } = await platformAdmin(service);
-    for (const body of [{}, { user_id: 'user_1', email: 'a@example.com' }, { email: 'nobody' }]) {
+    for (const body of [{}, { user_id: 'user_1', email: 'a@example.com' }, { email: 'not-an-email' }]) {
       expect(await service.post('/admin/erasures', body, options)).toMatchObject({
         status: 400,
         body: { code: 'VALIDATION_ERROR' },

@@ -1,12 +1,13 @@
 import { gunzipSync } from 'node:zlib';
 import { expect } from 'vitest';
 import { fingerprint } from '../../shared/core/ids.ts';
-import { itemsOf, MINUTE, signIn, type User, YEAR } from './flow.ts';
+import { MINUTE_SECONDS, YEAR_SECONDS } from '../builders/seconds.ts';
+import { itemsOf, signIn, type User } from './flow.ts';
 import type { ParsedJson, RequestOptions, TestHost } from './host.ts';
 
 /** Steps of tests about the erasure of a person. */
 export const platformAdmin = async (service: TestHost): Promise<User> =>
-  signIn(service, { is_admin: true, email: 'admin@platform.example.com', expires_in: YEAR });
+  signIn(service, { is_admin: true, email: 'admin@platform.example.com', expires_in: YEAR_SECONDS });
 
 export const requestErasure = async (
   service: TestHost,
@@ -33,7 +34,7 @@ export const untilErased = async (
   for (let minutes = 0; minutes <= maxMinutes; minutes += 5) {
     const job = await readErasure(service, options, id);
     if (job.status === 'done') return { job, minutes };
-    await service.advance(5 * MINUTE);
+    await service.advance(5 * MINUTE_SECONDS);
     await service.settle();
   }
   throw new Error(`not done: ${JSON.stringify(await readErasure(service, options, id))}`);
@@ -134,7 +135,7 @@ const must = async (answer: Promise<{ status: number; body: ParsedJson }>, statu
 
 /** A signed-in person with a customer, a method, addresses, payments in several states, a live subscription. */
 export const userLife = async (service: TestHost, plant: Planter, rounds = 1): Promise<Life> => {
-  const user = await signIn(service, { email: plant.email(), expires_in: YEAR });
+  const user = await signIn(service, { email: plant.email(), expires_in: YEAR_SECONDS });
   const { options } = user;
   const customer = await must(
     service.post(

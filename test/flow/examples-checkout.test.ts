@@ -60,7 +60,7 @@ describe('the checkout page of docs/examples', () => {
     expect(await paymentOf(await said(page, /Paid/))).toMatchObject({ status: 'succeeded' });
   });
 
-  test('says so where the payer refuses the question of the bank', async () => {
+  test('shows that the payer refused the authentication', async () => {
     const { page } = await openShop();
     await page.click('#card');
     await payWith(page, '4000 0027 6000 3184');

@@ -3,8 +3,9 @@ import { execPath } from 'node:process';
 import { Webhook } from 'standardwebhooks';
 import { describe, expect, test } from 'vitest';
 import { LOCAL_SECRETS } from '../../infra/local/machine/environment.ts';
+import { DAY_SECONDS } from '../builders/seconds.ts';
 import { startExample } from './example-process.ts';
-import { confirm, createPaidIntent, DAY, signIn } from './flow.ts';
+import { confirm, createPaidIntent, signIn } from './flow.ts';
 import { withHost } from './host.ts';
 import { signInAdmin } from './refunders.ts';
 
@@ -46,7 +47,7 @@ describe.each(RECEIVERS)(
 
     test('keeps a payment and its refund, days ahead on the clock of the local host', async () => {
       const { url } = await startForwarded();
-      await service.advance(3 * DAY);
+      await service.advance(3 * DAY_SECONDS);
       const user = await signIn(service);
       const { id } = await createPaidIntent(service, user);
       await confirm(service, id, user.options);

@@ -9,7 +9,7 @@ import { withHost } from './host.ts';
 
 const MADE_MS = 240_000;
 
-/** `npm run examples` records the answers anew. */
+/** `npm run examples` records the answers again. */
 describe('the examples of the API document, sent in its order to a new host with demo data', () => {
   const service = withHost({
     daysAgo: DEMO_DAYS,

@@ -8,13 +8,6 @@ import type { ParsedJson, RequestOptions, TestAnswer, TestHost } from './host.ts
 /** Steps that flow tests share. Each does over HTTP what its name says; a refused step fails the test. */
 type Fields = Readonly<Record<string, unknown>>;
 
-export const SECOND = 1;
-export const MINUTE = 60;
-export const HOUR = 3_600;
-export const DAY = 86_400;
-/** A leap year: longer than any test moves the clock in a session of a year. */
-export const YEAR = 366 * DAY;
-
 /** A provider's deadline that a busy machine does not exceed. */
 export const PATIENT = { PROVIDER_TIMEOUT_MS: '15000' } as const;
 /** For tests that wait for the deadline: long enough for a busy machine, short enough to be waited for. */

@@ -51,7 +51,7 @@ export interface RequestOptions {
   readonly body?: unknown;
 }
 
-export interface ProviderEvent {
+export interface TestProviderEvent {
   readonly provider?: string;
   readonly type: string;
   readonly object: unknown;
@@ -100,12 +100,13 @@ export const startTestHost = async (options: TestHostOptions = {}): Promise<Test
   return clientOf(() => host);
 };
 
-/** The provider's deadline is one that a busy machine does not exceed. */
+/** The time-outs of providers and of the identity service are such that a busy machine does not exceed them. */
 const QUIET: Env = {
   RATE_LIMITS: 'off',
   LOG_LEVEL: 'silent',
   EXTERNAL_WEBHOOKS_ENABLED: 'false',
   PROVIDER_TIMEOUT_MS: '5000',
+  IDENTITY_TIMEOUT_MS: '4000',
 };
 
 const startQuietly = async ({
@@ -175,7 +176,7 @@ const clientOf = (host: () => Host) => {
     providerRequests: () => control('GET', '/simulator/requests'),
     clearProviderRequests: () => control('DELETE', '/simulator/requests'),
     /** Sends one event of the provider to the service's webhook route, by default of provider_a and signed. */
-    sendEvent: (event: ProviderEvent): Promise<{ status: number; body: ParsedJson }> =>
+    sendEvent: (event: TestProviderEvent): Promise<{ status: number; body: ParsedJson }> =>
       control('POST', '/simulator/events', { provider: 'provider_a', ...event }),
     authenticate: (paymentId: string, outcome: 'success' | 'failure' = 'success') =>
       control('POST', `/simulator/payments/${paymentId}/authenticate`, { outcome }),
@@ -222,13 +223,13 @@ interface Init {
 const fetchFrom = (localAddress: string, url: string, { method, headers, body }: Init): Promise<Response> =>
   new Promise((resolve, reject) => {
     const sent = httpRequest(url, { method, headers, localAddress, agent: false }, async (message) => {
-      const told = Object.entries(message.headers).map(([name, value]): [string, string] => [
+      const received = Object.entries(message.headers).map(([name, value]): [string, string] => [
         name,
         [value].flat().join(),
       ]);
       const text = Buffer.concat(await message.toArray());
       const status = message.statusCode ?? 0;
-      resolve(new Response(status === 204 ? null : text, { status, headers: told }));
+      resolve(new Response(status === 204 ? null : text, { status, headers: received }));
     });
     sent.on('error', reject);
     sent.end(body);

@@ -3,16 +3,15 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { LOCAL_SECRETS } from '../../infra/local/machine/environment.ts';
 import { DECLINED, intentBody, THREE_D_SECURE, VISA } from '../builders/intent.ts';
 import { intentEvent } from '../builders/provider-event.ts';
+import { HOUR_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
 import {
   confirm,
   confirmInBrowser,
   createIntent,
   createPaidIntent,
   eventsOf,
-  HOUR,
   itemsOf,
   logEntriesOf,
-  MINUTE,
   PATIENT,
   partitionOf,
   read,
@@ -30,16 +29,16 @@ const seconds = (): number => Math.floor(service.now() / 1_000);
 const unconfirmed = async (fields = {}) => {
   const user = await signIn(service);
   const payment = await createIntent(service, user, fields);
-  const tell = async (type: string, event: Parameters<typeof intentEvent>[2] = {}) => {
+  const sendEvent = async (type: string, event: Parameters<typeof intentEvent>[2] = {}) => {
     const answer = await service.sendEvent(intentEvent(payment, type, event));
     expect(answer).toMatchObject({ status: 200, body: { received: true } });
     await service.settle();
     return read(service, payment.id, user.options);
   };
-  return { user, payment, tell };
+  return { user, payment, sendEvent };
 };
 
-/** Exactly these outcomes are logged of a payment's events; within one moment their order is not kept. */
+/** The log holds exactly these outcomes of a payment's events, in any order. */
 const expectOutcomes = async (paymentId: string, expected: readonly unknown[]): Promise<void> => {
   const logged = (await logEntriesOf(service, paymentId)).map(({ status, response }) => [
     status,
@@ -63,11 +62,11 @@ describe('an inbound event', () => {
     ['payment_intent.processing', 'native', 'processing'],
     ['payment_intent.requires_action', 'native', 'pending'],
   ] as const)('%s in the %s vocabulary makes a payment %s', async (type, vocabulary, status) => {
-    const { payment, tell } = await unconfirmed();
+    const { payment, sendEvent } = await unconfirmed();
     const id = `evt_${vocabulary}_${status}`;
-    const told = await tell(type, { vocabulary, id });
-    expect(told).toMatchObject({ status, updated_at: new Date(service.now()).toISOString() });
-    expect(told.completed_at === null).toBe(status !== 'succeeded');
+    const updated = await sendEvent(type, { vocabulary, id });
+    expect(updated).toMatchObject({ status, updated_at: new Date(service.now()).toISOString() });
+    expect(updated.completed_at === null).toBe(status !== 'succeeded');
     const settled = status === 'succeeded' || status === 'failed' ? [`payment.${status}`] : [];
     expect(eventsOf(service, payment.id)).toEqual(['payment.created', ...settled]);
     expect(await logEntriesOf(service, payment.id)).toMatchObject([
@@ -93,9 +92,9 @@ describe('an inbound event', () => {
   });
 
   test('carries the reason why a payment failed', async () => {
-    const { tell } = await unconfirmed();
+    const { sendEvent } = await unconfirmed();
     const error = { last_payment_error: { code: 'card_declined', decline_code: 'lost_card' } };
-    expect(await tell('payment_intent.payment_failed', { vocabulary: 'native', object: error })).toMatchObject({
+    expect(await sendEvent('payment_intent.payment_failed', { vocabulary: 'native', object: error })).toMatchObject({
       status: 'failed',
       failure_code: 'lost_card',
     });
@@ -113,9 +112,9 @@ describe('an inbound event', () => {
   });
 
   test('that is repeated under another id changes nothing', async () => {
-    const { payment, tell } = await unconfirmed();
-    const first = await tell('payment_intent.succeeded');
-    expect(await tell('payment_intent.succeeded')).toEqual(first);
+    const { payment, sendEvent } = await unconfirmed();
+    const first = await sendEvent('payment_intent.succeeded');
+    expect(await sendEvent('payment_intent.succeeded')).toEqual(first);
     await expectOutcomes(payment.id, [
       ['success', 'applied', 'succeeded'],
       ['success', 'ignored', 'no change'],
@@ -189,12 +188,12 @@ describe('an inbound event with odd content', () => {
   test.each([
     ['a name of a class', '"constructor":{"name":"Set"}'],
     ['numbers that no table keeps', '"a":1e300,"b":12345678901234567890,"c":1e-200'],
-    ['half a character', '"a":"\\ud800","\\ud800":1'],
+    ['a lone surrogate', '"a":"\\ud800","\\ud800":1'],
     ['deep nesting', `"a":${'['.repeat(3_000)}${']'.repeat(3_000)}`],
   ])('(%s) is applied and logged', async (_what, content) => {
     const { payment, user } = await unconfirmed();
-    const told = intentEvent(payment, 'payment_intent.succeeded');
-    const object = JSON.stringify(told.object).replace('{', `{"odd":{${content}},`);
+    const reported = intentEvent(payment, 'payment_intent.succeeded');
+    const object = JSON.stringify(reported.object).replace('{', `{"odd":{${content}},`);
     const payload = `{"id":"evt_odd_${payment.id}","type":"payment_intent.succeeded","created":${seconds()},"data":{"object":${object}}}`;
     const secret = LOCAL_SECRETS.PROVIDER_A_WEBHOOK_SECRET;
     const header = Stripe.webhooks.generateTestHeaderString({ payload, secret, timestamp: seconds() });
@@ -210,13 +209,13 @@ describe('an inbound event with odd content', () => {
 
 describe('an inbound event out of order', () => {
   test('from before the current attempt is stale, whatever it reports, and the payment is looked up', async () => {
-    const { user, payment, tell } = await unconfirmed({ payment_method_id: 'pm_sim_processing_ok' });
+    const { user, payment, sendEvent } = await unconfirmed({ payment_method_id: 'pm_sim_processing_ok' });
     await service.webhookMode('drop');
     onTestFinished(async () => void (await service.webhookMode('normal')));
     await confirm(service, payment.id, user.options);
     await service.clearProviderRequests();
     for (const type of ['payment_intent.failed', 'payment_intent.succeeded', 'payment_intent.canceled']) {
-      expect(await tell(type, { created: seconds() - 1 })).toMatchObject({ status: 'processing' });
+      expect(await sendEvent(type, { created: seconds() - 1 })).toMatchObject({ status: 'processing' });
     }
     await expectOutcomes(
       payment.id,
@@ -228,26 +227,26 @@ describe('an inbound event out of order', () => {
     expect(await service.providerRequests()).toMatchObject([
       { method: 'GET', path: `/v1/payment_intents/${payment.provider_payment_id}` },
     ]);
-    expect(await tell('payment_intent.failed', { created: seconds() })).toMatchObject({ status: 'failed' });
+    expect(await sendEvent('payment_intent.failed', { created: seconds() })).toMatchObject({ status: 'failed' });
   });
 
   test('from the same second as the claim is applied', async () => {
-    const { user, payment, tell } = await unconfirmed({ payment_method_id: THREE_D_SECURE });
+    const { user, payment, sendEvent } = await unconfirmed({ payment_method_id: THREE_D_SECURE });
     await confirm(service, payment.id, user.options);
-    expect(await tell('payment_intent.succeeded', { created: seconds() })).toMatchObject({ status: 'succeeded' });
+    expect(await sendEvent('payment_intent.succeeded', { created: seconds() })).toMatchObject({ status: 'succeeded' });
   });
 
   test('never moves a payment backward, and makes its reconciliation due earlier', async () => {
-    const { payment, tell } = await unconfirmed();
-    await tell('payment_intent.processing');
-    expect(await tell('payment_intent.requires_action')).toMatchObject({ status: 'processing' });
+    const { payment, sendEvent } = await unconfirmed();
+    await sendEvent('payment_intent.processing');
+    expect(await sendEvent('payment_intent.requires_action')).toMatchObject({ status: 'processing' });
     const { reconcileAt } = await storedPayment(service, payment.id);
     expect(Date.parse(reconcileAt)).toBeLessThanOrEqual(service.now());
-    await tell('payment_intent.failed');
-    expect(await tell('payment_intent.processing')).toMatchObject({ status: 'failed' });
-    expect(await tell('payment_intent.requires_action')).toMatchObject({ status: 'failed' });
-    expect(await tell('payment_intent.succeeded')).toMatchObject({ status: 'succeeded' });
-    expect(await tell('payment_intent.processing')).toMatchObject({ status: 'succeeded' });
+    await sendEvent('payment_intent.failed');
+    expect(await sendEvent('payment_intent.processing')).toMatchObject({ status: 'failed' });
+    expect(await sendEvent('payment_intent.requires_action')).toMatchObject({ status: 'failed' });
+    expect(await sendEvent('payment_intent.succeeded')).toMatchObject({ status: 'succeeded' });
+    expect(await sendEvent('payment_intent.processing')).toMatchObject({ status: 'succeeded' });
     const backward = ['success', 'ignored', 'backward'];
     const applied = ['processing', 'failed', 'succeeded'].map((status) => ['success', 'applied', status]);
     await expectOutcomes(payment.id, [...applied, backward, backward, backward, backward]);
@@ -263,7 +262,7 @@ describe('an inbound event out of order', () => {
       body: { payment_method_id: 'pm_sim_processing_ok' },
     });
     expect(answer).toMatchObject({ status: 200, body: { status: 'processing' } });
-    await service.advance(2 * HOUR);
+    await service.advance(2 * HOUR_SECONDS);
     expect(await read(service, payment.id, user.options)).toMatchObject({ status: 'succeeded' });
     const names = eventsOf(service, payment.id);
     expect(names).toEqual(['payment.created', 'payment.failed', 'payment.succeeded']);
@@ -271,8 +270,8 @@ describe('an inbound event out of order', () => {
 
   test('that contradicts a settled payment is checked at the provider, and applied only if it is ahead', async () => {
     const canceled = await unconfirmed();
-    await canceled.tell('payment_intent.canceled');
-    expect(await canceled.tell('payment_intent.succeeded')).toMatchObject({ status: 'canceled' });
+    await canceled.sendEvent('payment_intent.canceled');
+    expect(await canceled.sendEvent('payment_intent.succeeded')).toMatchObject({ status: 'canceled' });
     await expectOutcomes(canceled.payment.id, [
       ['success', 'applied', 'canceled'],
       ['success', 'ignored', expect.stringContaining('anomaly')],
@@ -280,14 +279,14 @@ describe('an inbound event out of order', () => {
     await service.webhookMode('drop');
     await confirmInBrowser(service, canceled.payment, VISA);
     await service.webhookMode('normal');
-    const proven = await canceled.tell('payment_intent.succeeded');
+    const proven = await canceled.sendEvent('payment_intent.succeeded');
     expect(proven).toMatchObject({ status: 'succeeded', completed_at: new Date(service.now()).toISOString() });
     const { anomaly } = await storedPayment(service, canceled.payment.id);
     expect(anomaly).toEqual(expect.stringContaining('canceled'));
     expect(eventsOf(service, canceled.payment.id)).toEqual(['payment.created', 'payment.succeeded']);
 
-    expect(await canceled.tell('payment_intent.canceled')).toMatchObject({ status: 'succeeded' });
-    expect(await canceled.tell('payment_intent.failed')).toMatchObject({ status: 'succeeded' });
+    expect(await canceled.sendEvent('payment_intent.canceled')).toMatchObject({ status: 'succeeded' });
+    expect(await canceled.sendEvent('payment_intent.failed')).toMatchObject({ status: 'succeeded' });
   });
 });
 
@@ -296,18 +295,18 @@ describe('an inbound event that does not match the record', () => {
     ['amount', { amount: 2_499 }, 'amount differs'],
     ['currency', { currency: 'eur' }, 'currency differs'],
   ])('in its %s changes nothing and is quarantined', async (_what, object, reason) => {
-    const { payment, tell, user } = await unconfirmed();
+    const { payment, sendEvent, user } = await unconfirmed();
     const before = await read(service, payment.id, user.options);
-    expect(await tell('payment_intent.succeeded', { object })).toEqual(before);
+    expect(await sendEvent('payment_intent.succeeded', { object })).toEqual(before);
     await expectOutcomes(payment.id, [['failed', 'quarantined', reason]]);
     expect(eventsOf(service, payment.id)).toEqual(['payment.created']);
   });
 
   test('in its object at the provider changes nothing and is quarantined', async () => {
-    const { payment, tell, user } = await unconfirmed();
+    const { payment, sendEvent, user } = await unconfirmed();
     const before = await read(service, payment.id, user.options);
-    const object = { id: 'pi_of_somebody_else', metadata: { payment_id: payment.id } };
-    expect(await tell('payment_intent.succeeded', { vocabulary: 'native', object })).toEqual(before);
+    const object = { id: 'pi_of_another_payer', metadata: { payment_id: payment.id } };
+    expect(await sendEvent('payment_intent.succeeded', { vocabulary: 'native', object })).toEqual(before);
     await expectOutcomes(payment.id, [['failed', 'quarantined', 'provider object differs']]);
   });
 });
@@ -320,7 +319,7 @@ describe('an inbound event that is early', () => {
     const waiting = async () => (await service.queues())['apply-provider-event'];
     await service.settle();
     expect(await waiting()).toMatchObject({ visible: 0, in_flight: 1 });
-    await service.advance(36 * MINUTE - 1);
+    await service.advance(36 * MINUTE_SECONDS - 1);
     expect(await logged()).toEqual([]);
     expect(await waiting()).toMatchObject({ in_flight: 1 });
     await service.advance(1);
@@ -345,7 +344,7 @@ describe('an inbound event that is early', () => {
     await service.sendEvent(intentEvent(payment, 'payment_intent.succeeded', { vocabulary: 'native', object }));
     await service.settle();
     expect(await service.get(`/payments/${payment_id}`, user.options)).toMatchObject({ status: 404 });
-    await service.advance(7 * MINUTE);
+    await service.advance(7 * MINUTE_SECONDS);
     expect(await read(service, payment_id, user.options)).toMatchObject({ status: 'succeeded' });
     expect(eventsOf(service, payment_id)).toEqual(['payment.created', 'payment.succeeded']);
   });
@@ -445,7 +444,7 @@ describe('the events that the provider sends', () => {
   test.each(['normal', 'duplicate', 'reorder', 'delay', 'drop'] as const)(
     'delivered in the mode %s lead to the state of the ledger',
     async (mode) => {
-      const user = await signIn(service, { expires_in: 7 * 24 * HOUR });
+      const user = await signIn(service, { expires_in: 7 * 24 * HOUR_SECONDS });
       await service.webhookMode(mode, 7);
       const methods = [
         VISA,
@@ -460,7 +459,7 @@ describe('the events that the provider sends', () => {
       await Promise.all(payments.map((payment, index) => confirmInBrowser(service, payment, methods[index] ?? VISA)));
       await service.authenticate(passing.id, 'success');
       await service.authenticate(failing.id, 'failure');
-      await service.advance(mode === 'delay' || mode === 'drop' ? 2 * HOUR : 2 * MINUTE);
+      await service.advance(mode === 'delay' || mode === 'drop' ? 2 * HOUR_SECONDS : 2 * MINUTE_SECONDS);
       await service.webhookMode('normal');
       if (mode === 'drop') {
         await Promise.all(
@@ -483,9 +482,9 @@ describe('the events that the provider sends', () => {
 
 describe('the stream', () => {
   test('replayed publishes the same events, and changes nothing', async () => {
-    const { payment, tell, user } = await unconfirmed();
-    await tell('payment_intent.processing');
-    const before = await tell('payment_intent.succeeded');
+    const { payment, sendEvent, user } = await unconfirmed();
+    await sendEvent('payment_intent.processing');
+    const before = await sendEvent('payment_intent.succeeded');
     const ofUser = async () => [
       ...(await partitionOf(service, `PAY#${payment.id}`)),
       ...(await itemsOf(service, `COUNT#USER#${user.userId}`)),
@@ -506,8 +505,8 @@ describe('the stream', () => {
 });
 
 test('the stream replayed to the projection changes no history, counter, sum or entry of any payment', async () => {
-  const { tell } = await unconfirmed();
-  await tell('payment_intent.succeeded');
+  const { sendEvent } = await unconfirmed();
+  await sendEvent('payment_intent.succeeded');
   const prefixes = ['PAY#', 'COUNT#', 'SUM#', 'ALLPAY#'];
   const projected = async () => (await Promise.all(prefixes.map((prefix) => itemsOf(service, prefix)))).flat();
   const items = await projected();
@@ -520,7 +519,7 @@ test('a payment of a second user is never touched by the events of the first', a
   const [one, other] = [await unconfirmed(), await unconfirmed()];
   const user = await signIn(service);
   const paid = await createPaidIntent(service, user);
-  await one.tell('payment_intent.failed');
+  await one.sendEvent('payment_intent.failed');
   expect(await read(service, other.payment.id, other.user.options)).toMatchObject({
     status: 'requires_payment_method',
   });

@@ -68,7 +68,7 @@ const all = async <T, R>(items: readonly T[], task: (item: T, index: number) => 
 let stories: Story[] = [];
 let records = new Map<string, ParsedJson>();
 
-const tell = ({ payment, set }: Story, event: number, { id, times }: { id: string; times: number }) => {
+const sendEvent = ({ payment, set }: Story, event: number, { id, times }: { id: string; times: number }) => {
   const created = Math.floor(service.now() / 1_000) - 60 + event;
   const type = `payment_intent.${set.types[event]}`;
   return service.sendEvent(intentEvent(payment, type, { vocabulary: 'native', id, created, times }));
@@ -89,14 +89,14 @@ beforeAll(async () => {
       await all(stories.slice(at, at + AT_REST), async (story, index) => {
         const event = story.order[place] ?? 0;
         const times = event === index % 6 ? 2 : 1;
-        const answer = await tell(story, event, { id: `evt_${event}_${story.payment.id}`, times });
+        const answer = await sendEvent(story, event, { id: `evt_${event}_${story.payment.id}`, times });
         expect(answer).toMatchObject({ status: 200, body: times > 1 ? { duplicate: true } : { received: true } });
       });
       await service.settle();
     }
   }
   const some = stories.filter((_, index) => index % 7 === 0);
-  await all(some, (story, index) => tell(story, index % 6, { id: `evt_more_${story.payment.id}`, times: 1 }));
+  await all(some, (story, index) => sendEvent(story, index % 6, { id: `evt_more_${story.payment.id}`, times: 1 }));
   await service.settle();
   const items = await itemsOf(service, 'PAY#');
   records = new Map(items.filter(({ sk }) => sk === 'PAY').map((item) => [item.pk, item]));
@@ -115,7 +115,7 @@ describe.each(SETS)('six events $name', (set) => {
 
   test('end in one state, whatever their order', () => {
     const [first] = ofSet();
-    if (!first) throw new Error('nothing was told');
+    if (!first) throw new Error('no event was sent');
     expect(stateOf(first)).toMatchObject({ status: set.end });
     for (const story of ofSet()) {
       expect({ order: story.order, state: stateOf(story) }).toEqual({ order: story.order, state: stateOf(first) });

@@ -1,13 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import { intentEvent } from '../builders/provider-event.ts';
-import { createIntent, eventsOf, HOUR, logEntriesOf, PATIENT, read, signIn } from './flow.ts';
+import { HOUR_SECONDS } from '../builders/seconds.ts';
+import { createIntent, eventsOf, logEntriesOf, PATIENT, read, signIn } from './flow.ts';
 import type { ParsedJson } from './host.ts';
 import { withStops } from './stops.ts';
 
 /** A provider's event with one lost call on its way, before or after the call takes effect. */
 const stoppable = withStops(PATIENT);
 
-const tell = async (payment: ParsedJson): Promise<number> => {
+const sendEvent = async (payment: ParsedJson): Promise<number> => {
   const { service } = stoppable();
   const id = `evt_${payment.id}`;
   const { status } = await service.sendEvent(intentEvent(payment, 'payment_intent.succeeded', { id }));
@@ -21,21 +22,21 @@ describe('an event that is stopped at any call', () => {
     const user = await signIn(service);
     const observed = await createIntent(service, user);
     await service.settle();
-    const calls = await watch(() => tell(observed));
+    const calls = await watch(() => sendEvent(observed));
     expect(calls.filter((name) => name === 'PutItem').length).toBeGreaterThanOrEqual(3);
     const cases: { name: string; payment: ParsedJson }[] = [];
     const stopAt = async (call: number, executed: boolean) => {
       const name = `${executed ? 'after' : 'before'} ${call + 1} of ${calls.join(', ')}`;
       const payment = await createIntent(service, user);
       await service.settle();
-      const status = await losing({ call: call + 1, executed }, () => tell(payment));
+      const status = await losing({ call: call + 1, executed }, () => sendEvent(payment));
       expect({ name, status }).toEqual({ name, status: call === 0 ? 503 : 200 });
       // The provider resends an event that was not stored; the service retries a stored one itself.
-      if (call === 0) expect(await tell(payment)).toBe(200);
+      if (call === 0) expect(await sendEvent(payment)).toBe(200);
       cases.push({ name, payment });
     };
     for (const call of calls.keys()) for (const executed of [false, true]) await stopAt(call, executed);
-    await service.advance(HOUR);
+    await service.advance(HOUR_SECONDS);
     for (const { name, payment } of cases) {
       const { status } = await read(service, payment.id, user.options);
       const logged = (await logEntriesOf(service, payment.id)).map((entry) => entry.status);

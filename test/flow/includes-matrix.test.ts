@@ -4,8 +4,8 @@ import { intentBody, VISA } from '../builders/intent.ts';
 import { productBody, projectBody } from '../builders/reference.ts';
 import { changeTable, itemsOf, PATIENT } from './flow.ts';
 import { type ParsedJson, type RequestOptions, withHost } from './host.ts';
+import { createMatrixFixtures, type MatrixFixtures, type RecordCreator } from './matrix/fixtures.ts';
 import type { CallerName, Column } from './matrix/tables.ts';
-import { buildWorld, type Maker, type World } from './matrix/world.ts';
 import { OWN_BILLING, payer, subscribe } from './subscribers.ts';
 
 /**
@@ -47,18 +47,18 @@ interface Ids {
 const RESOURCES = INCLUDES.filter((name) => name !== 'order');
 type Resource = Exclude<PaymentInclude, 'order'>;
 
-let world: World;
+let fixtures: MatrixFixtures;
 let adminOptions: RequestOptions;
 let removed: { readonly options: RequestOptions; readonly userId: string };
 const ids = new Map<string, Ids>();
 
 const optionsOf = (caller: Caller): RequestOptions =>
-  caller === 'removed member' ? removed.options : { headers: world.callers[caller].carriers[0]?.headers ?? {} };
+  caller === 'removed member' ? removed.options : { headers: fixtures.callers[caller].carriers[0]?.headers ?? {} };
 const userIdOf = (caller: Caller): string =>
-  caller === 'removed member' ? removed.userId : world.userIdOf(caller as CallerName);
-const makerOf = (caller: Caller, column: Column): Maker => {
+  caller === 'removed member' ? removed.userId : fixtures.userIdOf(caller as CallerName);
+const makerOf = (caller: Caller, column: Column): RecordCreator => {
   if (column === 'own') return { options: optionsOf(caller), fields: {} };
-  return world.makerOf(caller as CallerName, column);
+  return fixtures.makerOf(caller as CallerName, column);
 };
 const idsFor = (caller: Caller, whose: Whose): Ids => {
   const found = ids.get(`${whose} ${whose === 'own' ? caller : ''}`);
@@ -82,7 +82,7 @@ const GONE: Ids = {
 
 let made = 0;
 /** A record of every kind, of that maker. */
-const makeRecords = async ({ options, fields }: Maker, userId: string | undefined): Promise<Ids> => {
+const makeRecords = async ({ options, fields }: RecordCreator, userId: string | undefined): Promise<Ids> => {
   made += 1;
   const project = `project-${made}`;
   const product = `product-${made}`;
@@ -104,11 +104,11 @@ const makeRecords = async ({ options, fields }: Maker, userId: string | undefine
 };
 
 beforeAll(async () => {
-  world = await buildWorld(service);
-  adminOptions = { headers: world.callers['platform admin'].carriers[0]?.headers ?? {} };
+  fixtures = await createMatrixFixtures(service);
+  adminOptions = { headers: fixtures.callers['platform admin'].carriers[0]?.headers ?? {} };
   const session = await service.session({ email: 'removed.member@example.com' });
   removed = { options: { session: session.session_id }, userId: session.user_id };
-  const members = `/organizations/${world.organizationId}/members`;
+  const members = `/organizations/${fixtures.organizationId}/members`;
   const owner = optionsOf('owner');
   const joined = await must(service.post(members, { email: 'removed.member@example.com', role: 'billing' }, owner));
   for (const caller of CALLERS) {
@@ -116,8 +116,8 @@ beforeAll(async () => {
     ids.set(`own ${caller}`, await makeRecords(makerOf(caller, 'own'), isGuest(caller) ? undefined : userIdOf(caller)));
   }
   for (const column of COLUMNS.filter((name) => name !== 'own')) {
-    const userId = column === "another's" ? world.userIdOf('anonymous') : undefined;
-    ids.set(`${column} `, await makeRecords(world.makerOf('owner', column), userId));
+    const userId = column === "another's" ? fixtures.userIdOf('anonymous') : undefined;
+    ids.set(`${column} `, await makeRecords(fixtures.makerOf('owner', column), userId));
   }
   ids.set('gone ', GONE);
   expect((await service.request('DELETE', `${members}/${joined.data.id}`, owner)).status).toBe(200);
@@ -335,7 +335,7 @@ describe('the matrix of includes', () => {
   test('opens nothing to callers without a credential or with only an e-mail', async () => {
     const id = payments.get(nameOf({ caller: 'own guest token', whose: 'own', organizationId: undefined }));
     for (const name of ['anonymous', 'guest_data', 'bad session', 'expired session'] as const) {
-      const headers = world.callers[name].carriers[0]?.headers ?? {};
+      const headers = fixtures.callers[name].carriers[0]?.headers ?? {};
       for (const path of [`/payments/${id}?include=${INCLUDES.join(',')}`, '/payments?include=pm']) {
         expect((await service.get(path, { headers })).status, `${name} ${path}`).toBe(401);
       }

@@ -1,11 +1,11 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { VISA } from '../builders/intent.ts';
 import { productBody, projectBody } from '../builders/reference.ts';
+import { DAY_SECONDS } from '../builders/seconds.ts';
 import {
   changeTable,
   createIntent,
   createPaidIntent,
-  DAY,
   PATIENT,
   partitionOf,
   signIn,
@@ -21,7 +21,7 @@ const service = withHost({ frozen: true, env: { ...OWN_BILLING, ...PATIENT } });
 
 let admin: User;
 beforeAll(async () => {
-  admin = await signIn(service, { is_admin: true, expires_in: 30 * DAY });
+  admin = await signIn(service, { is_admin: true, expires_in: 30 * DAY_SECONDS });
 });
 
 const put = async (path: string, body: unknown): Promise<void> => {

@@ -35,10 +35,10 @@ export const SWEEP: ScheduleTrigger = { ...common, id: 'workers.sweep-due', kind
 export const HOURLY: ScheduleTrigger = { ...common, id: 'fake.hourly', kind: 'schedule', everyMinutes: 60 };
 
 const ROUTES: Catalogue['endpoints'] = [
-  { id: 'fake.by-id', method: 'GET', path: '/things/{id}', timeoutSeconds: 5, uses: [] },
-  { id: 'fake.special', method: 'GET', path: '/things/special', timeoutSeconds: 5, uses: [] },
-  { id: 'fake.create', method: 'POST', path: '/things', timeoutSeconds: 1, uses: [] },
-  { id: 'fake.part', method: 'GET', path: '/things/{id}/parts/{part_id}', timeoutSeconds: 5, uses: [] },
+  { id: 'fake.by-id', method: 'GET', path: '/items/{id}', timeoutSeconds: 5, uses: [] },
+  { id: 'fake.special', method: 'GET', path: '/items/special', timeoutSeconds: 5, uses: [] },
+  { id: 'fake.create', method: 'POST', path: '/items', timeoutSeconds: 1, uses: [] },
+  { id: 'fake.part', method: 'GET', path: '/items/{id}/parts/{part_id}', timeoutSeconds: 5, uses: [] },
 ];
 
 const echo: Handler = (event) => ({

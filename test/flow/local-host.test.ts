@@ -17,7 +17,9 @@ import {
 } from '@aws-sdk/client-sqs';
 import type { DynamoDBStreamEvent, SQSEvent } from 'aws-lambda';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { HOUR, itemsOf, MINUTE } from './flow.ts';
+import { HOUR } from '../../shared/core/time.ts';
+import { HOUR_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
+import { itemsOf } from './flow.ts';
 import { from, startTestHost, type TestHost, withHost } from './host.ts';
 import { type FakeCatalogue, fakeCatalogue, HOURLY, QUEUE, STREAM, SWEEP } from './local-fake.ts';
 
@@ -81,7 +83,7 @@ const freshHost = async (options: { env?: Record<string, string>; dataDir?: stri
 
 /** Moves to the next whole hour. */
 const nextHour = async (service: TestHost): Promise<number> => {
-  const hour = Math.ceil(service.now() / 3_600_000) * 3_600_000;
+  const hour = Math.ceil(service.now() / HOUR) * HOUR;
   await service.moveTo(new Date(hour).toISOString());
   return hour;
 };
@@ -104,21 +106,21 @@ describe('the gateway', () => {
   const service = withHost({ catalogue });
 
   test('passes a request to the function in payload format 2.0', async () => {
-    const { body } = await service.request('POST', '/things?a=1&b=x%20y&a=2', {
+    const { body } = await service.request('POST', '/items?a=1&b=x%20y&a=2', {
       body: { name: 'Ä' },
       headers: { 'X-Custom': 'Value', Cookie: 'one=1; two=2', 'User-Agent': 'a-test' },
     });
     expect(body).toMatchObject({
       version: '2.0',
-      routeKey: 'POST /things',
-      rawPath: '/things',
+      routeKey: 'POST /items',
+      rawPath: '/items',
       rawQueryString: 'a=1&b=x%20y&a=2',
       cookies: ['one=1', 'two=2'],
       queryStringParameters: { a: '1,2', b: 'x y' },
       headers: { 'x-custom': 'Value', 'content-type': 'application/json' },
       requestContext: {
-        http: { method: 'POST', path: '/things', protocol: 'HTTP/1.1', sourceIp: '127.0.0.1', userAgent: 'a-test' },
-        routeKey: 'POST /things',
+        http: { method: 'POST', path: '/items', protocol: 'HTTP/1.1', sourceIp: '127.0.0.1', userAgent: 'a-test' },
+        routeKey: 'POST /items',
         stage: '$default',
       },
       body: '{"name":"Ä"}',
@@ -133,15 +135,15 @@ describe('the gateway', () => {
     const { host } = new URL(service.host().baseUrl);
     const answer = await rawRequest(
       service.host().baseUrl,
-      `GET /things/1 HTTP/1.1\r\nHost: ${host}\r\nX-Many: a\r\nx-many: b\r\nConnection: close\r\n\r\n`,
+      `GET /items/1 HTTP/1.1\r\nHost: ${host}\r\nX-Many: a\r\nx-many: b\r\nConnection: close\r\n\r\n`,
     );
     expect(answer).toContain('"x-many":"a,b"');
   });
 
   test('prefers the literal segment, and decodes parameters', async () => {
-    expect((await service.get('/things/special')).body.routeKey).toBe('GET /things/special');
-    const { body } = await service.get('/things/a%2Fb%40c/parts/7');
-    expect(body.routeKey).toBe('GET /things/{id}/parts/{part_id}');
+    expect((await service.get('/items/special')).body.routeKey).toBe('GET /items/special');
+    const { body } = await service.get('/items/a%2Fb%40c/parts/7');
+    expect(body.routeKey).toBe('GET /items/{id}/parts/{part_id}');
     expect(body.pathParameters).toEqual({ id: 'a/b@c', part_id: '7' });
   });
 
@@ -151,31 +153,31 @@ describe('the gateway', () => {
     ['application/x-www-form-urlencoded', true],
     ['application/octet-stream', true],
   ])('hands on a body of type %s (base64: %s)', async (type, encoded) => {
-    const { body } = await service.request('POST', '/things', { body: 'a=1', headers: { 'content-type': type } });
+    const { body } = await service.request('POST', '/items', { body: 'a=1', headers: { 'content-type': type } });
     expect(body.isBase64Encoded).toBe(encoded);
     expect(Buffer.from(body.body, encoded ? 'base64' : 'utf8').toString('utf8')).toBe('a=1');
   });
 
   test('takes the caller’s address from the socket and ignores X-Forwarded-For', async () => {
     const headers = { 'X-Forwarded-For': '203.0.113.9, 10.0.0.1' };
-    const { body } = await service.get('/things/1', { headers });
+    const { body } = await service.get('/items/1', { headers });
     expect(body.requestContext.http.sourceIp).toBe('127.0.0.1');
     expect(body.headers['x-forwarded-for']).toBe('203.0.113.9, 10.0.0.1, 127.0.0.1');
-    const other = await service.get('/things/1', { headers, ...from('203.0.113.7') });
+    const other = await service.get('/items/1', { headers, ...from('203.0.113.7') });
     expect(other.body.requestContext.http.sourceIp).toBe('127.0.113.7');
   });
 
   test.each([
     ['GET', '/nowhere'],
-    ['DELETE', '/things/1'],
-    ['OPTIONS', '/things/1'],
-    ['GET', '/things/'],
+    ['DELETE', '/items/1'],
+    ['OPTIONS', '/items/1'],
+    ['GET', '/items/'],
   ])('hands %s %s, which no route matches, to the default function', async (method, path) => {
     expect((await service.request(method, path)).body.routeKey).toBe('$default');
   });
 
   test('answers HEAD without a body', async () => {
-    const answer = await service.request('HEAD', '/things/1');
+    const answer = await service.request('HEAD', '/items/1');
     expect(answer.body).toBeUndefined();
     expect(Number(answer.headers.get('content-length'))).toBeGreaterThan(0);
   });
@@ -190,7 +192,7 @@ describe('the gateway', () => {
   ])('answers 500 where the function %s', async (_what, handler) => {
     catalogue.handle('fake.create', handler);
     onTestFinished(() => catalogue.handle('fake.create', () => ({ statusCode: 200, body: '' })));
-    const answer = await service.post('/things', {});
+    const answer = await service.post('/items', {});
     expect(answer).toMatchObject({ status: 500, body: { message: 'Internal Server Error' } });
   });
 
@@ -202,23 +204,23 @@ describe('the gateway', () => {
       body: Buffer.from('bytes').toString('base64'),
       isBase64Encoded: true,
     }));
-    const answer = await service.post('/things', {});
+    const answer = await service.post('/items', {});
     expect(answer).toMatchObject({ status: 201, body: 'bytes' });
     expect(answer.headers.getSetCookie()).toEqual(['a=1', 'b=2']);
     expect(answer.headers.get('content-type')).toBe('image/png');
   });
 
   test('refuses more than 10 MB', async () => {
-    const answer = await service.post('/things', 'x'.repeat(10 * 1_024 * 1_024 + 1));
+    const answer = await service.post('/items', 'x'.repeat(10 * 1_024 * 1_024 + 1));
     expect(answer).toMatchObject({ status: 413, body: { message: 'Request Too Long' } });
   });
 
   test('refuses a path that cannot be decoded', async () => {
-    expect((await service.get('/things/%E0%A4%A')).status).toBe(400);
+    expect((await service.get('/items/%E0%A4%A')).status).toBe(400);
   });
 
   test('serves 200 requests at once', async () => {
-    const answers = await Promise.all(Array.from({ length: 200 }, (_, index) => service.get(`/things/${index}`)));
+    const answers = await Promise.all(Array.from({ length: 200 }, (_, index) => service.get(`/items/${index}`)));
     expect(answers.map((answer) => answer.body.pathParameters.id)).toEqual(answers.map((_, index) => String(index)));
   });
 
@@ -237,7 +239,7 @@ describe('the gateway', () => {
       running -= 1;
       return { statusCode: 200, body: 'ok' };
     });
-    const answers = await Promise.all(Array.from({ length: 100 }, () => service.get('/things/special')));
+    const answers = await Promise.all(Array.from({ length: 100 }, () => service.get('/items/special')));
     expect(answers.every((answer) => answer.status === 200)).toBe(true);
     expect(most).toBe(32);
   });
@@ -256,7 +258,7 @@ describe('the gateway', () => {
   });
 
   test('sends no CORS header unless origins are allowed', async () => {
-    const answer = await service.get('/things/1', { headers: { Origin: 'https://shop.example' } });
+    const answer = await service.get('/items/1', { headers: { Origin: 'https://shop.example' } });
     expect(answer.headers.get('access-control-allow-origin')).toBeNull();
   });
 });
@@ -280,7 +282,7 @@ describe('a web page of another origin', () => {
   const own = (): { host: string } => ({ host: `127.0.0.1:${port()}` });
   const NEW_SESSION = '{"email":"mallory@example.com","is_admin":true}';
 
-  test.each(['GET /things/1', 'GET /health', 'GET /docs', 'GET /_local/clock', 'POST /_local/sessions'])(
+  test.each(['GET /items/1', 'GET /health', 'GET /docs', 'GET /_local/clock', 'POST /_local/sessions'])(
     'that resolves its name to this host gets no answer: %s',
     async (line) => {
       for (const name of ['evil.example', '127.0.0.1.evil.example', 'localhost.evil.example', '10.0.0.1', '']) {
@@ -304,7 +306,7 @@ describe('a web page of another origin', () => {
     expect(await ask('POST /_local/clock', plain, '{"advance":1}')).toBe(403);
     expect(await ask('POST /_local/simulator/faults', plain, '{"action":"reset"}')).toBe(403);
     expect(await ask('POST /_local/aws/000000000000/run-due', plain, '{}')).toBe(403);
-    expect(await ask('GET /things/1', plain)).toBe(200);
+    expect(await ask('GET /items/1', plain)).toBe(200);
   });
 
   test('does not stop the host’s own pages and programs from reaching the host', async () => {
@@ -318,18 +320,18 @@ describe('a web page of another origin', () => {
     'of %s, on this machine, may call the service',
     async (origin) => {
       const asked = { Origin: origin, 'Access-Control-Request-Method': 'POST' };
-      const preflight = await service.request('OPTIONS', '/things', { headers: asked });
+      const preflight = await service.request('OPTIONS', '/items', { headers: asked });
       expect(preflight.status).toBe(204);
       expect(preflight.headers.get('access-control-allow-origin')).toBe(origin);
       expect(preflight.headers.get('access-control-allow-headers')).toContain('x-session-id');
-      const answer = await service.get('/things/1', { headers: { Origin: origin } });
+      const answer = await service.get('/items/1', { headers: { Origin: origin } });
       expect(answer.headers.get('access-control-allow-origin')).toBe(origin);
     },
   );
 
   test('that looks like one of this machine may not', async () => {
     for (const origin of ['http://localhost.evil.example', 'http://evil.example/http://localhost', 'null']) {
-      const answer = await service.get('/things/1', { headers: { Origin: origin } });
+      const answer = await service.get('/items/1', { headers: { Origin: origin } });
       expect(answer.headers.get('access-control-allow-origin')).toBeNull();
     }
   });
@@ -364,24 +366,24 @@ describe('the gateway with settings', () => {
   });
 
   test('serves under BASE_PATH only', async () => {
-    const { body } = await service.get('/pay/things/1');
-    expect(body).toMatchObject({ routeKey: 'GET /things/{id}', rawPath: '/pay/things/1' });
-    expect((await service.get('/things/1')).body.routeKey).toBe('$default');
+    const { body } = await service.get('/pay/items/1');
+    expect(body).toMatchObject({ routeKey: 'GET /items/{id}', rawPath: '/pay/items/1' });
+    expect((await service.get('/items/1')).body.routeKey).toBe('$default');
     expect(service.host().env['PUBLIC_BASE_URL']).toBe(`${service.host().baseUrl}/pay`);
   });
 
   test('answers preflights of allowed origins', async () => {
     const preflight = { 'Access-Control-Request-Method': 'POST' };
-    const allowed = await service.request('OPTIONS', '/pay/things', {
+    const allowed = await service.request('OPTIONS', '/pay/items', {
       headers: { ...preflight, Origin: 'https://shop.example' },
     });
     expect(allowed.status).toBe(204);
     expect(allowed.headers.get('access-control-allow-origin')).toBe('https://shop.example');
-    const other = await service.request('OPTIONS', '/pay/things', {
+    const other = await service.request('OPTIONS', '/pay/items', {
       headers: { ...preflight, Origin: 'https://evil.example' },
     });
     expect(other.headers.get('access-control-allow-origin')).toBeNull();
-    const get = await service.get('/pay/things/1', { headers: { Origin: 'https://shop.example' } });
+    const get = await service.get('/pay/items/1', { headers: { Origin: 'https://shop.example' } });
     expect(get.headers.get('access-control-allow-origin')).toBe('https://shop.example');
   });
 });
@@ -444,7 +446,7 @@ describe('queues', () => {
   ])('move a message to the dead-letter queue where the function %s too often, and back', async (_what, handler) => {
     catalogue.handle(QUEUE.id, handler);
     await send(service, 'poison');
-    await service.advance(HOUR);
+    await service.advance(HOUR_SECONDS);
     expect(allBodies(catalogue)).toHaveLength(QUEUE.maxReceives);
     expect(await service.queues()).toMatchObject({
       'apply-provider-event': { visible: 0, in_flight: 0 },
@@ -468,7 +470,7 @@ describe('queues', () => {
     };
     catalogue.handle(QUEUE.id, () => Promise.reject(new Error('no')));
     await send(service, 'poison');
-    await service.advance(HOUR);
+    await service.advance(HOUR_SECONDS);
     catalogue.handle(QUEUE.id, () => undefined);
     expect(await redriven()).toMatchObject({ Status: 'COMPLETED', ApproximateNumberOfMessagesMoved: 1 });
 
@@ -559,19 +561,19 @@ describe('the bus', () => {
   test('puts the envelope of an event on the queues whose rules match', async () => {
     const { service, catalogue } = await freshHost();
     const answer = await putEvents(service, [
-      { Source: 'tests', DetailType: 'wanted.thing', Detail: '{"a":1}' },
-      { Source: 'tests', DetailType: 'other.thing', Detail: '{}' },
+      { Source: 'tests', DetailType: 'wanted.event', Detail: '{"a":1}' },
+      { Source: 'tests', DetailType: 'other.event', Detail: '{}' },
       { Source: 'tests', DetailType: 'wanted.broken', Detail: '{' },
-      { Source: 'elsewhere', DetailType: 'wanted.thing', Detail: '{}' },
+      { Source: 'elsewhere', DetailType: 'wanted.event', Detail: '{}' },
     ]);
     expect(answer.FailedEntryCount).toBe(1);
     expect(answer.Entries?.[2]?.ErrorCode).toBe('MalformedDetail');
     await service.settle();
     expect(allBodies(catalogue).map((body) => JSON.parse(body))).toEqual([
-      expect.objectContaining({ version: '0', source: 'tests', 'detail-type': 'wanted.thing', detail: { a: 1 } }),
+      expect.objectContaining({ version: '0', source: 'tests', 'detail-type': 'wanted.event', detail: { a: 1 } }),
     ]);
     expect(service.busEvents()).toHaveLength(3);
-    expect(service.busEvents('wanted.thing')).toHaveLength(2);
+    expect(service.busEvents('wanted.event')).toHaveLength(2);
   });
 });
 
@@ -661,9 +663,9 @@ describe('the clock', () => {
         }),
       );
     });
-    await service.advance(58 * MINUTE);
+    await service.advance(58 * MINUTE_SECONDS);
     expect(callsOf(catalogue, SWEEP.id)).toEqual([]);
-    await service.advance(2 * HOUR);
+    await service.advance(2 * HOUR_SECONDS);
     expect(callsOf(catalogue, SWEEP.id)).toEqual([
       expect.objectContaining({
         time: new Date(hour + 59 * 60_000).toISOString().replace('.000', ''),
@@ -683,22 +685,22 @@ describe('the clock', () => {
     await send(service, 'c', { delay: 900 });
     await send(service, 'a', { delay: 60 });
     await send(service, 'b', { delay: 120 });
-    await service.advance(2 * HOUR);
+    await service.advance(2 * HOUR_SECONDS);
     expect(seen).toEqual([
       ['a', start + 60_000],
       ['b', start + 120_000],
       ['c', start + 900_000],
-      ['hourly', start + 3_600_000],
+      ['hourly', start + HOUR],
       ['hourly', start + 7_200_000],
     ]);
   });
 
   test('moves over a day and runs all due work of that day', async () => {
     const { service, catalogue } = await freshHost();
-    const appointment = (at: number) => put(service, 'one', { due: 'DUE#1', due_at: new Date(at).toISOString() });
-    await appointment(service.now());
-    catalogue.handle(SWEEP.id, () => appointment(service.now() + HOUR * 1_000));
-    await service.advance(24 * HOUR);
+    const putDueItem = (at: number) => put(service, 'one', { due: 'DUE#1', due_at: new Date(at).toISOString() });
+    await putDueItem(service.now());
+    catalogue.handle(SWEEP.id, () => putDueItem(service.now() + HOUR));
+    await service.advance(24 * HOUR_SECONDS);
     expect(callsOf(catalogue, SWEEP.id).length).toBeGreaterThan(20);
   });
 
@@ -754,7 +756,7 @@ describe('the identity service', () => {
   test('finds users by e-mail and by id', async () => {
     const { user_id } = await service.session({ email: 'bob@example.com' });
     expect((await identity('GET', '/users?email=BOB%40example.com')).body).toMatchObject({ id: user_id });
-    expect((await identity('GET', '/users?email=nobody%40example.com')).status).toBe(404);
+    expect((await identity('GET', '/users?email=unknown%40example.com')).status).toBe(404);
     const found = await identity('POST', '/users/lookup', { ids: [user_id, 'user_none'] });
     expect(found.body).toMatchObject([{ id: user_id, email: 'bob@example.com' }]);
   });
@@ -801,7 +803,7 @@ describe('a restart on the same data', () => {
   test('continues with all its data', async () => {
     const dataDir = await temporaryFolder();
     const before = await startTestHost({ dataDir, catalogue: fakeCatalogue() });
-    await before.advance(3 * HOUR);
+    await before.advance(3 * HOUR_SECONDS);
     const reached = before.now();
     await send(before, 'delayed', { delay: 900 });
     await put(before, 'one');

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { DAY_SECONDS } from '../builders/seconds.ts';
 
 /** `npm start` as a process of its own, as an operator has it. */
 const START = join(import.meta.dirname, '../../infra/local/start.ts');
@@ -254,13 +255,13 @@ describe('npm start', () => {
     expect(await payments.json()).toMatchObject({ data: [] });
   });
 
-  test('prints how far its clock is from real time, and begins anew with --fresh', async () => {
+  test('prints how far its clock is from real time, and begins with an empty folder with --fresh', async () => {
     const dataDir = await folder();
-    await writeFile(join(dataDir, 'of-somebody-else.txt'), 'kept');
+    await writeFile(join(dataDir, 'unrelated.txt'), 'kept');
     const first = start({ DATA_DIR: dataDir });
     const baseUrl = await ready(first);
     await createAsPrinted(first.output());
-    await fetch(`${baseUrl}/_local/clock`, { method: 'POST', body: JSON.stringify({ advance: 2 * 86_400 + 60 }) });
+    await fetch(`${baseUrl}/_local/clock`, { method: 'POST', body: JSON.stringify({ advance: 2 * DAY_SECONDS + 60 }) });
     expect(await refusalOf(start({ DATA_DIR: dataDir }, '--fresh'))).toMatch(
       /^another local host uses this DATA_DIR: [^\n]+\n$/,
     );
@@ -277,7 +278,7 @@ describe('npm start', () => {
     const payments = await fetch(`${await ready(fresh)}/payments`, { headers: session });
     expect(await payments.json()).toMatchObject({ data: [] });
     expect(fresh.output()).not.toContain('Clock');
-    expect(await readFile(join(dataDir, 'of-somebody-else.txt'), 'utf8')).toBe('kept');
+    expect(await readFile(join(dataDir, 'unrelated.txt'), 'utf8')).toBe('kept');
   });
 
   test('prints the logs of the functions with --logs or a LOG_LEVEL only', async () => {
@@ -329,7 +330,7 @@ describe('npm start', () => {
     await vi.waitFor(async () => expect(await readdir(temporary)).toEqual([]), { timeout: 5_000 });
   });
 
-  test('says in one line, at once, why it cannot use its data folder', async () => {
+  test('reports in one line, immediately, why it cannot use its data folder', async () => {
     const damaged = async (file: string): Promise<string> => {
       const made = await folder();
       await writeFile(join(made, file), 'this is no database, but long enough to be taken for one');
@@ -349,7 +350,7 @@ describe('npm start', () => {
     );
   });
 
-  test('says in one line why it cannot start, and exits with 1', async () => {
+  test('reports in one line why it cannot start, and exits with 1', async () => {
     const port = await usedPort();
     const cases: [Record<string, string>, RegExp][] = [
       [{ PORT: port }, new RegExp(`^port ${port} is in use: [^\\n]+\\n$`)],

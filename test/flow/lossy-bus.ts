@@ -7,8 +7,8 @@ import { loadEntry } from '../../infra/local/machine/invoke.ts';
 import type { ParsedJson } from './host.ts';
 
 /**
- * In front of the event bus: one entry in twenty fails, and runs of publish-changes end at a call of PutEvents,
- * before or after it is carried out, at another one each time.
+ * A proxy before the event bus: one entry in twenty fails, and runs of publish-changes stop at a call of PutEvents,
+ * before or after the call takes effect, at another call each time.
  */
 const PUBLISHER = 'workers.publish-changes';
 const FAIL_EVERY = 20;
@@ -23,7 +23,7 @@ const eventSchema = z.object({ Records: z.array(z.unknown()) });
 
 /** @param steps the calls at which runs end; a batch of ten changes takes one call */
 export const openLossyBus = (steps: number) => {
-  // The last first: what is tried again is tried in halves, which have fewer.
+  // The last call first: a retry sends halves of the batch, which take fewer calls.
   const wanted: Stop[] = Array.from({ length: steps }, (_, index) => [
     { step: steps - index, executed: false },
     { step: steps - index, executed: true },
@@ -32,7 +32,7 @@ export const openLossyBus = (steps: number) => {
   let entries = 0;
   let failed = 0;
   let step = 0;
-  /** Where the run that is under way ends. */
+  /** The call at which the current run stops. */
   let stop: Stop | undefined;
 
   const answerTo = async (message: IncomingMessage, body: Buffer): Promise<ParsedJson> => {
@@ -79,7 +79,7 @@ export const openLossyBus = (steps: number) => {
       return (event, context) => {
         step = 0;
         const calls = Math.ceil(eventSchema.parse(event).Records.length / ENTRIES_A_CALL);
-        // A run after one that was stopped comes through: each change is done within its ten tries.
+        // A run after a stopped run succeeds, so that each change is published within its ten retries.
         stop = stop === undefined ? wanted.find((one) => one.step <= calls) : undefined;
         return handler(event, context);
       };
@@ -87,13 +87,13 @@ export const openLossyBus = (steps: number) => {
   };
   return {
     catalogue,
-    /** @returns the URL to be used in the place of the bus's own. */
+    /** @returns the URL that replaces the URL of the bus. */
     start: async (busUrl: string): Promise<string> => {
       target = busUrl;
       await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
       return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     },
-    /** Stops that were wanted and have not come. */
+    /** Planned stops that have not happened. */
     stopsLeft: () => wanted.length,
     failedEntries: () => failed,
     close: () => new Promise((resolve) => server.close(resolve)),

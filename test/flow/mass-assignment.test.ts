@@ -12,7 +12,7 @@ import { company, createAddress, createCustomer, saveMethod } from './payers.ts'
 import { paidPayment } from './refunders.ts';
 import { command, OWN_BILLING, subscribe, subscriber } from './subscribers.ts';
 
-/** Whatever else a body holds, only what its caller may set is stored: here and at the provider. */
+/** Only the fields that the caller may set are stored, here and at the provider; other fields are ignored. */
 const service = withHost({ frozen: true, env: { EXTERNAL_WEBHOOKS_ENABLED: 'true', ...OWN_BILLING } });
 
 const CANARY = 'canary-5f2a';
@@ -153,7 +153,7 @@ const WRITES: Readonly<Record<string, () => Promise<Write>>> = {
   'subscriptions.pause': () => ofSubscription('POST /pause'),
   'subscriptions.resume': () => ofSubscription('POST /resume', {}, 'pause'),
   'admin.put-record': async () => as(await admin(), 'PUT /admin/products/assigned', productBody()),
-  'admin.request-erasure': async () => as(await admin(), 'POST /admin/erasures', { user_id: 'user_nobody' }),
+  'admin.request-erasure': async () => as(await admin(), 'POST /admin/erasures', { user_id: 'user_unknown' }),
   'admin.clear-cache': async () => as(await admin(), 'POST /admin/cache/clear', { cache_type: 'all' }),
 };
 

@@ -1,9 +1,10 @@
 import { expect } from 'vitest';
-import { DAY, itemsOf, signIn, type User } from './flow.ts';
+import { DAY_SECONDS } from '../builders/seconds.ts';
+import { itemsOf, signIn, type User } from './flow.ts';
 import type { ParsedJson, TestHost } from './host.ts';
 
 /** Steps that tests of organizations share. A refused step fails the test. */
-export interface Person extends User {
+export interface UserWithEmail extends User {
   readonly email: string;
 }
 
@@ -12,7 +13,10 @@ let people = 0;
 export const newPerson = async (service: TestHost, details: { name?: string; is_admin?: boolean } = {}) => {
   people += 1;
   const email = `member.${people}@example.com`;
-  return { ...(await signIn(service, { email, expires_in: 300 * DAY, ...details })), email } satisfies Person;
+  return {
+    ...(await signIn(service, { email, expires_in: 300 * DAY_SECONDS, ...details })),
+    email,
+  } satisfies UserWithEmail;
 };
 
 export const newOrganization = async (service: TestHost, owner: User, name = 'Acme'): Promise<string> => {
@@ -37,9 +41,9 @@ export const addMember = async (
 
 /** An organization as it is stored, with its members. */
 export const stored = async (service: TestHost, organizationId: string) =>
-  organizationOf(await itemsOf(service), organizationId);
+  storedOrganizationOf(await itemsOf(service), organizationId);
 
-export const organizationOf = (items: readonly ParsedJson[], organizationId: string) => {
+export const storedOrganizationOf = (items: readonly ParsedJson[], organizationId: string) => {
   const own = items.filter(({ pk }) => pk === `ORG#${organizationId}`);
   const organization = own.find(({ sk }) => sk === 'ORG');
   const members = own.filter(({ sk }) => sk !== 'ORG');
@@ -47,7 +51,7 @@ export const organizationOf = (items: readonly ParsedJson[], organizationId: str
 };
 
 /** What always holds of an organization that has not been deleted. */
-export const expectSound = ({ organization, members }: ReturnType<typeof organizationOf>): void => {
+export const expectSound = ({ organization, members }: ReturnType<typeof storedOrganizationOf>): void => {
   const owners = members.filter(({ role }) => role === 'owner').map(({ userId }) => userId);
   expect(owners).toEqual([organization.ownerUserId]);
   for (const role of ['owner', 'admin', 'billing', 'member']) {

@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { DECLINED, intentBody } from '../builders/intent.ts';
-import { confirm, createIntent, itemsOf, MINUTE } from './flow.ts';
+import { MINUTE_SECONDS } from '../builders/seconds.ts';
+import { confirm, createIntent, itemsOf } from './flow.ts';
 import { type TestAnswer, withHost } from './host.ts';
-import { addMember, newOrganization, newPerson, type Person } from './organization-steps.ts';
+import { addMember, newOrganization, newPerson, type UserWithEmail } from './organization-steps.ts';
 import { saveMethod } from './payers.ts';
 
 const service = withHost({ frozen: true });
@@ -13,9 +14,9 @@ const customer = (organizationId: string) => ({
   email: 'payer@example.com',
   organization_id: organizationId,
 });
-const readIn = (organizationId: string, person: Person) =>
+const readIn = (organizationId: string, person: UserWithEmail) =>
   service.get(`/customers?organization_id=${organizationId}`, person.options);
-const writeIn = (organizationId: string, person: Person) =>
+const writeIn = (organizationId: string, person: UserWithEmail) =>
   service.post('/customers', customer(organizationId), person.options);
 
 /** A member that may write, has done so, and whose membership is in the cache. */
@@ -48,7 +49,7 @@ describe('a member that has been removed', () => {
     const seat = await seatedMember();
     await removal(seat);
     expect(await readIn(seat.id, seat.member)).toMatchObject({ status: 200 });
-    await service.advance(5 * MINUTE);
+    await service.advance(5 * MINUTE_SECONDS);
     expect(await readIn(seat.id, seat.member)).toMatchObject(denied);
     expect(await readIn(seat.id, seat.owner)).toMatchObject({ status: 200 });
   });
@@ -147,9 +148,9 @@ describe('an organization that has been deleted', () => {
       expect(await service.get(`/organizations/${id}`, person.options)).toMatchObject(gone);
       expect((await service.get('/organizations', person.options)).body.meta.pagination.total).toBe(0);
     }
-    await service.advance(5 * MINUTE);
+    await service.advance(5 * MINUTE_SECONDS);
     for (const person of [owner, member]) expect(await readIn(id, person)).toMatchObject(gone);
-    const read = (person: Person) => service.get(`/payments/${payment.body.id}`, person.options);
+    const read = (person: UserWithEmail) => service.get(`/payments/${payment.body.id}`, person.options);
     expect(await read(member)).toMatchObject({ status: 200 });
     expect(await read(await newPerson(service, { is_admin: true }))).toMatchObject({ status: 200 });
     expect(await read(owner)).toMatchObject(denied);

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { MINUTE } from './flow.ts';
+import { MINUTE_SECONDS } from '../builders/seconds.ts';
 import { withHost } from './host.ts';
-import { newPerson, type Person } from './organization-steps.ts';
+import { newPerson, type UserWithEmail } from './organization-steps.ts';
 
 const service = withHost({ frozen: true, env: { RATE_LIMITS: 'on' } });
 
-const clear = (body: unknown, person?: Person) => service.post('/admin/cache/clear', body, person?.options);
+const clear = (body: unknown, person?: UserWithEmail) => service.post('/admin/cache/clear', body, person?.options);
 const refused = (status: number, code: string) => ({ status, body: { success: false, code } });
 
 describe('clearing a cache', () => {
@@ -33,7 +33,7 @@ describe('clearing a cache', () => {
     expect(seventh).toMatchObject(refused(429, 'RATE_LIMITED'));
     expect(Number(seventh.headers.get('retry-after'))).toBeGreaterThan(0);
     expect(await clear({ cache_type: 'all' }, two)).toMatchObject({ status: 200 });
-    await service.advance(MINUTE);
+    await service.advance(MINUTE_SECONDS);
     expect(await clear({ cache_type: 'all' }, one)).toMatchObject({ status: 200 });
   });
 });

@@ -10,24 +10,25 @@ import { organizationKey } from '../../shared/table/keys.ts';
 import { recordItem } from '../../shared/table/record-store.ts';
 import type { Item } from '../../shared/table/table.ts';
 import { intentBody } from '../builders/intent.ts';
-import { DAY, itemsOf, MINUTE, PATIENT, partitionOf } from './flow.ts';
+import { DAY_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
+import { itemsOf, PATIENT, partitionOf } from './flow.ts';
 import type { ParsedJson, TestAnswer, TestHost } from './host.ts';
-import { addMember, newOrganization, newPerson, type Person } from './organization-steps.ts';
+import { addMember, newOrganization, newPerson, type UserWithEmail } from './organization-steps.ts';
 import { withStops } from './stops.ts';
 
 /** Deleting an organization: access ends at once, due work removes its records, its payments stay. */
 const stoppable = withStops(PATIENT);
 
 const scale = inject('scale');
-/** Five hundred children for each run that is stopped. */
+/** Five hundred children per stopped run. */
 const STOPS = scale > 1 ? 20 : 5;
 const CHILDREN = 500 * STOPS;
 vi.setConfig({ testTimeout: 240_000 * scale });
 
-const remove = (service: TestHost, id: string, owner: Person): Promise<TestAnswer> =>
+const remove = (service: TestHost, id: string, owner: UserWithEmail): Promise<TestAnswer> =>
   service.request('DELETE', `/organizations/${id}`, owner.options);
 
-/** Every item that says anything of the organization, by what it is. */
+/** Every item that names the organization, by kind. */
 const leftOf = async (service: TestHost, id: string): Promise<Record<string, number>> => {
   const counts: Record<string, number> = {};
   for (const item of await itemsOf(service)) {
@@ -132,20 +133,20 @@ describe('deleting an organization', () => {
     const stoppedAt = new Set<string>();
     for (let stop = 0; stop < STOPS; stop += 1) {
       const call = 8 + Math.floor(draw(1, stop) * 150);
-      await stopped({ call, executed: stop % 2 === 0 }, () => service.advance(MINUTE));
+      await stopped({ call, executed: stop % 2 === 0 }, () => service.advance(MINUTE_SECONDS));
       const { due_at } = await organization(id);
-      // Its lease stands: it is in the middle of a run that goes on no more.
+      // The lease of the stopped run has not expired yet.
       expect(Date.parse(due_at)).toBeGreaterThan(service.now());
       stoppedAt.add(due_at);
       // A write that passed the access check before the deletion.
       await put(stop % 2 === 0 ? addressItem(id, 10_000 + stop) : customerItem(id, 10_000 + stop));
       expect(await write(customerIn, '/customers')).toMatchObject({ status: 404 });
-      await service.advance(stop % 4 === 0 ? 14 * MINUTE : 15 * MINUTE);
+      await service.advance(stop % 4 === 0 ? 14 * MINUTE_SECONDS : 15 * MINUTE_SECONDS);
     }
     expect(stoppedAt.size).toBe(STOPS);
     expect(await leftOf(service, id)).toMatchObject({ ORG: 1, CUS: expect.any(Number), PAY: expect.any(Number) });
 
-    await service.advance(90 * MINUTE);
+    await service.advance(90 * MINUTE_SECONDS);
     const left = await leftOf(service, id);
     expect(Object.keys(left)).toEqual(['ALLPAY', 'PAY']);
     const stays = payments.map(({ body }) => `PAY#${body.id}`).sort();
@@ -157,7 +158,7 @@ describe('deleting an organization', () => {
     expect(await atProvider(service)).toEqual({ customers: 0, attached: 0 });
   });
 
-  test('goes on with the rest where the provider does not answer, and comes back for it', async () => {
+  test('removes the other records while the provider does not answer, and retries the failed one later', async () => {
     const { service } = stoppable();
     const owner = await newPerson(service);
     const id = await newOrganization(service, owner);
@@ -165,12 +166,12 @@ describe('deleting an organization', () => {
     await behind(service).putAll(many(30, (number) => addressItem(id, number)));
     await service.fault({ provider: 'provider_a', action: 'error_500', times: 1_000 });
     await remove(service, id, owner);
-    await service.advance(2 * MINUTE);
+    await service.advance(2 * MINUTE_SECONDS);
     const left = await leftOf(service, id);
     await service.clearFaults();
     expect(left).toMatchObject({ ORG: 1, PM: 1, CUS: 1 });
     expect(left).not.toHaveProperty('ADDR');
-    await service.advance(10 * MINUTE);
+    await service.advance(10 * MINUTE_SECONDS);
     expect(await leftOf(service, id)).toEqual({});
     expect(await atProvider(service)).toEqual({ customers: 0, attached: 0 });
   });
@@ -189,7 +190,7 @@ describe('deleting an organization', () => {
       owner.options,
     );
     expect(add).toMatchObject({ status: 404 });
-    await service.advance(4 * MINUTE);
+    await service.advance(4 * MINUTE_SECONDS);
     expect(await leftOf(service, id)).toEqual({});
   });
 
@@ -198,28 +199,28 @@ describe('deleting an organization', () => {
     const owner = await newPerson(service);
     const id = await newOrganization(service, owner);
     await remove(service, id, owner);
-    await service.advance(MINUTE);
+    await service.advance(MINUTE_SECONDS);
     expect(await leftOf(service, id)).toEqual({ ORG: 1 });
     await behind(service).put(addressItem(id, 1));
-    await service.advance(4 * MINUTE);
+    await service.advance(4 * MINUTE_SECONDS);
     expect(await leftOf(service, id)).toEqual({});
   });
 
-  test('of one made under a key never lets the key bring its id back', async () => {
+  test('of an organization created under an Idempotency-Key stays final: the key does not recreate its id', async () => {
     const { service } = stoppable();
     const owner = await newPerson(service);
     const create = () => service.post('/organizations', { name: 'Acme' }, { ...owner.options, idempotencyKey: 'k' });
     const { id } = (await create()).body.data;
     await remove(service, id, owner);
     const inBetween = await create();
-    await service.advance(4 * MINUTE);
+    await service.advance(4 * MINUTE_SECONDS);
     const afterwards = await create();
     for (const answer of [inBetween, afterwards]) {
       expect(answer).toMatchObject({ status: 409, body: { code: 'INVALID_STATE' } });
     }
     const tombstone = (await partitionOf(service, `ORG#${id}`))[0];
     expect(Object.keys(tombstone).sort()).toEqual(['createdAt', 'deletedAt', 'id', 'pk', 'requestHash', 'sk']);
-    await service.advance(2 * DAY);
+    await service.advance(2 * DAY_SECONDS);
     const later = await create();
     expect(later.status).toBe(201);
     expect(later.body.data.id).not.toBe(id);

@@ -1,9 +1,16 @@
 import { expect, inject, test } from 'vitest';
 import { draw } from '../../infra/local/simulator/state/random.ts';
 import { memberIdOf } from '../../shared/table/keys.ts';
-import { itemsOf, MINUTE } from './flow.ts';
+import { MINUTE_SECONDS } from '../builders/seconds.ts';
+import { itemsOf } from './flow.ts';
 import { type TestAnswer, withHost } from './host.ts';
-import { expectSound, newOrganization, newPerson, organizationOf, type Person } from './organization-steps.ts';
+import {
+  expectSound,
+  newOrganization,
+  newPerson,
+  storedOrganizationOf,
+  type UserWithEmail,
+} from './organization-steps.ts';
 
 /** Any two concurrent requests leave one owner, correct counts and no orphaned records. */
 const service = withHost({ frozen: true });
@@ -16,8 +23,8 @@ const ROLES = ['admin', 'billing', 'member'] as const;
 
 interface Race {
   readonly id: string;
-  readonly owner: Person;
-  readonly people: readonly Person[];
+  readonly owner: UserWithEmail;
+  readonly people: readonly UserWithEmail[];
   /** The next draw. */
   readonly next: () => number;
 }
@@ -90,13 +97,13 @@ test(`${ORGANIZATIONS * RACES_EACH} races of add, change role, leave, remove and
   expect([...tally.keys()].filter((name) => !expected.has(name))).toEqual([]);
 
   const items = await itemsOf(service, 'ORG#');
-  const found = ids.map((id) => ({ id, ...organizationOf(items, id) }));
+  const found = ids.map((id) => ({ id, ...storedOrganizationOf(items, id) }));
   const live = found.filter(({ organization }) => organization.deletedAt === undefined);
   for (const one of live) expectSound(one);
   expect(live.length / ORGANIZATIONS).toBeGreaterThan(0.3);
   expect(live.length / ORGANIZATIONS).toBeLessThan(0.7);
 
-  await service.advance(4 * MINUTE);
+  await service.advance(4 * MINUTE_SECONDS);
   const left = new Set((await itemsOf(service, 'ORG#')).map(({ pk }) => pk));
   expect([...left].sort()).toEqual(['ORG#org_demo', ...live.map(({ id }) => `ORG#${id}`)].sort());
 }, 120_000);
@@ -109,10 +116,10 @@ test('50 adds of one user make one member, and 50 leaves end it once', async () 
   const body = { email: user.email, role: 'member' };
   const added = await atOnce(() => service.post(`/organizations/${id}/members`, body, owner.options));
   expect(successes(added)).toBe(1);
-  expectSound(organizationOf(await itemsOf(service), id));
+  expectSound(storedOrganizationOf(await itemsOf(service), id));
   const left = await atOnce(() => service.post(`/organizations/${id}/leave`, {}, user.options));
   expect(successes(left)).toBe(1);
-  expectSound(organizationOf(await itemsOf(service), id));
+  expectSound(storedOrganizationOf(await itemsOf(service), id));
 });
 
 test('20 deletes at once delete it once', async () => {

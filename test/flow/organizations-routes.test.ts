@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { DAY, partitionOf, signIn } from './flow.ts';
+import { DAY_SECONDS } from '../builders/seconds.ts';
+import { partitionOf, signIn } from './flow.ts';
 import { type TestAnswer, withHost } from './host.ts';
 import { addMember, expectSound, newOrganization, newPerson, stored } from './organization-steps.ts';
 
@@ -67,7 +68,7 @@ describe('creating an organization', () => {
     [{ name: 'x'.repeat(201) }, 'name'],
     [{ name: null }, 'name'],
     [{ name: 7 }, 'name'],
-    [{ name: 'A', business_email: 'nobody' }, 'business_email'],
+    [{ name: 'A', business_email: 'not-an-email' }, 'business_email'],
     [{ name: 'A', business_phone: 'x'.repeat(33) }, 'business_phone'],
     [{ name: 'A', tax_id: 'x'.repeat(51) }, 'tax_id'],
     [{ name: 'A', address: ['x'] }, 'address'],
@@ -86,7 +87,7 @@ describe('creating an organization', () => {
     expect(replays).toHaveLength(19);
     expect(await create('Other')).toMatchObject(refused(422, 'IDEMPOTENCY_KEY_REUSED'));
     expect((await service.get('/organizations', user.options)).body.meta.pagination.total).toBe(1);
-    await service.advance(DAY + 1);
+    await service.advance(DAY_SECONDS + 1);
     const later = await create('Acme');
     expect(later.status).toBe(201);
     expect(later.body.data.id).not.toBe(answers[0]?.body.data.id);
@@ -295,7 +296,7 @@ describe('adding a member', () => {
     expect(await add({ email: user.email, role: 'boss' })).toMatchObject(validation('role'));
     expect(await add({ email: 'no e-mail', role: 'member' })).toMatchObject(validation('email'));
     expect(await add({ role: 'member' })).toMatchObject(validation('email'));
-    expect(await add({ email: 'nobody@example.com', role: 'member' })).toMatchObject(refused(404, 'USER_NOT_FOUND'));
+    expect(await add({ email: 'unknown@example.com', role: 'member' })).toMatchObject(refused(404, 'USER_NOT_FOUND'));
     expect(await add({ email: user.email, role: 'member' })).toMatchObject({ status: 201 });
     expect(await add({ email: user.email, role: 'admin' })).toMatchObject(refused(400, 'ALREADY_MEMBER'));
     expect(await add({ email: owner.email, role: 'admin' })).toMatchObject(refused(400, 'ALREADY_MEMBER'));

@@ -8,7 +8,7 @@ import { payctlOf } from './payctl.ts';
 
 const READERS = ['workers.publish-changes', 'workers.project-changes'];
 
-/** The service, whose readers of the stream can do nothing for a while. */
+/** A host whose stream readers fail for a while. */
 const breakable = () => {
   let broken = false;
   const load: Catalogue['load'] = async (id) => {
@@ -32,7 +32,7 @@ describe('payctl failures', () => {
   const service = withHost({ frozen: true, catalogue, env: { EXTERNAL_WEBHOOKS_ENABLED: 'true' } });
   const payctl = payctlOf(service);
 
-  test('brings what was given up to the reader that is mended: its event is sent once, and it is counted', async () => {
+  test('redelivers failed batches to the repaired reader: the event is sent once and counted', async () => {
     await service.webhookMode('drop');
     const user = await signIn(service);
     expect(await payctl(['failures', 'list'])).toMatchObject({ exitCode: 0, json: { total: 0 } });

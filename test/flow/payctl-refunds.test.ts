@@ -1,15 +1,17 @@
 import { describe, expect, test } from 'vitest';
-import { confirm, createPaidIntent, DAY, MINUTE, PATIENT, read, signIn, YEAR } from './flow.ts';
+import { MINUTE } from '../../shared/core/time.ts';
+import { DAY_SECONDS, MINUTE_SECONDS, YEAR_SECONDS } from '../builders/seconds.ts';
+import { confirm, createPaidIntent, PATIENT, read, signIn } from './flow.ts';
 import { type ParsedJson, withHost } from './host.ts';
 import { payctlOf, spawned } from './payctl.ts';
 import { expectAgreement, PAYING_METHODS, paidPayment, refundsAtProvider, signInAdmin } from './refunders.ts';
 
-/** What an operator does and sees of refunds and disputes. */
+/** The operator's commands for refunds and disputes, and their output. */
 const service = withHost({ frozen: true, env: PATIENT });
 const payctl = payctlOf(service);
 
 const setUp = async (provider = PAYING_METHODS[0]) => {
-  const user = await signIn(service, { expires_in: YEAR });
+  const user = await signIn(service, { expires_in: YEAR_SECONDS });
   return { user, payment: await paidPayment(service, user, { paying: provider }) };
 };
 const checkOf = ({ checks }: ParsedJson, name: string): ParsedJson =>
@@ -36,13 +38,13 @@ describe('payctl refund', () => {
       },
     });
     const rest = await spawned(service.host().baseUrl, ['refund', payment.provider_payment_id]);
-    expect(rest).toMatchObject({ exitCode: 0, complained: '' });
-    expect(rest.said).toMatch(/^ref_\w+ is succeeded\n1800 of 2500 USD of pay_\w+ at provider_a, .*\n0 USD left/);
+    expect(rest).toMatchObject({ exitCode: 0, stderr: '' });
+    expect(rest.stdout).toMatch(/^ref_\w+ is succeeded\n1800 of 2500 USD of pay_\w+ at provider_a, .*\n0 USD left/);
     const tooMuch = await spawned(service.host().baseUrl, ['refund', payment.id, '--amount', '1']);
     expect(tooMuch).toMatchObject({
       exitCode: 2,
-      said: '',
-      complained: expect.stringMatching(/^REFUND_EXCEEDS_PAYMENT/),
+      stdout: '',
+      stderr: expect.stringMatching(/^REFUND_EXCEEDS_PAYMENT/),
     });
     await service.webhookMode('normal');
     await service.settle();
@@ -66,7 +68,7 @@ describe('payctl refund', () => {
     ];
     for (const [args, complaint] of cases) {
       const refused = await spawned(service.host().baseUrl, ['refund', ...args]);
-      expect(refused).toMatchObject({ exitCode: 2, said: '', complained: expect.stringMatching(complaint) });
+      expect(refused).toMatchObject({ exitCode: 2, stdout: '', stderr: expect.stringMatching(complaint) });
     }
   });
 
@@ -81,7 +83,7 @@ describe('payctl refund', () => {
     });
   });
 
-  test('says that the provider has not answered; doctor names the refund until reconcile has read it', async () => {
+  test('reports that the provider has not answered; doctor names the refund until reconcile has read it', async () => {
     const { user, payment } = await setUp();
     const charged = await createPaidIntent(service, user);
     await service.webhookMode('drop');
@@ -90,8 +92,8 @@ describe('payctl refund', () => {
     expect(unclear).toMatchObject({ exitCode: 1, json: { refund: { status: 'pending', provider_refund_id: null } } });
     await service.fault({ provider: 'provider_a', action: 'error_500' });
     await confirm(service, charged.id, user.options);
-    await service.advance(11 * MINUTE);
-    const blind = await payctl(['drift', '--since', new Date(service.now() - 12 * MINUTE * 1_000).toISOString()]);
+    await service.advance(11 * MINUTE_SECONDS);
+    const blind = await payctl(['drift', '--since', new Date(service.now() - 12 * MINUTE).toISOString()]);
     expect(blind).toMatchObject({
       exitCode: 2,
       json: { drifted: 0, not_compared: blind.json.checked, unread: [{ provider: 'provider_a', reason: 'error' }] },
@@ -148,7 +150,7 @@ describe('payctl', () => {
     const { id } = await service.control('POST', `/simulator/payments/${payment.id}/disputes`, {});
     await service.settle();
     expect(checkOf((await payctl(['doctor'])).json, 'disputes')).toMatchObject({ state: 'ok' });
-    await service.advance(4 * DAY + MINUTE);
+    await service.advance(4 * DAY_SECONDS + MINUTE_SECONDS);
     const warned = await payctl(['doctor']);
     expect(warned.exitCode).toBe(1);
     expect(checkOf(warned.json, 'disputes')).toMatchObject({

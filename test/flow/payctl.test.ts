@@ -6,7 +6,9 @@ import { join } from 'node:path';
 import { SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { describe, expect, test } from 'vitest';
 import { LOCAL_SECRETS, queueUrl } from '../../infra/local/machine/environment.ts';
+import { HOUR } from '../../shared/core/time.ts';
 import { VISA } from '../builders/intent.ts';
+import { MINUTE_SECONDS } from '../builders/seconds.ts';
 import {
   atProvider,
   changeTable,
@@ -15,7 +17,6 @@ import {
   createIntent,
   createPaidIntent,
   itemsOf,
-  MINUTE,
   read,
   signIn,
   storedPayment,
@@ -64,7 +65,7 @@ describe('payctl', () => {
 
   const stateOf = ({ checks }: ParsedJson, check: string) => checks.find((one: ParsedJson) => one.check === check);
 
-  test('doctor finds all well, whatever its own shell says', async () => {
+  test('doctor finds all well, independent of the variables of its own shell', async () => {
     const well = await payctl(['doctor'], {
       DUNNING_DAYS: 'never',
       PROVIDER_B: '',
@@ -76,12 +77,12 @@ describe('payctl', () => {
     expect(stateOf(well.json, 'provider_c')).toMatchObject({ detail: expect.stringMatching(/; takes USD only$/) });
   });
 
-  test('doctor says every mistake of the settings', async () => {
-    const settings = { DUNNING_DAYS: 'never', PROVIDER_A: 'nobody' };
+  test('doctor reports every mistake in the settings', async () => {
+    const settings = { DUNNING_DAYS: 'never', PROVIDER_A: 'unknown' };
     const host = await answering((url) => [200, url === '/_local/clock' ? CLOCK : { ...HOST, settings }]);
-    const { exitCode, said } = await spawned(host.url, ['--json', 'doctor']);
+    const { exitCode, stdout } = await spawned(host.url, ['--json', 'doctor']);
     await host.stop();
-    const { healthy, checks } = JSON.parse(said);
+    const { healthy, checks } = JSON.parse(stdout);
     expect({ exitCode, healthy }).toEqual({ exitCode: 1, healthy: false });
     expect(checks.map(({ detail }: ParsedJson) => detail.split(/[.:]/)[0]).toSorted()).toEqual([
       'DUNNING_DAYS',
@@ -89,7 +90,7 @@ describe('payctl', () => {
     ]);
   });
 
-  test('doctor says that a provider does not let us in', async () => {
+  test('doctor reports that a provider refuses the credentials', async () => {
     const { exitCode, json } = await payctl(['doctor'], {
       PROVIDER_A_API_KEY: 'sk_test_wrong',
       PROVIDER_C_ACCESS_TOKEN: '',
@@ -103,22 +104,21 @@ describe('payctl', () => {
     });
   });
 
-  test('finds the local host by PORT, and names --url where none answers', async () => {
+  test('finds the local host by PORT, and suggests --url when no host answers', async () => {
     const { port } = new URL(service.host().baseUrl);
-    expect(await spawned(undefined, ['clock', 'show'], { PORT: port })).toMatchObject({ exitCode: 0, complained: '' });
-    const { exitCode, complained } = await spawned(undefined, ['clock', 'show'], { PORT: '1' });
-    expect({ exitCode, complained }).toEqual({
+    expect(await spawned(undefined, ['clock', 'show'], { PORT: port })).toMatchObject({ exitCode: 0, stderr: '' });
+    const { exitCode, stderr } = await spawned(undefined, ['clock', 'show'], { PORT: '1' });
+    expect({ exitCode, stderr }).toEqual({
       exitCode: 2,
-      complained:
-        'no local host answers at http://127.0.0.1:1: start it (npm start), or name another by --url or PORT\n',
+      stderr: 'no local host answers at http://127.0.0.1:1: start it (npm start), or name another by --url or PORT\n',
     });
   });
 
   test('reports an unreachable host and an unknown command with exit code 2', async () => {
-    const nobody = await spawned('http://127.0.0.1:1', ['drift']);
-    expect(nobody).toMatchObject({ exitCode: 2, said: '', complained: expect.stringContaining('no local host') });
-    expect(await spawned(service.host().baseUrl, ['dance'])).toMatchObject({ exitCode: 2, said: '' });
-    expect(await spawned(service.host().baseUrl, ['timeline', 'pay_none'])).toMatchObject({ exitCode: 2, said: '' });
+    const unreachable = await spawned('http://127.0.0.1:1', ['drift']);
+    expect(unreachable).toMatchObject({ exitCode: 2, stdout: '', stderr: expect.stringContaining('no local host') });
+    expect(await spawned(service.host().baseUrl, ['dance'])).toMatchObject({ exitCode: 2, stdout: '' });
+    expect(await spawned(service.host().baseUrl, ['timeline', 'pay_none'])).toMatchObject({ exitCode: 2, stdout: '' });
   });
 
   test('reports a refusal of AWS in one line with exit code 2', async () => {
@@ -134,8 +134,8 @@ describe('payctl', () => {
     for (const command of [['drift'], ['timeline', 'pay_1']]) {
       expect(await spawned(aws.url, command)).toEqual({
         exitCode: 2,
-        said: '',
-        complained: 'AccessDeniedException: not authorized to perform: dynamodb:Scan\n',
+        stdout: '',
+        stderr: 'AccessDeniedException: not authorized to perform: dynamodb:Scan\n',
       });
     }
     await aws.stop();
@@ -149,8 +149,8 @@ describe('payctl', () => {
     const { json } = await payctl(['timeline', payment.id]);
     const answer = await service.get(`/payments/${payment.id}/timeline`, user.options);
     expect(json).toMatchObject({ payment_id: payment.id, status: 'succeeded', entries: answer.body.data });
-    const { said } = await spawned(service.host().baseUrl, ['timeline', payment.id]);
-    expect(said).toMatch(/change +succeeded +answer/);
+    const { stdout } = await spawned(service.host().baseUrl, ['timeline', payment.id]);
+    expect(stdout).toMatch(/change +succeeded +answer/);
   });
 
   test('timeline shows a subscription by our id, and by its provider’s', async () => {
@@ -163,10 +163,10 @@ describe('payctl', () => {
       const { json } = await payctl(['timeline', id]);
       expect(json).toMatchObject({ subscription_id: made.id, status: 'active', entries: answer.body.data });
     }
-    const { said } = await spawned(service.host().baseUrl, ['timeline', made.id]);
-    expect(said).toMatch(new RegExp(`change +active +created +pay_[0-9a-f]+ +user ${who.user.userId}`));
+    const { stdout } = await spawned(service.host().baseUrl, ['timeline', made.id]);
+    expect(stdout).toMatch(new RegExp(`change +active +created +pay_[0-9a-f]+ +user ${who.user.userId}`));
     const unknown = await spawned(service.host().baseUrl, ['timeline', 'subs_none']);
-    expect(unknown).toMatchObject({ exitCode: 2, complained: expect.stringContaining('no subscription subs_none') });
+    expect(unknown).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('no subscription subs_none') });
   });
 
   test('dlq lists dead letters and redrives them', async () => {
@@ -205,7 +205,7 @@ describe('payctl', () => {
     const late = await createIntent(service, user);
     await confirm(service, late.id, { ...user.options, body: { payment_method_id: VISA } });
     await service.settle();
-    const range = ['--from', new Date(service.now() - 3_600_000).toISOString(), '--event', 'payment.*'];
+    const range = ['--from', new Date(service.now() - HOUR).toISOString(), '--event', 'payment.*'];
     const counted = await payctl(['replay', ...range, '--dry-run']);
     expect(counted.json.count).toBeGreaterThanOrEqual(7);
     const arrived = async (): Promise<number> => (await service.sink()).length;
@@ -216,7 +216,7 @@ describe('payctl', () => {
     await service.settle();
     expect(sent.json).toEqual({ ...counted.json, dry_run: false });
     expect((await arrived()) - before).toBe(counted.json.count);
-    expect((await payctl(['replay', ...range, '--target', 'nobody', '--dry-run'])).json.count).toBe(0);
+    expect((await payctl(['replay', ...range, '--target', 'unknown', '--dry-run'])).json.count).toBe(0);
   });
 
   test('creates sessions, and moves the clock', async () => {
@@ -224,7 +224,7 @@ describe('payctl', () => {
     expect((await service.get('/payments', { session: made.json.session_id })).status).toBe(200);
     const { json: before } = await payctl(['clock']);
     const { json: after } = await payctl(['clock', 'advance', '3h']);
-    expect(Date.parse(after.now) - Date.parse(before.now)).toBe(3 * 3_600_000);
+    expect(Date.parse(after.now) - Date.parse(before.now)).toBe(3 * HOUR);
   });
 });
 
@@ -254,16 +254,16 @@ describe('payctl, against a host with disabled parts,', () => {
       provider_b: 'provider_b is closed: it is bound to no provider',
       provider_c: 'provider_c is closed: keys of square are missing',
     });
-    const { said } = await spawned(service.host().baseUrl, ['doctor']);
-    expect(said.trimEnd().split('\n').at(-1)).toBe('All that is open is well; 5 are closed.');
+    const { stdout } = await spawned(service.host().baseUrl, ['doctor']);
+    expect(stdout.trimEnd().split('\n').at(-1)).toBe('All that is open is well; 5 are closed.');
   });
 });
 
 describe('payctl replay to a target that is no longer configured', () => {
   test('counts the deliveries that it will skip separately in a dry run', async () => {
-    const heard: string[] = [];
+    const received: string[] = [];
     const target = await answering((url) => {
-      heard.push(url);
+      received.push(url);
       return [200, {}];
     });
     const folder = await mkdtemp(join(tmpdir(), 'payctl-'));
@@ -276,10 +276,10 @@ describe('payctl replay to a target that is no longer configured', () => {
     await createIntent(before, await signIn(before));
     await before.settle();
     await before.stop();
-    expect(heard.splice(0).toSorted()).toEqual(['/one', '/two']);
+    expect(received.splice(0).toSorted()).toEqual(['/one', '/two']);
 
     const after = await startTestHost({ frozen: true, dataDir: folder, env: { ...both, WEBHOOK_2_URL: '' } });
-    const range = ['--from', new Date(after.now() - 3_600_000).toISOString(), '--event', 'all'];
+    const range = ['--from', new Date(after.now() - HOUR).toISOString(), '--event', 'all'];
     const counted = await payctlOf(after)(['replay', ...range, '--dry-run']);
     expect(counted.json).toMatchObject({
       count: 1,
@@ -288,7 +288,7 @@ describe('payctl replay to a target that is no longer configured', () => {
     });
     expect((await payctlOf(after)(['replay', ...range])).json).toEqual({ ...counted.json, dry_run: false });
     await after.settle();
-    expect(heard).toEqual(['/one']);
+    expect(received).toEqual(['/one']);
     await after.stop();
     await target.stop();
     await rm(folder, { recursive: true });
@@ -418,7 +418,7 @@ describe('payctl drift', () => {
       if (fixed) expect(await read(service, id, user.options)).toMatchObject({ status: fixed });
     }
     // payctl stamps its fixes with a clock that runs on from the host's.
-    const since = new Date(service.now() + 3_600_000).toISOString();
+    const since = new Date(service.now() + HOUR).toISOString();
     expect(await payctl(['drift', '--since', since])).toMatchObject({ exitCode: 0, json: { checked: 0 } });
   });
 
@@ -452,10 +452,10 @@ describe('payctl, for a payment whose creation has no answer,', () => {
     const user = await signIn(service);
     const id = await unanswered(user);
     const early = await spawned(service.host().baseUrl, ['reconcile', id]);
-    expect(early).toMatchObject({ exitCode: 2, complained: expect.stringContaining('is being created') });
+    expect(early).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('is being created') });
     expect(await payctl(['drift'])).toMatchObject({ exitCode: 0, json: { checked: 0, drifted: 0 } });
 
-    await service.advance(40 * MINUTE);
+    await service.advance(40 * MINUTE_SECONDS);
     const found = { payment_id: id, kind: 'creation unfinished', here: 'creating' };
     const { checks } = (await payctl(['doctor'])).json;
     expect(checks.find(({ check }: ParsedJson) => check === 'creations')).toMatchObject({
@@ -483,7 +483,7 @@ describe('payctl, for a payment whose creation has no answer,', () => {
 
   test('reconcile reports that the payment ended because the provider refuses it', async () => {
     const id = await unanswered(await signIn(service));
-    await service.advance(2 * MINUTE);
+    await service.advance(2 * MINUTE_SECONDS);
     await service.clearFaults();
     await changeTable(service, { put: { ...(await storedPayment(service, id)), methodRef: 'pm_never_there' } });
     expect(await payctl(['reconcile', id])).toMatchObject({
@@ -496,7 +496,7 @@ describe('payctl, for a payment whose creation has no answer,', () => {
 describe('payctl, where the location at Square is not ours', () => {
   const service = withHost({ frozen: true, env: { PROVIDER_C_LOCATION_ID: 'ELSEWHERE' } });
 
-  test('doctor says that its currency cannot be read', async () => {
+  test('doctor reports that its currency cannot be read', async () => {
     const { exitCode, json } = await payctlOf(service)(['doctor']);
     expect(exitCode).toBe(1);
     expect(json.checks.find(({ check }: ParsedJson) => check === 'provider_c')).toMatchObject({

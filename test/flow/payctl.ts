@@ -6,13 +6,13 @@ import { expect } from 'vitest';
 import type { ParsedJson, TestHost } from './host.ts';
 
 /** The operator's tool as a process of its own, against the local host. */
-interface Said {
+interface CommandResult {
   readonly exitCode: number;
-  readonly said: string;
-  readonly complained: string;
+  readonly stdout: string;
+  readonly stderr: string;
 }
 
-/** Read as source, it takes twice the time. */
+/** payctl starts twice as fast compiled as from its source. */
 const COMPILED = join(tmpdir(), 'payments-payctl-compiled');
 const PAYCTL = new URL('../../infra/payctl/payctl.ts', import.meta.url).pathname;
 
@@ -21,14 +21,14 @@ export const spawned = (
   url: string | undefined,
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
-): Promise<Said> =>
+): Promise<CommandResult> =>
   new Promise((resolve) => {
     execFile(
       execPath,
       [PAYCTL, ...(url === undefined ? [] : ['--url', url]), ...args],
       { env: { NODE_COMPILE_CACHE: COMPILED, ...env } },
-      (error, said, complained) => {
-        resolve({ exitCode: Number(error?.code ?? 0), said, complained });
+      (error, stdout, stderr) => {
+        resolve({ exitCode: Number(error?.code ?? 0), stdout, stderr });
       },
     );
   });
@@ -39,7 +39,7 @@ export const payctlOf =
     args: readonly string[],
     env?: Readonly<Record<string, string>>,
   ): Promise<{ exitCode: number; json: ParsedJson }> => {
-    const { exitCode, said, complained } = await spawned(service.host().baseUrl, ['--json', ...args], env);
-    expect({ args, complained }).toEqual({ args, complained: '' });
-    return { exitCode, json: JSON.parse(said) };
+    const { exitCode, stdout, stderr } = await spawned(service.host().baseUrl, ['--json', ...args], env);
+    expect({ args, stderr }).toEqual({ args, stderr: '' });
+    return { exitCode, json: JSON.parse(stdout) };
   };

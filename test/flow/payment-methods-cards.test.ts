@@ -4,7 +4,7 @@ import { itemsOf, signIn } from './flow.ts';
 import { withHost } from './host.ts';
 import { saveMethod } from './payers.ts';
 
-/** A card's own number, where it is allowed: used, and kept nowhere. */
+/** Raw card numbers, where the setting allows them: used for the charge and never stored. */
 const lines: string[] = [];
 const service = withHost({
   frozen: true,
@@ -16,7 +16,7 @@ const NUMBER = '4000056655665556';
 const CVC = '9137';
 const raw = (fields = {}) => rawCardBody({ card_number: NUMBER, card_cvc: CVC, ...fields });
 
-/** Everything that functions say goes to standard output or error. */
+/** Functions write their logs to standard output and standard error only. */
 beforeEach(() => {
   for (const stream of [process.stdout, process.stderr]) {
     vi.spyOn(stream, 'write').mockImplementation((chunk) => {
@@ -67,7 +67,7 @@ test('a raw card becomes a saved method and is never stored, logged, queued or p
   expect(lines.join('')).toContain('payment-methods.create');
 });
 
-test('another card under the same key is no other request: not even a hash of a card is kept', async () => {
+test('another card under the same key is no other request: no hash of a card is stored', async () => {
   const user = await signIn(service);
   const keyed = { ...user.options, idempotencyKey: 'hash' };
   const first = await service.post('/payment-methods', raw(), keyed);
@@ -96,7 +96,7 @@ test.each([
   expect(answer).toMatchObject({ status: 402, body: { code: 'PAYMENT_DECLINED', details: { decline_code } } });
 });
 
-test('a token beside a card is what counts', async () => {
+test('a token takes precedence over a card in the same request', async () => {
   const user = await signIn(service);
   const both = methodBody({ ...raw(), provider_payment_method_token: 'pm_card_amex' });
   expect(await saveMethod(service, user.options, both)).toMatchObject({ card_brand: 'amex' });

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { HOUR, itemsOf, MINUTE, PATIENT, partitionOf, signIn, type User } from './flow.ts';
-import { type ParsedJson, type ProviderEvent, withHost } from './host.ts';
+import { HOUR_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
+import { itemsOf, PATIENT, partitionOf, signIn, type User } from './flow.ts';
+import { type ParsedJson, type TestProviderEvent, withHost } from './host.ts';
 import {
   company,
   defaultsIn,
@@ -18,7 +19,7 @@ const seconds = (): number => Math.floor(service.now() / 1_000);
 const readMethod = async (user: User, id: string): Promise<ParsedJson> =>
   (await service.get(`/payment-methods/${id}`, user.options)).body;
 
-const tell = async (type: string, object: object, event: Partial<ProviderEvent> = {}): Promise<void> => {
+const sendEvent = async (type: string, object: object, event: Partial<TestProviderEvent> = {}): Promise<void> => {
   const answer = await service.sendEvent({ type, object, ...event });
   expect(answer).toMatchObject({ status: 200, body: { received: true } });
   await service.settle();
@@ -28,7 +29,7 @@ const tell = async (type: string, object: object, event: Partial<ProviderEvent> 
 const known = async (fields = {}): Promise<{ user: User; method: ParsedJson; at: { id: string } }> => {
   const user = await signIn(service);
   const method = await saveMethod(service, user.options, fields);
-  await service.advance(10 * MINUTE);
+  await service.advance(10 * MINUTE_SECONDS);
   return { user, method, at: { id: method.provider_payment_method_id } };
 };
 
@@ -43,7 +44,7 @@ describe('payment_method.updated', () => {
   ] as const)('%s in the %s vocabulary refreshes brand, last four and expiry', async (type, vocabulary) => {
     const { user, method, at } = await known({ alias: 'Kept', is_default: true });
     const fresh = card({ brand: 'mastercard', last4: '4444', exp_month: 3, exp_year: 2041 });
-    await tell(type, { ...at, ...fresh }, { vocabulary });
+    await sendEvent(type, { ...at, ...fresh }, { vocabulary });
     expect(await readMethod(user, method.id)).toEqual({
       ...method,
       card_brand: 'mastercard',
@@ -65,7 +66,7 @@ describe('payment_method.updated', () => {
 
   test('keeps what it does not name, and takes nothing else', async () => {
     const { user, method, at } = await known();
-    await tell('payment_method.updated', {
+    await sendEvent('payment_method.updated', {
       ...at,
       customer: 'cus_other',
       alias: 'Theirs',
@@ -75,25 +76,29 @@ describe('payment_method.updated', () => {
     expect(await readMethod(user, method.id)).toEqual({ ...method, card_exp_year: '2042', updated_at });
   });
 
-  test('that says what is known, or nothing of the card, changes nothing', async () => {
+  test('that holds known values, or no card, changes nothing', async () => {
     const { user, method, at } = await known();
-    await tell('payment_method.updated', { ...at, ...card({}) });
-    await tell('payment_method.updated', at);
+    await sendEvent('payment_method.updated', { ...at, ...card({}) });
+    await sendEvent('payment_method.updated', at);
     expect(await readMethod(user, method.id)).toEqual(method);
     expect(await storedRecord(service, 'PM', method.id)).toMatchObject({ version: 1 });
   });
 
-  test('from before what is known already is stale; our own changes make none so', async () => {
+  test('that is older than the stored values is stale; our own changes make no event stale', async () => {
     const { user, method, at } = await known();
     const started = seconds();
-    await service.advance(MINUTE);
+    await service.advance(MINUTE_SECONDS);
     await service.put(`/payment-methods/${method.id}`, { alias: 'Ours' }, user.options);
-    await tell('payment_method.updated', { ...at, ...card({ exp_year: 2050 }) }, { created: started + 20 });
-    await tell('payment_method.updated', { ...at, ...card({ exp_year: 2040 }) }, { created: started + 10 });
+    await sendEvent('payment_method.updated', { ...at, ...card({ exp_year: 2050 }) }, { created: started + 20 });
+    await sendEvent('payment_method.updated', { ...at, ...card({ exp_year: 2040 }) }, { created: started + 10 });
     expect(await readMethod(user, method.id)).toMatchObject({ card_exp_year: '2050', alias: 'Ours' });
-    await tell('payment_method.updated', { ...at, ...card({ exp_year: 2060 }) }, { created: started + 30 });
+    await sendEvent('payment_method.updated', { ...at, ...card({ exp_year: 2060 }) }, { created: started + 30 });
     expect(await readMethod(user, method.id)).toMatchObject({ card_exp_year: '2060' });
-    await tell('payment_method.updated', { ...at, ...card({ exp_year: 2030 }) }, { created: started - HOUR });
+    await sendEvent(
+      'payment_method.updated',
+      { ...at, ...card({ exp_year: 2030 }) },
+      { created: started - HOUR_SECONDS },
+    );
     expect(await readMethod(user, method.id)).toMatchObject({ card_exp_year: '2060' });
     const reasons = (await outcomesOf(service, at.id)).map(({ response }) => response.reason);
     expect(reasons.filter((reason) => reason === 'stale')).toHaveLength(2);
@@ -104,20 +109,20 @@ describe('payment_method.updated', () => {
     for (const order of [years, years.toReversed(), [2053, 2051, 2054, 2052]]) {
       const { user, method, at } = await known();
       const started = seconds();
-      await service.advance(MINUTE);
+      await service.advance(MINUTE_SECONDS);
       for (const exp_year of [...order, ...order]) {
         const created = started + exp_year - 2050;
-        await tell('payment_method.updated', { ...at, ...card({ exp_year }) }, { created });
+        await sendEvent('payment_method.updated', { ...at, ...card({ exp_year }) }, { created });
       }
       expect(await readMethod(user, method.id)).toMatchObject({ card_exp_year: '2054' });
     }
   });
 
   test('of one that is not there is tried again, then logged', async () => {
-    await tell('payment_method.updated', { id: 'pm_nobodys', ...card({}) });
-    expect(await outcomesOf(service, 'pm_nobodys')).toEqual([]);
-    await service.advance(HOUR);
-    expect(await outcomesOf(service, 'pm_nobodys')).toMatchObject([
+    await sendEvent('payment_method.updated', { id: 'pm_unknown', ...card({}) });
+    expect(await outcomesOf(service, 'pm_unknown')).toEqual([]);
+    await service.advance(HOUR_SECONDS);
+    expect(await outcomesOf(service, 'pm_unknown')).toMatchObject([
       { status: 'failed', response: { outcome: 'unmatched' } },
     ]);
   });
@@ -131,7 +136,7 @@ describe('payment_method.detached', () => {
       const other = await saveMethod(service, user.options);
       await service.settle();
       await service.clearProviderRequests();
-      await tell('payment_method.detached', { ...at, ...card({}) }, { vocabulary });
+      await sendEvent('payment_method.detached', { ...at, ...card({}) }, { vocabulary });
       expect(await service.providerRequests()).toEqual([]);
       expect((await service.get(`/payment-methods/${method.id}`, user.options)).status).toBe(404);
       expect(await defaultsIn(service, user.options)).toEqual([other.id]);
@@ -142,12 +147,12 @@ describe('payment_method.detached', () => {
     },
   );
 
-  test('comes again, comes of our own doing, or of one that is not here: nothing', async () => {
+  test('is repeated, is caused by the service itself, or is of an unknown method: it changes nothing', async () => {
     const { user, method, at } = await known();
     expect((await service.request('DELETE', `/payment-methods/${method.id}`, user.options)).status).toBe(204);
     await service.settle();
-    await tell('payment_method.detached', at);
-    await tell('payment_method.detached', { id: 'pm_never_seen' });
+    await sendEvent('payment_method.detached', at);
+    await sendEvent('payment_method.detached', { id: 'pm_never_seen' });
     const outcomes = [...(await outcomesOf(service, at.id)), ...(await outcomesOf(service, 'pm_never_seen'))];
     const detached = outcomes.filter(({ eventType }) => eventType === 'payment_method.detached');
     expect(detached).toHaveLength(3);
@@ -156,7 +161,7 @@ describe('payment_method.detached', () => {
 
   test('from before it was saved is stale', async () => {
     const { user, method, at } = await known();
-    await tell('payment_method.detached', at, { created: seconds() - HOUR });
+    await sendEvent('payment_method.detached', at, { created: seconds() - HOUR_SECONDS });
     expect(await readMethod(user, method.id)).toEqual(method);
   });
 
@@ -184,10 +189,10 @@ describe('payment_method.detached', () => {
 });
 
 describe('payment_method.attached', () => {
-  test('confirms it, and makes none', async () => {
+  test('confirms the method, and creates none', async () => {
     const { user, method, at } = await known();
-    await tell('payment_method.attached', { ...at, customer: 'cus_other', ...card({ last4: '0000' }) });
-    await tell('payment_method.attached', { id: 'pm_of_the_dashboard', ...card({}) });
+    await sendEvent('payment_method.attached', { ...at, customer: 'cus_other', ...card({ last4: '0000' }) });
+    await sendEvent('payment_method.attached', { id: 'pm_of_the_dashboard', ...card({}) });
     expect(await readMethod(user, method.id)).toEqual(method);
     expect((await itemsOf(service, 'REF#')).some(({ pk }) => pk.includes('pm_of_the_dashboard'))).toBe(false);
     expect(await methodAtProvider(service, at.id)).toMatchObject({ customer: expect.any(String) });

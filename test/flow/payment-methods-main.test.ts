@@ -183,22 +183,22 @@ describe('a payment method', () => {
     const user = await signIn(service);
     const set = {
       id: 'pmt_000000000000000000000001',
-      user_id: 'user_somebody',
-      userId: 'user_somebody',
+      user_id: 'user_planted',
+      userId: 'user_planted',
       is_guest_method: true,
-      guestId: 'gst_somebody',
-      guestEmail: 'somebody@example.com',
-      customer_id: 'cust_somebody',
-      customerId: 'cust_somebody',
-      provider_payment_method_id: 'pm_somebody',
-      providerMethodId: 'pm_somebody',
-      providerCustomerId: 'cus_somebody',
-      card_brand: 'somebody',
+      guestId: 'gst_planted',
+      guestEmail: 'planted@example.com',
+      customer_id: 'cust_planted',
+      customerId: 'cust_planted',
+      provider_payment_method_id: 'pm_planted',
+      providerMethodId: 'pm_planted',
+      providerCustomerId: 'cus_planted',
+      card_brand: 'planted',
       card_last_four: '9999',
       lastFour: '9999',
       created_at: '2001-01-01T00:00:00.000Z',
       version: 99,
-      owner: 'USER#user_somebody#PM',
+      owner: 'USER#user_planted#PM',
     };
     const method = await saveMethod(service, user.options, set);
     const changed = await put(user, method.id, {
@@ -219,12 +219,12 @@ describe('a payment method', () => {
         provider_id: 'provider_a',
       });
       expect(body).not.toHaveProperty('organization_id');
-      expect(JSON.stringify(body)).not.toMatch(/somebody|9999|2001/);
+      expect(JSON.stringify(body)).not.toMatch(/planted|9999|2001/);
     }
     expect(linked.body.alias).toBe('Mine');
     const stored = await storedRecord(service, 'PM', method.id);
     expect(stored).toMatchObject({ userId: user.userId, version: 2 });
-    expect(JSON.stringify(stored)).not.toMatch(/somebody|9999|2001/);
+    expect(JSON.stringify(stored)).not.toMatch(/planted|9999|2001/);
   });
 
   test('belongs to its user: other callers get 404', async () => {
@@ -243,10 +243,10 @@ describe('a payment method', () => {
       expect({ method, path, answer }).toMatchObject({
         answer: { status: 404, body: { code: 'RESOURCE_NOT_FOUND', details } },
       });
-      const nobody = await service.request(method, path, { body });
-      expect({ method, nobody }).toMatchObject({
+      const anonymous = await service.request(method, path, { body });
+      expect({ method, anonymous }).toMatchObject({
         method,
-        nobody: { status: 401, body: { code: 'AUTHENTICATION_REQUIRED' } },
+        anonymous: { status: 401, body: { code: 'AUTHENTICATION_REQUIRED' } },
       });
     }
     expect(await list(stranger)).toMatchObject({ body: [] });
@@ -459,7 +459,7 @@ describe('a deleted payment method', () => {
     expect(await service.post('/payments/intents', naming, user.options)).toMatchObject({ status: 404 });
   });
 
-  test('that the provider has detached already is deleted as well', async () => {
+  test('that is already detached at the provider can be deleted', async () => {
     const user = await signIn(service);
     const method = await saveMethod(service, user.options);
     await service.webhookMode('drop');

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { methodBody } from '../builders/payer.ts';
-import { DAY, HOUR, IMPATIENT, partitionOf, SECOND, signIn } from './flow.ts';
+import { DAY_SECONDS, HOUR_SECONDS } from '../builders/seconds.ts';
+import { IMPATIENT, partitionOf, signIn } from './flow.ts';
 import { type ParsedJson, type RequestOptions, withHost } from './host.ts';
 import { company, createCustomer, defaultsIn, methodAtProvider, saveMethod } from './payers.ts';
 
@@ -44,7 +45,7 @@ describe('a create under a key', () => {
   });
 
   test('of a method deleted since is refused, and saves a new one a day later', async () => {
-    const user = await signIn(service, { expires_in: 5 * DAY });
+    const user = await signIn(service, { expires_in: 5 * DAY_SECONDS });
     const keyed = { ...user.options, idempotencyKey: 'gone' };
     const { body } = await create(keyed, { alias: 'Secret name' });
     expect((await service.request('DELETE', `/payment-methods/${body.id}`, user.options)).status).toBe(204);
@@ -55,19 +56,19 @@ describe('a create under a key', () => {
     const [left] = await partitionOf(service, `PM#${body.id}`);
     expect(Object.keys(left).sort()).toEqual(['createdAt', 'pk', 'requestHash', 'sk', 'tombstone', 'ttl']);
     expect((await service.get(`/payment-methods/${body.id}`, user.options)).status).toBe(404);
-    await service.advance(DAY + SECOND);
+    await service.advance(DAY_SECONDS + 1);
     const next = await create(keyed, { alias: 'Secret name' });
     expect(next.status).toBe(201);
     expect((await listOf(user.options)).map(({ id }) => id)).toEqual([next.body.id]);
   });
 
   test('saves a new method a day later, under the same key', async () => {
-    const user = await signIn(service, { expires_in: 5 * DAY });
+    const user = await signIn(service, { expires_in: 5 * DAY_SECONDS });
     const keyed = { ...user.options, idempotencyKey: 'daily' };
     const first = await create(keyed);
-    await service.advance(DAY - HOUR);
+    await service.advance(DAY_SECONDS - HOUR_SECONDS);
     expect((await create(keyed)).body.id).toBe(first.body.id);
-    await service.advance(HOUR + SECOND);
+    await service.advance(HOUR_SECONDS + 1);
     const second = await create(keyed, { alias: 'Second' });
     expect(second).toMatchObject({ status: 201, body: { alias: 'Second' } });
     expect(second.body.id).not.toBe(first.body.id);
@@ -146,7 +147,7 @@ describe('a provider that fails', () => {
     expect(await methodAtProvider(service, gone.provider_payment_method_id)).toMatchObject({ customer: null });
   });
 
-  test('while a customer is deleted leaves it, and what is left of its methods, until asked again', async () => {
+  test('during the deletion of a customer keeps the customer and its remaining methods until a retry', async () => {
     const user = await signIn(service);
     const customer = await createCustomer(service, user.options);
     await saveMethod(service, user.options);

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { methodBody } from '../builders/payer.ts';
-import { changeTable, createIntent, DAY, itemsOf, PATIENT, signIn, type User } from './flow.ts';
+import { DAY_SECONDS } from '../builders/seconds.ts';
+import { changeTable, createIntent, itemsOf, PATIENT, signIn, type User } from './flow.ts';
 import { type ParsedJson, type TestAnswer, withHost } from './host.ts';
 import {
   type Company,
@@ -13,7 +14,7 @@ import {
   storedRecord,
 } from './payers.ts';
 
-/** Whose payment methods are whose: organizations, guests; and what lists show of them. */
+/** Owners of payment methods: users, organizations and guests; and which methods each list shows. */
 const service = withHost({ frozen: true, env: PATIENT });
 
 const idsOf = ({ body }: TestAnswer): string[] => body.map(({ id }: ParsedJson) => id);
@@ -135,7 +136,7 @@ describe('the billing address of a payment method', () => {
   test('stays linked when the provider fails, and a repeated request sends it again', async () => {
     const user = await signIn(service);
     const [method, address] = [await saveMethod(service, user.options), await createAddress(service, user.options)];
-    // A call that certainly did nothing is retried once at once.
+    // A call without effect is retried once, immediately.
     for (const [action, times] of [
       ['error_500', 1],
       ['reset', 1],
@@ -211,7 +212,7 @@ describe('the list of payment methods', () => {
   let user: User;
   let made: ParsedJson[];
   beforeAll(async () => {
-    user = await signIn(service, { expires_in: DAY });
+    user = await signIn(service, { expires_in: DAY_SECONDS });
     made = [];
     for (const [token, alias] of [
       ['pm_card_visa', 'Travel card'],
@@ -410,7 +411,7 @@ describe('a guest', () => {
       });
     }
     expect(await service.post('/payment-methods', methodBody())).toMatchObject({ status: 401 });
-    await service.advance(7 * DAY + 1);
+    await service.advance(7 * DAY_SECONDS + 1);
     expect(await service.get('/payment-methods', options)).toMatchObject({
       status: 401,
       body: { code: 'SESSION_INVALID' },

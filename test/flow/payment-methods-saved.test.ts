@@ -1,16 +1,14 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { DECLINED, intentBody, THREE_D_SECURE, VISA } from '../builders/intent.ts';
 import { intentEvent } from '../builders/provider-event.ts';
+import { DAY_SECONDS, HOUR_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
 import {
   confirm,
   confirmInBrowser,
   createIntent,
-  DAY,
   eventsOf,
-  HOUR,
   IMPATIENT,
   itemsOf,
-  MINUTE,
   read,
   signIn,
   timesCharged,
@@ -101,7 +99,7 @@ describe('a payment that is to save its method', () => {
     await confirmInBrowser(service, payment, VISA);
     const synced = await service.post(`/payments/sync/${payment.provider_payment_id}`, {}, user.options);
     expect(synced).toMatchObject({ status: 200, body: { status: 'succeeded' } });
-    await service.advance(2 * MINUTE);
+    await service.advance(2 * MINUTE_SECONDS);
     await expectSavedOnce(payment.id, user.options);
   });
 
@@ -111,7 +109,7 @@ describe('a payment that is to save its method', () => {
     await service.webhookMode('drop');
     await service.fault({ action: 'timeout_after', path: '/confirm', times: 1 });
     expect(await confirm(service, payment.id, user.options)).toMatchObject({ status: 202 });
-    await service.advance(10 * MINUTE);
+    await service.advance(10 * MINUTE_SECONDS);
     await expectSavedOnce(payment.id, user.options);
   });
 
@@ -125,19 +123,19 @@ describe('a payment that is to save its method', () => {
     await expectSavedOnce(payment.id, user.options);
   });
 
-  test('saves it once, though several sources report the success', async () => {
+  test('saves the method once when several sources report the success', async () => {
     const user = await signIn(service);
     const payment = await saving(user);
     await service.webhookMode('duplicate');
-    const told = intentEvent(payment, 'payment_intent.succeeded');
+    const reported = intentEvent(payment, 'payment_intent.succeeded');
     const sync = () => service.post(`/payments/sync/${payment.provider_payment_id}`, {}, user.options);
     await confirm(service, payment.id, user.options);
     await Promise.all([
-      ...Array.from({ length: 5 }, () => service.sendEvent(told)),
+      ...Array.from({ length: 5 }, () => service.sendEvent(reported)),
       ...Array.from({ length: 5 }, sync),
       ...Array.from({ length: 5 }, () => confirm(service, payment.id, user.options)),
     ]);
-    await service.advance(2 * HOUR);
+    await service.advance(2 * HOUR_SECONDS);
     await expectSavedOnce(payment.id, user.options);
   });
 
@@ -150,22 +148,22 @@ describe('a payment that is to save its method', () => {
       body: { status: 'succeeded' },
     });
     expect(await methodsOf(user.options)).toEqual([]);
-    await service.advance(10 * MINUTE);
+    await service.advance(10 * MINUTE_SECONDS);
     expect(await methodsOf(user.options)).toEqual([]);
     await service.clearFaults();
-    await service.advance(10 * MINUTE);
+    await service.advance(10 * MINUTE_SECONDS);
     await expectSavedOnce(payment.id, user.options);
   });
 
   test('saves nothing when it fails, is canceled, or was not asked to save', async () => {
-    const user = await signIn(service, { expires_in: 3 * DAY });
+    const user = await signIn(service, { expires_in: 3 * DAY_SECONDS });
     const declined = await saving(user, { payment_method_id: DECLINED });
     expect((await confirm(service, declined.id, user.options)).status).toBe(402);
     const canceled = await saving(user);
     await service.post(`/payments/intents/${canceled.id}/cancel`, {}, user.options);
     const plain = await createIntent(service, user, { payment_method_id: VISA });
     await confirm(service, plain.id, user.options);
-    await service.advance(DAY + HOUR);
+    await service.advance(DAY_SECONDS + HOUR_SECONDS);
     expect(await methodsOf(user.options)).toEqual([]);
     expect(await read(service, plain.id, user.options)).toMatchObject({ payment_method_id: null });
   });
@@ -175,7 +173,7 @@ describe('a payment that is to save its method', () => {
     const method = await saveMethod(service, user.options);
     const payment = await saving(user, { payment_method_id: method.id });
     await confirm(service, payment.id, user.options);
-    await service.advance(HOUR);
+    await service.advance(HOUR_SECONDS);
     expect((await methodsOf(user.options)).map(({ id }) => id)).toEqual([method.id]);
   });
 
@@ -198,7 +196,7 @@ describe('a payment that is to save its method', () => {
       status: 'succeeded',
       payment_method_id: null,
     });
-    await service.advance(2 * MINUTE);
+    await service.advance(2 * MINUTE_SECONDS);
     const { payment_method_id } = await read(service, payment.id, user.options);
     const paidWith = (await methodsOf(user.options)).find(({ id }) => id === payment_method_id);
     expect(paidWith).toMatchObject({ card_brand: 'amex' });
@@ -222,7 +220,7 @@ describe('a payment that is to save its method', () => {
     expect((await service.request('DELETE', `/payment-methods/${method.id}`, user.options)).status).toBe(204);
     await service.sendEvent(intentEvent(payment, 'payment_intent.succeeded'));
     await service.post(`/payments/sync/${payment.provider_payment_id}`, {}, user.options);
-    await service.advance(HOUR);
+    await service.advance(HOUR_SECONDS);
     expect(await methodsOf(user.options)).toEqual([]);
   });
 
@@ -234,7 +232,7 @@ describe('a payment that is to save its method', () => {
     const updated = await service.put(path, { setup_future_usage: 'off_session' }, user.options);
     expect(updated).toMatchObject({ status: 200, body: { setup_future_usage: 'off_session' } });
     await confirm(service, payment.id, user.options);
-    await service.advance(2 * MINUTE);
+    await service.advance(2 * MINUTE_SECONDS);
     await expectSavedOnce(payment.id, user.options);
   });
 });

@@ -1,20 +1,9 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { PUBLISHABLE_KEY } from '../../infra/local/machine/environment.ts';
 import { methodBody, rawCardBody } from '../builders/payer.ts';
+import { DAY_SECONDS, HOUR_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
 import { atStripe } from './at-stripe.ts';
-import {
-  confirm,
-  createIntent,
-  DAY,
-  HOUR,
-  IMPATIENT,
-  itemsOf,
-  MINUTE,
-  partitionOf,
-  SECOND,
-  signIn,
-  type User,
-} from './flow.ts';
+import { confirm, createIntent, IMPATIENT, itemsOf, partitionOf, signIn, type User } from './flow.ts';
 import { type ParsedJson, type RequestOptions, type TestAnswer, withHost } from './host.ts';
 import {
   company,
@@ -39,7 +28,7 @@ afterEach(async () => {
   await service.webhookMode('normal');
 });
 
-const newUser = (): Promise<User> => signIn(service, { expires_in: 5 * DAY });
+const newUser = (): Promise<User> => signIn(service, { expires_in: 5 * DAY_SECONDS });
 const save = (options: RequestOptions, fields = {}): Promise<ParsedJson> =>
   saveMethod(service, options, { provider_payment_method_token: ASKS, ...fields });
 const readMethod = (id: string, options: RequestOptions): Promise<TestAnswer> =>
@@ -120,7 +109,7 @@ describe('a card that asks its payer', () => {
     expect(await storedRecord(service, 'PM', method.id)).not.toHaveProperty('setup');
     const who = subscriberWith(user, method);
     const subscription = await subscribe(service, who, { trial_days: 1 });
-    await service.advance(DAY + 2 * HOUR);
+    await service.advance(DAY_SECONDS + 2 * HOUR_SECONDS);
     const { body } = await service.get(`/subscriptions/${subscription.id}`, user.options);
     expect(body).toMatchObject({ status: 'active', billing_status: 'active' });
   });
@@ -225,7 +214,7 @@ describe('a card that asks its payer', () => {
 });
 
 describe('before it is set up', () => {
-  test('it starts no subscription, neither a new one nor an old one; afterwards it does', async () => {
+  test('it cannot start or restart a subscription; afterwards it can', async () => {
     const user = await newUser();
     const old = await saveMethod(service, user.options);
     const method = await save(user.options);
@@ -274,7 +263,7 @@ describe('before it is set up', () => {
     expect(await confirm(service, payment.id, user.options)).toMatchObject({ body: { status: 'succeeded' } });
   });
 
-  test('it becomes no default by any route, and the wish at its create counts once it is set up', async () => {
+  test('no route makes it the default; is_default of its create takes effect once it is set up', async () => {
     const user = await newUser();
     const first = await saveMethod(service, user.options, { is_default: true });
     const wanting = await save(user.options, { is_default: true });
@@ -292,7 +281,7 @@ describe('before it is set up', () => {
     expect(await setDefault(other.id, user.options)).toMatchObject({ status: 200, body: { is_default: true } });
   });
 
-  test('the wish to be the default is taken back by is_default: false; other changes keep it', async () => {
+  test('is_default: false withdraws the request to become the default; other changes keep the request', async () => {
     const user = await newUser();
     const first = await saveMethod(service, user.options, { is_default: true });
     const [kept, withdrawn] = [
@@ -363,27 +352,27 @@ describe('the end of a set-up', () => {
     await service.webhookMode(mode, 7);
     await service.authenticateMethod(refused.id, 'failure');
     await service.authenticateMethod(passed.id);
-    await service.advance(HOUR);
+    await service.advance(HOUR_SECONDS);
     expect(await stateOf(passed.id, user.options)).toMatchObject({ setup_status: 'succeeded', is_default: true });
     expect(await stateOf(refused.id, user.options)).toMatchObject({ setup_status: 'failed', is_default: false });
     expect(await storedRecord(service, 'PM', passed.id)).toMatchObject({ version: 2 });
   });
 
-  test('is read at the provider: an event alone completes nothing, and a late failure takes nothing back', async () => {
+  test('is read at the provider: an event alone completes no set-up, and a late failure reverts none', async () => {
     const user = await newUser();
     const method = await save(user.options);
     const id = setupIdOf(method);
-    const tell = async (type: string, metadata: object = { payment_method_id: method.id }) => {
+    const sendEvent = async (type: string, metadata: object = { payment_method_id: method.id }) => {
       const object = { id, object: 'setup_intent', status: 'succeeded', metadata };
       expect(await service.sendEvent({ type, object, vocabulary: 'native' })).toMatchObject({ status: 200 });
       await service.settle();
     };
-    await tell('setup_intent.succeeded');
+    await sendEvent('setup_intent.succeeded');
     expect(await stateOf(method.id, user.options)).toEqual(method);
     await authenticate(method.id);
-    await tell('setup_intent.setup_failed');
-    await tell('setup_intent.succeeded', {});
-    await tell('setup_intent.succeeded', { payment_method_id: 'pmt_000000000000000000000000' });
+    await sendEvent('setup_intent.setup_failed');
+    await sendEvent('setup_intent.succeeded', {});
+    await sendEvent('setup_intent.succeeded', { payment_method_id: 'pmt_000000000000000000000000' });
     expect(await stateOf(method.id, user.options)).toMatchObject({ setup_status: 'succeeded' });
     const reasonsOf = async (object: string) =>
       (await outcomesOf(service, object)).map(({ response }) => response.reason);
@@ -409,9 +398,9 @@ describe('the end of a set-up', () => {
     await service.webhookMode('drop');
     const method = await save(user.options, { is_default: true });
     await authenticate(method.id);
-    await service.advance(DAY - MINUTE);
+    await service.advance(DAY_SECONDS - MINUTE_SECONDS);
     expect(await stateOf(method.id, user.options)).toMatchObject({ setup_status: 'requires_action' });
-    await service.advance(3 * MINUTE);
+    await service.advance(3 * MINUTE_SECONDS);
     expect(await stateOf(method.id, user.options)).toMatchObject({ setup_status: 'succeeded', is_default: true });
     expect(await chargeWith(user, method)).toMatchObject({ body: { status: 'succeeded' } });
     expect((await storedRecord(service, 'PM', method.id)).due_at).toBeUndefined();
@@ -423,9 +412,9 @@ describe('the end of a set-up', () => {
       const user = await newUser();
       const method = await save(user.options);
       if (status === 'failed') await authenticate(method.id, 'failure');
-      await service.advance(DAY - SECOND);
+      await service.advance(DAY_SECONDS - 1);
       expect(await stateOf(method.id, user.options)).toMatchObject({ setup_status: status });
-      await service.advance(3 * MINUTE);
+      await service.advance(3 * MINUTE_SECONDS);
       expect((await readMethod(method.id, user.options)).status).toBe(404);
       expect((await service.get('/payment-methods', user.options)).body).toEqual([]);
       expect((await confirmSetup(method, 'pm_card_visa')).status).toBe(400);
@@ -441,14 +430,14 @@ describe('the end of a set-up', () => {
     await service.webhookMode('drop');
     await authenticate(method.id);
     await service.fault({ action: 'error_500', path: '/v1/setup_intents', times: 1_000 });
-    await service.advance(DAY + HOUR);
+    await service.advance(DAY_SECONDS + HOUR_SECONDS);
     const waiting = await stateOf(method.id, user.options);
     expect(waiting).toMatchObject({ setup_status: 'requires_action' });
     expect(waiting).not.toHaveProperty('client_secret');
     const stored = await storedRecord(service, 'PM', method.id);
     expect(JSON.stringify(stored)).not.toContain(method.client_secret);
     await service.clearFaults();
-    await service.advance(HOUR);
+    await service.advance(HOUR_SECONDS);
     expect(await stateOf(method.id, user.options)).toMatchObject({ setup_status: 'succeeded' });
   });
 
@@ -456,7 +445,7 @@ describe('the end of a set-up', () => {
     const user = await newUser();
     const method = await save(user.options);
     await atStripe(service, `POST setup_intents/${setupIdOf(method)}/cancel`);
-    await service.advance(DAY + 3 * MINUTE);
+    await service.advance(DAY_SECONDS + 3 * MINUTE_SECONDS);
     expect((await readMethod(method.id, user.options)).status).toBe(404);
   });
 });

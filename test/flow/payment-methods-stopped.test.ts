@@ -1,7 +1,8 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { intentBody, VISA } from '../builders/intent.ts';
 import { methodBody } from '../builders/payer.ts';
-import { confirm, createIntent, DAY, itemsOf, MINUTE, PATIENT, read, signIn, timesCharged, type User } from './flow.ts';
+import { DAY_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
+import { confirm, createIntent, itemsOf, PATIENT, read, signIn, timesCharged, type User } from './flow.ts';
 import type { ParsedJson, RequestOptions, TestAnswer } from './host.ts';
 import { createAddress, createCustomer, saveMethod } from './payers.ts';
 import { withStops } from './stops.ts';
@@ -28,7 +29,7 @@ const stopEverywhere = async <T>(
 ): Promise<Case<T>[]> => {
   const { service, watch, stopped } = stoppable();
   const begin = async () => {
-    const user = await signIn(service, { expires_in: 3 * DAY });
+    const user = await signIn(service, { expires_in: 3 * DAY_SECONDS });
     return { user, prepared: await prepare(user) };
   };
   const observed = await begin();
@@ -55,7 +56,7 @@ const attached = async (): Promise<{ methods: ParsedJson[]; customers: ParsedJso
 const listOf = async (options: RequestOptions): Promise<ParsedJson[]> =>
   (await stoppable().service.get('/payment-methods', options)).body;
 
-/** For as long as the function could still run, plus 5 s. */
+/** The function's time-out plus 5 s. */
 const TAKEN_SECONDS = 34;
 
 describe('a create of a payment method that is stopped', () => {
@@ -92,7 +93,7 @@ describe('a create of a payment method that is stopped', () => {
     await expectOne(cases, await all(cases, again));
   });
 
-  test('takes no other body under its key meanwhile, nor after', async () => {
+  test('refuses another body under its key, during and after the work', async () => {
     const { service, watch, stopped } = stoppable();
     const observer = await signIn(service);
     const calls = await watch(() => create(observer.options));
@@ -151,7 +152,7 @@ describe('a card that asks its payer', () => {
       expect({ way, answer }).toMatchObject({ answer: { status: 201, body: { setup_status: 'requires_action' } } });
       await service.authenticateMethod(answer?.body.id);
     }
-    await service.advance(DAY + 20 * MINUTE);
+    await service.advance(DAY_SECONDS + 20 * MINUTE_SECONDS);
     const lists = await all(cases, (_, { options }) => listOf(options));
     const held = await all(cases, (_, user) => attachedMethods(user));
     for (const [index, { way }] of cases.entries()) {
@@ -167,19 +168,19 @@ describe('a card that asks its payer', () => {
   ])('and that %s although its due work is stopped at any call', async (_, passed) => {
     const { service, watch, losing } = stoppable();
     const begin = async (): Promise<{ user: User; method: ParsedJson }> => {
-      const user = await signIn(service, { expires_in: 3 * DAY });
+      const user = await signIn(service, { expires_in: 3 * DAY_SECONDS });
       const { body } = await create(undefined, user);
       if (passed) await service.authenticateMethod(body.id);
-      await service.advance(DAY - MINUTE);
+      await service.advance(DAY_SECONDS - MINUTE_SECONDS);
       return { user, method: body };
     };
     await begin();
-    const due = await watch(() => service.advance(3 * MINUTE));
+    const due = await watch(() => service.advance(3 * MINUTE_SECONDS));
     expect(due.length).toBeGreaterThan(3);
     for (const way of waysToLose(due)) {
       const { user, method } = await begin();
-      await losing(way, () => service.advance(3 * MINUTE));
-      await service.advance(20 * MINUTE);
+      await losing(way, () => service.advance(3 * MINUTE_SECONDS));
+      await service.advance(20 * MINUTE_SECONDS);
       const saved = passed ? [{ id: method.id, setup_status: 'succeeded' }] : [];
       expect({ way, list: await listOf(user.options) }).toMatchObject({ way, list: saved });
       const held = passed ? [method.provider_payment_method_id] : [];
@@ -282,7 +283,7 @@ describe('a payment that is to save its method', () => {
       (user) => createIntent(service, user, saving),
       ({ id }, user) => confirm(service, id, user.options),
     );
-    await service.advance(20 * MINUTE);
+    await service.advance(20 * MINUTE_SECONDS);
     await expectSavedOnce(cases);
     const statuses = await all(cases, async ({ id }, user) => (await read(service, id, user.options)).status);
     expect(statuses.filter((status) => status === 'succeeded').length).toBeGreaterThan(cases.length / 2);
@@ -290,28 +291,28 @@ describe('a payment that is to save its method', () => {
 
   test('saves the method once although its due work is stopped too, at any call', async () => {
     const { service, stopped, watch, losing } = stoppable();
-    const user = await signIn(service, { expires_in: 3 * DAY });
+    const user = await signIn(service, { expires_in: 3 * DAY_SECONDS });
     const observed = await createIntent(service, user, saving);
     const calls = await watch(() => confirm(service, observed.id, user.options));
-    // Paid, and recorded as such; nothing of the method yet.
+    // The payment is recorded as paid; its method is not saved yet.
     const call = calls.lastIndexOf('GET /v1/payment_intents/:id') + 1;
     expect(call).toBeGreaterThan(1);
     const begin = async () => {
-      const payer = await signIn(service, { expires_in: 3 * DAY });
+      const payer = await signIn(service, { expires_in: 3 * DAY_SECONDS });
       const payment = await createIntent(service, payer, saving);
       await stopped({ call, executed: false }, () => confirm(service, payment.id, payer.options));
       expect(await listOf(payer.options)).toEqual([]);
       return { user: payer, prepared: payment };
     };
     await begin();
-    const due = await watch(() => service.advance(2 * MINUTE));
+    const due = await watch(() => service.advance(2 * MINUTE_SECONDS));
     const cases: Case<ParsedJson>[] = [];
     for (const way of waysToLose(due)) {
-      const begun = await begin();
-      await losing(way, () => service.advance(2 * MINUTE));
-      cases.push({ way, ...begun });
+      const prepared = await begin();
+      await losing(way, () => service.advance(2 * MINUTE_SECONDS));
+      cases.push({ way, ...prepared });
     }
-    await service.advance(20 * MINUTE);
+    await service.advance(20 * MINUTE_SECONDS);
     await expectSavedOnce(cases);
     for (const { way, user: payer } of cases) {
       expect({ way, saved: (await listOf(payer.options)).length }).toEqual({ way, saved: 1 });

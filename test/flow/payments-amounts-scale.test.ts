@@ -2,14 +2,13 @@ import { setTimeout as delay } from 'node:timers/promises';
 import fc from 'fast-check';
 import { expect, inject, test } from 'vitest';
 import { intentBody, VISA } from '../builders/intent.ts';
+import { DAY_SECONDS, HOUR_SECONDS } from '../builders/seconds.ts';
 import {
   atProvider,
   confirm,
   confirmInBrowser,
   createIntent,
-  DAY,
   eventsOf,
-  HOUR,
   read,
   signIn,
   storedPayment,
@@ -19,7 +18,7 @@ import { type ParsedJson, withHost } from './host.ts';
 
 /**
  * Random histories of one payment at each provider at the same time: updates, confirmations, lost answers, approvals,
- * and a clock that moves on. Whatever happened, once the provider is back and all is quiet, the payment was charged
+ * and a moving clock. In every history, once the provider is back and all work is done, the payment was charged
  * at most once, and for the amount that its record shows. The seed is fixed here (its second history charges another
  * amount where unclear updates are not settled first), and any in `npm run test:long`.
  */
@@ -61,12 +60,12 @@ const step = fc.record({
   act,
   fault: fc.option(fault, { freq: 1 }),
   isRaced: fc.constantFrom(false, false, true),
-  /** At once after it. */
+  /** Immediately after the step. */
   next: fc.constantFrom(undefined, undefined, 'approve', 'confirm', 'again'),
 });
 const round = fc.record({
   steps: fc.tuple(step, step, step),
-  thenSeconds: fc.constantFrom(0, 0, 1, 30, 61, 400, HOUR),
+  thenSeconds: fc.constantFrom(0, 0, 1, 30, 61, 400, HOUR_SECONDS),
 });
 const history = fc.record({
   webhooks: fc.constantFrom('normal' as const, 'drop' as const, 'duplicate' as const),
@@ -153,17 +152,17 @@ const expectTrue = async ({ payment, user, slot }: Subject): Promise<void> => {
   if (slot !== 'provider_b') expect({ slot, amount: intent.amount }).toEqual({ slot, amount: record.total_cents });
   const stored = await storedPayment(service, payment.id);
   expect([stored.draft, stored.draftBusyUntil]).toEqual([undefined, undefined]);
-  const told = eventsOf(service, payment.id).filter((name) => name === 'payment.succeeded');
-  expect(told).toHaveLength(taken.length);
+  const published = eventsOf(service, payment.id).filter((name) => name === 'payment.succeeded');
+  expect(published).toHaveLength(taken.length);
 };
 
-test('the ledger’s amount is the record’s, and there is one charge at most, whatever happened', async () => {
+test('the ledger’s amount equals the record’s, with at most one charge, for every history', async () => {
   const scale = inject('scale');
   await fc.assert(
     fc.asyncProperty(history, async ({ webhooks, hasMethod, rounds }) => {
       await service.clearFaults();
       await service.webhookMode(webhooks, 7);
-      const user = await signIn(service, { expires_in: 30 * DAY });
+      const user = await signIn(service, { expires_in: 30 * DAY_SECONDS });
       const subjects = await Promise.all(SLOTS.map((slot, at) => created(user, slot, hasMethod[at] ?? true)));
       for (const { steps, thenSeconds } of rounds) {
         await Promise.all(subjects.map((subject, at) => take(subject, steps[at] ?? steps[0])));
@@ -171,7 +170,7 @@ test('the ledger’s amount is the record’s, and there is one charge at most, 
       }
       await service.clearFaults();
       await service.webhookMode('normal');
-      await service.advance(DAY + HOUR);
+      await service.advance(DAY_SECONDS + HOUR_SECONDS);
       await service.settle();
       for (const subject of subjects) await expectTrue(subject);
     }),

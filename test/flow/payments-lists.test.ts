@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { guestIntentBody, VISA } from '../builders/intent.ts';
-import { confirm, createIntent, createPaidIntent, DAY, PATIENT, signIn, type User } from './flow.ts';
+import { DAY_SECONDS } from '../builders/seconds.ts';
+import { confirm, createIntent, createPaidIntent, PATIENT, signIn, type User } from './flow.ts';
 import { type ParsedJson, type RequestOptions, type TestHost, withHost } from './host.ts';
 
 const idsOf = (list: readonly ParsedJson[]): string[] => list.map(({ id }) => id);
@@ -8,7 +9,7 @@ const idsOf = (list: readonly ParsedJson[]): string[] => list.map(({ id }) => id
 describe('the payment list of a user', () => {
   const service = withHost({ frozen: true, env: PATIENT });
   let user: User;
-  /** Oldest first; five a minute, of one moment each. */
+  /** Oldest first: five payments per minute, all created at the same moment. */
   let payments: ParsedJson[] = [];
 
   const list = (query = '', options: RequestOptions = user.options) => service.get(`/payments${query}`, options);
@@ -19,7 +20,7 @@ describe('the payment list of a user', () => {
   };
 
   beforeAll(async () => {
-    user = await signIn(service, { email: 'lister@example.com', expires_in: 30 * DAY });
+    user = await signIn(service, { email: 'lister@example.com', expires_in: 30 * DAY_SECONDS });
     const other = await signIn(service);
     for (let minute = 0; minute < 6; minute += 1) {
       const made = await Promise.all(
@@ -390,7 +391,7 @@ describe.each(['minimal', 'full', 'token'] as const)(
       expect(shown).not.toHaveProperty('client_secret');
     });
 
-    test('shows the token’s guest in full, and other guests of the e-mail as the setting says', async () => {
+    test('shows the token’s guest in full, and other guests of the e-mail according to the setting', async () => {
       const mine = await guestPayment(service, 'two@example.com');
       await service.advance(1);
       const theirs = await guestPayment(service, 'two@example.com');
@@ -422,7 +423,7 @@ describe.each(['minimal', 'full', 'token'] as const)(
       const unknown = await guestList(service, mode === 'token' ? 'six@example.com' : 'unknown@example.com', options);
       expect(unknown.status).toBe(200);
       if (mode !== 'token') expect(unknown.body).toMatchObject({ data: [], meta: { total: 0, hasMore: false } });
-      for (const email of ['nobody', 'a@b', `${'x'.repeat(250)}@example.com`]) {
+      for (const email of ['not-an-email', 'a@b', `${'x'.repeat(250)}@example.com`]) {
         expect(await guestList(service, email, options)).toMatchObject({
           status: 400,
           body: { code: 'VALIDATION_ERROR' },

@@ -1,12 +1,13 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { DAY } from '../../shared/core/time.ts';
 import { DECLINED, guestIntentBody, intentBody, paidIntentBody, THREE_D_SECURE, VISA } from '../builders/intent.ts';
+import { DAY_SECONDS } from '../builders/seconds.ts';
 import {
   atProvider,
   confirm,
   confirmInBrowser,
   createIntent,
   createPaidIntent,
-  DAY,
   eventsOf,
   read,
   signIn,
@@ -191,7 +192,7 @@ describe('an Idempotency-Key', () => {
   });
 
   test('is valid for one user, one route and one day', async () => {
-    const [one, other] = await Promise.all([signIn(service, { expires_in: 7 * DAY }), signIn(service)]);
+    const [one, other] = await Promise.all([signIn(service, { expires_in: 7 * DAY_SECONDS }), signIn(service)]);
     const create = (path: string, session: string) =>
       service.post(path, intentBody(), { session, idempotencyKey: 'same' });
     const answers = await Promise.all([
@@ -200,7 +201,7 @@ describe('an Idempotency-Key', () => {
       create('/payments', one.session),
     ]);
     expect(new Set(answers.map(({ body }) => body.id)).size).toBe(3);
-    await service.advance(DAY + 1);
+    await service.advance(DAY_SECONDS + 1);
     const nextDay = await create('/payments/intents', one.session);
     expect(nextDay).toMatchObject({ status: 201 });
     expect(answers.map(({ body }) => body.id)).not.toContain(nextDay.body.id);
@@ -266,7 +267,7 @@ describe('a guest', () => {
       guest_email: 'grace@example.com',
       status: 'requires_payment_method',
       guest_token: expect.any(String),
-      guest_token_expires_at: new Date(Math.floor(service.now() / 1_000) * 1_000 + 7 * DAY * 1_000).toISOString(),
+      guest_token_expires_at: new Date(Math.floor(service.now() / 1_000) * 1_000 + 7 * DAY).toISOString(),
     });
     const inBrowser = await confirmInBrowser(service, payment, VISA);
     expect(inBrowser).toMatchObject({ status: 200, body: { status: 'succeeded' } });
@@ -350,7 +351,7 @@ describe('a guest', () => {
         body: { code: 'SESSION_INVALID' },
       });
     }
-    await service.advance(7 * DAY + 1);
+    await service.advance(7 * DAY_SECONDS + 1);
     expect(await service.get(`/payments/${payment.id}?token=${payment.guest_token}`)).toMatchObject({
       status: 401,
       body: { code: 'SESSION_INVALID' },

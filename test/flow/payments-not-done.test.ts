@@ -1,13 +1,12 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { DECLINED, intentBody, paidIntentBody, VISA } from '../builders/intent.ts';
+import { HOUR_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
 import {
   atProvider,
   confirm,
   createIntent,
   eventsOf,
-  HOUR,
   itemsOf,
-  MINUTE,
   read,
   signIn,
   storedPayment,
@@ -58,13 +57,13 @@ describe.each(PROVIDERS)('a call at $slot that the provider did not carry out', 
     expect(await itemsOf(service, 'PAY#')).toHaveLength(before);
     await service.clearFaults();
     await service.clearProviderRequests();
-    await service.advance(10 * MINUTE);
+    await service.advance(10 * MINUTE_SECONDS);
     expect((await service.get('/payments', user.options)).body).toMatchObject({ data: [], meta: { total: 0 } });
     expect(await service.providerRequests()).toEqual([]);
-    const anew = await service.post('/payments/intents', bodyFor(provider), options);
-    expect(anew).toMatchObject({ status: 201, body: { status: 'created' } });
-    expect(anew.headers.get('idempotent-replayed')).toBeNull();
-    expect((await atProvider(service, anew.body.id)).intents).toHaveLength(1);
+    const repeated = await service.post('/payments/intents', bodyFor(provider), options);
+    expect(repeated).toMatchObject({ status: 201, body: { status: 'created' } });
+    expect(repeated.headers.get('idempotent-replayed')).toBeNull();
+    expect((await atProvider(service, repeated.body.id)).intents).toHaveLength(1);
   });
 
   test('releases the claim of a confirm: the payment is as before, and the next confirm charges once', async () => {
@@ -79,7 +78,7 @@ describe.each(PROVIDERS)('a call at $slot that the provider did not carry out', 
     expect(await read(service, id, user.options)).toEqual({ ...before, updated_at: expect.any(String) });
     await service.clearFaults();
     await service.clearProviderRequests();
-    await service.advance(HOUR);
+    await service.advance(HOUR_SECONDS);
     expect((await service.providerRequests()).filter(isConfirm)).toEqual([]);
     expect(await read(service, id, user.options)).toMatchObject({ status: 'created' });
     expect(await timesCharged(service, id)).toBe(0);
@@ -97,7 +96,7 @@ describe.each(PROVIDERS)('a call at $slot that the provider did not carry out', 
     expectUnavailable(await update(5_000), provider);
     expect(await read(service, id, user.options)).toMatchObject({ total_cents: 2_500 });
     await service.clearFaults();
-    await service.advance(10 * MINUTE);
+    await service.advance(10 * MINUTE_SECONDS);
     expect(await read(service, id, user.options)).toMatchObject({ total_cents: 2_500 });
     expect(await update(7_000)).toMatchObject({ status: 200, body: { total_cents: 7_000 } });
     expect(await confirm(service, id, user.options)).toMatchObject({ body: { status: 'succeeded' } });
@@ -147,17 +146,17 @@ test('a failed payment whose next attempt was not carried out stays failed, with
   expect(await timesCharged(service, id)).toBe(1);
 });
 
-test('an attempt with an unknown outcome stays claimed, though its repetition is not carried out', async () => {
+test('an attempt with an unknown outcome stays claimed when its repetition has no effect', async () => {
   await service.webhookMode('drop');
   const user = await signIn(service);
   const payment = await createIntent(service, user, { payment_method_id: VISA });
   await service.fault({ path: '/confirm', action: 'reset', times: 1 });
   await service.fault({ path: '/confirm', action: 'rate_limit' });
   expect(await confirm(service, payment.id, user.options)).toMatchObject({ status: 202 });
-  await service.advance(2 * MINUTE);
+  await service.advance(2 * MINUTE_SECONDS);
   expect(await read(service, payment.id, user.options)).toMatchObject({ status: 'processing' });
   await service.clearFaults();
-  await service.advance(5 * MINUTE);
+  await service.advance(5 * MINUTE_SECONDS);
   expect(await read(service, payment.id, user.options)).toMatchObject({ status: 'succeeded' });
   expect(await timesCharged(service, payment.id)).toBe(1);
 });
@@ -170,10 +169,10 @@ test('a capture after the payer’s approval that was not carried out is repeate
   await service.authenticate(id);
   await service.settle();
   expect(await read(service, id, user.options)).toMatchObject({ status: 'pending' });
-  await service.advance(HOUR);
+  await service.advance(HOUR_SECONDS);
   expect(await read(service, id, user.options)).toMatchObject({ status: 'pending' });
   await service.clearFaults();
-  await service.advance(5 * MINUTE);
+  await service.advance(5 * MINUTE_SECONDS);
   expect(await read(service, id, user.options)).toMatchObject({ status: 'succeeded' });
   expect(await timesCharged(service, id)).toBe(1);
   expect(eventsOf(service, id)).toEqual(['payment.created', 'payment.succeeded']);

@@ -1,20 +1,8 @@
 import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { paymentOf } from '../../shared/payments/record/payment.ts';
 import { DECLINED, paidIntentBody, VISA } from '../builders/intent.ts';
-import {
-  atProvider,
-  confirm,
-  createPaidIntent,
-  DAY,
-  eventsOf,
-  HOUR,
-  itemsOf,
-  MINUTE,
-  PATIENT,
-  read,
-  signIn,
-  type User,
-} from './flow.ts';
+import { DAY_SECONDS, HOUR_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
+import { atProvider, confirm, createPaidIntent, eventsOf, itemsOf, PATIENT, read, signIn, type User } from './flow.ts';
 import type { ParsedJson, TestAnswer } from './host.ts';
 import { type Stop, withStops } from './stops.ts';
 import { isTaken } from './ways.ts';
@@ -29,7 +17,7 @@ interface Way extends Stop {
   /** Some write was carried out. */
   readonly wrote: boolean;
   /** The provider received the call. */
-  readonly told: boolean;
+  readonly isSent: boolean;
   /** Everything was carried out; only the answer is missing. */
   readonly done: boolean;
 }
@@ -46,7 +34,7 @@ const wayOf = (calls: readonly string[], call: number, executed: boolean): Way =
     executed,
     name: `${executed ? 'after' : 'before'} ${call} ${calls[call - 1]} of ${calls.join(', ')}`,
     wrote: carriedOut.some((name) => WRITES.has(name)),
-    told: carriedOut.some((name) => name.startsWith('POST')),
+    isSent: carriedOut.some((name) => name.startsWith('POST')),
     done: carriedOut.length === calls.length,
   };
 };
@@ -90,7 +78,7 @@ describe('a create that is stopped', () => {
       const { body } = await service.get('/payments', user.options);
       expect({ way, shown: body.data.length }).toEqual({ way, shown: way.done ? 1 : 0 });
     }
-    await service.advance(20 * MINUTE);
+    await service.advance(20 * MINUTE_SECONDS);
     for (const { way, user } of cases) {
       const records = await ownPayments(user);
       const { body } = await service.get('/payments', user.options);
@@ -124,7 +112,7 @@ describe('a create that is stopped', () => {
       expect(answer.headers.get('idempotent-replayed')).toBe('true');
       ids.push(answer.body.id);
     }
-    await service.advance(20 * MINUTE);
+    await service.advance(20 * MINUTE_SECONDS);
     for (const [index, { way, user }] of cases.entries()) {
       const id = ids[index] ?? '';
       expect({ way, records: (await ownPayments(user)).map((record) => record.id) }).toEqual({ way, records: [id] });
@@ -144,12 +132,12 @@ describe('a create that is stopped', () => {
       return user;
     };
     await begin();
-    const calls = await watch(() => service.advance(2 * MINUTE));
+    const calls = await watch(() => service.advance(2 * MINUTE_SECONDS));
     expect(providerCallOf(calls)).toBeGreaterThan(1);
     for (const way of waysToLose(calls)) {
       const user = await begin();
-      await losing(way, () => service.advance(2 * MINUTE));
-      await service.advance(20 * MINUTE);
+      await losing(way, () => service.advance(2 * MINUTE_SECONDS));
+      await service.advance(20 * MINUTE_SECONDS);
       const records = await ownPayments(user);
       expect({ way, statuses: records.map(({ status }) => status) }).toEqual({ way, statuses: ['created'] });
       expect((await atProvider(service, records[0].id)).intents).toHaveLength(1);
@@ -169,7 +157,7 @@ const stopEverywhere = async (
   act: (payment: ParsedJson, user: User) => Promise<TestAnswer>,
 ): Promise<Case[]> => {
   const { service, watch, stopped } = stoppable();
-  const user = await signIn(service, { expires_in: 7 * DAY });
+  const user = await signIn(service, { expires_in: 7 * DAY_SECONDS });
   const observed = await createPaidIntent(service, user, fields);
   const calls = await watch(() => act(observed, user));
   expect(providerCallOf(calls)).toBeGreaterThan(1);
@@ -205,10 +193,10 @@ const STATUS_THERE: Readonly<Record<string, string>> = {
 describe('a confirm that is stopped', () => {
   const confirmIt = ({ id }: ParsedJson, user: User) => confirm(stoppable().service, id, user.options);
 
-  test('charges once, and the record says so once the clock has moved', async () => {
+  test('charges once, and the record shows the charge after due work', async () => {
     const { service } = stoppable();
     const cases = await stopEverywhere({}, confirmIt);
-    await service.advance(20 * MINUTE);
+    await service.advance(20 * MINUTE_SECONDS);
     for (const { way, user, payment } of cases) {
       const record = await expectAgreement({ user, payment }, way);
       expect({ way, status: record.status }).toEqual({ way, status: way.wrote ? 'succeeded' : 'created' });
@@ -222,7 +210,7 @@ describe('a confirm that is stopped', () => {
   test('with a card that is declined ends failed, and another card pays', async () => {
     const { service } = stoppable();
     const cases = await stopEverywhere({ payment_method_id: DECLINED }, confirmIt);
-    await service.advance(20 * MINUTE);
+    await service.advance(20 * MINUTE_SECONDS);
     for (const { way, user, payment } of cases) {
       const record = await expectAgreement({ user, payment }, way);
       expect({ way, status: record.status }).toEqual({ way, status: way.wrote ? 'failed' : 'created' });
@@ -243,7 +231,7 @@ describe('a confirm that is stopped', () => {
       const claimed = body.code === 'PAYMENT_IN_PROGRESS';
       expect({ way, status }).toEqual({ way, status: claimed ? 409 : 200 });
     }
-    await service.advance(20 * MINUTE);
+    await service.advance(20 * MINUTE_SECONDS);
     for (const { way, user, payment } of cases) {
       expect(await confirmByKey(payment, user)).toMatchObject({ status: 200, body: { status: 'succeeded' } });
       await expectAgreement({ user, payment }, way);
@@ -252,7 +240,7 @@ describe('a confirm that is stopped', () => {
 
   test('ends the same although its due work is stopped too, at any call', async () => {
     const { service, stopped, watch, losing } = stoppable();
-    const user = await signIn(service, { expires_in: 7 * DAY });
+    const user = await signIn(service, { expires_in: 7 * DAY_SECONDS });
     const observed = await createPaidIntent(service, user);
     const call = providerCallOf(await watch(() => confirmIt(observed, user)));
     const begin = async (executed: boolean): Promise<ParsedJson> => {
@@ -262,11 +250,11 @@ describe('a confirm that is stopped', () => {
     };
     for (const executed of [false, true]) {
       await begin(executed);
-      const calls = await watch(() => service.advance(2 * MINUTE));
+      const calls = await watch(() => service.advance(2 * MINUTE_SECONDS));
       for (const way of waysToLose(calls)) {
         const payment = await begin(executed);
-        await losing(way, () => service.advance(2 * MINUTE));
-        await service.advance(20 * MINUTE);
+        await losing(way, () => service.advance(2 * MINUTE_SECONDS));
+        await service.advance(20 * MINUTE_SECONDS);
         const hint = { executed, way };
         const record = await expectAgreement({ user, payment }, hint);
         expect({ hint, status: record.status }).toEqual({ hint, status: 'succeeded' });
@@ -281,7 +269,7 @@ describe('an update that is stopped', () => {
     const cases = await stopEverywhere({}, ({ id }, user) =>
       service.put(`/payments/intents/${id}`, { total_cents: 7_000, description: 'Changed' }, user.options),
     );
-    await service.advance(20 * MINUTE);
+    await service.advance(20 * MINUTE_SECONDS);
     for (const { way, user, payment } of cases) {
       const record = await expectAgreement({ user, payment }, way);
       expect({ way, total: record.total_cents }).toEqual({ way, total: way.wrote ? 7_000 : 2_500 });
@@ -308,17 +296,17 @@ describe('a cancel that is stopped', () => {
     await service.webhookMode('delay');
     const cases = await stopEverywhere({}, cancel);
     await service.webhookMode('drop');
-    await service.advance(2 * HOUR);
+    await service.advance(2 * HOUR_SECONDS);
     for (const { way, user, payment } of cases) {
       const record = await expectAgreement({ user, payment }, way);
-      expect({ way, status: record.status }).toEqual({ way, status: way.told ? 'canceled' : 'created' });
+      expect({ way, status: record.status }).toEqual({ way, status: way.isSent ? 'canceled' : 'created' });
     }
   });
 
   test('is found by the expiry’s due work if no webhook arrives', async () => {
     const { service } = stoppable();
     const cases = await stopEverywhere({}, cancel);
-    await service.advance(25 * HOUR);
+    await service.advance(25 * HOUR_SECONDS);
     for (const { way, user, payment } of cases) {
       const record = await expectAgreement({ user, payment }, way);
       expect({ way, status: record.status }).toEqual({ way, status: 'canceled' });

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { DECLINED, guestIntentBody, VISA } from '../builders/intent.ts';
 import { intentEvent } from '../builders/provider-event.ts';
-import { confirm, createIntent, DAY, MINUTE, signIn } from './flow.ts';
+import { DAY_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
+import { confirm, createIntent, signIn } from './flow.ts';
 import { type ParsedJson, type RequestOptions, withHost } from './host.ts';
 import { company, removeMember } from './payers.ts';
 
@@ -24,9 +25,9 @@ describe('the timeline of a payment', () => {
   test('lists each claim and answer, each event with its outcome, and each delivery, in order', async () => {
     const user = await signIn(service);
     const payment = await createIntent(service, user);
-    await service.advance(MINUTE);
+    await service.advance(MINUTE_SECONDS);
     await confirm(service, payment.id, { ...user.options, body: { payment_method_id: DECLINED } });
-    await service.advance(MINUTE);
+    await service.advance(MINUTE_SECONDS);
     await confirm(service, payment.id, { ...user.options, body: { payment_method_id: VISA } });
     await service.settle();
     const late = intentEvent(payment, 'payment_intent.processing', {
@@ -65,7 +66,7 @@ describe('the timeline of a payment', () => {
     const payment = await createIntent(service, user);
     await service.advance(6);
     await service.control('POST', '/sink/default/behaviour', { status: 200 });
-    await service.advance(MINUTE);
+    await service.advance(MINUTE_SECONDS);
     const tries = (await timelineOf(payment.id, user.options)).filter(
       ({ event_type, kind }) => kind === 'delivery' && event_type === 'payment.created',
     );
@@ -116,7 +117,7 @@ describe('the timeline of a payment', () => {
     await service.settle();
     const before = await timelineOf(payment.id, user.options);
     expect(before.some(({ kind }) => kind !== 'change')).toBe(true);
-    await service.advance(91 * DAY);
+    await service.advance(91 * DAY_SECONDS);
     const { session_id: session } = await service.session({ user_id: user.userId });
     const after = await timelineOf(payment.id, { session });
     expect(after.map(({ kind }) => kind)).toEqual(changesIn(before).map(() => 'change'));

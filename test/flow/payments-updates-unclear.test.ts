@@ -1,14 +1,13 @@
 import { afterEach, describe, expect, inject, test } from 'vitest';
 import { intentBody, paidIntentBody, VISA } from '../builders/intent.ts';
+import { HOUR_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
 import {
   atProvider,
   confirm,
   confirmInBrowser,
   createIntent,
   eventsOf,
-  HOUR,
   IMPATIENT,
-  MINUTE,
   read,
   signIn,
   type User,
@@ -88,7 +87,7 @@ describe.each(CASES)('an update at $slot whose answer was lost ($action)', (lost
     expect(await cancel(id, user)).toMatchObject({ status: 200, body: { status: 'canceled' } });
     const amount = lost.taken ? 5_000 : 2_500;
     expect(await read(service, id, user.options)).toMatchObject({ status: 'canceled', total_cents: amount });
-    await service.advance(HOUR);
+    await service.advance(HOUR_SECONDS);
     expect(await read(service, id, user.options)).toMatchObject({ status: 'canceled', total_cents: amount });
     expect((await atProvider(service, id)).intents).toMatchObject([{ amount }]);
   });
@@ -136,7 +135,7 @@ describe.each([
     const { id } = await lostAtPayPal(user, action);
     await service.authenticate(id);
     await service.settle();
-    await service.advance(5 * MINUTE);
+    await service.advance(5 * MINUTE_SECONDS);
     await expectCharged(id, user, approved);
     expect(eventsOf(service, id)).toEqual(['payment.created', 'payment.succeeded']);
   });
@@ -154,19 +153,19 @@ describe.each([
     await expectCharged(confirmed.id, user, approved);
     await service.post(`/payments/sync/${synced.provider_payment_id}`, {}, user.options);
     expect(await read(service, synced.id, user.options)).toMatchObject({ status: 'pending', total_cents: approved });
-    await service.advance(10 * MINUTE);
+    await service.advance(10 * MINUTE_SECONDS);
     for (const { id } of [looked, synced]) await expectCharged(id, user, approved);
   });
 });
 
-test('a PayPal order with another amount than the record is not captured, whatever reports the approval', async () => {
+test('a PayPal order with another amount than the record is not captured, for any source of the approval', async () => {
   const user = await signIn(service);
   const [reported, unreported] = [await overtakenByALateUpdate(user), await overtakenByALateUpdate(user)];
   await service.authenticate(reported);
   await service.settle();
   await service.webhookMode('drop');
   await service.authenticate(unreported);
-  await service.advance(2 * HOUR);
+  await service.advance(2 * HOUR_SECONDS);
   for (const id of [reported, unreported]) {
     expect(await read(service, id, user.options)).toMatchObject({ status: 'pending', total_cents: 7_000 });
     expect(await atProvider(service, id)).toMatchObject({ charges: [], intents: [{ amount: 5_000 }] });

@@ -1,16 +1,14 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { guestIntentBody, intentBody } from '../builders/intent.ts';
+import { DAY_SECONDS, HOUR_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
 import {
   atProvider,
   confirm,
   createIntent,
-  DAY,
   eventsOf,
-  HOUR,
   IMPATIENT,
   itemsOf,
   logEntriesOf,
-  MINUTE,
   read,
   signIn,
   storedPayment,
@@ -78,7 +76,7 @@ describe('an approval at PayPal', () => {
     const { id } = await createIntent(service, user, PAYPAL);
     await approve(id);
     await service.settle();
-    await service.advance(HOUR);
+    await service.advance(HOUR_SECONDS);
     await expectPaidOnce(id, user);
     expect(await capturesAsked()).toBe(1);
   });
@@ -93,7 +91,7 @@ describe('an approval at PayPal', () => {
     await expectPaidOnce(id, user);
   });
 
-  test('after a confirm that came too early is captured as well', async () => {
+  test('is captured also after a premature confirm', async () => {
     const user = await signIn(service);
     const { id, next_action } = await createIntent(service, user, PAYPAL);
     const early = await confirm(service, id, user.options);
@@ -116,7 +114,7 @@ describe('an approval at PayPal', () => {
     const { id } = await createIntent(service, user, PAYPAL);
     await confirm(service, id, user.options);
     await approve(id);
-    await service.advance(2 * MINUTE);
+    await service.advance(2 * MINUTE_SECONDS);
     await expectPaidOnce(id, user);
   });
 
@@ -127,7 +125,7 @@ describe('an approval at PayPal', () => {
     await approve(id);
     expect(await sync(provider_payment_id, user)).toMatchObject({ body: { status: 'pending' } });
     expect(await timesCharged(service, id)).toBe(0);
-    await service.advance(2 * MINUTE);
+    await service.advance(2 * MINUTE_SECONDS);
     await expectPaidOnce(id, user);
   });
 
@@ -139,7 +137,7 @@ describe('an approval at PayPal', () => {
       const answers = await Promise.all([1, 2].map(() => confirm(service, id, user.options)));
       for (const { status } of answers) expect([200, 409]).toContain(status);
       await service.settle();
-      await service.advance(MINUTE);
+      await service.advance(MINUTE_SECONDS);
       await expectPaidOnce(id, user);
     }
   });
@@ -152,7 +150,7 @@ describe('an approval at PayPal', () => {
       await service.fault({ provider: 'provider_b', path: '/capture', action, times: 1 });
       await approve(id);
       await service.settle();
-      await service.advance(6 * MINUTE);
+      await service.advance(6 * MINUTE_SECONDS);
       await expectPaidOnce(id, user);
     },
   );
@@ -164,7 +162,7 @@ describe('an approval at PayPal', () => {
     await service.settle();
     expect(await read(service, id, user.options)).toMatchObject({ status: 'failed', failure_code: 'do_not_honor' });
     expect(await sync(provider_payment_id, user)).toMatchObject({ body: { status: 'failed' } });
-    await service.advance(MINUTE);
+    await service.advance(MINUTE_SECONDS);
     await approve(id);
     await service.settle();
     await expectPaidOnce(id, user);
@@ -189,7 +187,7 @@ describe('an approval at PayPal', () => {
     await approve(id);
     await service.settle();
     expect(await sync(provider_payment_id, user)).toMatchObject({ body: { status: 'canceled' } });
-    await service.advance(DAY);
+    await service.advance(DAY_SECONDS);
     expect(await timesCharged(service, id)).toBe(0);
     expect((await storedPayment(service, id)).anomaly).toBeUndefined();
   });
@@ -230,10 +228,10 @@ describe('a PayPal order that can no longer be paid', () => {
     async (action) => {
       const user = await signIn(service);
       const { id } = await createIntent(service, user, SAVED);
-      await service.advance(7 * HOUR);
+      await service.advance(7 * HOUR_SECONDS);
       await service.fault({ provider: 'provider_b', path: '/capture', action, times: 2 });
       expect((await confirm(service, id, user.options)).status).toBe(202);
-      await service.advance(40 * MINUTE);
+      await service.advance(40 * MINUTE_SECONDS);
       await expectPaidOnce(id, user);
       expect((await atProvider(service, id)).intents).toHaveLength(2);
     },
@@ -242,7 +240,7 @@ describe('a PayPal order that can no longer be paid', () => {
   test('because it expired is replaced at the confirmation', async () => {
     const user = await signIn(service);
     const created = await createIntent(service, user, SAVED);
-    await service.advance(8 * HOUR);
+    await service.advance(8 * HOUR_SECONDS);
     expect(await sync(created.provider_intent_id, user)).toMatchObject({ body: { status: 'created' } });
     expect(await confirm(service, created.id, user.options)).toMatchObject({
       status: 200,
@@ -255,7 +253,7 @@ describe('a PayPal order that can no longer be paid', () => {
   test('because it expired needs a new approval', async () => {
     const user = await signIn(service);
     const created = await createIntent(service, user, PAYPAL);
-    await service.advance(8 * HOUR);
+    await service.advance(8 * HOUR_SECONDS);
     const asked = await confirm(service, created.id, user.options);
     expect(asked).toMatchObject({ status: 200, body: { status: 'pending', next_action: { type: 'redirect_to_url' } } });
     expect(asked.body.next_action.url).not.toBe(created.next_action.url);
@@ -265,11 +263,11 @@ describe('a PayPal order that can no longer be paid', () => {
   });
 
   test('is canceled by the service after a day, long after PayPal dropped it', async () => {
-    const user = await signIn(service, { expires_in: 30 * DAY });
+    const user = await signIn(service, { expires_in: 30 * DAY_SECONDS });
     const { id } = await createIntent(service, user, PAYPAL);
     const pending = await createIntent(service, user, PAYPAL);
     await confirm(service, pending.id, user.options);
-    await service.advance(DAY + HOUR);
+    await service.advance(DAY_SECONDS + HOUR_SECONDS);
     for (const one of [id, pending.id]) {
       expect(await read(service, one, user.options)).toMatchObject({ status: 'canceled' });
     }
@@ -382,7 +380,7 @@ describe('a saved PayPal method', () => {
     const who = await subscriber(service, 'SIM-CARD', AT_PAYPAL);
     const { id } = await subscribe(service, who);
     await service.clearProviderRequests();
-    await service.advance(32 * DAY);
+    await service.advance(32 * DAY_SECONDS);
     const [, renewal] = await paymentsOf(service, who, id);
     expect(renewal).toMatchObject({ status: 'succeeded' });
     const calls: ParsedJson[] = await service.providerRequests();
@@ -419,17 +417,17 @@ describe('a saved PayPal method', () => {
     const { id } = await createIntent(service, user, { ...PAYPAL, payment_method_id: method.id });
     await confirm(service, id, user.options);
     await approve(id);
-    await service.advance(2 * MINUTE);
+    await service.advance(2 * MINUTE_SECONDS);
     await expectPaidOnce(id, user);
   });
 
   test('whose payer does not pass the authentication takes no money', async () => {
-    const user = await signIn(service, { expires_in: 30 * DAY });
+    const user = await signIn(service, { expires_in: 30 * DAY_SECONDS });
     const method = await saved(user, 'SIM-CARD-3DS');
     const { id } = await createIntent(service, user, { ...PAYPAL, payment_method_id: method.id });
     await confirm(service, id, user.options);
     await service.authenticate(id, 'failure');
-    await service.advance(DAY + HOUR);
+    await service.advance(DAY_SECONDS + HOUR_SECONDS);
     expect(await read(service, id, user.options)).toMatchObject({ status: 'canceled' });
     expect(await timesCharged(service, id)).toBe(0);
   });
@@ -445,7 +443,7 @@ describe('a saved PayPal method', () => {
         body: { payment_method_id: method.id },
       });
       expect(changed).toMatchObject({ status: 200 });
-      await service.advance(31 * DAY + HOUR);
+      await service.advance(31 * DAY_SECONDS + HOUR_SECONDS);
       expect(await readSubscription(service, who, id)).toMatchObject({ status: 'past_due' });
       const [, renewal] = await paymentsOf(service, who, id);
       expect(renewal).toMatchObject({ status: 'failed', failure_code: 'authentication_required' });

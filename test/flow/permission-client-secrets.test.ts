@@ -82,7 +82,7 @@ const ENDINGS: readonly {
     },
   },
   {
-    ending: 'a 429 after a refusal has had Stripe told the customer',
+    ending: 'a refusal, then a 429, after Stripe was sent the customer',
     status: 503,
     run: async (lent) => {
       const { payment, pay } = await ofOrganization(lent);

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { DAY, HOUR } from './flow.ts';
+import { DAY_SECONDS, HOUR_SECONDS } from '../builders/seconds.ts';
 import { type ParsedJson, withHost } from './host.ts';
-import { addMember, newOrganization, newPerson, type Person } from './organization-steps.ts';
+import { addMember, newOrganization, newPerson, type UserWithEmail } from './organization-steps.ts';
 import { saveMethod } from './payers.ts';
 import { command, OWN_BILLING, patch, payer, readSubscription, type Subscriber, subscribe } from './subscribers.ts';
 import { takenSince } from './use/charges.ts';
 
-/** A member's own customer may stand on a subscription of the organization. It is no lever on that subscription. */
+/** A subscription of the organization may name a member's own customer, which gives the member no rights on it. */
 const WAYS = [
   ['provider_a', 'the provider', {}, 'pm_card_visa'],
   ['provider_a', 'the service', OWN_BILLING, 'pm_card_visa'],
@@ -21,9 +21,9 @@ describe.each(WAYS)('a subscription of an organization at %s, billed by %s', (..
   /** One amount for each subscription, so that the ledger tells them apart. */
   let amounts = 1_000;
 
-  interface Begun {
-    readonly owner: Person;
-    readonly member: Person;
+  interface Prepared {
+    readonly owner: UserWithEmail;
+    readonly member: UserWithEmail;
     readonly asMember: Subscriber;
     readonly asOwner: Subscriber;
     readonly made: ParsedJson;
@@ -34,7 +34,7 @@ describe.each(WAYS)('a subscription of an organization at %s, billed by %s', (..
     readonly deleteCustomer: () => Promise<number>;
   }
 
-  const begin = async (paysWith: 'own card' | 'card of the organization'): Promise<Begun> => {
+  const prepare = async (paysWith: 'own card' | 'card of the organization'): Promise<Prepared> => {
     const owner = await newPerson(service);
     const member = await newPerson(service);
     const organizationId = await newOrganization(service, owner);
@@ -72,16 +72,17 @@ describe.each(WAYS)('a subscription of an organization at %s, billed by %s', (..
     };
   };
 
-  const ownCardOf = (who: Person): Promise<ParsedJson> => saveMethod(service, who.options, { ...card, ...PERSONAL });
+  const ownCardOf = (who: UserWithEmail): Promise<ParsedJson> =>
+    saveMethod(service, who.options, { ...card, ...PERSONAL });
 
   test('takes the customer of the card that pays from now on, and stays when the former customer is deleted', async () => {
-    const { owner, asOwner, made, removeMember, deleteCustomer, charges } = await begin('own card');
+    const { owner, asOwner, made, removeMember, deleteCustomer, charges } = await prepare('own card');
     await removeMember();
     const own = await ownCardOf(owner);
     const changed = await patch(service, asOwner, { id: made.id, body: { payment_method_id: own.id } });
     expect(changed).toMatchObject({ status: 200, body: { status: 'active', customer_id: own.customer_id } });
     expect(await deleteCustomer()).toBe(204);
-    await service.advance(32 * DAY);
+    await service.advance(32 * DAY_SECONDS);
     expect(await readSubscription(service, asOwner, made.id)).toMatchObject({ status: 'active' });
     expect(await charges()).toHaveLength(2);
     expect((await charges())[1]).toBe(own.provider_payment_method_id);
@@ -91,7 +92,7 @@ describe.each(WAYS)('a subscription of an organization at %s, billed by %s', (..
     'goes on with the organization’s card when a %s member deletes the customer that it names',
     async (how) => {
       const { asMember, asOwner, made, charges, removeMember, lowerMember, deleteCustomer } =
-        await begin('card of the organization');
+        await prepare('card of the organization');
       await (how === 'removed' ? removeMember() : lowerMember());
       const body = { cancel_at_period_end: false };
       expect((await command(service, asMember, { id: made.id, name: 'cancel', body })).status).toBe(403);
@@ -99,14 +100,14 @@ describe.each(WAYS)('a subscription of an organization at %s, billed by %s', (..
       const shown = await readSubscription(service, asOwner, made.id);
       expect(shown).toMatchObject({ status: 'active', payment_method_id: made.payment_method_id });
       expect(shown.customer_id).not.toBe(made.customer_id);
-      await service.advance(32 * DAY);
+      await service.advance(32 * DAY_SECONDS);
       expect(await readSubscription(service, asOwner, made.id)).toMatchObject({ status: 'active' });
       expect(await charges()).toHaveLength(2);
     },
   );
 
   test('is started again by the owner after the customer that it names is gone', async () => {
-    const { owner, asOwner, made, charges, removeMember, deleteCustomer } = await begin('own card');
+    const { owner, asOwner, made, charges, removeMember, deleteCustomer } = await prepare('own card');
     await command(service, asOwner, { id: made.id, name: 'cancel', body: { cancel_at_period_end: false } });
     await removeMember();
     expect(await deleteCustomer()).toBe(204);
@@ -118,12 +119,12 @@ describe.each(WAYS)('a subscription of an organization at %s, billed by %s', (..
       status: 200,
       body: { status: 'active', customer_id: own.customer_id },
     });
-    await service.advance(32 * DAY);
+    await service.advance(32 * DAY_SECONDS);
     expect((await charges())[1]).toBe(own.provider_payment_method_id);
   });
 
   test('is canceled with the organization’s own customer', async () => {
-    const { owner, organizationId } = await begin('own card');
+    const { owner, organizationId } = await prepare('own card');
     const names = await payer(service, owner.options, {
       token,
       fields: { provider_id: slot, organization_id: organizationId },
@@ -152,13 +153,13 @@ describe('a subscription of an organization with the card of a member who delete
       status: 'active',
       payment_method_id: null,
     });
-    await service.advance(32 * DAY);
+    await service.advance(32 * DAY_SECONDS);
     expect(await readSubscription(service, asOwner, made.id)).toMatchObject({ status: 'past_due' });
     const own = await saveMethod(service, owner.options, { organization_id: null });
     expect(await patch(service, asOwner, { id: made.id, body: { payment_method_id: own.id } })).toMatchObject({
       status: 200,
     });
-    await service.advance(HOUR);
+    await service.advance(HOUR_SECONDS);
     expect(await readSubscription(service, asOwner, made.id)).toMatchObject({ status: 'active' });
   });
 });

@@ -1,9 +1,10 @@
 import { describe, expect, inject, test } from 'vitest';
-import { changeTable, confirm, createIntent, DAY, HOUR, partitionOf, read, signIn, type User } from './flow.ts';
+import { DAY_SECONDS, HOUR_SECONDS } from '../builders/seconds.ts';
+import { changeTable, confirm, createIntent, partitionOf, read, signIn, type User } from './flow.ts';
 import { type ParsedJson, withHost } from './host.ts';
 import { addMember, newOrganization, newPerson } from './organization-steps.ts';
 import { createCustomer, saveMethod } from './payers.ts';
-import { OWN_BILLING, payer, readSubscription, storyOf, subscribe } from './subscribers.ts';
+import { OWN_BILLING, payer, readSubscription, subscribe, subscriptionEventsOf } from './subscribers.ts';
 import { takenSince } from './use/charges.ts';
 
 /** When a membership ends, the organization may no longer use that person's payment methods. */
@@ -77,11 +78,11 @@ describe.each(inject('scale') > 1 ? WAYS : WAYS.slice(0, 2))(
     test.each(ENDINGS)('is not charged once that person %s, and publishes the reason', async (ending) => {
       const { made, end, taken, asOwner } = await lent();
       await end(ending);
-      await service.advance(32 * DAY);
+      await service.advance(32 * DAY_SECONDS);
       expect(await taken()).toHaveLength(1);
       expect(await readSubscription(service, asOwner, made.id)).toMatchObject({ status: 'past_due' });
-      expect(storyOf(service, made.id)).toContain('subscription.updated payment_method_unavailable');
-      await service.advance(20 * DAY);
+      expect(subscriptionEventsOf(service, made.id)).toContain('subscription.updated payment_method_unavailable');
+      await service.advance(20 * DAY_SECONDS);
       expect(await taken()).toHaveLength(1);
     });
 
@@ -90,11 +91,11 @@ describe.each(inject('scale') > 1 ? WAYS : WAYS.slice(0, 2))(
       async (when) => {
         const { admin, method, customer, end, taken } = await lent();
         await end('is removed');
-        if (when !== 'at once') await service.advance(32 * DAY);
+        if (when !== 'at once') await service.advance(32 * DAY_SECONDS);
         const { options } = admin;
         expect((await service.request('DELETE', `/payment-methods/${method.id}`, options)).status).toBe(204);
         expect((await service.request('DELETE', `/customers/${customer.id}`, options)).status).toBe(204);
-        await service.advance(32 * DAY);
+        await service.advance(32 * DAY_SECONDS);
         expect(await taken()).toHaveLength(1);
       },
     );
@@ -102,13 +103,13 @@ describe.each(inject('scale') > 1 ? WAYS : WAYS.slice(0, 2))(
     test('is paid by a card that a remaining member names', async () => {
       const { owner, method, made, end, taken, asOwner } = await lent();
       await end('is removed');
-      await service.advance(32 * DAY);
+      await service.advance(32 * DAY_SECONDS);
       const token = { provider_id: slot, provider_payment_method_token: SLOTS[slot], organization_id: null };
       const own = await saveMethod(service, owner.options, token);
       const body = { payment_method_id: own.id };
       const changed = await service.request('PATCH', `/subscriptions/${made.id}`, { ...owner.options, body });
       expect(changed.status).toBe(200);
-      await service.advance(HOUR);
+      await service.advance(HOUR_SECONDS);
       expect(await readSubscription(service, asOwner, made.id)).toMatchObject({ status: 'active' });
       expect((await taken()).map(({ method: of }) => of)).toEqual([
         method.provider_payment_method_id,
@@ -119,7 +120,7 @@ describe.each(inject('scale') > 1 ? WAYS : WAYS.slice(0, 2))(
     test('continues when the person gets a lower role', async () => {
       const { owner, memberPath, made, taken, asOwner } = await lent();
       expect((await service.put(memberPath, { role: 'member' }, owner.options)).status).toBe(200);
-      await service.advance(32 * DAY);
+      await service.advance(32 * DAY_SECONDS);
       expect(await taken()).toHaveLength(2);
       expect(await readSubscription(service, asOwner, made.id)).toMatchObject({ status: 'active' });
     });
@@ -131,7 +132,7 @@ describe.each(inject('scale') > 1 ? WAYS : WAYS.slice(0, 2))(
       await service.settle();
       expect((await service.request('DELETE', `/payment-methods/${method.id}`, admin.options)).status).toBe(204);
       expect((await service.request('DELETE', `/customers/${customer.id}`, admin.options)).status).toBe(204);
-      await service.advance(32 * DAY);
+      await service.advance(32 * DAY_SECONDS);
       expect(await taken()).toHaveLength(1);
     });
   },
@@ -158,15 +159,15 @@ describe('a service-billed subscription, before the follow-up of a membership’
     const { names } = await payer(service, admin.options, { token, fields: { organization_id: null } });
     const who = { options: admin.options, names };
     const made = await subscribe(service, who, { organization_id: organizationId, trial_days: trialDays });
-    const untilItFailed = trialDays * DAY + HOUR;
+    const untilItFailed = trialDays * DAY_SECONDS + HOUR_SECONDS;
     await service.advance(untilItFailed);
     await endSilently(organizationId, admin.userId);
     await service.clearProviderRequests();
-    await service.advance(trialDays === 0 ? 32 * DAY : 2 * DAY);
+    await service.advance(trialDays === 0 ? 32 * DAY_SECONDS : 2 * DAY_SECONDS);
     expect(await service.providerRequests()).toEqual([]);
     const shown = await readSubscription(service, { options: owner.options, names }, made.id);
     expect(shown).toMatchObject({ status: 'past_due' });
-    expect(storyOf(service, made.id)).toContain('subscription.updated payment_method_unavailable');
+    expect(subscriptionEventsOf(service, made.id)).toContain('subscription.updated payment_method_unavailable');
   });
 });
 

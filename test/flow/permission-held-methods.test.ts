@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { PUBLISHABLE_KEY } from '../../infra/local/machine/environment.ts';
-import { changeTable, confirm, confirmInBrowser, createIntent, MINUTE, read, storedPayment } from './flow.ts';
+import { MINUTE_SECONDS } from '../builders/seconds.ts';
+import { changeTable, confirm, confirmInBrowser, createIntent, read, storedPayment } from './flow.ts';
 import { type ParsedJson, type TestAnswer, withHost } from './host.ts';
 import { type Company, company, removeMember, saveMethod, storedRecord } from './payers.ts';
 import { takenSince } from './use/charges.ts';
@@ -63,7 +64,7 @@ describe('a token that is saved as a member’s own method after the payment cam
     return { payment, saved, raise };
   };
 
-  test('is neither raised nor charged by the owner while the member belongs to the organization', async () => {
+  test('cannot be raised or charged by the owner while the member belongs to the organization', async () => {
     const { payment, raise } = await held();
     const done = await begin();
     expect(await raise()).toMatchObject(DENIED);
@@ -75,7 +76,7 @@ describe('a token that is saved as a member’s own method after the payment cam
     });
   });
 
-  test('is neither raised nor charged once the member has left', async () => {
+  test('cannot be raised or charged after the member has left', async () => {
     const { payment, raise } = await held();
     await removeMember(service, acme, acme.billing);
     const done = await begin();
@@ -104,7 +105,7 @@ describe('a token that is saved as a member’s own method after the payment cam
     await withCustomerOf(payment, await save(card));
     await removeMember(service, acme, acme.billing);
     const done = await begin();
-    await service.advance(2 * MINUTE);
+    await service.advance(2 * MINUTE_SECONDS);
     expect(await done()).toEqual(NOTHING);
     expect(await read(service, payment.id, acme.owner.options)).toMatchObject({ status: 'failed' });
   });

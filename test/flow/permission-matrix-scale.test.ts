@@ -1,26 +1,27 @@
 import { beforeAll, describe, expect, inject, it } from 'vitest';
 import { canonicalJson } from '../../shared/idempotency/idempotency.ts';
-import { DAY, HOUR, itemsOf, PATIENT } from './flow.ts';
+import { DAY_SECONDS, HOUR_SECONDS } from '../builders/seconds.ts';
+import { itemsOf, PATIENT } from './flow.ts';
 import { type ParsedJson, type TestAnswer, withHost } from './host.ts';
 import { OWN_BILLING } from './subscribers.ts';
-import { type Prepared, RUN, type Stage, TRIAL_DAYS, writeRowsFromBefore } from './use/actions.ts';
+import { type ActionContext, type PreparedUse, RUN, TRIAL_DAYS, writeRowsFromBefore } from './use/actions.ts';
 import {
   ACTIONS,
   type ActionName,
   ALL_USES,
-  CALLERS,
-  type Cell,
+  cellName,
   cellsOf,
   HOLDERS,
   LEFT_OUT,
   NAMINGS,
   PROVIDERS,
-  told,
+  USE_CALLERS,
   USES,
+  type UseCell,
 } from './use/cells.ts';
 import { type Taken, takenSince } from './use/charges.ts';
+import { createUseFixtures } from './use/fixtures.ts';
 import { expectedOf } from './use/oracle.ts';
-import { buildWorld } from './use/world.ts';
 
 /**
  * Who may use a payment method: every use of the matrix, held against an oracle that knows the decisions only, and
@@ -33,7 +34,7 @@ const LEAST_USES = 1_000;
 const AT_ONCE = 8;
 const SETUP_MS = 600_000;
 
-let prepared: readonly Prepared[] = [];
+let prepared: readonly PreparedUse[] = [];
 
 const inTurns = async <T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> => {
   const results: R[] = [];
@@ -43,23 +44,23 @@ const inTurns = async <T, R>(items: readonly T[], work: (item: T) => Promise<R>)
   return results;
 };
 
-/** What is stored goes first: before methods are deleted and the former member is removed. */
-const isStored = ({ naming }: Cell): boolean => naming === 'stored';
-/** A subscription's period is over, or its trial, when the clock has moved on. */
-const isOfPeriod = ({ action }: Cell): boolean => ['change method', 'resume', 'reactivate'].includes(action);
+/** Cells with a stored method run first: before methods are deleted and the former member is removed. */
+const isStored = ({ naming }: UseCell): boolean => naming === 'stored';
+/** Cells that need the end of a period or trial: their requests follow a move of the clock. */
+const isOfPeriod = ({ action }: UseCell): boolean => ['change method', 'resume', 'reactivate'].includes(action);
 
 beforeAll(async () => {
-  const stage: Stage = { service, world: await buildWorld(service), fromBefore: [] };
+  const context: ActionContext = { service, fixtures: await createUseFixtures(service), fromBefore: [] };
   const cells = cellsOf(IS_WHOLE);
-  const prepare = (cell: Cell): Promise<Prepared> => RUN[cell.action](stage, cell);
+  const prepare = (cell: UseCell): Promise<PreparedUse> => RUN[cell.action](context, cell);
   const subscribed = await inTurns(cells.filter(isOfPeriod), prepare);
-  await service.advance(TRIAL_DAYS * DAY + HOUR);
-  await stage.world.meetGuests();
+  await service.advance(TRIAL_DAYS * DAY_SECONDS + HOUR_SECONDS);
+  await context.fixtures.meetGuests();
   const rest = cells.filter((cell) => !isOfPeriod(cell));
   const stored = await inTurns(rest.filter(isStored), prepare);
-  await writeRowsFromBefore(stage);
-  await inTurns(cells, stage.world.methodOf);
-  await stage.world.end();
+  await writeRowsFromBefore(context);
+  await inTurns(cells, context.fixtures.methodOf);
+  await context.fixtures.end();
   const named = await inTurns(
     rest.filter((cell) => !isStored(cell)),
     prepare,
@@ -68,24 +69,24 @@ beforeAll(async () => {
   prepared = [...subscribed, ...stored, ...named];
 }, SETUP_MS);
 
-const ofAction = (action: ActionName): readonly Prepared[] => prepared.filter(({ cell }) => cell.action === action);
-const isRefused = ({ cell }: Prepared): boolean => expectedOf(cell).kind === 'refused';
+const ofAction = (action: ActionName): readonly PreparedUse[] => prepared.filter(({ cell }) => cell.action === action);
+const isRefused = ({ cell }: PreparedUse): boolean => expectedOf(cell).kind === 'refused';
 const isRefusedBy =
   (whom: 'service' | 'provider') =>
-  ({ cell }: Prepared): boolean => {
+  ({ cell }: PreparedUse): boolean => {
     const expected = expectedOf(cell);
     return expected.kind === 'refused' && expected.by === whom;
   };
 
 const shown = ({ status, body }: TestAnswer): string => `${status} ${body?.code ?? body?.status ?? ''}`.trim();
 
-/** What a refused cell answered that it should not have; undefined where it is right. */
-const wrongRefusal = async ({ cell, send }: Prepared): Promise<string | undefined> => {
+/** The wrong answer of a cell that must be refused; undefined if the answer is right. */
+const wrongRefusal = async ({ cell, send }: PreparedUse): Promise<string | undefined> => {
   const expected = expectedOf(cell);
   const answers = (await send()).map(shown);
   const wanted: readonly string[] = expected.kind === 'refused' ? expected.answers : [];
   if (answers.every((answer) => wanted.includes(answer))) return undefined;
-  return `${told(cell)}: ${answers.join(', then ')}; not ${wanted.join(' or ')}`;
+  return `${cellName(cell)}: ${answers.join(', then ')}; not ${wanted.join(' or ')}`;
 };
 
 const SUCCESS: Readonly<Record<ActionName, readonly string[]>> = {
@@ -99,12 +100,12 @@ const SUCCESS: Readonly<Record<ActionName, readonly string[]>> = {
   reactivate: ['200 active'],
 };
 
-const wrongSuccess = async ({ cell, method, send }: Prepared): Promise<string | undefined> => {
+const wrongSuccess = async ({ cell, method, send }: PreparedUse): Promise<string | undefined> => {
   const answers = await send();
   const wanted = SUCCESS[cell.action];
   const isRight = canonicalJson(answers.map(shown)) === canonicalJson(wanted);
   if (isRight && (cell.action !== 'save' || answers[0]?.body.id === (await method()).id)) return undefined;
-  return `${told(cell)}: ${answers.map(shown).join(', then ')}; not ${wanted.join(', then ')}`;
+  return `${cellName(cell)}: ${answers.map(shown).join(', then ')}; not ${wanted.join(', then ')}`;
 };
 
 const WITHOUT_MEANING = /^(RATE|LOG|DLV|IDEM|COUNT)#/;
@@ -126,7 +127,7 @@ describe('the matrix of use', () => {
     const cells = cellsOf(IS_WHOLE);
     for (const action of ACTIONS) {
       const asked = cells.filter((cell) => cell.action === action);
-      expect([...new Set(asked.map(({ caller }) => caller))]).toEqual([...CALLERS]);
+      expect([...new Set(asked.map(({ caller }) => caller))]).toEqual([...USE_CALLERS]);
       expect([...new Set(asked.map(({ provider }) => provider))].sort()).toEqual([...PROVIDERS]);
     }
     expect(new Set(cells.map(({ holder }) => holder)).size).toBe(HOLDERS.length);
@@ -159,7 +160,7 @@ describe('the matrix of use', () => {
   it('charges nothing if only the provider knows that a method was removed', async () => {
     const known = await takenSince(service);
     const wrong: (string | undefined)[] = [];
-    // One after another: while the provider is asked, another change of the same payment is refused.
+    // One after another: during a provider call, another change of the same payment is refused.
     for (const one of prepared.filter(isRefusedBy('provider'))) wrong.push(await wrongRefusal(one));
     await service.settle();
     expect(present(wrong)).toEqual([]);

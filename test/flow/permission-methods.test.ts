@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { PUBLISHABLE_KEY } from '../../infra/local/machine/environment.ts';
 import { intentBody } from '../builders/intent.ts';
+import { DAY_SECONDS } from '../builders/seconds.ts';
 import { atStripe } from './at-stripe.ts';
 import { confirm, confirmInBrowser, createIntent, eventsOf, read, signIn, timesCharged, type User } from './flow.ts';
 import { type ParsedJson, type RequestOptions, type TestAnswer, withHost } from './host.ts';
@@ -32,7 +33,7 @@ beforeEach(async () => {
 const methodOfAcme = (slot: Slot): Promise<ParsedJson> =>
   saveMethod(service, acme.owner.options, { ...at(slot), organization_id: acme.id });
 
-/** What providers were asked to do since the journal was cleared; reading aside. */
+/** The provider calls except reads since the journal was cleared. */
 const changingCalls = async (): Promise<ParsedJson[]> =>
   (await service.providerRequests()).filter(
     ({ method, path }: ParsedJson) => method !== 'GET' && !path.endsWith('/oauth2/token'),
@@ -169,7 +170,7 @@ describe.each(SLOTS)('a personal method at %s', (slot) => {
     expect(await read(service, payment.id, stranger.options)).toMatchObject({ status: 'created' });
     expect(eventsOf(service, payment.id)).toEqual(['payment.created']);
     await expectNothingDone(known);
-    // Stripe is asked: nothing here knows the id of a method that was detached there.
+    // The service asks Stripe, because it does not know the id of a method that was detached there.
     const byProvider = { payment_method_id: method.provider_payment_method_id };
     expect(await confirm(service, payment.id, { ...stranger.options, body: byProvider })).toMatchObject(INVALID);
     expect(await timesCharged(service, payment.id)).toBe(0);
@@ -216,7 +217,7 @@ describe('a member’s personal card on a payment of the organization', () => {
     return { payment, path: `/payments/intents/${payment.id}` };
   };
 
-  test('is neither charged nor raised by the owner, and is by that member', async () => {
+  test('can be charged or raised by that member only, not by the owner', async () => {
     const { payment, path } = await lent();
     const known = await begin();
     expect(await service.put(path, { total_cents: 99_900 }, acme.owner.options)).toMatchObject(DENIED);
@@ -270,8 +271,8 @@ describe('a member’s personal card on a payment of the organization', () => {
       ...(names && { payment_method_id: named.id }),
     });
     // The intent names the member's customer, as an earlier attempt with the member's card leaves it.
-    const told = { customer: customer.provider_customer_id };
-    await atStripe(service, `POST payment_intents/${payment.provider_payment_id}`, told);
+    const fields = { customer: customer.provider_customer_id };
+    await atStripe(service, `POST payment_intents/${payment.provider_payment_id}`, fields);
     await service.webhookMode('drop');
     await confirmInBrowser(service, payment, tried.provider_payment_method_id);
     const synced = await service.post(`/payments/sync/${payment.provider_payment_id}`, {}, options);
@@ -306,7 +307,7 @@ describe('a member’s personal card on a payment of the organization', () => {
     const who = await payer(service, acme.billing.options);
     const made = await subscribe(service, who, { organization_id: acme.id, billing_interval: 'daily' });
     await command(service, who, { id: made.id, name: 'cancel', body: { cancel_at_period_end: false } });
-    await service.advance(2 * 86_400);
+    await service.advance(2 * DAY_SECONDS);
     const known = await begin();
     const path = `/subscriptions/${made.id}/reactivate`;
     const owner = await signIn(service, { user_id: acme.owner.userId });

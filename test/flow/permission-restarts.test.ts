@@ -1,7 +1,7 @@
 import { describe, expect, inject, test } from 'vitest';
-import { DAY, HOUR } from './flow.ts';
+import { DAY_SECONDS, HOUR_SECONDS } from '../builders/seconds.ts';
 import { type ParsedJson, withHost } from './host.ts';
-import { addMember, newOrganization, newPerson, type Person } from './organization-steps.ts';
+import { addMember, newOrganization, newPerson, type UserWithEmail } from './organization-steps.ts';
 import { saveMethod } from './payers.ts';
 import { command, OWN_BILLING, patch, payer, readSubscription, type Subscriber, subscribe } from './subscribers.ts';
 import { type Taken, takenSince } from './use/charges.ts';
@@ -31,7 +31,7 @@ describe.each(inject('scale') > 1 ? WAYS : WAYS.slice(0, 2))(
     interface Lent {
       readonly asLender: Subscriber;
       readonly asOwner: Subscriber;
-      readonly owner: Person;
+      readonly owner: UserWithEmail;
       readonly organizationId: string;
       readonly memberId: string;
       readonly made: ParsedJson;
@@ -66,7 +66,7 @@ describe.each(inject('scale') > 1 ? WAYS : WAYS.slice(0, 2))(
         expect(await command(service, asOwner, { id: made.id, name: comeBack })).toMatchObject(DENIED);
         expect(await service.providerRequests()).toEqual([]);
         expect(await readSubscription(service, asOwner, made.id)).toEqual(before);
-        await service.advance(32 * DAY);
+        await service.advance(32 * DAY_SECONDS);
         expect(await charges()).toHaveLength(1);
       });
 
@@ -77,7 +77,7 @@ describe.each(inject('scale') > 1 ? WAYS : WAYS.slice(0, 2))(
           status: 200,
           body: { status: 'active', cancel_at_period_end: false },
         });
-        await service.advance(32 * DAY);
+        await service.advance(32 * DAY_SECONDS);
         expect(await charges()).toHaveLength(2);
       });
 
@@ -89,7 +89,7 @@ describe.each(inject('scale') > 1 ? WAYS : WAYS.slice(0, 2))(
         const asFormer = { status: 403, body: { code: 'ORGANIZATION_ACCESS_DENIED' } };
         expect(await command(service, asLender, { id: made.id, name: comeBack })).toMatchObject(asFormer);
         await command(service, asOwner, { id: made.id, name: comeBack });
-        await service.advance(32 * DAY);
+        await service.advance(32 * DAY_SECONDS);
         expect(await charges()).toHaveLength(1);
       });
     });
@@ -102,12 +102,12 @@ describe.each(inject('scale') > 1 ? WAYS : WAYS.slice(0, 2))(
       expect(await patch(service, asOwner, { id: made.id, body: { payment_method_id: own.id } })).toMatchObject({
         status: 200,
       });
-      await service.advance(HOUR);
+      await service.advance(HOUR_SECONDS);
       expect(await command(service, asOwner, { id: made.id, name: 'reactivate' })).toMatchObject({
         status: 200,
         body: { status: 'active', cancel_at_period_end: false },
       });
-      await service.advance(32 * DAY);
+      await service.advance(32 * DAY_SECONDS);
       const [, renewal] = await charges();
       expect(renewal).toMatchObject({ method: own.provider_payment_method_id });
     });

@@ -2,7 +2,8 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { guestIntentBody, intentBody } from '../builders/intent.ts';
 import { customerBody } from '../builders/payer.ts';
 import { projectBody } from '../builders/reference.ts';
-import { createIntent, DAY, itemsOf, PATIENT, signIn, type User } from './flow.ts';
+import { DAY_SECONDS } from '../builders/seconds.ts';
+import { createIntent, itemsOf, PATIENT, signIn, type User } from './flow.ts';
 import { withHost } from './host.ts';
 import { type Company, company, saveMethod } from './payers.ts';
 import { OWN_BILLING, payer, trySubscribe } from './subscribers.ts';
@@ -12,7 +13,7 @@ const service = withHost({ frozen: true, env: { ...OWN_BILLING, ...PATIENT } });
 
 let admin: User;
 beforeAll(async () => {
-  admin = await signIn(service, { is_admin: true, expires_in: 30 * DAY });
+  admin = await signIn(service, { is_admin: true, expires_in: 30 * DAY_SECONDS });
 });
 
 const put = async (path: string, body: unknown): Promise<void> => {

@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { THREE_D_SECURE } from '../builders/intent.ts';
-import { confirmInBrowser, createIntent, DAY, HOUR, read, signIn, storedPayment } from './flow.ts';
+import { DAY_SECONDS, HOUR_SECONDS } from '../builders/seconds.ts';
+import { confirmInBrowser, createIntent, read, signIn, storedPayment } from './flow.ts';
 import { withStops } from './stops.ts';
 import { command, readSubscription, subscribe, subscriber } from './subscribers.ts';
 
-/** What a provider answered is old news where the record has changed since it was asked. */
+/** A provider's answer is stale if the record has changed since the request to the provider. */
 const stoppable = withStops();
 const READ_SUBSCRIPTION = 'GET /v1/subscriptions/:id';
 const AT_PERIOD_END = { cancel_at_period_end: true };
@@ -20,11 +21,11 @@ describe('a subscription at its provider', () => {
     await service.moveTo(current_period_end);
     const cancel = async () =>
       expect(await command(service, who, { id, name: 'cancel', body: AT_PERIOD_END })).toMatchObject({ status: 200 });
-    await overtaken(READ_SUBSCRIPTION, cancel, () => service.advance(2 * HOUR));
+    await overtaken(READ_SUBSCRIPTION, cancel, () => service.advance(2 * HOUR_SECONDS));
     await service.settle();
     expect(await readSubscription(service, who, id)).toMatchObject({ status: 'active', cancel_at_period_end: true });
     await service.webhookMode('normal');
-    await service.advance(32 * DAY);
+    await service.advance(32 * DAY_SECONDS);
     await service.settle();
     expect(await readSubscription(service, who, id)).toMatchObject({ status: 'canceled' });
   });

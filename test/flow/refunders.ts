@@ -1,5 +1,6 @@
 import { expect } from 'vitest';
-import { confirm, createIntent, itemsOf, MINUTE, read, signIn, type User, YEAR } from './flow.ts';
+import { MINUTE_SECONDS, YEAR_SECONDS } from '../builders/seconds.ts';
+import { confirm, createIntent, itemsOf, read, signIn, type User } from './flow.ts';
 import type { ParsedJson, RequestOptions, TestAnswer, TestHost } from './host.ts';
 
 /** Steps of tests about refunds and disputes. */
@@ -14,7 +15,8 @@ export const PAYING_METHODS: readonly [Paying, ...Paying[]] = [
   ['provider_c', 'cnon:card-nonce-ok'],
 ];
 
-export const signInAdmin = (service: TestHost): Promise<User> => signIn(service, { is_admin: true, expires_in: YEAR });
+export const signInAdmin = (service: TestHost): Promise<User> =>
+  signIn(service, { is_admin: true, expires_in: YEAR_SECONDS });
 
 /** A payment of 25.00 USD that has been paid, as its user reads it. */
 export const paidPayment = async (
@@ -26,7 +28,7 @@ export const paidPayment = async (
   const intent = await createIntent(service, user, { provider_id: provider, payment_method_id: method, ...fields });
   const confirmed = await confirm(service, intent.id, user.options);
   // On a busy machine the provider may answer too late for the request; the first look finds the charge.
-  if (confirmed.status === 202) await service.advance(2 * MINUTE);
+  if (confirmed.status === 202) await service.advance(2 * MINUTE_SECONDS);
   await service.settle();
   const payment = await read(service, intent.id, user.options);
   expect(payment).toMatchObject({ status: 'succeeded' });

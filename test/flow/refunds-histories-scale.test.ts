@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, inject, test } from 'vitest';
-import { DAY, HOUR, read, signIn, type User, YEAR } from './flow.ts';
+import { DAY_SECONDS, HOUR_SECONDS, YEAR_SECONDS } from '../builders/seconds.ts';
+import { read, signIn, type User } from './flow.ts';
 import { type ParsedJson, withHost } from './host.ts';
 import { PAYING_METHODS, paidPayment, refund, refundsAtProvider, signInAdmin } from './refunders.ts';
 
@@ -52,7 +53,7 @@ const fault = fc.record({
 const batch = fc.record({
   webhooks: fc.constantFrom('normal', 'drop', 'duplicate', 'reorder'),
   faults: fc.array(fault, { maxLength: 3 }),
-  thenSeconds: fc.constantFrom(0, 61, 400, HOUR),
+  thenSeconds: fc.constantFrom(0, 61, 400, HOUR_SECONDS),
   histories: fc.array(history, {
     minLength: PER_PROVIDER * PAYING_METHODS.length,
     maxLength: PER_PROVIDER * PAYING_METHODS.length,
@@ -149,7 +150,7 @@ const syncAtLast = async ({ provider_payment_id: id }: ParsedJson, { options }: 
 };
 
 test.each(PARTS)('record and ledger agree after any history of refunds and disputes, part %i', async () => {
-  const [user, admin] = [await signIn(service, { expires_in: YEAR }), await signInAdmin(service)];
+  const [user, admin] = [await signIn(service, { expires_in: YEAR_SECONDS }), await signInAdmin(service)];
   await fc.assert(
     fc.asyncProperty(batch, async ({ webhooks, faults, thenSeconds, histories }) => {
       const subjects = await Promise.all(
@@ -168,7 +169,7 @@ test.each(PARTS)('record and ledger agree after any history of refunds and dispu
       await service.advance(thenSeconds);
       await service.clearFaults();
       await service.webhookMode('normal');
-      await service.advance(2 * DAY);
+      await service.advance(2 * DAY_SECONDS);
       for (const { payment } of subjects) await syncAtLast(payment, admin);
       await service.settle();
       for (const subject of subjects) await expectAgreement(subject);

@@ -1,10 +1,12 @@
 import { describe, expect, inject, test } from 'vitest';
-import { eventsOf, read, signIn, storedPayment, YEAR } from './flow.ts';
+import { DAY } from '../../shared/core/time.ts';
+import { YEAR_SECONDS } from '../builders/seconds.ts';
+import { eventsOf, read, signIn, storedPayment } from './flow.ts';
 import { type ParsedJson, withHost } from './host.ts';
 import { PAYING_METHODS, type Paying, paidPayment } from './refunders.ts';
 import { everyNth } from './ways.ts';
 
-/** Events of one refund and one dispute in every order, each once or twice, in the providers' own forms: one end. */
+/** Events of one refund and one dispute, each sent once or twice, lead to the same final state in every order. */
 const service = withHost({ frozen: true });
 
 interface Sent {
@@ -21,7 +23,7 @@ interface Forms {
 
 const created = (): number => Math.floor(service.now() / 1_000);
 const createdText = (): string => new Date(service.now()).toISOString();
-const dueBy = (): string => new Date(service.now() + 10 * 86_400_000).toISOString();
+const dueBy = (): string => new Date(service.now() + 10 * DAY).toISOString();
 
 const FORMS: Readonly<Record<string, Forms>> = {
   provider_a: {
@@ -118,7 +120,7 @@ const permutations = <T>(items: readonly T[]): readonly (readonly T[])[] =>
         permutations(items.filter((_, other) => other !== index)).map((rest) => [item, ...rest]),
       );
 
-/** Every order of the six events in the long run; else every order of the three of a kind, and some of all six. */
+/** `npm run test:long`: every order of all six events; `npm test`: every order of three events, some of all six. */
 const ORDERS: readonly (readonly number[])[] =
   inject('scale') > 1
     ? permutations([0, 1, 2, 3, 4, 5])
@@ -151,7 +153,7 @@ const outcomeOf = async (payment: ParsedJson, options: { readonly session?: stri
 
 describe.each(PAYING_METHODS)('events about money that goes back at %s', (...paying: Paying) => {
   test('end the same in every order, once or twice', async () => {
-    const user = await signIn(service, { expires_in: YEAR });
+    const user = await signIn(service, { expires_in: YEAR_SECONDS });
     const [provider] = paying;
     const forms = FORMS[provider];
     if (!forms) throw new Error('no forms');

@@ -1,11 +1,12 @@
 import { beforeAll, describe, expect, test, vi } from 'vitest';
-import { DAY, eventsOf, HOUR, MINUTE, PATIENT, read, signIn, type User, YEAR } from './flow.ts';
+import { DAY_SECONDS, HOUR_SECONDS, MINUTE_SECONDS, YEAR_SECONDS } from '../builders/seconds.ts';
+import { eventsOf, PATIENT, read, signIn, type User } from './flow.ts';
 import type { ParsedJson, TestAnswer } from './host.ts';
 import { expectAgreement, paidPayment, refund, refundsAtProvider, signInAdmin } from './refunders.ts';
 import { withStops } from './stops.ts';
 import { everyNth, type Way, waysToLose, waysToStop } from './ways.ts';
 
-/** A refund whose function ends anywhere. Every call that it makes is tried. */
+/** The function of a refund may stop at any call: the tests stop it at every one. */
 const stoppable = withStops(PATIENT);
 vi.setConfig({ testTimeout: 240_000 });
 
@@ -22,7 +23,7 @@ const WRITES = new Set(['PutItem', 'UpdateItem', 'DeleteItem', 'TransactWriteIte
 
 const people = async () => {
   const { service } = stoppable();
-  return { user: await signIn(service, { expires_in: YEAR }), admin: await signInAdmin(service) };
+  return { user: await signIn(service, { expires_in: YEAR_SECONDS }), admin: await signInAdmin(service) };
 };
 
 const keyed = (admin: User, payment: ParsedJson) => ({ ...admin.options, idempotencyKey: `refund-${payment.id}-key` });
@@ -67,7 +68,7 @@ describe('a refund that is stopped at any of its calls', () => {
     const cases = await stopEverywhere({ user, admin }, waysToStop);
     const claimed = await Promise.all(cases.map((one) => isClaimed(one, user)));
     expect(new Set(claimed)).toEqual(new Set([true, false]));
-    await service.advance(HOUR);
+    await service.advance(HOUR_SECONDS);
     for (const [index, one] of cases.entries()) {
       if (claimed[index]) await expectOneRefund(one, admin);
       else expect(await refundsAtProvider(service, one.payment.id)).toEqual([]);
@@ -85,11 +86,11 @@ describe('a refund that is stopped at any of its calls', () => {
       });
       expect({ way, status: again.status }).toEqual({ way, status: expect.toBeOneOf([201, 202]) });
     }
-    await service.advance(HOUR);
+    await service.advance(HOUR_SECONDS);
     for (const one of cases) await expectOneRefund(one, admin);
   });
 
-  test('is finished although its due work is stopped, too, wherever', async () => {
+  test('is finished also when its due work is stopped at any call', async () => {
     const { service, watch, stopped, losing } = stoppable();
     const { user, admin } = await people();
     const begin = async (): Promise<ParsedJson> => {
@@ -101,17 +102,17 @@ describe('a refund that is stopped at any of its calls', () => {
       return payment;
     };
     await begin();
-    const calls = await watch(() => service.advance(2 * MINUTE));
+    const calls = await watch(() => service.advance(2 * MINUTE_SECONDS));
     expect(calls.some((name) => name.startsWith('POST'))).toBe(true);
-    await service.advance(DAY);
+    await service.advance(DAY_SECONDS);
     const cases: Case[] = [];
     for (const way of everyNth(2, waysToLose(calls))) {
       const payment = await begin();
-      await losing(way, () => service.advance(2 * MINUTE));
+      await losing(way, () => service.advance(2 * MINUTE_SECONDS));
       cases.push({ way, payment });
-      await service.advance(HOUR);
+      await service.advance(HOUR_SECONDS);
     }
-    await service.advance(DAY);
+    await service.advance(DAY_SECONDS);
     for (const one of cases) await expectOneRefund(one, admin);
   });
 });

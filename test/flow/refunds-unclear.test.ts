@@ -1,5 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { DAY, HOUR, IMPATIENT, MINUTE, read, signIn, YEAR } from './flow.ts';
+import { DAY_SECONDS, HOUR_SECONDS, MINUTE_SECONDS, YEAR_SECONDS } from '../builders/seconds.ts';
+import { IMPATIENT, read, signIn } from './flow.ts';
 import { withHost } from './host.ts';
 import { expectAgreement, PAYING_METHODS, paidPayment, refund, refundsAtProvider, signInAdmin } from './refunders.ts';
 
@@ -19,7 +20,7 @@ const FAULTS = [
 ] as const;
 
 const setUp = async (provider: (typeof PAYING_METHODS)[number]) => {
-  const [user, admin] = [await signIn(service, { expires_in: YEAR }), await signInAdmin(service)];
+  const [user, admin] = [await signIn(service, { expires_in: YEAR_SECONDS }), await signInAdmin(service)];
   const payment = await paidPayment(service, user, { paying: provider });
   await service.webhookMode('drop');
   onTestFinished(async () => {
@@ -43,7 +44,7 @@ describe.each(PAYING_METHODS)('a refund at %s', (...provider) => {
     'that meets %s is answered with %i, and is made once or not at all',
     async (action, status, made) => {
       const { user, admin, payment } = await setUp(provider);
-      // The service sends again what certainly did not happen: once.
+      // The service retries a refund without effect once.
       await strike(action, status === 503 ? 2 : 1);
       const answer = await refund(service, payment.id, { ...admin.options, body: { amount_cents: 900 } });
       expect(answer.status).toBe(status);
@@ -52,9 +53,9 @@ describe.each(PAYING_METHODS)('a refund at %s', (...provider) => {
         refunded_cents: 0,
         refundable_cents: status === 503 ? 2_500 : 1_600,
       });
-      await service.advance(MINUTE);
+      await service.advance(MINUTE_SECONDS);
       // Square completes a refund a while after it has taken it.
-      await service.advance(HOUR);
+      await service.advance(HOUR_SECONDS);
       const list = (await service.get(`/payments/${payment.id}/refunds`, user.options)).body;
       expect(list.map((one: { status: string }) => one.status)).toEqual(status === 503 ? [] : ['succeeded']);
       expect(await refundsAtProvider(service, payment.id)).toHaveLength(status === 503 ? 0 : 1);
@@ -84,7 +85,7 @@ describe.each(PAYING_METHODS)('a refund at %s', (...provider) => {
     await service.clearFaults();
     const accepted = answers.filter(({ status }) => status === 202);
     expect(answers.filter(({ status }) => ![202, 409, 503].includes(status))).toEqual([]);
-    await service.advance(HOUR);
+    await service.advance(HOUR_SECONDS);
     const made = (await refundsAtProvider(service, payment.id)).length;
     expect(made).toBe(accepted.length);
     await expectAgreement(service, payment.id, admin);
@@ -101,7 +102,7 @@ describe.each(PAYING_METHODS)('a refund at %s', (...provider) => {
       status: 400,
       body: { code: 'REFUND_EXCEEDS_PAYMENT', details: { refundable_cents: 0 } },
     });
-    await service.advance(3 * HOUR);
+    await service.advance(3 * HOUR_SECONDS);
     const [failed] = (await service.get(`/payments/${payment.id}/refunds`, user.options)).body;
     expect(failed).toMatchObject({ status: 'failed', failure_code: 'not_received', provider_refund_id: null });
     expect(await read(service, payment.id, user.options)).toMatchObject({ refundable_cents: 2_500 });
@@ -116,13 +117,13 @@ describe.each(PAYING_METHODS)('a refund at %s', (...provider) => {
     await refund(service, payment.id, { ...admin.options, body: { amount_cents: 400 } });
     await service.fault({ provider: provider[0], method: 'GET', action: 'error_500', probability: 1 });
     await service.control('DELETE', '/simulator/requests');
-    await service.advance(2 * HOUR);
+    await service.advance(2 * HOUR_SECONDS);
     const sent = await service.control('GET', '/simulator/requests');
     expect(
       sent.filter(({ method, path }: { method: string; path: string }) => method === 'POST' && /refund/.test(path)),
     ).toEqual([]);
     await service.clearFaults();
-    await service.advance(DAY);
+    await service.advance(DAY_SECONDS);
     const [found] = (await service.get(`/payments/${payment.id}/refunds`, user.options)).body;
     expect(found).toMatchObject({ status: 'succeeded' });
     await expectAgreement(service, payment.id, admin);
@@ -150,7 +151,7 @@ describe('a refund whose event arrives before the answer and without our refund 
       },
     });
     await service.settle();
-    await service.advance(HOUR);
+    await service.advance(HOUR_SECONDS);
     expect(await service.get(`/refunds/${made.body.id}`, user.options)).toMatchObject({
       body: { status: 'succeeded' },
     });

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { createPaidIntent, DAY, eventsOf, MINUTE, PATIENT, read, signIn, YEAR } from './flow.ts';
+import { DAY_SECONDS, MINUTE_SECONDS, YEAR_SECONDS } from '../builders/seconds.ts';
+import { createPaidIntent, eventsOf, PATIENT, read, signIn } from './flow.ts';
 import { withHost } from './host.ts';
 import {
   expectAgreement,
@@ -15,7 +16,7 @@ import {
 const service = withHost({ frozen: true, env: PATIENT });
 
 const setUp = async (provider: Paying = PAYING_METHODS[0]) => {
-  const [user, admin] = [await signIn(service, { expires_in: YEAR }), await signInAdmin(service)];
+  const [user, admin] = [await signIn(service, { expires_in: YEAR_SECONDS }), await signInAdmin(service)];
   return { user, admin, payment: await paidPayment(service, user, { paying: provider }) };
 };
 
@@ -46,7 +47,7 @@ describe.each(PAYING_METHODS)('a paid payment at %s', (...provider) => {
         created_by: admin.userId,
       },
     });
-    await service.advance(10 * MINUTE);
+    await service.advance(10 * MINUTE_SECONDS);
     const after = await service.get(`/refunds/${made.body.id}`, user.options);
     expect(after).toMatchObject({ status: 200, body: { status: 'succeeded', completed_at: expect.any(String) } });
     expect(await read(service, payment.id, user.options)).toMatchObject({
@@ -72,7 +73,7 @@ describe.each(PAYING_METHODS)('a paid payment at %s', (...provider) => {
       status: 400,
       body: { code: 'REFUND_EXCEEDS_PAYMENT', details: { refundable_cents: 900 } },
     });
-    await service.advance(10 * MINUTE);
+    await service.advance(10 * MINUTE_SECONDS);
     expect(await read(service, payment.id, user.options)).toMatchObject({
       refunded_cents: 1_600,
       refundable_cents: 900,
@@ -107,7 +108,7 @@ describe.each(PAYING_METHODS)('a paid payment at %s', (...provider) => {
     expect(other).toMatchObject({ status: 422, body: { code: 'IDEMPOTENCY_KEY_REUSED' } });
   });
 
-  test('is refunded in whole once by many requests at once under one Idempotency-Key, and none is refused', async () => {
+  test('is fully refunded once by many concurrent requests under one Idempotency-Key, and no request is refused', async () => {
     const { admin, payment } = await setUp(provider);
     const options = { ...admin.options, headers: { 'idempotency-key': `at-once-${payment.id}` } };
     const answers = await Promise.all(Array.from({ length: 6 }, () => refund(service, payment.id, options)));
@@ -130,7 +131,7 @@ describe.each(PAYING_METHODS)('a paid payment at %s', (...provider) => {
         others.map(({ body }) => (body.code === 'VERSION_CONFLICT' ? 'VERSION_CONFLICT' : 'REFUND_EXCEEDS_PAYMENT')),
       ),
     );
-    await service.advance(10 * MINUTE);
+    await service.advance(10 * MINUTE_SECONDS);
     expect(await refundsAtProvider(service, payment.id)).toHaveLength(made.length);
     await expectAgreement(service, payment.id, admin);
   });
@@ -139,7 +140,7 @@ describe.each(PAYING_METHODS)('a paid payment at %s', (...provider) => {
     const { user, admin, payment } = await setUp(provider);
     await service.control('POST', `/simulator/payments/${payment.id}/refunds`, { amount: 2_000 });
     await service.settle();
-    await service.advance(10 * MINUTE);
+    await service.advance(10 * MINUTE_SECONDS);
     expect(await read(service, payment.id, user.options)).toMatchObject({
       refunded_cents: 2_000,
       refundable_cents: 500,
@@ -211,7 +212,7 @@ describe.each(PAYING_METHODS)('a paid payment at %s', (...provider) => {
 
 describe('a dispute', () => {
   test('about an amount between two minor units is recorded in whole minor units', async () => {
-    const [user, admin] = [await signIn(service, { expires_in: YEAR }), await signInAdmin(service)];
+    const [user, admin] = [await signIn(service, { expires_in: YEAR_SECONDS }), await signInAdmin(service)];
     const payment = await paidPayment(service, user, { currency: 'UGX', total_cents: 50_000 });
     const created = Math.floor(service.now() / 1_000);
     const object = {
@@ -239,7 +240,7 @@ describe('a refund', () => {
     expect((await service.get(`/payments/${intent.id}/refunds`, user.options)).body).toEqual([]);
   });
 
-  test('counts once for each refund at the provider, though several bear its id', async () => {
+  test('counts each refund at the provider once, also when several carry the same id of ours', async () => {
     const { user, admin, payment } = await setUp();
     for (let round = 0; round < 3; round += 1) {
       await service.fault({
@@ -275,7 +276,7 @@ describe('a refund', () => {
   ])(
     'that the provider reports with %i %s changes nothing, and its records stay readable',
     async (amount, currency) => {
-      const [user, admin] = [await signIn(service, { expires_in: YEAR }), await signInAdmin(service)];
+      const [user, admin] = [await signIn(service, { expires_in: YEAR_SECONDS }), await signInAdmin(service)];
       const own = currency === 'UGX' ? 'UGX' : 'USD';
       const payment = await paidPayment(service, user, { currency: own, total_cents: 50_000 });
       const object = {
@@ -297,7 +298,7 @@ describe('a refund', () => {
   );
 
   test('of an amount that the provider cannot express is refused, and stores nothing', async () => {
-    const [user, admin] = [await signIn(service, { expires_in: YEAR }), await signInAdmin(service)];
+    const [user, admin] = [await signIn(service, { expires_in: YEAR_SECONDS }), await signInAdmin(service)];
     const payment = await paidPayment(service, user, { currency: 'KWD', total_cents: 5_000 });
     expect(await refund(service, payment.id, { ...admin.options, body: { amount_cents: 1_234 } })).toMatchObject({
       status: 400,
@@ -359,12 +360,12 @@ describe('a refund', () => {
   });
 
   test('is in the list of all refunds, by status and by day, newest first, page by page', async () => {
-    await service.advance(40 * DAY);
+    await service.advance(40 * DAY_SECONDS);
     const { admin, payment } = await setUp();
     const ids: string[] = [];
     for (let count = 0; count < 3; count += 1) {
       ids.unshift((await refund(service, payment.id, { ...admin.options, body: { amount_cents: 100 } })).body.id);
-      await service.advance(20 * DAY);
+      await service.advance(20 * DAY_SECONDS);
     }
     const list = (query: string) => service.get(`/refunds?${query}`, admin.options);
     const today = new Date(service.now()).toISOString().slice(0, 10);

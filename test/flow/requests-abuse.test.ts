@@ -2,14 +2,16 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { LOCAL_SECRETS } from '../../infra/local/machine/environment.ts';
 import { paypalSignatureHeaders } from '../../infra/local/simulator/paypal/wire/signing.ts';
 import type { Signing } from '../../infra/local/simulator/protocol/vendor.ts';
+import { HOUR } from '../../shared/core/time.ts';
 import { DECLINED, guestIntentBody, VISA } from '../builders/intent.ts';
 import { methodBody } from '../builders/payer.ts';
-import { confirm, createIntent, HOUR, itemsOf, MINUTE, PATIENT, signIn, type User } from './flow.ts';
+import { HOUR_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
+import { confirm, createIntent, itemsOf, PATIENT, signIn, type User } from './flow.ts';
 import { from as fromAddress, type ParsedJson, type RequestOptions, type TestAnswer, withHost } from './host.ts';
 import { addMember, newOrganization, newPerson } from './organization-steps.ts';
 import { company } from './payers.ts';
 
-/** What limits hold back: forged events that a provider has to verify, and tries of cards, e-mails and targets. */
+/** Abuse that rate limits stop: forged events, card testing, and guessing of e-mails and targets. */
 const service = withHost({ frozen: true, env: { ...PATIENT, RATE_LIMITS: '' } });
 
 const from = (ip: string, options: RequestOptions = {}): RequestOptions => ({ ...options, ...fromAddress(ip) });
@@ -29,7 +31,7 @@ const inTurn = async (count: number, task: (index: number) => Promise<TestAnswer
   return statuses;
 };
 const many = (count: number, status: number): number[] => Array.from({ length: count }, () => status);
-/** The next of a list, which starts again after its end. */
+/** The next element of a list, from its start again after its end. */
 const at = <T>(list: readonly T[], index: number): T => {
   const one = list[index % list.length];
   if (one === undefined) throw new Error('the list is empty');
@@ -39,8 +41,7 @@ const RETRY_LATER = { status: 429, body: { success: false, code: 'RATE_LIMITED' 
 
 /** Starts every window again, 20 s ago. */
 beforeEach(async () => {
-  const hour = HOUR * 1_000;
-  await service.moveTo(new Date(Math.ceil((service.now() + 1) / hour) * hour + 20_000).toISOString());
+  await service.moveTo(new Date(Math.ceil((service.now() + 1) / HOUR) * HOUR + 20_000).toISOString());
   await service.clearFaults();
   await service.clearProviderRequests();
 });
@@ -118,7 +119,7 @@ describe('true events of one address', () => {
     expect(statusesOf(forged).toSorted()).toEqual([...many(60, 401), ...many(10, 429)]);
   });
 
-  test('are not refused for those that are forged elsewhere', async () => {
+  test('are not refused because of forged events from other addresses', async () => {
     const [forger, paypal] = [newAddress(), newAddress()];
     const [forged, genuine] = await Promise.all([
       times(100, () => deliver(forger, 'invalid')),
@@ -153,7 +154,7 @@ describe('confirms', () => {
   const cardsTried = async (): Promise<number> =>
     (await service.providerRequests()).filter(({ path }: ParsedJson) => path.endsWith('/confirm')).length;
 
-  test('without a session: 20 a minute of an address; with one there is no such limit', async () => {
+  test('without a session: 20 per minute and address; with a session there is no such limit', async () => {
     const ip = newAddress();
     const guests = await times(4, () => guestPayment());
     // Without a method a confirmation is refused before anything is claimed.
@@ -176,12 +177,12 @@ describe('confirms', () => {
     expect(await inTurn(5, () => pay(DECLINED))).toEqual(many(5, 402));
     const refused = await pay(VISA);
     expect(refused).toMatchObject(RETRY_LATER);
-    expect(refused.headers.get('retry-after')).toBe(String(HOUR - 20));
+    expect(refused.headers.get('retry-after')).toBe(String(HOUR_SECONDS - 20));
     const other = await createIntent(service, user);
     expect(await confirm(service, other.id, { ...user.options, body: { payment_method_id: VISA } })).toMatchObject({
       status: 200,
     });
-    await service.advance(HOUR - 20);
+    await service.advance(HOUR_SECONDS - 20);
     expect(await pay(VISA)).toMatchObject({ status: 200 });
   });
 
@@ -190,11 +191,11 @@ describe('confirms', () => {
     const guests = await times(12, () => guestPayment());
     const answers = await inTurn(12, (index) => tryCard(ip, at(guests, index), DECLINED));
     expect(answers).toEqual([...many(10, 402), ...many(2, 429)]);
-    await service.advance(2 * MINUTE);
+    await service.advance(2 * MINUTE_SECONDS);
     const next = await guestPayment();
     expect(await tryCard(ip, next, VISA)).toMatchObject(RETRY_LATER);
     expect(await tryCard(newAddress(), next, VISA)).toMatchObject({ status: 200 });
-    await service.advance(HOUR);
+    await service.advance(HOUR_SECONDS);
     expect(await tryCard(ip, await guestPayment(), DECLINED)).toMatchObject({ status: 402 });
   });
 
@@ -210,7 +211,7 @@ describe('confirms', () => {
     expect(await tryCard(newAddress(), await guestPayment(), VISA)).toMatchObject({ status: 200 });
   });
 
-  test('that succeed count for none of these', async () => {
+  test('that succeed are not counted', async () => {
     const ip = newAddress();
     const guests = await times(12, () => guestPayment());
     expect(await inTurn(12, (index) => tryCard(ip, at(guests, index), VISA))).toEqual(many(12, 200));
@@ -224,7 +225,7 @@ describe('confirms', () => {
       const answers = await times(10, (index) => tryCard(ip, at(guests, index), DECLINED));
       expect(statusesOf(answers)).toEqual(many(10, round === 0 ? 402 : 429));
     }
-    await service.advance(2 * MINUTE);
+    await service.advance(2 * MINUTE_SECONDS);
     expect(await tryCard(ip, at(guests, 0), DECLINED)).toMatchObject(RETRY_LATER);
     expect(await cardsTried()).toBe(10);
   });
@@ -252,18 +253,18 @@ describe('members', () => {
     const add = (user: User, organizationId: string, index: number) =>
       service.post(
         `/organizations/${organizationId}/members`,
-        { email: `nobody.${index}@example.com`, role: 'member' },
+        { email: `invited.${index}@example.com`, role: 'member' },
         user.options,
       );
     const answers = await times(30, (index) => add(owner, index % 2 ? acme : mine, index));
     expect(new Set(statusesOf(answers))).toEqual(new Set([404]));
     const refused = await add(owner, acme, 30);
     expect(refused).toMatchObject(RETRY_LATER);
-    expect(refused.headers.get('retry-after')).toBe(String(HOUR - 20));
+    expect(refused.headers.get('retry-after')).toBe(String(HOUR_SECONDS - 20));
     expect(await add(other, theirs, 31)).toMatchObject({ status: 404 });
     // A caller who may not add members learns nothing and is not counted.
     expect(await add(other, acme, 32)).toMatchObject({ status: 403 });
-    await service.advance(HOUR - 20);
+    await service.advance(HOUR_SECONDS - 20);
     expect(await add(owner, acme, 33)).toMatchObject({ status: 404 });
   });
 });
@@ -271,8 +272,8 @@ describe('members', () => {
 describe('payment methods', () => {
   const save = (options: RequestOptions, fields: object = {}) =>
     service.post('/payment-methods', methodBody({ provider_payment_method_token: DECLINED_TOKEN, ...fields }), options);
-  /** A token that its provider has never seen: each try asks the provider. */
-  const DECLINED_TOKEN = 'pm_of_nobody';
+  /** A token that is unknown to the provider: each attempt calls the provider. */
+  const DECLINED_TOKEN = 'pm_unknown';
 
   test('are saved 20 times an hour by one user', async () => {
     const [user, other] = [await signIn(service), await signIn(service)];
@@ -280,9 +281,9 @@ describe('payment methods', () => {
     expect(first).not.toContain(429);
     const refused = await save(user.options);
     expect(refused).toMatchObject(RETRY_LATER);
-    expect(refused.headers.get('retry-after')).toBe(String(HOUR - 20));
+    expect(refused.headers.get('retry-after')).toBe(String(HOUR_SECONDS - 20));
     expect((await save(other.options)).status).toBe(first[0]);
-    await service.advance(HOUR - 20);
+    await service.advance(HOUR_SECONDS - 20);
     expect((await save(user.options)).status).toBe(first[0]);
   });
 
@@ -320,9 +321,9 @@ describe('payment methods', () => {
     expect(statusesOf(answers)).not.toContain(429);
     const refused = await saveFor(user, 3);
     expect(refused).toMatchObject(RETRY_LATER);
-    expect(refused.headers.get('retry-after')).toBe(String(HOUR - 20));
+    expect(refused.headers.get('retry-after')).toBe(String(HOUR_SECONDS - 20));
     for (const answer of [await saveFor(other, 3), await save(user.options)]) expect(answer.status).not.toBe(429);
-    await service.advance(HOUR - 20);
+    await service.advance(HOUR_SECONDS - 20);
     expect((await saveFor(user, 3)).status).not.toBe(429);
   });
 
@@ -337,14 +338,14 @@ describe('payment methods', () => {
     for (let minute = 0; minute < 6; minute += 1) {
       const answers = await times(10, (index) => saveAsGuest(ip, `many.${minute}.${index}`));
       expect(statusesOf(answers)).not.toContain(429);
-      await service.advance(MINUTE);
+      await service.advance(MINUTE_SECONDS);
     }
     const refused = await saveAsGuest(ip, 'one.more');
     expect(refused).toMatchObject(RETRY_LATER);
-    expect(refused.headers.get('retry-after')).toBe(String(HOUR - 20 - 6 * MINUTE));
+    expect(refused.headers.get('retry-after')).toBe(String(HOUR_SECONDS - 20 - 6 * MINUTE_SECONDS));
     expect((await saveAsGuest(newAddress(), 'one.more')).status).not.toBe(429);
     expect((await save(from(ip, (await signIn(service)).options))).status).not.toBe(429);
-    await service.advance(HOUR - 20 - 6 * MINUTE);
+    await service.advance(HOUR_SECONDS - 20 - 6 * MINUTE_SECONDS);
     expect((await saveAsGuest(ip, 'one.more')).status).not.toBe(429);
   });
 
@@ -362,7 +363,7 @@ describe('payment methods', () => {
     expect(await saveFor(0, VISA)).toMatchObject(RETRY_LATER);
     const others = { organization_id: null, provider_payment_method_token: VISA };
     expect(await save(other.options, others)).toMatchObject({ status: 201 });
-    await service.advance(HOUR - 20);
+    await service.advance(HOUR_SECONDS - 20);
     expect(await saveFor(0, VISA)).toMatchObject({ status: 201 });
   });
 

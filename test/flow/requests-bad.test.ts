@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import Stripe from 'stripe';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { LOCAL_SECRETS } from '../../infra/local/machine/environment.ts';
-import { badRequests, type Target } from '../builders/bad-request.ts';
+import { badRequests, type RequestTarget } from '../builders/bad-request.ts';
 import { intentBody, paidIntentBody } from '../builders/intent.ts';
 import { confirm, createPaidIntent, itemsOf, PATIENT, signIn } from './flow.ts';
 import { type ParsedJson, withHost } from './host.ts';
@@ -12,7 +12,7 @@ const service = withHost({ frozen: true, env: PATIENT });
 
 const REQUESTS = 2_000;
 
-let target: Target;
+let target: RequestTarget;
 let before: ParsedJson[] = [];
 
 const state = async () => ({ items: await itemsOf(service), ledger: await service.ledger() });
@@ -143,7 +143,7 @@ describe('a refusal', () => {
     );
   });
 
-  test('of an empty create says what is missing', async () => {
+  test('of an empty create names the missing fields', async () => {
     const answer = await service.post('/payments/intents', {}, { session: target.session });
     const missing = answer.body.details.map(({ path, rule }: ParsedJson) => [path, rule]);
     expect(missing).toEqual([
@@ -166,7 +166,7 @@ describe('a refusal', () => {
     if (status === 405) expect(answer.headers.get('allow')).toEqual(expect.stringMatching(/GET|POST/));
   });
 
-  test('says nothing of what went wrong inside', async () => {
+  test('shows no internal cause', async () => {
     const answer = await service.request('GET', '/payments?cursor=nonsense', { session: target.session });
     expect(Object.keys(answer.body).sort()).toEqual(['code', 'details', 'error', 'request_id', 'success']);
     expect(JSON.stringify(answer.body)).not.toMatch(/dynamo|arn:|\.ts|at \w+ \(/i);
@@ -207,7 +207,7 @@ describe('at their limits', () => {
     );
   });
 
-  test('whatever JSON stands in the free fields, it is kept or refused', { timeout: 120_000 }, async () => {
+  test('any JSON in the free fields is stored unchanged or refused', { timeout: 120_000 }, async () => {
     const free = fc.record(
       {
         description: fc.string({ maxLength: 300, unit: 'grapheme' }),
@@ -243,7 +243,7 @@ describe('at their limits', () => {
     expect(await service.queues()).toMatchObject({ 'apply-provider-event-dlq': { visible: 0 } });
   });
 
-  test('a version of the API is echoed, and refused where it is none', async () => {
+  test('a valid version of the API is echoed, and an invalid one is refused', async () => {
     const options = { session: target.session };
     const plain = await service.get('/payments', options);
     expect(plain.headers.get('x-api-version')).toMatch(/^\d{4}-\d{2}-\d{2}$/);

@@ -4,7 +4,8 @@ import { loadEntry } from '../../infra/local/machine/invoke.ts';
 import { cardNumber } from '../builders/card-number.ts';
 import { guestIntentBody, VISA } from '../builders/intent.ts';
 import { methodBody } from '../builders/payer.ts';
-import { confirm, createIntent, HOUR, itemsOf, MINUTE, signIn } from './flow.ts';
+import { HOUR_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
+import { confirm, createIntent, itemsOf, signIn } from './flow.ts';
 import { type ParsedJson, withHost } from './host.ts';
 
 /**
@@ -27,7 +28,7 @@ const card = (planted: string): string =>
   keep('card number', planted, cardNumber(`400000${canaries.size}`.padEnd(15, '0')));
 
 const lines: string[] = [];
-/** What every worker was handed but the table's own stream: messages of queues and events of the bus. */
+/** The input of every worker except readers of the table's stream: queue messages and bus events. */
 const handed: string[] = [];
 const byStream = new Set(triggers.filter(({ kind }) => kind === 'stream').map(({ id }) => id));
 const workers = new Set(triggers.map(({ id }) => id).filter((id) => !byStream.has(id)));
@@ -132,22 +133,22 @@ beforeAll(async () => {
   }
   await service.settle();
   await tellFromProviders();
-  await service.advance(10 * MINUTE);
-  await service.advance(HOUR);
+  await service.advance(10 * MINUTE_SECONDS);
+  await service.advance(HOUR_SECONDS);
 }, 120_000);
 
 afterAll(() => {
   vi.restoreAllMocks();
 });
 
-/** The canaries in a text, but for kinds that belong there. */
+/** The canaries in a text, except kinds that belong there. */
 const foundIn = (text: string, belongs: readonly Kind[] = []): string[] =>
   [...canaries]
     .filter(([value, { kind }]) => !belongs.includes(kind) && text.includes(value))
     .map(([value, { kind, planted }]) => `${kind} of ${planted}: ${value}`);
 
 describe('of a thousand secrets, tokens, card numbers and addresses', () => {
-  test('none is in a line of the log', () => {
+  test('no log line contains one', () => {
     expect(canaries.size).toBeGreaterThanOrEqual(1_000);
     expect(new Set([...canaries.values()].map(({ kind }) => kind)).size).toBe(4);
     expect(lines.length).toBeGreaterThan(endpoints.length);

@@ -1,7 +1,9 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { LOCAL_SECRETS } from '../../infra/local/machine/environment.ts';
+import { HOUR } from '../../shared/core/time.ts';
 import { guestIntentBody, intentBody } from '../builders/intent.ts';
-import { confirm, createIntent, HOUR, itemsOf, MINUTE, PATIENT, signIn, type User } from './flow.ts';
+import { HOUR_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
+import { confirm, createIntent, itemsOf, PATIENT, signIn, type User } from './flow.ts';
 import { from, type TestAnswer, withHost } from './host.ts';
 
 const statusesOf = (answers: readonly TestAnswer[]): number[] => answers.map(({ status }) => status);
@@ -15,8 +17,7 @@ describe('rate limits', () => {
 
   /** Starts every window again, 20 s ago. */
   beforeEach(async () => {
-    const hour = HOUR * 1_000;
-    await service.moveTo(new Date(Math.ceil((service.now() + 1) / hour) * hour + 20_000).toISOString());
+    await service.moveTo(new Date(Math.ceil((service.now() + 1) / HOUR) * HOUR + 20_000).toISOString());
   });
 
   /**
@@ -42,19 +43,19 @@ describe('rate limits', () => {
 
   test('on the list by e-mail: 10 a minute of an address', async () => {
     const list = (index: number) => service.get(`/payments/guest/${index}@ip.example.com`, from('203.0.113.1'));
-    await expectLimit(10, MINUTE, list);
+    await expectLimit(10, MINUTE_SECONDS, list);
     expect((await service.get('/payments/guest/x@ip.example.com', from('203.0.113.2'))).status).toBe(200);
   });
 
   test('on the list by e-mail: 5 a minute of an e-mail, however it is written, known or not', async () => {
-    await expectLimit(5, MINUTE, (index) =>
+    await expectLimit(5, MINUTE_SECONDS, (index) =>
       service.get(`/payments/guest/${index % 2 ? 'One' : 'one'}@example.com`, from(`203.0.113.${index}`)),
     );
   });
 
-  test('on creates of guests: 10 a minute of an address; users have none', async () => {
+  test('on creates by guests: 10 per minute and address; users have no limit', async () => {
     const create = () => service.post('/payments/intents', guestIntentBody(), from('203.0.113.3'));
-    await expectLimit(10, MINUTE, create);
+    await expectLimit(10, MINUTE_SECONDS, create);
     const user = await signIn(service);
     await createIntent(service, user);
     const byUser = await times(30, () =>
@@ -66,8 +67,8 @@ describe('rate limits', () => {
   test('on creates of guests: 5 a minute of an e-mail, by token too, over both routes; refused ones leave nothing', async () => {
     const body = guestIntentBody({}, { email: 'often@example.com' });
     const first = await service.post('/payments/intents', body, from('203.0.113.40'));
-    await service.advance(MINUTE);
-    await expectLimit(5, MINUTE, (index) =>
+    await service.advance(MINUTE_SECONDS);
+    await expectLimit(5, MINUTE_SECONDS, (index) =>
       index % 2
         ? service.post('/payments', body, from(`203.0.113.${50 + index}`))
         : service.post('/payments/intents', intentBody(), {
@@ -86,16 +87,16 @@ describe('rate limits', () => {
   test('on confirms: 20 a minute of a user', async () => {
     const [user, other] = await Promise.all([signIn(service), signIn(service)]);
     const payments = await times(4, () => unpayable(user));
-    await expectLimit(20, MINUTE, (index) => confirm(service, payments[index % 4]?.id, user.options));
+    await expectLimit(20, MINUTE_SECONDS, (index) => confirm(service, payments[index % 4]?.id, user.options));
     expect((await confirm(service, (await unpayable(other)).id, other.options)).status).toBe(400);
   });
 
-  test('on confirms: 10 an hour of a payment; those of strangers and repeats count for nothing', async () => {
+  test('on confirms: 10 per hour and payment; confirms by unrelated callers and repeats are not counted', async () => {
     const [user, stranger] = await Promise.all([signIn(service), signIn(service)]);
     const payment = await unpayable(user);
     const tries = await times(15, () => confirm(service, payment.id, stranger.options));
     expect(new Set(statusesOf(tries))).toEqual(new Set([404]));
-    await expectLimit(10, HOUR, () => confirm(service, payment.id, user.options));
+    await expectLimit(10, HOUR_SECONDS, () => confirm(service, payment.id, user.options));
     const paid = await createIntent(service, user, { payment_method_id: 'pm_card_visa' });
     const once = { ...user.options, headers: { ...user.options.headers, 'idempotency-key': 'once' } };
     for (let tries = 0; tries < 12; tries += 1) {
@@ -109,7 +110,7 @@ describe('rate limits', () => {
     await times(10, () => confirm(service, payment.id, user.options));
     const paid = { payment_method_id: 'pm_card_visa' };
     expect((await confirm(service, payment.id, { ...user.options, body: paid })).status).toBe(429);
-    await service.advance(HOUR);
+    await service.advance(HOUR_SECONDS);
     expect((await confirm(service, payment.id, { ...user.options, body: paid })).status).toBe(200);
   });
 
@@ -117,7 +118,7 @@ describe('rate limits', () => {
     const user = await signIn(service);
     const payment = await createIntent(service, user);
     const sync = (id: string) => service.post(`/payments/sync/${id}`, {}, user.options);
-    await expectLimit(10, MINUTE, () => sync(payment.provider_payment_id));
+    await expectLimit(10, MINUTE_SECONDS, () => sync(payment.provider_payment_id));
     expect((await sync('pi_other')).status).toBe(404);
     const other = await createIntent(service, user);
     expect((await sync(other.provider_payment_id)).status).toBe(200);

@@ -1,14 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { intentBody, paidIntentBody } from '../builders/intent.ts';
+import { MINUTE_SECONDS } from '../builders/seconds.ts';
 import { subscriptionBody } from '../builders/subscription.ts';
-import { createIntent, createPaidIntent, itemsOf, MINUTE, signIn, type User } from './flow.ts';
+import { createIntent, createPaidIntent, itemsOf, signIn, type User } from './flow.ts';
 import { type RequestOptions, type TestHost, withHost } from './host.ts';
 import { company, createAddress, createCustomer, saveMethod } from './payers.ts';
 import { anotherMethod, OWN_BILLING, payer, readSubscription, subscribe, subscriber } from './subscribers.ts';
 
 /**
- * A request that is refused changes nothing, here or at the provider: every check, of what is sent and of what it comes
- * to together with what is stored, is made before the first write and the first call.
+ * A refused request changes nothing, here or at the provider: the service checks the request, also against the stored
+ * records, before its first write and its first call.
  */
 interface Request {
   readonly method: 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -26,7 +27,7 @@ interface Case {
 const keys = (count: number, prefix: string, value = 'v') =>
   Object.fromEntries(Array.from({ length: count }, (_, at) => [`${prefix}${at}`, value]));
 
-/** Everything that a request could change: the table, what the provider holds, and the calls that were made. */
+/** All state that a request could change: the table, the provider's ledger, and the calls to the provider. */
 const world = async (host: TestHost) => {
   await host.settle();
   const items = await itemsOf(host);
@@ -82,7 +83,7 @@ const PATCHES: readonly Case[] = [
       const who = await subscriber(host, 'pm_card_chargeCustomerFail');
       const made = await subscribe(host, who, { metadata: keys(30, 'a'), trial_days: 1 });
       const good = await anotherMethod(host, who);
-      await host.advance(24 * 60 * MINUTE + 3 * 60 * MINUTE);
+      await host.advance(24 * 60 * MINUTE_SECONDS + 3 * 60 * MINUTE_SECONDS);
       expect(await readSubscription(host, who, made.id)).toMatchObject({ status: 'past_due' });
       const body = { payment_method_id: good, metadata: keys(30, 'b') };
       return { method: 'PATCH', path: `/subscriptions/${made.id}`, options: who.options, body };
@@ -109,7 +110,7 @@ const onPayment = (payment: { readonly id: string }, { options }: User, body: ob
   body,
 });
 
-/** Saving the method would make a customer at the provider. */
+/** Saving the method would create a customer at the provider. */
 const SAVES = { setup_future_usage: 'off_session' } as const;
 
 const REQUESTS: readonly Case[] = [
@@ -278,7 +279,7 @@ const REQUESTS: readonly Case[] = [
     }),
   },
   {
-    name: 'PUT /payment-methods/:id with the address of somebody else',
+    name: 'PUT /payment-methods/:id with another user’s address',
     code: 'RESOURCE_NOT_FOUND',
     make: async (host) => {
       const { options } = await signIn(host);
@@ -324,7 +325,7 @@ const REQUESTS: readonly Case[] = [
     code: 'INVALID_ROLE',
     make: async (host) => {
       const { id, owner } = await company(host);
-      const body = { email: 'somebody@example.com', role: 'owner' };
+      const body = { email: 'invited@example.com', role: 'owner' };
       return { method: 'POST', path: `/organizations/${id}/members`, options: owner.options, body };
     },
   },

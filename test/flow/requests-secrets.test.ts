@@ -3,10 +3,11 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { LOCAL_SECRETS } from '../../infra/local/machine/environment.ts';
 import { guestIntentBody, intentBody, VISA } from '../builders/intent.ts';
 import { intentEvent } from '../builders/provider-event.ts';
-import { confirm, confirmInBrowser, createIntent, HOUR, itemsOf, MINUTE, signIn } from './flow.ts';
+import { HOUR_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
+import { confirm, confirmInBrowser, createIntent, itemsOf, signIn } from './flow.ts';
 import { type ParsedJson, withHost } from './host.ts';
 
-/** What must never be written down: planted everywhere it can come from, then looked for everywhere it could end up. */
+/** Secrets are planted in every input, and no log, event, message or stored item may contain them. */
 const lines: string[] = [];
 const service = withHost({
   frozen: true,
@@ -14,7 +15,7 @@ const service = withHost({
   log: (line) => lines.push(line),
 });
 
-/** By what it is; each occurs nowhere but where it was planted. */
+/** Planted secrets by kind; each value is unique. */
 const planted = new Map<string, string>([
   ['body text', 'canary-body-3f1c'],
   ['metadata', 'canary-metadata-77aa'],
@@ -42,7 +43,7 @@ const planted = new Map<string, string>([
 ]);
 const plant = (what: string): string => planted.get(what) ?? '';
 
-/** Names of what is found in a text. */
+/** The kinds of secrets that a text contains. */
 const foundIn = (text: string, except: readonly string[] = []): string[] =>
   [...planted].filter(([what, value]) => !except.includes(what) && text.includes(value)).map(([what]) => what);
 
@@ -94,7 +95,7 @@ const actAsGuest = async (): Promise<void> => {
   await service.get(`/payments/guest/${plant('guest e-mail')}`);
 };
 
-/** Answers that go wrong, at the provider, at the identity service and within. */
+/** Failing requests: at the provider, at the identity service and inside the service. */
 const actInTrouble = async (): Promise<void> => {
   const user = await signIn(service);
   const texts = { description: plant('body text'), metadata: { note: plant('metadata') } };
@@ -106,7 +107,7 @@ const actInTrouble = async (): Promise<void> => {
   await service.identity({ available: false });
   await service.get('/payments', { session: plant('wrong session') });
   await service.identity({ available: true });
-  await service.advance(10 * MINUTE);
+  await service.advance(10 * MINUTE_SECONDS);
 };
 
 const actAsProvider = async (): Promise<void> => {
@@ -141,7 +142,7 @@ beforeAll(async () => {
   await service.settle();
   await actAsProvider();
   await service.settle();
-  await service.advance(HOUR);
+  await service.advance(HOUR_SECONDS);
 }, 60_000);
 
 afterAll(() => {

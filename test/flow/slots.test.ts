@@ -1,23 +1,13 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { guestIntentBody, intentBody } from '../builders/intent.ts';
-import {
-  atProvider,
-  confirm,
-  DAY,
-  eventsOf,
-  HOUR,
-  IMPATIENT,
-  MINUTE,
-  signIn,
-  storedPayment,
-  timesCharged,
-} from './flow.ts';
+import { DAY_SECONDS, HOUR_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
+import { atProvider, confirm, eventsOf, IMPATIENT, signIn, storedPayment, timesCharged } from './flow.ts';
 import { type ParsedJson, type RequestOptions, type TestAnswer, withHost } from './host.ts';
 import { everyNth } from './ways.ts';
 
 /**
- * The same life of a payment at each provider, for a user and for a guest; the provider's ledger and the records
- * agree.
+ * The same life cycle of a payment at each provider, for a user and for a guest. The provider's ledger and the
+ * records agree.
  */
 const service = withHost({ frozen: true, env: IMPATIENT });
 beforeEach(async () => {
@@ -71,7 +61,7 @@ interface Payer {
 
 const PAYERS: Readonly<Record<'user' | 'guest', () => Promise<Payer>>> = {
   user: async () => {
-    const { options } = await signIn(service, { expires_in: 30 * DAY });
+    const { options } = await signIn(service, { expires_in: 30 * DAY_SECONDS });
     const create = async (fields: ParsedJson) => {
       const { status, body } = await service.post('/payments/intents', intentBody(fields), options);
       expect(status).toBe(201);
@@ -105,7 +95,7 @@ describe.each(CASES)('a payment at $slot by a $who', ({ slot, who, share, ...its
   const read = async (id: string, options: RequestOptions): Promise<ParsedJson> =>
     (await service.get(`/payments/${id}`, options)).body.data;
 
-  /** One charge and one event; both sides have the same amount and the same id. */
+  /** One charge and one event; the record and the ledger have the same amount and id. */
   const expectPaid = async (id: string, options: RequestOptions): Promise<ParsedJson> => {
     await service.settle();
     const payment = await read(id, options);
@@ -154,7 +144,7 @@ describe.each(CASES)('a payment at $slot by a $who', ({ slot, who, share, ...its
       const { payment, options } = await began();
       await service.fault({ provider: slot, path: its.charging, action, times: 1 });
       expect(await pay(payment, options)).toMatchObject({ status: 202, body: { status: 'processing' } });
-      await service.advance(40 * MINUTE);
+      await service.advance(40 * MINUTE_SECONDS);
       await expectPaid(payment.id, options);
     },
   );
@@ -165,7 +155,7 @@ describe.each(CASES)('a payment at $slot by a $who', ({ slot, who, share, ...its
       await service.webhookMode(mode, 5);
       const { payment, options } = await began();
       await pay(payment, options);
-      await service.advance(2 * HOUR);
+      await service.advance(2 * HOUR_SECONDS);
       await expectPaid(payment.id, options);
     },
   );
@@ -174,7 +164,7 @@ describe.each(CASES)('a payment at $slot by a $who', ({ slot, who, share, ...its
     const { payment, options } = await began();
     const pending = await pay(payment, options, its.settles[end]);
     expect(pending).toMatchObject({ status: 200, body: { status: expect.stringMatching(/^(processing|pending)$/) } });
-    await service.advance(5 * MINUTE);
+    await service.advance(5 * MINUTE_SECONDS);
     if (end === 'paid') await expectPaid(payment.id, options);
     else await expectUnpaid(payment.id, options, 'failed');
   });

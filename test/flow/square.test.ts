@@ -1,14 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { guestIntentBody, intentBody } from '../builders/intent.ts';
+import { DAY_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
 import {
   atProvider,
   confirm,
-  DAY,
   eventsOf,
   IMPATIENT,
   itemsOf,
   logEntriesOf,
-  MINUTE,
   read,
   signIn,
   timesCharged,
@@ -132,7 +131,7 @@ describe('a payment at Square', () => {
     });
     const { charges } = await atProvider(service, payment.id);
     expect(await sync(charges[0].id, user)).toMatchObject({ body: { status: 'processing' } });
-    await service.advance(MINUTE);
+    await service.advance(MINUTE_SECONDS);
     await service.settle();
     expect(await read(service, payment.id, user.options)).toMatchObject({ status, provider_payment_id: charges[0].id });
   });
@@ -145,7 +144,7 @@ describe('a payment at Square', () => {
       status: 202,
       body: { status: 'processing' },
     });
-    await service.advance(5 * MINUTE);
+    await service.advance(5 * MINUTE_SECONDS);
     await service.webhookMode('normal');
     expect(await read(service, payment.id, user.options)).toMatchObject({
       status: 'succeeded',
@@ -167,9 +166,9 @@ describe('a payment at Square', () => {
   });
 
   test('without a confirm expires with its order', async () => {
-    const user = await signIn(service, { expires_in: 2 * DAY });
+    const user = await signIn(service, { expires_in: 2 * DAY_SECONDS });
     const payment = await create(user);
-    await service.advance(DAY + 10 * MINUTE);
+    await service.advance(DAY_SECONDS + 10 * MINUTE_SECONDS);
     expect(await read(service, payment.id, user.options)).toMatchObject({ status: 'canceled' });
     expect(await atProvider(service, payment.id)).toMatchObject({ intents: [{ status: 'canceled' }] });
   });
@@ -183,7 +182,7 @@ describe('a payment at Square', () => {
     const later = await create(user, { payment_method_id: 'bnon:bank-nonce-ok' });
     await confirm(service, later.id, user.options);
     await service.webhookMode('normal');
-    await service.advance(3 * 60 * MINUTE);
+    await service.advance(3 * 60 * MINUTE_SECONDS);
     await service.settle();
     for (const [{ id }, events] of [
       [declined, ['payment.created', 'payment.failed', 'payment.succeeded']],
@@ -293,7 +292,7 @@ describe('a card at Square', () => {
     const unkept = await create(user, bank);
     await confirm(service, unkept.id, user.options);
     await service.clearProviderRequests();
-    await service.advance(2 * 60 * MINUTE);
+    await service.advance(2 * 60 * MINUTE_SECONDS);
     await service.settle();
     expect(await read(service, unkept.id, user.options)).toMatchObject({
       status: 'succeeded',

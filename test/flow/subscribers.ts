@@ -1,13 +1,14 @@
 import { expect } from 'vitest';
+import { YEAR_SECONDS } from '../builders/seconds.ts';
 import { subscriptionBody } from '../builders/subscription.ts';
-import { signIn, type User, YEAR } from './flow.ts';
+import { signIn, type User } from './flow.ts';
 import type { ParsedJson, RequestOptions, TestAnswer, TestHost } from './host.ts';
 import { createCustomer, saveReadyMethod } from './payers.ts';
 
 /** Steps of tests about subscriptions; a refused step fails the test. */
 type Fields = Readonly<Record<string, unknown>>;
 
-/** All is billed by the service itself. */
+/** The service bills all subscriptions. */
 export const OWN_BILLING = { PROVIDER_A_SUBSCRIPTIONS: 'service' } as const;
 
 /** The two ways to bill a subscription at Stripe, with the settings of the host. */
@@ -27,7 +28,7 @@ export const subscriber = async (
   token = 'pm_card_visa',
   fields: Fields = {},
 ): Promise<Subscriber & { readonly user: User }> => {
-  const user = await signIn(service, { expires_in: YEAR });
+  const user = await signIn(service, { expires_in: YEAR_SECONDS });
   return { user, ...(await payer(service, user.options, { token, fields })) };
 };
 
@@ -68,7 +69,7 @@ export const paymentsOf = async (service: TestHost, who: Subscriber, id: string)
 /**
  * The canonical events of one subscription and its memberships, as they came on the bus: name, and reason or status.
  */
-export const storyOf = (service: TestHost, id: string): string[] =>
+export const subscriptionEventsOf = (service: TestHost, id: string): string[] =>
   service
     .busEvents()
     .filter(
@@ -133,7 +134,7 @@ export const subscribeToGold = async (service: TestHost, who: Subscriber, fields
 };
 
 /** The one membership of a subscription's user. */
-export const membershipOf = async (service: TestHost, who: Subscriber, id: string): Promise<ParsedJson> => {
+export const readMembership = async (service: TestHost, who: Subscriber, id: string): Promise<ParsedJson> => {
   const { status, body } = await service.get('/memberships', who.options);
   expect(status).toBe(200);
   return body.data.find((membership: ParsedJson) => membership.subscription_id === id);

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { confirm, DAY, HOUR, IMPATIENT, signIn } from './flow.ts';
+import { DAY_SECONDS, HOUR_SECONDS } from '../builders/seconds.ts';
+import { confirm, IMPATIENT, signIn } from './flow.ts';
 import { type ParsedJson, withHost } from './host.ts';
 import { company, saveMethod } from './payers.ts';
 import {
@@ -31,7 +32,7 @@ describe.each(BILLERS)('a payer of a subscription that %s bills, who authenticat
   const authenticating = async (who: Subscriber, made: ParsedJson) => {
     await service.authenticate(made.latest_payment_id);
     await service.settle();
-    await service.advance(32 * DAY);
+    await service.advance(32 * DAY_SECONDS);
     const { open_payment: open } = await readSubscription(service, who, made.id);
     expect(await confirm(service, open.id, who.options)).toMatchObject({ status: 200, body: { status: 'pending' } });
     await service.settle();
@@ -43,10 +44,10 @@ describe.each(BILLERS)('a payer of a subscription that %s bills, who authenticat
     const made = await subscribe(service, who);
     await service.webhookMode('drop');
     const before = await paid();
-    await service.advance(22.5 * HOUR);
+    await service.advance(22.5 * HOUR_SECONDS);
     await service.authenticate(made.latest_payment_id);
-    await service.advance(2 * HOUR);
-    await service.advance(2 * DAY);
+    await service.advance(2 * HOUR_SECONDS);
+    await service.advance(2 * DAY_SECONDS);
     expect({
       paid: (await paid()) - before,
       status: (await readSubscription(service, who, made.id)).status,
@@ -98,7 +99,7 @@ describe.each(BILLERS)('a payer of a subscription that %s bills, who authenticat
 
   test('while another member takes over the subscription, pays one of the two charges', async () => {
     const { id: organization_id, owner } = await company(service);
-    const { options } = await signIn(service, { user_id: owner.userId, expires_in: 366 * 86_400 });
+    const { options } = await signIn(service, { user_id: owner.userId, expires_in: 366 * DAY_SECONDS });
     const who = await payer(service, options, { token: ALWAYS, fields: { organization_id } });
     const made = await subscribe(service, who, { organization_id });
     const open = await authenticating(who, made);
@@ -107,7 +108,7 @@ describe.each(BILLERS)('a payer of a subscription that %s bills, who authenticat
     const { status } = await patch(service, who, { id: made.id, body: { payment_method_id: own.id } });
     await service.authenticate(open).catch(() => undefined);
     await service.settle();
-    await service.advance(2 * HOUR);
+    await service.advance(2 * HOUR_SECONDS);
     expect({ status, paid: (await paid()) - before }).toMatchObject({ paid: 1 });
   });
 });

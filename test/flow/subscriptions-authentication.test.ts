@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { confirm, DAY, HOUR, IMPATIENT, signIn } from './flow.ts';
+import { DAY_SECONDS, HOUR_SECONDS } from '../builders/seconds.ts';
+import { confirm, IMPATIENT, signIn } from './flow.ts';
 import { type ParsedJson, withHost } from './host.ts';
 import { addMember, newOrganization, newPerson } from './organization-steps.ts';
 import {
@@ -44,7 +45,7 @@ describe.each(BILLERS)('a subscription that %s bills, whose card asks for authen
   };
   const unpaidRenewal = async () => {
     const { who, made } = await active();
-    await service.advance(32 * DAY);
+    await service.advance(32 * DAY_SECONDS);
     return { who, made: await readSubscription(service, who, made.id) };
   };
 
@@ -81,18 +82,18 @@ describe.each(BILLERS)('a subscription that %s bills, whose card asks for authen
     await service.webhookMode('drop');
     const made = await subscribe(service, who);
     await service.authenticate(made.latest_payment_id);
-    await service.advance(2 * HOUR);
+    await service.advance(2 * HOUR_SECONDS);
     expect(await readSubscription(service, who, made.id)).toMatchObject({ status: 'active' });
     expect(await paid(who, made.id)).toBe(1);
   });
 
   test('is canceled after 23 hours without authentication, and never charged', async () => {
     const { who, made } = await pending();
-    await service.advance(24 * HOUR);
+    await service.advance(24 * HOUR_SECONDS);
     const canceled = await readSubscription(service, who, made.id);
     expect(canceled).toMatchObject({ status: 'canceled' });
     expect(canceled).not.toHaveProperty('open_payment');
-    await service.advance(40 * DAY);
+    await service.advance(40 * DAY_SECONDS);
     expect(await paid(who, made.id)).toBe(0);
   });
 
@@ -101,18 +102,18 @@ describe.each(BILLERS)('a subscription that %s bills, whose card asks for authen
     await service.authenticate(made.latest_payment_id, 'failure');
     await service.settle();
     expect(await readSubscription(service, who, made.id)).toMatchObject({ status: 'past_due' });
-    await service.advance(24 * HOUR);
+    await service.advance(24 * HOUR_SECONDS);
     expect(await readSubscription(service, who, made.id)).toMatchObject({ status: 'canceled' });
     expect(await paid(who, made.id)).toBe(0);
   });
 
-  test('is created once, whichever answer of its creation is lost', async () => {
+  test('is created once when any answer of its creation is lost', async () => {
     for (const action of ['timeout_after', 'timeout_before', 'reset']) {
       const who = await subscriber(service, ALWAYS);
       const path = env === OWN_BILLING ? '/confirm' : '/v1/subscriptions';
       await service.fault({ provider: 'provider_a', path, action, times: 1 });
       await trySubscribe(service, who);
-      await service.advance(2 * HOUR);
+      await service.advance(2 * HOUR_SECONDS);
       const { body } = await service.get('/subscriptions', who.options);
       expect({ action, statuses: body.map(({ status }: ParsedJson) => status) }).toEqual({
         action,
@@ -126,7 +127,7 @@ describe.each(BILLERS)('a subscription that %s bills, whose card asks for authen
     }
   });
 
-  test('is past due when a renewal asks again, and shows the open payment to who may pay', async () => {
+  test('is past due when a renewal requires authentication, and shows the open payment to callers who may pay', async () => {
     const { who, made } = await unpaidRenewal();
     expect(made).toMatchObject({ status: 'past_due', billing_status: 'retrying' });
     expect(made.open_payment).toMatchObject({
@@ -157,7 +158,7 @@ describe.each(BILLERS)('a subscription that %s bills, whose card asks for authen
     await service.settle();
     expect(await readSubscription(service, who, made.id)).toMatchObject({ status: 'active', billing_status: 'active' });
     expect(await paid(who, made.id)).toBe(2);
-    await service.advance(25 * DAY);
+    await service.advance(25 * DAY_SECONDS);
     expect(await paid(who, made.id)).toBe(2);
   });
 
@@ -183,7 +184,7 @@ describe.each(BILLERS)('a subscription that %s bills, whose card asks for authen
       }),
     ]);
     await service.settle();
-    await service.advance(2 * HOUR);
+    await service.advance(2 * HOUR_SECONDS);
     expect(await readSubscription(service, who, made.id)).toMatchObject({ status: 'active' });
     expect(await paid(who, made.id)).toBe(2);
   });
@@ -191,7 +192,7 @@ describe.each(BILLERS)('a subscription that %s bills, whose card asks for authen
   test('waits for the payer again when a method that asks pays what is due', async () => {
     const who = await subscriber(service, 'pm_sim_ok_1_then_decline');
     const made = await subscribe(service, who);
-    await service.advance(32 * DAY);
+    await service.advance(32 * DAY_SECONDS);
     expect(await readSubscription(service, who, made.id)).toMatchObject({ status: 'past_due' });
     const asking = await payer(service, who.options, { token: ALWAYS });
     const changed = await patch(service, who, {
@@ -211,7 +212,7 @@ describe.each(BILLERS)('a subscription that %s bills, whose card asks for authen
   test('waits for the payer when it is reactivated after its period', async () => {
     const { who, made } = await active();
     await command(service, who, { id: made.id, name: 'cancel', body: { cancel_at_period_end: false } });
-    await service.advance(40 * DAY);
+    await service.advance(40 * DAY_SECONDS);
     const back = await command(service, who, { id: made.id, name: 'reactivate' });
     expect(back).toMatchObject({ status: 200, body: { status: 'past_due', billing_status: 'pending' } });
     const { open_payment: open } = await readSubscription(service, who, made.id);

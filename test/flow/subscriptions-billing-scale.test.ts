@@ -1,5 +1,5 @@
 import { expect, inject, it, vi } from 'vitest';
-import { type BillingPlan, billByTheClock, type Group } from './billing-run.ts';
+import { type BillingPlan, billByTheClock, type SubscriptionGroup } from './billing-run.ts';
 
 vi.setConfig({ testTimeout: 1_800_000 });
 
@@ -26,7 +26,7 @@ const someMonths = (daily: number): BillingPlan => ({
 });
 
 const MULTIPLIERS = [1, 2, 3, 4, 5, 6, 7, 10, 12];
-const each = (interval: Group['interval'], count: number): Group[] =>
+const each = (interval: SubscriptionGroup['interval'], count: number): SubscriptionGroup[] =>
   MULTIPLIERS.map((multiplier) => ({ interval, multiplier, count }));
 
 const A_YEAR: BillingPlan = {

@@ -1,23 +1,24 @@
 import { describe, expect, it } from 'vitest';
-import { DAY, MINUTE } from './flow.ts';
+import { DAY } from '../../shared/core/time.ts';
+import { DAY_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
 import { type ParsedJson, withHost } from './host.ts';
 import {
   anotherMethod,
   command,
-  membershipOf,
   OWN_BILLING,
   patch,
   paymentsOf,
+  readMembership,
   readSubscription,
   type Subscriber,
-  storyOf,
   subscriber,
   subscribeToGold,
+  subscriptionEventsOf,
 } from './subscribers.ts';
 
 const service = withHost({ frozen: true, env: OWN_BILLING });
 
-const at = (iso: string, days: number): string => new Date(Date.parse(iso) + days * DAY * 1_000).toISOString();
+const at = (iso: string, days: number): string => new Date(Date.parse(iso) + days * DAY).toISOString();
 
 /** A member whose renewal has just failed. */
 const pastDue = async (): Promise<{
@@ -31,7 +32,7 @@ const pastDue = async (): Promise<{
   const failing = await anotherMethod(service, who, 'pm_card_chargeCustomerFail');
   expect((await patch(service, who, { id: made.id, body: { payment_method_id: failing } })).status).toBe(200);
   await service.moveTo(made.current_period_end);
-  await service.advance(MINUTE);
+  await service.advance(MINUTE_SECONDS);
   const [, renewal] = await paymentsOf(service, who, made.id);
   const attempts = async () => {
     const { charges } = await service.ledger();
@@ -58,8 +59,11 @@ describe('a renewal that fails', () => {
         billing_status: 'retrying',
         next_billing_date: at(failedAt, next),
       });
-      expect(await membershipOf(service, who, id)).toMatchObject({ status: 'active', ends_at: due.current_period_end });
-      await service.advance((next - done) * DAY - MINUTE);
+      expect(await readMembership(service, who, id)).toMatchObject({
+        status: 'active',
+        ends_at: due.current_period_end,
+      });
+      await service.advance((next - done) * DAY_SECONDS - MINUTE_SECONDS);
       expect(await attempts()).toEqual(expected);
       await service.moveTo(at(failedAt, next));
       expected.push(`failed ${at(failedAt, next)}`);
@@ -71,8 +75,8 @@ describe('a renewal that fails', () => {
       next_billing_date: null,
       canceled_at: at(failedAt, 14),
     });
-    expect(await membershipOf(service, who, id)).toMatchObject({ status: 'cancelled' });
-    expect(storyOf(service, id)).toEqual([
+    expect(await readMembership(service, who, id)).toMatchObject({ status: 'cancelled' });
+    expect(subscriptionEventsOf(service, id)).toEqual([
       'subscription.created created',
       'membership.activated active',
       'subscription.updated method_changed',
@@ -82,14 +86,14 @@ describe('a renewal that fails', () => {
     ]);
     // One payment of the period, however often it was tried; and nothing after the end.
     expect(await paymentsOf(service, who, id)).toHaveLength(2);
-    await service.advance(40 * DAY);
+    await service.advance(40 * DAY_SECONDS);
     expect(await attempts()).toEqual(expected);
   });
 
   it('is retried at once with a new method, and pays its own period', async () => {
     const { who, id, failedAt, attempts } = await pastDue();
     const before = await readSubscription(service, who, id);
-    await service.advance(2 * DAY);
+    await service.advance(2 * DAY_SECONDS);
     const good = await anotherMethod(service, who);
     const answer = await patch(service, who, { id, body: { payment_method_id: good } });
     expect(answer).toMatchObject({
@@ -103,18 +107,21 @@ describe('a renewal that fails', () => {
     ]);
     expect(await paymentsOf(service, who, id)).toMatchObject([{ status: 'succeeded' }, { status: 'succeeded' }]);
     await service.settle();
-    expect(await membershipOf(service, who, id)).toMatchObject({
+    expect(await readMembership(service, who, id)).toMatchObject({
       status: 'active',
       ends_at: answer.body.current_period_end,
     });
-    expect(storyOf(service, id).slice(-2)).toEqual(['subscription.updated renewed', 'membership.extended active']);
-    await service.advance(20 * DAY);
+    expect(subscriptionEventsOf(service, id).slice(-2)).toEqual([
+      'subscription.updated renewed',
+      'membership.extended active',
+    ]);
+    await service.advance(20 * DAY_SECONDS);
     expect(await attempts()).toHaveLength(3);
   });
 
   it('keeps its retry days when the new method fails too', async () => {
     const { who, id, failedAt, attempts } = await pastDue();
-    await service.advance(DAY / 2);
+    await service.advance(DAY_SECONDS / 2);
     const worse = await anotherMethod(service, who, 'pm_card_chargeCustomerFail');
     const answer = await patch(service, who, { id, body: { payment_method_id: worse } });
     expect(answer).toMatchObject({ status: 200, body: { status: 'past_due', next_billing_date: at(failedAt, 1) } });
@@ -124,16 +131,16 @@ describe('a renewal that fails', () => {
   it('is not retried while the subscription is paused', async () => {
     const { who, id, attempts } = await pastDue();
     expect(await command(service, who, { id, name: 'pause' })).toMatchObject({ body: { status: 'paused' } });
-    await service.advance(20 * DAY);
+    await service.advance(20 * DAY_SECONDS);
     expect(await attempts()).toHaveLength(1);
-    expect(await membershipOf(service, who, id)).toMatchObject({ status: 'expired' });
+    expect(await readMembership(service, who, id)).toMatchObject({ status: 'expired' });
   });
 
   it('is not retried once the subscription is canceled', async () => {
     const { who, id, attempts } = await pastDue();
     const canceled = await command(service, who, { id, name: 'cancel', body: { cancel_at_period_end: false } });
     expect(canceled).toMatchObject({ body: { status: 'canceled', next_billing_date: null } });
-    await service.advance(20 * DAY);
+    await service.advance(20 * DAY_SECONDS);
     expect(await attempts()).toHaveLength(1);
   });
 });

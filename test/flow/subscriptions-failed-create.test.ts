@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest';
+import { HOUR_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
 import { atStripe } from './at-stripe.ts';
-import { HOUR, IMPATIENT, MINUTE, type User } from './flow.ts';
+import { IMPATIENT, type User } from './flow.ts';
 import { type ParsedJson, type TestHost, withHost } from './host.ts';
 import { OWN_BILLING, type Subscriber, subscriber, trySubscribe } from './subscribers.ts';
 
 /**
- * The first payment of a subscription is shown, and told of, together with its subscription: a create that failed
- * leaves neither. Every charge, also one with an unknown outcome, is listed.
+ * The first payment of a subscription is listed and published only together with its subscription: a failed create
+ * leaves neither. Every charge is listed, also a charge with an unknown outcome.
  */
 type Payer = Subscriber & { readonly user: User };
 
@@ -18,7 +19,7 @@ interface Case {
   readonly fault?: Readonly<Record<string, unknown>>;
   /** Of the answer. */
   readonly status: number;
-  /** What is there a day later. */
+  /** The records a day later. */
   readonly left: 'nothing' | 'active' | 'canceled';
 }
 
@@ -132,7 +133,7 @@ describe('the create of a subscription that the service bills', () => {
     });
   };
 
-  it('leaves subscription and payment, or neither, whatever becomes of its first charge', {
+  it('leaves both subscription and payment, or neither, for every outcome of its first charge', {
     timeout: 120_000,
   }, async () => {
     const made: { readonly one: Case; readonly who: Payer }[] = [];
@@ -144,13 +145,13 @@ describe('the create of a subscription that the service bills', () => {
       const { status } = await trySubscribe(service, who);
       expect({ name: one.name, status }).toEqual({ name: one.name, status: one.status });
       await service.settle();
-      // What may have been charged is listed at once.
+      // A payment that may have been charged is listed at once.
       const { payments } = await expectTruth(service, who);
       expect({ name: one.name, listed: payments.length }).toEqual({ name: one.name, listed: status === 201 ? 1 : 0 });
       made.push({ one, who });
     };
     for (const one of CASES) await tryCase(one);
-    for (const wait of [2 * MINUTE, HOUR, 26 * HOUR]) {
+    for (const wait of [2 * MINUTE_SECONDS, HOUR_SECONDS, 26 * HOUR_SECONDS]) {
       await service.advance(wait);
       for (const { who } of made) await expectTruth(service, who);
     }
@@ -166,7 +167,7 @@ describe('the create of a subscription that the provider bills', () => {
     await trySubscribe(service, who);
     await service.settle();
     await expectTruth(service, who);
-    await service.advance(26 * HOUR);
+    await service.advance(26 * HOUR_SECONDS);
     await expectTruth(service, who);
   });
 });

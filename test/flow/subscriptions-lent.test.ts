@@ -1,7 +1,9 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { DAY, HOUR, MINUTE, PATIENT } from './flow.ts';
+import { MINUTE } from '../../shared/core/time.ts';
+import { DAY_SECONDS, HOUR_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
+import { PATIENT } from './flow.ts';
 import type { ParsedJson, TestAnswer } from './host.ts';
-import { addMember, newOrganization, newPerson, type Person } from './organization-steps.ts';
+import { addMember, newOrganization, newPerson, type UserWithEmail } from './organization-steps.ts';
 import { saveMethod } from './payers.ts';
 import { withStops } from './stops.ts';
 import { command, patch, payer, readSubscription, type Subscriber, subscribe, trySubscribe } from './subscribers.ts';
@@ -20,8 +22,8 @@ beforeEach(async () => {
 
 interface Team {
   readonly organizationId: string;
-  readonly owner: Person;
-  readonly admin: Person;
+  readonly owner: UserWithEmail;
+  readonly admin: UserWithEmail;
   /** The owner removes the admin. */
   readonly end: () => Promise<void>;
 }
@@ -104,11 +106,11 @@ const interrupted = async ({ state, how, call, executed }: Interrupted & { reado
   const it = await transfer(state === 'past due' ? 'pm_sim_ok_1_then_decline' : 'pm_card_visa');
   if (state === 'past due') {
     await service.moveTo(it.made.current_period_end);
-    await service.advance(2 * HOUR);
+    await service.advance(2 * HOUR_SECONDS);
   }
   expect((await interrupt({ call, executed }, it.act)).status).toBeGreaterThanOrEqual(500);
   await it.end();
-  await service.advance(HOUR);
+  await service.advance(HOUR_SECONDS);
   return it;
 };
 
@@ -118,7 +120,7 @@ const expectFree = async ({ made, card, admin, who }: Transfer, taken: number): 
   expect(await timesTaken(card)).toBe(taken);
   const { current_period_end } = await readSubscription(service, who, made.id);
   await service.moveTo(current_period_end);
-  await service.advance(2 * HOUR);
+  await service.advance(2 * HOUR_SECONDS);
   expect(await timesTaken(card)).toBe(taken);
   const { status } = await service.request('DELETE', `/payment-methods/${card.id}`, admin.options);
   expect(status).toBe(204);
@@ -187,9 +189,9 @@ describe('a subscription with a member’s card whose create was interrupted bef
     const { act, end, here, card } = await creation();
     expect((await interrupt({ call: CREATE, executed: false }, act)).status).toBe(status);
     await end();
-    await service.advance(HOUR);
+    await service.advance(HOUR_SECONDS);
     expect(await here()).toMatchObject(left);
-    await service.advance(32 * DAY);
+    await service.advance(32 * DAY_SECONDS);
     expect(await timesTaken(card)).toBe(0);
   });
 
@@ -199,9 +201,9 @@ describe('a subscription with a member’s card whose create was interrupted bef
     await service.webhookMode('drop');
     expect((await losing({ call: CREATE, executed: true }, act)).status).toBe(201);
     await end();
-    await service.advance(HOUR);
+    await service.advance(HOUR_SECONDS);
     expect(await here()).toMatchObject([{ status: 'active', payment_method_id: null }]);
-    await service.advance(32 * DAY);
+    await service.advance(32 * DAY_SECONDS);
     expect(await here()).toMatchObject([{ status: 'past_due' }]);
     expect(await timesTaken(card)).toBe(1);
   });
@@ -213,12 +215,12 @@ describe('a subscription with a member’s card whose create was interrupted bef
     expect((await stopped({ call: CREATE, executed: true }, act)).status).toBe(500);
     await end();
     await service.fault({ provider: 'provider_a', path: '/v1/', action: 'error_500' });
-    await service.advance(HOUR);
+    await service.advance(HOUR_SECONDS);
     expect(await here()).toEqual([]);
     await service.clearFaults();
-    await service.advance(HOUR);
+    await service.advance(HOUR_SECONDS);
     expect(await here()).toMatchObject([{ status: 'active', payment_method_id: null }]);
-    await service.advance(32 * DAY);
+    await service.advance(32 * DAY_SECONDS);
     expect(await here()).toMatchObject([{ status: 'past_due' }]);
     expect(await timesTaken(card)).toBe(1);
   });
@@ -227,8 +229,7 @@ describe('a subscription with a member’s card whose create was interrupted bef
 it('a member’s card that a request uses during the follow-up of the membership’s end is checked again', async () => {
   const { service, overtaken } = stoppable();
   const { act, end, here, card } = await creation();
-  const minute = MINUTE * 1_000;
-  await service.moveTo(new Date((Math.ceil(service.now() / minute) + 0.5) * minute).toISOString());
+  await service.moveTo(new Date((Math.ceil(service.now() / MINUTE) + 0.5) * MINUTE).toISOString());
   const endMeanwhile = async (): Promise<void> => {
     await end();
     // The first look at what the member lent; the creation is looked at a minute after it began.
@@ -236,9 +237,9 @@ it('a member’s card that a request uses during the follow-up of the membership
   };
   expect((await overtaken(CREATE, endMeanwhile, act)).status).toBe(201);
   expect(await here()).toMatchObject([{ status: 'active', payment_method_id: card.id }]);
-  await service.advance(10 * MINUTE);
+  await service.advance(10 * MINUTE_SECONDS);
   expect(await here()).toMatchObject([{ status: 'active', payment_method_id: null }]);
-  await service.advance(32 * DAY);
+  await service.advance(32 * DAY_SECONDS);
   expect(await here()).toMatchObject([{ status: 'past_due' }]);
   expect(await timesTaken(card)).toBe(1);
 });
@@ -260,6 +261,6 @@ it('a paused subscription with a former member’s card is not resumed, though i
   });
   expect(await service.providerRequests()).toEqual([]);
   expect(await readSubscription(service, asOwner, made.id)).toMatchObject({ status: 'paused' });
-  await service.advance(32 * DAY);
+  await service.advance(32 * DAY_SECONDS);
   expect(await timesTaken(card)).toBe(1);
 });

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { DAY } from '../../shared/core/time.ts';
 import { productBody } from '../builders/reference.ts';
+import { DAY_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
 import { subscriptionBody } from '../builders/subscription.ts';
-import { DAY, MINUTE, signIn } from './flow.ts';
+import { signIn } from './flow.ts';
 import { type ParsedJson, withHost } from './host.ts';
 import { company, createAddress, problemsOf } from './payers.ts';
 import {
@@ -28,7 +30,7 @@ describe('a new subscription', () => {
     const made = await subscribe(service, who);
     expect(made).toMatchObject({ status: 'active', billing_status: 'active', billing_owner: 'service' });
     await service.moveTo(made.current_period_end);
-    await service.advance(MINUTE);
+    await service.advance(MINUTE_SECONDS);
     const renewed = await readSubscription(service, who, made.id);
     expect(renewed).toMatchObject({ status: 'active', current_period_start: made.current_period_end });
     const payments = await paymentsOf(service, who, made.id);
@@ -76,7 +78,7 @@ describe('a new subscription', () => {
       metadata: { plan: 'b' },
       is_guest_subscription: false,
     });
-    expect(Date.parse(made.current_period_end) - Date.parse(made.current_period_start)).toBe(14 * DAY * 1_000);
+    expect(Date.parse(made.current_period_end) - Date.parse(made.current_period_start)).toBe(14 * DAY);
     expect(await readSubscription(service, who, made.id)).toEqual(made);
     const [payment] = await paymentsOf(service, who, made.id);
     expect(payment).toMatchObject({ subtotal_cents: 1_000, total_cents: 1_200, description: 'A plan', ...made.names });
@@ -122,7 +124,7 @@ describe('the price of a subscription', () => {
     const named = { ...who.names, product_id: 'course', trial_days: 14 };
     const same = await service.post('/subscriptions', named, who.options);
     expect(same).toMatchObject({ status: 201, body: { status: 'trialing' } });
-    expect(Date.parse(same.body.trial_end) - Date.parse(same.body.created_at)).toBe(14 * 86_400_000);
+    expect(Date.parse(same.body.trial_end) - Date.parse(same.body.created_at)).toBe(14 * DAY);
     for (const trial_days of [0, 13, 730]) {
       const other = await service.post('/subscriptions', { ...named, trial_days }, who.options);
       expect(other).toMatchObject({
@@ -330,7 +332,7 @@ describe('an update of a subscription', () => {
     const made = await subscribe(service, who, { billing_interval: 'daily' });
     const mastercard = await anotherMethod(service, who, 'pm_card_mastercard');
     await patch(service, who, { id: made.id, body: { payment_method_id: mastercard } });
-    await service.advance(DAY + MINUTE);
+    await service.advance(DAY_SECONDS + MINUTE_SECONDS);
     const [, second] = await paymentsOf(service, who, made.id);
     expect(second).toMatchObject({ payment_method_id: mastercard, status: 'succeeded' });
     await service.post(`/subscriptions/${made.id}/cancel`, { cancel_at_period_end: false }, who.options);
@@ -370,7 +372,7 @@ describe('a guest', () => {
     ]);
     const full = await service.get(`/subscriptions/guest/${email}`, options);
     expect(full.body).toMatchObject([{ id: made.body.id, ...names }]);
-    expect((await service.get('/subscriptions/guest/nobody@example.com')).body).toEqual([]);
+    expect((await service.get('/subscriptions/guest/unknown@example.com')).body).toEqual([]);
     expect((await service.get(`/subscriptions/${made.body.id}`, options)).status).toBe(401);
   });
 });

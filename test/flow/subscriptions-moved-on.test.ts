@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { DAY_SECONDS, HOUR_SECONDS } from '../builders/seconds.ts';
 import { atStripe } from './at-stripe.ts';
-import { DAY, HOUR } from './flow.ts';
 import { type ParsedJson, type TestAnswer, withHost } from './host.ts';
 import { company, problemsOf, saveMethod } from './payers.ts';
 import {
@@ -90,7 +90,7 @@ describe('a subscription that ended at Stripe without an event here', () => {
       body: { code: 'INVALID_STATE' },
     });
     expect((await there(made.id)).map((one) => one.status)).toEqual(['canceled']);
-    await service.advance(2 * HOUR);
+    await service.advance(2 * HOUR_SECONDS);
     expect((await there(made.id)).map((one) => one.status)).toEqual(['canceled']);
   });
 
@@ -187,7 +187,7 @@ describe('a pause that ended at Stripe without an event here', () => {
     const who = await subscriber(service);
     const made = await subscribe(service, who, { billing_interval: 'weekly' });
     await pause(who, made.id);
-    await service.advance(8 * DAY);
+    await service.advance(8 * DAY_SECONDS);
     await endAtStripe(made);
     expect(await resume(who, made.id)).toMatchObject({ status: 409, body: { code: 'INVALID_STATE' } });
     expect(await readSubscription(service, who, made.id)).toMatchObject({ status: 'canceled' });

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { DAY, HOUR, IMPATIENT } from './flow.ts';
+import { DAY_SECONDS, HOUR_SECONDS } from '../builders/seconds.ts';
+import { IMPATIENT } from './flow.ts';
 import { type ParsedJson, withHost } from './host.ts';
 import { command, paymentsOf, readSubscription, subscribe, subscriber, trySubscribe } from './subscribers.ts';
 
@@ -23,14 +24,14 @@ const there = async (id: string): Promise<ParsedJson[]> =>
   (await service.ledger()).subscriptions.filter((one: ParsedJson) => one.subscription_id === id);
 
 describe('a subscription that is made once more at its provider', () => {
-  it('stands, though the answer is lost and its event comes first', async () => {
+  it('succeeds when the answer is lost and its event arrives first', async () => {
     const who = await subscriber(service);
     const { id } = await subscribe(service, who);
     await command(service, who, { id, name: 'cancel', body: NOW });
-    await service.advance(32 * DAY);
+    await service.advance(32 * DAY_SECONDS);
     await lose();
     await command(service, who, { id, name: 'reactivate' });
-    await service.advance(HOUR);
+    await service.advance(HOUR_SECONDS);
     expect(await readSubscription(service, who, id)).toMatchObject({ status: 'active' });
     expect((await there(id)).map(({ status }) => status)).toEqual(['canceled', 'active']);
   });
@@ -41,14 +42,14 @@ describe('a subscription that is made once more at its provider', () => {
     await service.webhookMode('drop');
     await service.fault({ provider: 'provider_a', path: '/v1/subscriptions', action: 'error_500' });
     await service.moveTo(made.current_period_end);
-    await service.advance(2 * HOUR);
+    await service.advance(2 * HOUR_SECONDS);
     await service.clearFaults();
     expect(await paymentsOf(service, who, made.id)).toHaveLength(1);
     await command(service, who, { id: made.id, name: 'cancel', body: NOW });
     const again = await command(service, who, { id: made.id, name: 'reactivate' });
     expect(again.body).toMatchObject({ status: 'active', current_period_start: made.current_period_end });
     expect(await paymentsOf(service, who, made.id)).toHaveLength(2);
-    await service.advance(HOUR);
+    await service.advance(HOUR_SECONDS);
     expect((await paymentsOf(service, who, made.id)).map(({ status }) => status)).toEqual(['succeeded', 'succeeded']);
     expect((await there(made.id)).map(({ status }) => status)).toEqual(['canceled', 'trialing']);
   });
@@ -68,7 +69,7 @@ describe('a subscription that is made once more at its provider', () => {
       type: 'subscription.deleted',
       object: { ...object, id: former },
     });
-    await service.advance(HOUR);
+    await service.advance(HOUR_SECONDS);
     const now = await readSubscription(service, who, id);
     expect(now).toMatchObject({ status: 'active' });
     expect(now.provider_subscription_id).not.toBe(former);
@@ -87,7 +88,7 @@ describe('a first charge', () => {
       status: 200,
       body: { status: 'canceled' },
     });
-    await service.advance(2 * HOUR);
+    await service.advance(2 * HOUR_SECONDS);
     expect((await there(id)).map(({ status }) => status)).toEqual(['canceled']);
   });
 
@@ -95,7 +96,7 @@ describe('a first charge', () => {
     const who = await subscriber(service, 'pm_sim_processing_ok');
     const made = await subscribe(service, who);
     expect(made).toMatchObject({ status: 'past_due', billing_status: 'pending' });
-    await service.advance(HOUR);
+    await service.advance(HOUR_SECONDS);
     expect(await readSubscription(service, who, made.id)).toMatchObject({ status: 'active', billing_status: 'active' });
   });
 });

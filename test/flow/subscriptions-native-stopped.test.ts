@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, inject, test, vi } from 'vitest';
-import { DAY, HOUR, PATIENT, signIn, YEAR } from './flow.ts';
+import { DAY_SECONDS, HOUR_SECONDS, YEAR_SECONDS } from '../builders/seconds.ts';
+import { PATIENT, signIn } from './flow.ts';
 import type { ParsedJson, TestAnswer } from './host.ts';
 import { company, saveMethod } from './payers.ts';
 import { withStops } from './stops.ts';
@@ -24,7 +25,7 @@ interface Case {
   readonly act: () => Promise<TestAnswer>;
 }
 
-/** More than there are ways to stop any of these. */
+/** More than the number of calls that any of these commands makes. */
 const ENOUGH = scale > 1 ? 32 : 17;
 
 /**
@@ -45,7 +46,7 @@ const stopEverywhere = async (
     const { status } = await stopped(way, () => cases[index]?.act() ?? Promise.reject(new Error('too few cases')));
     if (status >= 300) expect(status).toBeGreaterThanOrEqual(500);
   }
-  await service.advance(26 * HOUR);
+  await service.advance(26 * HOUR_SECONDS);
   for (const [index, way] of ways.entries()) {
     const one = cases[index];
     if (one) await check(one.who, way.name);
@@ -87,7 +88,7 @@ const weekly = async (): Promise<{ readonly who: Subscriber; readonly made: Pars
 };
 
 describe('what is stopped on its way to the provider', () => {
-  test('(a creation) stands there and here, paid once; or nowhere, and nothing is paid', () =>
+  test('(a creation) exists at the provider and here, paid once; or at neither, unpaid', () =>
     stopEverywhere(
       async () => {
         const { service } = stoppable();
@@ -101,7 +102,7 @@ describe('what is stopped on its way to the provider', () => {
       },
     ));
 
-  // A provider that is down for a day is asked again 300 times.
+  // The service retries 300 times while the provider is down for a day.
   if (scale > 1) {
     test('(a creation) is not made again a day later, when the provider has forgotten that it was asked', async () => {
       const { service, watch, stopped } = stoppable();
@@ -114,9 +115,9 @@ describe('what is stopped on its way to the provider', () => {
         500,
       );
       await service.fault({ provider: 'provider_a', path: '/v1/', action: 'error_500' });
-      await service.advance(25 * HOUR);
+      await service.advance(25 * HOUR_SECONDS);
       await service.clearFaults();
-      await service.advance(HOUR);
+      await service.advance(HOUR_SECONDS);
       expect(await stateOf(who)).toEqual({ here: ['active'], there: ['active'], paid: 1, payments: 1 });
     });
   }
@@ -135,7 +136,7 @@ describe('what is stopped on its way to the provider', () => {
         const gone = { here: ['canceled'], there: [], paid: 1, payments: 1 };
         expect({ way, ...found }).toEqual({ way, ...(found.paid === 2 ? back : gone) });
       },
-      8 * DAY,
+      8 * DAY_SECONDS,
     ));
 
   test('(the end of a pause) is charged once, or not at all', () =>
@@ -152,7 +153,7 @@ describe('what is stopped on its way to the provider', () => {
         const still = { here: ['paused'], paid: 1, payments: 1 };
         expect({ way, ...found }).toEqual({ way, there: ['active'], ...(found.paid === 2 ? back : still) });
       },
-      8 * DAY,
+      8 * DAY_SECONDS,
     ));
 
   test('(a method of another customer) leaves one that will charge, and what was paid for stays paid for', () =>
@@ -160,11 +161,11 @@ describe('what is stopped on its way to the provider', () => {
       async () => {
         const { service } = stoppable();
         const { id: organization_id, owner } = await company(service);
-        const { options } = await signIn(service, { user_id: owner.userId, expires_in: YEAR });
+        const { options } = await signIn(service, { user_id: owner.userId, expires_in: YEAR_SECONDS });
         const paying = await payer(service, options, { token: 'pm_card_visa', fields: { organization_id } });
         const made = await subscribe(service, paying, { organization_id });
         const method = await saveMethod(service, options);
-        const inside = await signIn(service, { user_id: owner.userId, organization_id, expires_in: YEAR });
+        const inside = await signIn(service, { user_id: owner.userId, organization_id, expires_in: YEAR_SECONDS });
         return {
           who: { ...paying, options: inside.options },
           act: () => patch(service, paying, { id: made.id, body: { payment_method_id: method.id } }),

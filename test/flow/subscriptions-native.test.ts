@@ -1,25 +1,27 @@
 import { describe, expect, it } from 'vitest';
-import { DAY, HOUR, IMPATIENT, MINUTE } from './flow.ts';
+import { DAY } from '../../shared/core/time.ts';
+import { DAY_SECONDS, HOUR_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
+import { IMPATIENT } from './flow.ts';
 import { type ParsedJson, type TestHost, withHost } from './host.ts';
 import {
   anotherMethod,
   command,
-  membershipOf,
   patch,
   paymentsOf,
+  readMembership,
   readSubscription,
   type Subscriber,
-  storyOf,
   subscribe,
   subscriber,
   subscribeToGold,
+  subscriptionEventsOf,
   trySubscribe,
 } from './subscribers.ts';
 
 const CANCEL_NOW = { cancel_at_period_end: false };
 const statuses = (payments: readonly ParsedJson[]): string[] => payments.map(({ status }) => status);
 
-/** What the provider holds of one subscription, its invoices and what was paid for them. */
+/** The provider's ledger of one subscription: its invoices and their payments. */
 const there = async (service: TestHost, id: string) => {
   const ledger = await service.ledger();
   const subscriptions = ledger.subscriptions.filter(({ subscription_id }: ParsedJson) => subscription_id === id);
@@ -63,11 +65,11 @@ describe('a provider-billed subscription', () => {
     await service.settle();
     await expectAgreement(service, who, made.id);
     await service.moveTo(made.current_period_end);
-    await service.advance(2 * HOUR);
+    await service.advance(2 * HOUR_SECONDS);
     const renewed = await expectAgreement(service, who, made.id);
     expect(renewed.current_period_start).toBe(made.current_period_end);
     expect(statuses(await paymentsOf(service, who, made.id))).toEqual(['succeeded', 'succeeded']);
-    expect(await membershipOf(service, who, made.id)).toMatchObject({
+    expect(await readMembership(service, who, made.id)).toMatchObject({
       status: 'active',
       ends_at: renewed.current_period_end,
     });
@@ -87,27 +89,27 @@ describe('a provider-billed subscription', () => {
     const who = await subscriber(service);
     const made = await subscribeToGold(service, who, { trial_days: 5 });
     expect(made).toMatchObject({ status: 'trialing', billing_status: 'trialing' });
-    await service.advance(5 * DAY - HOUR);
-    expect(storyOf(service, made.id)).toEqual([
+    await service.advance(5 * DAY_SECONDS - HOUR_SECONDS);
+    expect(subscriptionEventsOf(service, made.id)).toEqual([
       'subscription.created created',
       'membership.pending pending',
       'subscription.updated trial_will_end',
     ]);
     expect(await paymentsOf(service, who, made.id)).toEqual([]);
-    await service.advance(3 * HOUR);
+    await service.advance(3 * HOUR_SECONDS);
     await expectAgreement(service, who, made.id);
     expect(statuses(await paymentsOf(service, who, made.id))).toEqual(['succeeded']);
-    expect(storyOf(service, made.id)).toContain('membership.activated active');
+    expect(subscriptionEventsOf(service, made.id)).toContain('membership.activated active');
     await command(service, who, { id: made.id, name: 'cancel', body: CANCEL_NOW });
   });
 
   it('gives no membership where the first charge after its trial fails', async () => {
     const who = await subscriber(service, 'pm_card_chargeCustomerFail');
     const made = await subscribeToGold(service, who, { trial_days: 5 });
-    await service.advance(5 * DAY + 3 * HOUR);
+    await service.advance(5 * DAY_SECONDS + 3 * HOUR_SECONDS);
     expect(await expectAgreement(service, who, made.id)).toMatchObject({ status: 'past_due' });
-    expect(await membershipOf(service, who, made.id)).toMatchObject({ status: 'pending', starts_at: null });
-    expect(storyOf(service, made.id)).not.toContain('membership.activated active');
+    expect(await readMembership(service, who, made.id)).toMatchObject({ status: 'pending', starts_at: null });
+    expect(subscriptionEventsOf(service, made.id)).not.toContain('membership.activated active');
     await command(service, who, { id: made.id, name: 'cancel', body: CANCEL_NOW });
   });
 
@@ -117,15 +119,15 @@ describe('a provider-billed subscription', () => {
     const failing = await anotherMethod(service, who, 'pm_card_chargeCustomerFail');
     expect((await patch(service, who, { id: made.id, body: { payment_method_id: failing } })).status).toBe(200);
     await service.moveTo(made.current_period_end);
-    await service.advance(2 * HOUR);
+    await service.advance(2 * HOUR_SECONDS);
     expect(await expectAgreement(service, who, made.id)).toMatchObject({
       status: 'past_due',
       billing_status: 'retrying',
-      next_billing_date: new Date(Date.parse(made.current_period_end) + DAY * 1_000).toISOString(),
+      next_billing_date: new Date(Date.parse(made.current_period_end) + DAY).toISOString(),
     });
-    expect(storyOf(service, made.id).filter((told) => told.endsWith('payment_failed'))).toHaveLength(1);
+    expect(subscriptionEventsOf(service, made.id).filter((name) => name.endsWith('payment_failed'))).toHaveLength(1);
     expect(statuses(await paymentsOf(service, who, made.id))).toEqual(['succeeded', 'failed']);
-    expect(await membershipOf(service, who, made.id)).toMatchObject({ ends_at: made.current_period_end });
+    expect(await readMembership(service, who, made.id)).toMatchObject({ ends_at: made.current_period_end });
     const good = await anotherMethod(service, who);
     expect(await patch(service, who, { id: made.id, body: { payment_method_id: good } })).toMatchObject({
       status: 200,
@@ -143,18 +145,18 @@ describe('a provider-billed subscription', () => {
     const failing = await anotherMethod(service, who, 'pm_card_chargeCustomerFail');
     await patch(service, who, { id: made.id, body: { payment_method_id: failing } });
     await service.moveTo(made.current_period_end);
-    await service.advance(20 * DAY);
+    await service.advance(20 * DAY_SECONDS);
     const [, failed] = await paymentsOf(service, who, made.id);
     const [invoice] = (await there(service, made.id)).invoices.slice(-1);
-    const told = service.busEvents('payment.failed').map(({ detail }: ParsedJson) => detail.payload.data);
+    const failures = service.busEvents('payment.failed').map(({ detail }: ParsedJson) => detail.payload.data);
     expect(invoice.attempts).toBeGreaterThan(1);
-    expect(told.filter(({ payment_id }) => payment_id === failed?.id)).toHaveLength(invoice.attempts);
+    expect(failures.filter(({ payment_id }) => payment_id === failed?.id)).toHaveLength(invoice.attempts);
     expect(await readSubscription(service, who, made.id)).toMatchObject({
       status: 'canceled',
       billing_status: 'ended',
     });
     expect((await there(service, made.id)).subscriptions.at(-1).status).toBe('canceled');
-    expect(await membershipOf(service, who, made.id)).toMatchObject({ status: 'cancelled' });
+    expect(await readMembership(service, who, made.id)).toMatchObject({ status: 'cancelled' });
   });
 
   it('is canceled at the end of the period, and the cancellation can be withdrawn', async () => {
@@ -171,7 +173,7 @@ describe('a provider-billed subscription', () => {
       body: { status: 'active', cancel_at_period_end: false },
     });
     await service.moveTo(ended.current_period_end);
-    await service.advance(2 * HOUR);
+    await service.advance(2 * HOUR_SECONDS);
     expect(await readSubscription(service, who, ended.id)).toMatchObject({ status: 'canceled' });
     expect(await readSubscription(service, who, kept.id)).toMatchObject({ status: 'active' });
     expect(statuses(await paymentsOf(service, who, ended.id))).toEqual(['succeeded']);
@@ -193,13 +195,13 @@ describe('a provider-billed subscription', () => {
     expect(again.body.provider_subscription_id).not.toBe(made.provider_subscription_id);
     expect(await paymentsOf(service, who, made.id)).toHaveLength(1);
     await service.moveTo(made.current_period_end);
-    await service.advance(2 * HOUR);
+    await service.advance(2 * HOUR_SECONDS);
     const renewed = await expectAgreement(service, who, made.id);
     expect(renewed).toMatchObject({ status: 'active', current_period_start: made.current_period_end });
     expect(statuses(await paymentsOf(service, who, made.id))).toEqual(['succeeded', 'succeeded']);
 
     await command(service, who, { id: made.id, name: 'cancel', body: CANCEL_NOW });
-    await service.advance(40 * DAY);
+    await service.advance(40 * DAY_SECONDS);
     expect(await command(service, who, { id: made.id, name: 'reactivate' })).toMatchObject({
       status: 200,
       body: { status: 'active' },
@@ -217,7 +219,7 @@ describe('a provider-billed subscription', () => {
       status: 200,
       body: { status: 'paused' },
     });
-    await service.advance(10 * DAY);
+    await service.advance(10 * DAY_SECONDS);
     expect(await command(service, who, { id: made.id, name: 'resume' })).toMatchObject({
       status: 200,
       body: { status: 'active', current_period_end: made.current_period_end },
@@ -233,16 +235,16 @@ describe('a provider-billed subscription', () => {
     await service.settle();
     for (const month of [1, 2]) {
       expect(await command(service, who, { id: made.id, name: 'pause' })).toMatchObject({ status: 200 });
-      await service.advance(40 * DAY);
+      await service.advance(40 * DAY_SECONDS);
       expect(await readSubscription(service, who, made.id)).toMatchObject({ status: 'paused' });
-      expect(await membershipOf(service, who, made.id)).toMatchObject({ status: 'expired' });
+      expect(await readMembership(service, who, made.id)).toMatchObject({ status: 'expired' });
       const resumed = await command(service, who, { id: made.id, name: 'resume' });
       expect(resumed).toMatchObject({ status: 200, body: { status: 'active' } });
       await service.settle();
       const now = await expectAgreement(service, who, made.id);
       expect(Date.parse(now.current_period_start)).toBe(Math.floor(service.now() / 1_000) * 1_000);
       expect(await paymentsOf(service, who, made.id)).toHaveLength(1 + month);
-      const membership = await membershipOf(service, who, made.id);
+      const membership = await readMembership(service, who, made.id);
       expect(membership).toMatchObject({ status: 'active', ends_at: now.current_period_end });
     }
     await command(service, who, { id: made.id, name: 'cancel', body: CANCEL_NOW });
@@ -254,7 +256,7 @@ describe('a provider-billed subscription', () => {
     const failing = await anotherMethod(service, who, 'pm_card_chargeCustomerFail');
     await patch(service, who, { id: made.id, body: { payment_method_id: failing } });
     await command(service, who, { id: made.id, name: 'pause' });
-    await service.advance(40 * DAY);
+    await service.advance(40 * DAY_SECONDS);
     const declined = { status: 402, body: { code: 'PAYMENT_DECLINED', details: { decline_code: 'do_not_honor' } } };
     expect(await command(service, who, { id: made.id, name: 'resume' })).toMatchObject(declined);
     expect(await command(service, who, { id: made.id, name: 'resume' })).toMatchObject(declined);
@@ -271,7 +273,7 @@ describe('a provider-billed subscription', () => {
     const who = await subscriber(service);
     const made = await subscribe(service, who);
     await command(service, who, { id: made.id, name: 'pause' });
-    await service.advance(40 * DAY);
+    await service.advance(40 * DAY_SECONDS);
     await service.webhookMode('drop');
     const path = `/v1/subscriptions/${made.provider_subscription_id}`;
     await service.fault({ provider: 'provider_a', method: 'POST', path, action: 'timeout_after', times: 1 });
@@ -311,14 +313,14 @@ describe('the events of a provider-billed subscription', () => {
       const failing = await anotherMethod(service, who, 'pm_card_chargeCustomerFail');
       await patch(service, who, { id: bad.id, body: { payment_method_id: failing } });
       await service.moveTo(good.current_period_end);
-      // Longer than any event is late, and than the provider is left unread.
-      await service.advance(6 * HOUR);
+      // Longer than the longest delay of an event and than the interval between syncs.
+      await service.advance(6 * HOUR_SECONDS);
       await expectAgreement(service, who, good.id);
       expect(await expectAgreement(service, who, bad.id)).toMatchObject({ status: 'past_due' });
       expect(statuses(await paymentsOf(service, who, bad.id)).toSorted()).toEqual(['failed', 'succeeded']);
       for (const { id } of [good, bad]) await command(service, who, { id, name: 'cancel', body: CANCEL_NOW });
       await service.webhookMode('normal');
-      await service.advance(2 * HOUR);
+      await service.advance(2 * HOUR_SECONDS);
     },
   );
 
@@ -328,7 +330,7 @@ describe('the events of a provider-billed subscription', () => {
       await service.fault({ provider: 'provider_a', path: '/v1/subscriptions', times: 1, action });
       const made = await subscribe(service, who);
       expect(['active', 'past_due']).toContain(made.status);
-      await service.advance(10 * MINUTE);
+      await service.advance(10 * MINUTE_SECONDS);
       await expectAgreement(service, who, made.id);
       expect(await readSubscription(service, who, made.id)).toMatchObject({ status: 'active' });
       const { subscriptions, charges } = await there(service, made.id);
@@ -342,23 +344,23 @@ describe('the events of a provider-billed subscription', () => {
     const made = await subscribeToGold(service, who);
     await service.settle();
     const at = Math.floor(service.now() / 1_000);
-    const tell = async (type: string, minutes: number, object: object = {}) => {
+    const sendEvent = async (type: string, minutes: number, object: object = {}) => {
       await service.sendEvent({
         type,
-        created: at + minutes * MINUTE,
+        created: at + minutes * MINUTE_SECONDS,
         object: { id: made.provider_subscription_id, ...object },
       });
       await service.settle();
       return (await readSubscription(service, who, made.id)).status;
     };
-    const invoice = { id: 'in_told', subscription: made.provider_subscription_id, amount: 1_900, currency: 'usd' };
-    expect(await tell('invoice.payment_failed', 10, { ...invoice, status: 'failed' })).toBe('past_due');
-    expect(await tell('invoice.payment_succeeded', 20, { ...invoice, status: 'succeeded' })).toBe('active');
-    expect(await tell('subscription.updated', 30, { status: 'paused' })).toBe('paused');
-    expect(await tell('subscription.updated', 25, { status: 'active' })).toBe('paused');
-    expect(await tell('subscription.updated', 40, { status: 'active' })).toBe('active');
-    expect(await tell('subscription.deleted', 50, { status: 'canceled' })).toBe('canceled');
-    expect(await tell('subscription.updated', 60, { status: 'active' })).toBe('canceled');
+    const invoice = { id: 'in_reported', subscription: made.provider_subscription_id, amount: 1_900, currency: 'usd' };
+    expect(await sendEvent('invoice.payment_failed', 10, { ...invoice, status: 'failed' })).toBe('past_due');
+    expect(await sendEvent('invoice.payment_succeeded', 20, { ...invoice, status: 'succeeded' })).toBe('active');
+    expect(await sendEvent('subscription.updated', 30, { status: 'paused' })).toBe('paused');
+    expect(await sendEvent('subscription.updated', 25, { status: 'active' })).toBe('paused');
+    expect(await sendEvent('subscription.updated', 40, { status: 'active' })).toBe('active');
+    expect(await sendEvent('subscription.deleted', 50, { status: 'canceled' })).toBe('canceled');
+    expect(await sendEvent('subscription.updated', 60, { status: 'active' })).toBe('canceled');
     expect(await paymentsOf(service, who, made.id)).toHaveLength(1);
   });
 });

@@ -1,17 +1,18 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import { eventsOf, HOUR, IMPATIENT, MINUTE } from './flow.ts';
+import { HOUR_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
+import { eventsOf, IMPATIENT } from './flow.ts';
 import { withHost } from './host.ts';
 import {
   OWN_BILLING,
   paymentsOf,
   readSubscription,
-  storyOf,
   subscribe,
   subscriber,
+  subscriptionEventsOf,
   trySubscribe,
 } from './subscribers.ts';
 
-/** Charges of subscriptions of which the provider certainly did nothing (429): no attempt is counted, none is lost. */
+/** Charges of subscriptions that the provider refused unprocessed (429): no attempt is counted, and none is lost. */
 const service = withHost({ frozen: true, env: { ...OWN_BILLING, ...IMPATIENT } });
 afterEach(() => service.clearFaults());
 
@@ -24,15 +25,15 @@ describe.each([
     const { id, current_period_end } = await subscribe(service, who);
     await service.fault({ provider: 'provider_a', path, action: 'rate_limit' });
     await service.moveTo(current_period_end);
-    await service.advance(20 * MINUTE);
+    await service.advance(20 * MINUTE_SECONDS);
     expect(await readSubscription(service, who, id)).toMatchObject({ status: 'active' });
-    expect(storyOf(service, id).join()).not.toContain('payment_failed');
+    expect(subscriptionEventsOf(service, id).join()).not.toContain('payment_failed');
     await service.clearFaults();
-    await service.advance(10 * MINUTE);
+    await service.advance(10 * MINUTE_SECONDS);
     const payments = await paymentsOf(service, who, id);
     expect(payments).toMatchObject([{ status: 'succeeded' }, { status: 'succeeded' }]);
     expect(eventsOf(service, payments[1].id)).toEqual(['payment.created', 'payment.succeeded']);
-    expect(storyOf(service, id).at(-1)).toContain('renewed');
+    expect(subscriptionEventsOf(service, id).at(-1)).toContain('renewed');
   });
 });
 
@@ -43,7 +44,7 @@ test('a subscription whose first charge was not done is refused with 503, and th
   expect(refused).toMatchObject({ status: 503, body: { code: 'PROVIDER_UNAVAILABLE' } });
   expect((await service.get('/subscriptions', who.options)).body).toEqual([]);
   await service.clearFaults();
-  await service.advance(HOUR);
+  await service.advance(HOUR_SECONDS);
   expect((await service.get('/subscriptions', who.options)).body).toEqual([]);
   const { id } = await subscribe(service, who);
   expect(await paymentsOf(service, who, id)).toMatchObject([{ status: 'succeeded' }]);

@@ -6,7 +6,7 @@ import { OWN_BILLING, readSubscription, type Subscriber, subscribe, subscriber }
 describe('what a subscription needs', () => {
   const billedHere = withStops(OWN_BILLING);
 
-  /** Deletes what the subscriber has, and makes a subscription of it once it is gone at the provider. */
+  /** Creates a subscription during the deletion of a record that it names, after the provider has removed the record. */
   const deletedMeanwhile = async (pathOf: (names: Subscriber['names']) => string): Promise<ParsedJson> => {
     const { service, overtaken } = billedHere();
     const who = await subscriber(service);

@@ -1,18 +1,19 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { DAY, HOUR, IMPATIENT, itemsOf, MINUTE } from './flow.ts';
+import { DAY_SECONDS, HOUR_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
+import { IMPATIENT, itemsOf } from './flow.ts';
 import { type ParsedJson, withHost } from './host.ts';
 import { company } from './payers.ts';
 import {
   anotherMethod,
   command,
-  membershipOf,
   payer,
   paymentsOf,
+  readMembership,
   readSubscription,
-  storyOf,
   subscribe,
   subscriber,
   subscribeToGold,
+  subscriptionEventsOf,
 } from './subscribers.ts';
 
 /** Reactivation and resumption: requests during an open charge, and the records of a former payer. */
@@ -26,19 +27,19 @@ const PENDING = { provider_id: 'provider_b' };
 const statuses = (payments: readonly ParsedJson[]): string[] => payments.map(({ status }) => status);
 
 describe('a charge that begins a period, while it is pending', () => {
-  it('does not wipe a wish to cancel at the end of that period', async () => {
+  it('keeps a scheduled cancellation at the end of that period', async () => {
     const who = await subscriber(service, 'SIM-PENDING-OK', PENDING);
     const made = await subscribe(service, who);
     expect(made).toMatchObject({ status: 'past_due', billing_status: 'pending' });
     expect(await command(service, who, { id: made.id, name: 'cancel' })).toMatchObject({
       body: { cancel_at_period_end: true },
     });
-    await service.advance(HOUR);
+    await service.advance(HOUR_SECONDS);
     expect(await readSubscription(service, who, made.id)).toMatchObject({
       status: 'active',
       cancel_at_period_end: true,
     });
-    await service.advance(40 * DAY);
+    await service.advance(40 * DAY_SECONDS);
     expect(await readSubscription(service, who, made.id)).toMatchObject({ status: 'canceled' });
     expect(statuses(await paymentsOf(service, who, made.id))).toEqual(['succeeded']);
   });
@@ -50,8 +51,8 @@ describe('a charge that begins a period, while it is pending', () => {
     const who = await subscriber(service, 'SIM-OK', PENDING);
     const made = await subscribeToGold(service, who);
     await command(service, who, { id: made.id, name: leave, body: leave === 'cancel' ? NOW : {} });
-    await service.advance(40 * DAY);
-    const ended = await membershipOf(service, who, made.id);
+    await service.advance(40 * DAY_SECONDS);
+    const ended = await readMembership(service, who, made.id);
     expect(ended).toMatchObject({ status: before });
     const failing = await anotherMethodOf(who, 'SIM-PENDING-FAIL');
     await service.request('PATCH', `/subscriptions/${made.id}`, {
@@ -62,10 +63,12 @@ describe('a charge that begins a period, while it is pending', () => {
       status: 200,
       body: { status: 'past_due', billing_status: 'pending', canceled_at: null },
     });
-    expect(await membershipOf(service, who, made.id)).toMatchObject({ status: before, ends_at: ended.ends_at });
-    await service.advance(DAY);
+    expect(await readMembership(service, who, made.id)).toMatchObject({ status: before, ends_at: ended.ends_at });
+    await service.advance(DAY_SECONDS);
     expect(await readSubscription(service, who, made.id)).toMatchObject({ status: 'canceled' });
-    expect(storyOf(service, made.id).filter((told) => told === 'membership.activated active')).toHaveLength(1);
+    expect(
+      subscriptionEventsOf(service, made.id).filter((name) => name === 'membership.activated active'),
+    ).toHaveLength(1);
   });
 
   const anotherMethodOf = async (who: Awaited<ReturnType<typeof subscriber>>, token: string): Promise<string> => {
@@ -76,7 +79,7 @@ describe('a charge that begins a period, while it is pending', () => {
   };
 });
 
-describe('a subscription whose payer has gone', () => {
+describe('a subscription without a payer', () => {
   it('does not come back without its customer', async () => {
     for (const fields of [{}, PENDING]) {
       const who = await subscriber(service, fields === PENDING ? 'SIM-OK' : 'pm_card_visa', fields);
@@ -91,13 +94,13 @@ describe('a subscription whose payer has gone', () => {
     }
   });
 
-  it('asks for another method where its own has been deleted', async () => {
+  it('requires another method after the deletion of its own', async () => {
     const who = await subscriber(service);
     const made = await subscribe(service, who);
     await command(service, who, { id: made.id, name: 'cancel', body: NOW });
     const removed = await service.request('DELETE', `/payment-methods/${who.names.payment_method_id}`, who.options);
     expect(removed.status).toBe(204);
-    await service.advance(40 * DAY);
+    await service.advance(40 * DAY_SECONDS);
     expect(await command(service, who, { id: made.id, name: 'reactivate' })).toMatchObject({
       status: 400,
       body: { code: 'PAYMENT_METHOD_REQUIRED' },
@@ -131,7 +134,7 @@ describe('an organization whose subscription may have been made after all', () =
     await service.clearFaults();
     expect(await remove()).toMatchObject({ status: 200 });
     await service.webhookMode('normal');
-    await service.advance(10 * MINUTE);
+    await service.advance(10 * MINUTE_SECONDS);
     const left = await itemsOf(service);
     expect(left.filter(({ pk, sk }) => pk === `SUB#${made.id}` && sk === 'SUB')).toEqual([]);
     const { subscriptions } = await service.ledger();

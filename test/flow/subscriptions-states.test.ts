@@ -1,18 +1,20 @@
 import { describe, expect, it } from 'vitest';
-import { DAY, HOUR, IMPATIENT, MINUTE } from './flow.ts';
+import { DAY } from '../../shared/core/time.ts';
+import { DAY_SECONDS, HOUR_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
+import { IMPATIENT } from './flow.ts';
 import { type ParsedJson, withHost } from './host.ts';
 import {
   anotherMethod,
   command,
-  membershipOf,
   OWN_BILLING,
   patch,
   paymentsOf,
+  readMembership,
   readSubscription,
-  storyOf,
   subscribe,
   subscriber,
   subscribeToGold,
+  subscriptionEventsOf,
   trySubscribe,
 } from './subscribers.ts';
 
@@ -27,23 +29,26 @@ describe('a subscription’s trial', () => {
     const made = await subscribeToGold(service, who, { trial_days: 10 });
     expect(made).toMatchObject({ status: 'trialing', billing_status: 'trialing' });
     expect([made.current_period_end, made.next_billing_date]).toEqual([made.trial_end, made.trial_end]);
-    expect(Date.parse(made.trial_end) - Date.parse(made.created_at)).toBe(10 * DAY * 1_000);
-    await service.advance(7 * DAY - MINUTE);
-    expect(storyOf(service, made.id)).toEqual(['subscription.created created', 'membership.pending pending']);
-    await service.advance(2 * MINUTE);
-    expect(storyOf(service, made.id).slice(2)).toEqual(['subscription.updated trial_will_end']);
-    await service.advance(3 * DAY - 2 * MINUTE);
+    expect(Date.parse(made.trial_end) - Date.parse(made.created_at)).toBe(10 * DAY);
+    await service.advance(7 * DAY_SECONDS - MINUTE_SECONDS);
+    expect(subscriptionEventsOf(service, made.id)).toEqual([
+      'subscription.created created',
+      'membership.pending pending',
+    ]);
+    await service.advance(2 * MINUTE_SECONDS);
+    expect(subscriptionEventsOf(service, made.id).slice(2)).toEqual(['subscription.updated trial_will_end']);
+    await service.advance(3 * DAY_SECONDS - 2 * MINUTE_SECONDS);
     expect(await paymentsOf(service, who, made.id)).toEqual([]);
-    await service.advance(2 * MINUTE);
+    await service.advance(2 * MINUTE_SECONDS);
     const running = await readSubscription(service, who, made.id);
     expect(running).toMatchObject({ status: 'active', current_period_start: made.trial_end });
     expect(statuses(await paymentsOf(service, who, made.id))).toEqual(['succeeded']);
-    expect(await membershipOf(service, who, made.id)).toMatchObject({
+    expect(await readMembership(service, who, made.id)).toMatchObject({
       status: 'active',
       starts_at: made.trial_end,
       ends_at: running.current_period_end,
     });
-    expect(storyOf(service, made.id).slice(3)).toEqual([
+    expect(subscriptionEventsOf(service, made.id).slice(3)).toEqual([
       'subscription.updated trial_ended',
       'membership.activated active',
     ]);
@@ -52,15 +57,18 @@ describe('a subscription’s trial', () => {
   it('shorter than three days is announced at once, and only once', async () => {
     const who = await subscriber(service);
     const made = await subscribe(service, who, { trial_days: 2 });
-    await service.advance(MINUTE);
-    await service.advance(DAY);
-    expect(storyOf(service, made.id)).toEqual(['subscription.created created', 'subscription.updated trial_will_end']);
+    await service.advance(MINUTE_SECONDS);
+    await service.advance(DAY_SECONDS);
+    expect(subscriptionEventsOf(service, made.id)).toEqual([
+      'subscription.created created',
+      'subscription.updated trial_will_end',
+    ]);
   });
 
   it('whose first charge is declined becomes past due, and the charge is retried', async () => {
     const who = await subscriber(service, 'pm_card_chargeCustomerFail');
     const made = await subscribe(service, who, { trial_days: 1 });
-    await service.advance(DAY + MINUTE);
+    await service.advance(DAY_SECONDS + MINUTE_SECONDS);
     expect(await readSubscription(service, who, made.id)).toMatchObject({
       status: 'past_due',
       billing_status: 'retrying',
@@ -74,7 +82,7 @@ describe('a subscription’s trial', () => {
       status: 200,
       body: { status: 'trialing', cancel_at_period_end: true },
     });
-    await service.advance(DAY + MINUTE);
+    await service.advance(DAY_SECONDS + MINUTE_SECONDS);
     expect(await readSubscription(service, who, made.id)).toMatchObject({ status: 'canceled' });
     expect(await paymentsOf(service, who, made.id)).toEqual([]);
   });
@@ -95,9 +103,9 @@ describe('a subscription with a price of zero', () => {
     const who = await subscriber(service);
     const made = await subscribe(service, who, { total_cents: 0, billing_interval: 'daily' });
     expect(made).toMatchObject({ status: 'active', total_cents: 0 });
-    await service.advance(3 * DAY + MINUTE);
+    await service.advance(3 * DAY_SECONDS + MINUTE_SECONDS);
     const later = await readSubscription(service, who, made.id);
-    expect(later.current_period_start).toBe(new Date(Date.parse(made.created_at) + 3 * DAY * 1_000).toISOString());
+    expect(later.current_period_start).toBe(new Date(Date.parse(made.created_at) + 3 * DAY).toISOString());
     expect(await paymentsOf(service, who, made.id)).toEqual([]);
     await command(service, who, { id: made.id, name: 'cancel', body: CANCEL_NOW });
   });
@@ -112,13 +120,13 @@ describe('the first charge of a subscription', () => {
     const answer = await trySubscribe(service, keyed);
     expect(answer).toMatchObject({ status: 402, body: { code: 'PAYMENT_DECLINED' } });
     expect(answer.body.details.decline_code).toBe('do_not_honor');
-    await service.advance(HOUR);
+    await service.advance(HOUR_SECONDS);
     const again = await trySubscribe(service, keyed);
     expect(again).toMatchObject({ status: 402, body: { details: answer.body.details } });
     expect((await service.get('/subscriptions', who.options)).body).toEqual([]);
     const { body } = await service.get('/payments', who.options);
     expect(body.data).toEqual([]);
-    await service.advance(DAY);
+    await service.advance(DAY_SECONDS);
     expect((await trySubscribe(service, keyed)).status).toBe(402);
     // A day later the key is free again: this was another attempt.
     const { body: customer } = await service.get(`/customers/${who.names.customer_id}`, who.options);
@@ -132,10 +140,10 @@ describe('the first charge of a subscription', () => {
     const who = await subscriber(service, 'pm_sim_processing_ok');
     const made = await subscribeToGold(service, who);
     expect(made).toMatchObject({ status: 'past_due', billing_status: 'pending' });
-    expect(await membershipOf(service, who, made.id)).toMatchObject({ status: 'pending' });
-    await service.advance(2 * MINUTE);
+    expect(await readMembership(service, who, made.id)).toMatchObject({ status: 'pending' });
+    await service.advance(2 * MINUTE_SECONDS);
     expect(await readSubscription(service, who, made.id)).toMatchObject({ status: 'active', billing_status: 'active' });
-    expect(storyOf(service, made.id)).toEqual([
+    expect(subscriptionEventsOf(service, made.id)).toEqual([
       'subscription.created created',
       'membership.pending pending',
       'subscription.updated activated',
@@ -157,9 +165,9 @@ describe('the first charge of a subscription', () => {
   it('that is not paid within 23 hours ends the subscription', async () => {
     const who = await subscriber(service, 'pm_card_authenticationRequired');
     const made = await subscribe(service, who);
-    await service.advance(23 * HOUR - MINUTE);
+    await service.advance(23 * HOUR_SECONDS - MINUTE_SECONDS);
     expect(await readSubscription(service, who, made.id)).toMatchObject({ status: 'past_due' });
-    await service.advance(2 * MINUTE);
+    await service.advance(2 * MINUTE_SECONDS);
     expect(await readSubscription(service, who, made.id)).toMatchObject({
       status: 'canceled',
       billing_status: 'ended',
@@ -171,7 +179,7 @@ describe('the first charge of a subscription', () => {
   it('that fails after pending is retried at once with another method', async () => {
     const who = await subscriber(service, 'pm_sim_processing_fail');
     const made = await subscribe(service, who);
-    await service.advance(2 * MINUTE);
+    await service.advance(2 * MINUTE_SECONDS);
     expect(await readSubscription(service, who, made.id)).toMatchObject({
       status: 'past_due',
       billing_status: 'pending',
@@ -191,7 +199,7 @@ describe('the first charge of a subscription', () => {
       // Its event may be quicker than the deadline.
       const made = await subscribe(service, who);
       expect(['past_due', 'active']).toContain(made.status);
-      await service.advance(10 * MINUTE);
+      await service.advance(10 * MINUTE_SECONDS);
       expect(await readSubscription(service, who, made.id)).toMatchObject({ status: 'active' });
       const { charges } = await service.ledger();
       const theirs = charges.filter(({ payment_id }: ParsedJson) => payment_id === made.latest_payment_id);
@@ -212,15 +220,15 @@ describe('a cancellation of a subscription', () => {
       expect.objectContaining({ body: scheduled.body }),
     );
     await service.moveTo(made.current_period_end);
-    await service.advance(MINUTE);
+    await service.advance(MINUTE_SECONDS);
     expect(await readSubscription(service, who, made.id)).toMatchObject({
       status: 'canceled',
       billing_status: 'ended',
       next_billing_date: null,
     });
-    await service.advance(40 * DAY);
+    await service.advance(40 * DAY_SECONDS);
     expect(statuses(await paymentsOf(service, who, made.id))).toEqual(['succeeded']);
-    expect(storyOf(service, made.id)).toEqual([
+    expect(subscriptionEventsOf(service, made.id)).toEqual([
       'subscription.created created',
       'membership.activated active',
       'subscription.updated cancel_scheduled',
@@ -238,7 +246,7 @@ describe('a cancellation of a subscription', () => {
       body: { status: 'active', cancel_at_period_end: false },
     });
     await service.moveTo(made.current_period_end);
-    await service.advance(MINUTE);
+    await service.advance(MINUTE_SECONDS);
     expect(await readSubscription(service, who, made.id)).toMatchObject({ status: 'active' });
   });
 
@@ -249,7 +257,7 @@ describe('a cancellation of a subscription', () => {
     expect(canceled).toMatchObject({ status: 200, body: { status: 'canceled', next_billing_date: null } });
     const again = await command(service, who, { id: made.id, name: 'cancel', body: CANCEL_NOW });
     expect(again).toMatchObject({ status: 200, body: canceled.body });
-    expect(await membershipOf(service, who, made.id)).toMatchObject({ status: 'cancelled' });
+    expect(await readMembership(service, who, made.id)).toMatchObject({ status: 'cancelled' });
   });
 
   it('stops a first charge that its payer has not authenticated yet', async () => {
@@ -259,7 +267,7 @@ describe('a cancellation of a subscription', () => {
       body: { status: 'canceled' },
     });
     expect(statuses(await paymentsOf(service, who, made.id))).toEqual(['canceled']);
-    await service.advance(25 * HOUR);
+    await service.advance(25 * HOUR_SECONDS);
     expect(await readSubscription(service, who, made.id)).toMatchObject({ status: 'canceled' });
   });
 
@@ -267,7 +275,7 @@ describe('a cancellation of a subscription', () => {
     const who = await subscriber(service, 'pm_sim_processing_ok');
     const made = await subscribe(service, who);
     await command(service, who, { id: made.id, name: 'cancel', body: CANCEL_NOW });
-    await service.advance(10 * MINUTE);
+    await service.advance(10 * MINUTE_SECONDS);
     expect(await readSubscription(service, who, made.id)).toMatchObject({ status: 'canceled' });
     expect(statuses(await paymentsOf(service, who, made.id))).toEqual(['succeeded']);
     // What was paid for is not charged again.
@@ -292,7 +300,7 @@ describe('a reactivation of a subscription', () => {
       body: { status: 'active', current_period_end: made.current_period_end, canceled_at: null },
     });
     expect(await paymentsOf(service, who, made.id)).toHaveLength(1);
-    expect(await membershipOf(service, who, made.id)).toMatchObject({
+    expect(await readMembership(service, who, made.id)).toMatchObject({
       status: 'active',
       ends_at: made.current_period_end,
     });
@@ -306,7 +314,7 @@ describe('a reactivation of a subscription', () => {
     const who = await subscriber(service);
     const made = await subscribe(service, who);
     await command(service, who, { id: made.id, name: 'cancel', body: CANCEL_NOW });
-    await service.advance(45 * DAY);
+    await service.advance(45 * DAY_SECONDS);
     const again = await command(service, who, { id: made.id, name: 'reactivate' });
     const now = new Date(service.now()).toISOString();
     expect(again).toMatchObject({ status: 200, body: { status: 'active', current_period_start: now } });
@@ -317,7 +325,7 @@ describe('a reactivation of a subscription', () => {
     const who = await subscriber(service);
     const made = await subscribe(service, who);
     await command(service, who, { id: made.id, name: 'cancel', body: CANCEL_NOW });
-    await service.advance(45 * DAY);
+    await service.advance(45 * DAY_SECONDS);
     const failing = await anotherMethod(service, who, 'pm_card_chargeCustomerFail');
     await patch(service, who, { id: made.id, body: { payment_method_id: failing } });
     for (const _ of [1, 2]) {
@@ -349,7 +357,7 @@ describe('a pause of a subscription', () => {
       status: 200,
       body: { status: 'paused' },
     });
-    expect(await membershipOf(service, who, made.id)).toMatchObject({ status: 'expired' });
+    expect(await readMembership(service, who, made.id)).toMatchObject({ status: 'expired' });
     expect(await command(service, who, { id: made.id, name: 'resume' })).toMatchObject({
       status: 200,
       body: { status: 'active', current_period_end: made.current_period_end },
@@ -361,7 +369,7 @@ describe('a pause of a subscription', () => {
     const who = await subscriber(service);
     const made = await subscribe(service, who);
     await command(service, who, { id: made.id, name: 'pause' });
-    await service.advance(70 * DAY);
+    await service.advance(70 * DAY_SECONDS);
     expect(await paymentsOf(service, who, made.id)).toHaveLength(1);
     const resumed = await command(service, who, { id: made.id, name: 'resume' });
     expect(resumed).toMatchObject({

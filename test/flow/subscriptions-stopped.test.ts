@@ -1,26 +1,28 @@
 import { beforeAll, describe, expect, inject, test, vi } from 'vitest';
-import { DAY, HOUR, MINUTE, PATIENT } from './flow.ts';
+import { DAY, MINUTE } from '../../shared/core/time.ts';
+import { DAY_SECONDS, HOUR_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
+import { PATIENT } from './flow.ts';
 import type { ParsedJson } from './host.ts';
 import { withStops } from './stops.ts';
 import {
   anotherMethod,
   command,
   historyOf,
-  membershipOf,
   OWN_BILLING,
   patch,
   paymentsOf,
+  readMembership,
   readSubscription,
   type Subscriber,
-  storyOf,
   subscribe,
   subscriber,
   subscribeToGold,
+  subscriptionEventsOf,
   trySubscribe,
 } from './subscribers.ts';
 import { type Way, waysToStop } from './ways.ts';
 
-/** Billing may end anywhere. Every call that it makes is tried, before and after it is carried out. */
+/** Billing may stop at any call: the tests stop it at every call, before and after the call takes effect. */
 const stoppable = withStops({ ...PATIENT, ...OWN_BILLING });
 vi.setConfig({ testTimeout: 240_000 * inject('scale') });
 
@@ -36,13 +38,13 @@ interface Subscribed {
 
 type Case = Subscribed & { readonly way: Way };
 
-/** Longer than a recovery takes, and no part of the day after which secrets are removed. */
-const APART = 61 * MINUTE;
-const WINDOW = 2 * MINUTE;
+/** Longer than a recovery takes, and not a divisor of the day after which secrets are removed. */
+const APART = 61 * MINUTE_SECONDS;
+const WINDOW = 2 * MINUTE_SECONDS;
 
 /**
- * Lets the run come to one subscription after another: the first is watched, each other one is stopped in a way of its
- * own, and looked at an hour later.
+ * Runs the due work of one subscription after another. It records the calls of the first, stops each other one at
+ * another call, and checks each an hour later.
  */
 const runStopped = async (
   make: () => Promise<Subscribed>,
@@ -50,7 +52,7 @@ const runStopped = async (
   check: (one: Case) => Promise<void>,
 ): Promise<void> => {
   const { service, watch, stopped } = stoppable();
-  const beforeDue = (one: Subscribed) => service.moveTo(new Date(dueAt(one) - MINUTE * 1_000).toISOString());
+  const beforeDue = (one: Subscribed) => service.moveTo(new Date(dueAt(one) - MINUTE).toISOString());
   const end = ({ who, made }: Subscribed) =>
     command(service, who, { id: made.id, name: 'cancel', body: { cancel_at_period_end: false } });
   const observed = await make();
@@ -95,7 +97,7 @@ const failing = async (one: Subscribed): Promise<Subscribed> => {
   return one;
 };
 
-/** What has come of it here, at the provider and on the bus. */
+/** The result here, at the provider and on the bus. */
 const stateOf = async ({ who, made }: Subscribed) => {
   const { service } = stoppable();
   const now = await readSubscription(service, who, made.id);
@@ -106,7 +108,7 @@ const stateOf = async ({ who, made }: Subscribed) => {
       status: now.status,
       payments: payments.map(({ status }) => status),
       charges: await chargesOf(payments),
-      story: storyOf(service, made.id),
+      story: subscriptionEventsOf(service, made.id),
       history: await historyOf(service, who, made.id),
     },
   };
@@ -130,11 +132,11 @@ describe('a renewal that is stopped', () => {
         history: ['1 created by user', '2 renewed by system'],
       });
       expect(now.current_period_start).toBe(one.made.current_period_end);
-      const membership = await membershipOf(stoppable().service, one.who, one.made.id);
+      const membership = await readMembership(stoppable().service, one.who, one.made.id);
       expect(membership).toMatchObject({ status: 'active', ends_at: now.current_period_end });
     }));
 
-  test('and would be declined, ends the same: past due, with its retry a day after', () =>
+  test('and is declined leads to the same state: past due, with a retry a day later', () =>
     runStopped(
       async () => failing(await weekly()),
       periodEnd,
@@ -154,8 +156,8 @@ describe('a renewal that is stopped', () => {
           history: ['1 created by user', '2 method_changed by user', '3 payment_failed by system'],
         });
         const retryInMs = Date.parse(now.next_billing_date) - periodEnd(one);
-        expect(retryInMs).toBeGreaterThanOrEqual(DAY * 1_000);
-        expect(retryInMs).toBeLessThan((DAY + HOUR) * 1_000);
+        expect(retryInMs).toBeGreaterThanOrEqual(DAY);
+        expect(retryInMs).toBeLessThan((DAY_SECONDS + HOUR_SECONDS) * 1_000);
       },
     ));
 });
@@ -166,9 +168,7 @@ describe('a retry that is stopped', () => {
     const who = await subscriber(service, 'pm_card_chargeCustomerFail');
     return { who, made: await subscribe(service, who, { trial_days: 1 }) };
   };
-  const MINUTE_MS = MINUTE * 1_000;
-  const firstRetry = ({ made }: Subscribed): number =>
-    Math.ceil(Date.parse(made.trial_end) / MINUTE_MS) * MINUTE_MS + DAY * 1_000;
+  const firstRetry = ({ made }: Subscribed): number => Math.ceil(Date.parse(made.trial_end) / MINUTE) * MINUTE + DAY;
 
   test('ends the same: one more attempt at the same payment', () =>
     runStopped(onTrial, firstRetry, async (one) => {
@@ -217,7 +217,7 @@ describe('a creation that is stopped', () => {
   test('either has been charged once and exists, or was never charged and does not', async () => {
     const { service } = stoppable();
     const cases = await stopEverywhere();
-    await service.advance(2 * HOUR);
+    await service.advance(2 * HOUR_SECONDS);
     for (const { who, way } of cases) {
       const { body: subscriptions } = await service.get('/subscriptions', who.options);
       const { body: payments } = await service.get('/payments', who.options);
@@ -243,7 +243,7 @@ describe('a creation that is stopped', () => {
       const answer = await create(who, 'mine');
       expect({ way: way.name, status: answer.status }).toEqual({ way: way.name, status: 201 });
     }
-    await service.advance(2 * HOUR);
+    await service.advance(2 * HOUR_SECONDS);
     for (const { who, way } of cases) {
       const { body: subscriptions } = await service.get('/subscriptions', who.options);
       const { body: payments } = await service.get('/payments', who.options);

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { changeTable, DAY, HOUR, IMPATIENT, MINUTE, partitionOf, signIn, type User } from './flow.ts';
+import { DAY_SECONDS, HOUR_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
+import { changeTable, IMPATIENT, partitionOf, signIn, type User } from './flow.ts';
 import { type ParsedJson, type RequestOptions, type TestHost, withHost } from './host.ts';
 import { company, guestWithMethod, removeMember } from './payers.ts';
 import {
@@ -96,7 +97,7 @@ describe.each(BILLERS)('the timeline of a subscription that %s bills', (_, billi
     const who = await subscriber(service);
     const made = await subscribe(service, who);
     await service.moveTo(made.current_period_end);
-    await service.advance(2 * HOUR);
+    await service.advance(2 * HOUR_SECONDS);
     const changes = await changesOf(service, made.id, who.options);
     const renewal = changes.find(({ cause }) => cause === 'renewed');
     const [, payment] = await paymentsOf(service, who, made.id);
@@ -117,7 +118,7 @@ describe.each(BILLERS)('the timeline of a subscription that %s bills', (_, billi
     const failing = await anotherMethod(service, who, 'pm_card_chargeCustomerFail');
     await patch(service, who, { id: made.id, body: { payment_method_id: failing } });
     await service.moveTo(made.current_period_end);
-    await service.advance(2 * HOUR);
+    await service.advance(2 * HOUR_SECONDS);
     const good = await anotherMethod(service, who);
     expect((await patch(service, who, { id: made.id, body: { payment_method_id: good } })).status).toBe(200);
     const changes = await changesOf(service, made.id, who.options);
@@ -153,7 +154,7 @@ describe.each(BILLERS)('the timeline of a subscription that %s bills', (_, billi
     await service.settle();
     expect(await historyItems(service, made.id)).toHaveLength(1);
     expect((await service.request('DELETE', `/organizations/${id}`, owner.options)).status).toBe(200);
-    await service.advance(5 * MINUTE);
+    await service.advance(5 * MINUTE_SECONDS);
     await service.settle();
     expect(await historyItems(service, made.id)).toEqual([]);
   });
@@ -205,7 +206,7 @@ describe('the timeline of a subscription', () => {
     const who = await subscriber(service);
     const made = await subscribe(service, who, { billing_interval: 'yearly' });
     expect(kindsOf(await timelineOf(service, made.id, who.options))).toEqual(new Set(['change', 'delivery']));
-    await service.advance(91 * DAY);
+    await service.advance(91 * DAY_SECONDS);
     expect(kindsOf(await timelineOf(service, made.id, who.options))).toEqual(new Set(['change']));
   });
 

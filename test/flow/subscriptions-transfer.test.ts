@@ -1,8 +1,17 @@
 import { beforeEach, describe, expect, inject, it } from 'vitest';
-import { DAY, HOUR, IMPATIENT, signIn } from './flow.ts';
+import { DAY_SECONDS, HOUR_SECONDS } from '../builders/seconds.ts';
+import { IMPATIENT, signIn } from './flow.ts';
 import { type ParsedJson, withHost } from './host.ts';
 import { company, saveMethod } from './payers.ts';
-import { command, patch, payer, readSubscription, type Subscriber, storyOf, subscribe } from './subscribers.ts';
+import {
+  command,
+  patch,
+  payer,
+  readSubscription,
+  type Subscriber,
+  subscribe,
+  subscriptionEventsOf,
+} from './subscribers.ts';
 
 /** An organization's subscription that the provider bills, and a member who pays for it from now on. */
 const service = withHost({ frozen: true, env: IMPATIENT });
@@ -29,7 +38,7 @@ const changing = async (
   fields: Readonly<Record<string, unknown>> = {},
 ): Promise<Changing> => {
   const { id: organization_id, owner } = await company(service);
-  const { options } = await signIn(service, { user_id: owner.userId, expires_in: 366 * 86_400 });
+  const { options } = await signIn(service, { user_id: owner.userId, expires_in: 366 * DAY_SECONDS });
   const who = await payer(service, options, { token: theirs, fields: { organization_id } });
   const made = await subscribe(service, who, { organization_id, ...fields });
   const method = await saveMethod(service, options, { provider_payment_method_token: own });
@@ -72,7 +81,7 @@ const endThere = async (id: string): Promise<void> => {
 const pastDue = async (methods?: Methods): Promise<Changing> => {
   const it = await changing({ theirs: 'pm_sim_ok_1_then_decline', ...methods });
   await service.moveTo(it.made.current_period_end);
-  await service.advance(2 * HOUR);
+  await service.advance(2 * HOUR_SECONDS);
   expect(await readSubscription(service, it.who, it.made.id)).toMatchObject({ status: 'past_due' });
   return it;
 };
@@ -98,13 +107,13 @@ describe('a change to a method of another customer', () => {
     expect(await there(it)).toEqual({ statuses: ['canceled', 'trialing'], paid: 1 });
     expect(await readSubscription(service, who, made.id)).toMatchObject({ status: 'active' });
     await service.moveTo(made.current_period_end);
-    await service.advance(2 * HOUR);
+    await service.advance(2 * HOUR_SECONDS);
     expect(await there(it)).toEqual({ statuses: ['canceled', 'active'], paid: 2 });
     expect(await readSubscription(service, who, made.id)).toMatchObject({
       status: 'active',
       current_period_start: made.current_period_end,
     });
-    expect(storyOf(service, made.id).filter((told) => told.includes('cancelled'))).toEqual([]);
+    expect(subscriptionEventsOf(service, made.id).filter((name) => name.includes('cancelled'))).toEqual([]);
   });
 
   it('keeps a trial and a scheduled cancellation', async () => {
@@ -115,7 +124,7 @@ describe('a change to a method of another customer', () => {
       status: 200,
       body: { status: 'trialing', cancel_at_period_end: true, trial_end: made.trial_end },
     });
-    await service.advance(11 * DAY);
+    await service.advance(11 * DAY_SECONDS);
     expect(await readSubscription(service, who, made.id)).toMatchObject({ status: 'canceled' });
     expect(await there(it)).toEqual({ statuses: ['canceled', 'canceled'], paid: 0 });
   });
@@ -124,7 +133,7 @@ describe('a change to a method of another customer', () => {
     const it = await pastDue();
     const changed = await patch(service, it.who, { id: it.made.id, body: { payment_method_id: it.method } });
     expect(changed).toMatchObject({ status: 200, body: { status: 'active', payment_method_id: it.method } });
-    await service.advance(20 * DAY);
+    await service.advance(20 * DAY_SECONDS);
     expect(await there(it)).toEqual({ statuses: ['canceled', 'active'], paid: 2 });
   });
 
@@ -143,7 +152,7 @@ describe('a change to a method of another customer', () => {
       metadata: before.metadata,
     });
     expect(await there(it)).toEqual({ statuses: ['past_due'], paid: 1 });
-    await service.advance(20 * DAY);
+    await service.advance(20 * DAY_SECONDS);
     expect(await readSubscription(service, it.who, it.made.id)).toMatchObject({ status: 'canceled' });
   });
 
@@ -171,7 +180,7 @@ describe('a change to a method of another customer', () => {
         status: 409,
         body: { code: 'PAYMENT_IN_PROGRESS' },
       });
-      await service.advance(HOUR);
+      await service.advance(HOUR_SECONDS);
       expect(await readSubscription(service, who, made.id)).toMatchObject({
         status: 'active',
         payment_method_id: method,
@@ -204,7 +213,7 @@ describe('a change to a method of another customer', () => {
       status: 200,
       body: { status: 'active', current_period_start: made.current_period_end, payment_method_id: method },
     });
-    await service.advance(2 * HOUR);
+    await service.advance(2 * HOUR_SECONDS);
     expect(await there(it)).toEqual({ statuses: ['canceled', 'trialing'], paid: 2 });
   });
 
@@ -214,7 +223,7 @@ describe('a change to a method of another customer', () => {
     await leftHalfWay(it);
     const remove = () => service.request('DELETE', `/payment-methods/${method}`, who.options);
     expect(await remove()).toMatchObject({ status: 409 });
-    await service.advance(HOUR);
+    await service.advance(HOUR_SECONDS);
     expect(await readSubscription(service, who, made.id)).toMatchObject({ payment_method_id: method });
     expect(await remove()).toMatchObject({ status: 409, body: { code: 'PAYMENT_METHOD_IN_USE' } });
   });
@@ -226,9 +235,9 @@ describe('a change to a method of another customer', () => {
       const { who, made, method } = it;
       await leftHalfWay(it);
       await service.fault({ provider: 'provider_a', path: '/v1/subscriptions', action: 'error_500' });
-      await service.advance(DAY + HOUR);
+      await service.advance(DAY_SECONDS + HOUR_SECONDS);
       await service.clearFaults();
-      await service.advance(HOUR);
+      await service.advance(HOUR_SECONDS);
       expect(await readSubscription(service, who, made.id)).toMatchObject({
         status: 'active',
         payment_method_id: method,

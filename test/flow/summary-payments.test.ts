@@ -1,9 +1,10 @@
 import { beforeAll, describe, expect, test } from 'vitest';
+import { DAY } from '../../shared/core/time.ts';
+import { DAY_SECONDS } from '../builders/seconds.ts';
 import {
   changeTable,
   confirm,
   createPaidIntent,
-  DAY,
   PATIENT,
   partitionOf,
   signIn,
@@ -15,7 +16,7 @@ import { type ParsedJson, withHost } from './host.ts';
 const dayOf = (time: string): string => time.slice(0, 10);
 
 /** Seconds until the next noon (UTC), so that the hour at which the test runs does not matter. */
-const untilNoon = (now: number): number => (DAY * 1.5 - (Math.floor(now / 1_000) % DAY)) % DAY;
+const untilNoon = (now: number): number => (DAY_SECONDS * 1.5 - (Math.floor(now / 1_000) % DAY_SECONDS)) % DAY_SECONDS;
 
 describe('the summary of payments', () => {
   const service = withHost({ frozen: true, env: PATIENT });
@@ -38,8 +39,8 @@ describe('the summary of payments', () => {
 
   beforeAll(async () => {
     await service.advance(untilNoon(service.now()));
-    user = await signIn(service, { email: 'sums@example.com', expires_in: 60 * DAY });
-    admin = await signIn(service, { is_admin: true, expires_in: 60 * DAY });
+    user = await signIn(service, { email: 'sums@example.com', expires_in: 60 * DAY_SECONDS });
+    admin = await signIn(service, { is_admin: true, expires_in: 60 * DAY_SECONDS });
     const organization = await service.post('/organizations', { name: 'Sums Ltd' }, user.options);
     organizationId = organization.body.data.id;
     const first = await paid({ total_cents: 1_000, currency: 'USD' });
@@ -49,7 +50,7 @@ describe('the summary of payments', () => {
     await paid({ total_cents: 50, currency: 'USD', organization_id: organizationId });
     today = dayOf(first.created_at);
     await service.put(`/payments/intents/${amended.id}`, { total_cents: 410 }, user.options);
-    await service.advance((3 * DAY) / 4);
+    await service.advance((3 * DAY_SECONDS) / 4);
     const confirmed = await confirm(service, late.id, user.options);
     tomorrow = dayOf(confirmed.body.completed_at);
     await service.settle();
@@ -94,10 +95,10 @@ describe('the summary of payments', () => {
     expect(await summary('', admin)).toEqual([]);
   });
 
-  test('says which days it covers, 31 by default', async () => {
+  test('names the days that it covers, 31 by default', async () => {
     const { body } = await service.get('/payments/summary', user.options);
     expect(body.meta).toMatchObject({ to: tomorrow, interval: 'day', group_by: 'currency' });
-    expect(Date.parse(body.meta.to) - Date.parse(body.meta.from)).toBe(30 * DAY * 1_000);
+    expect(Date.parse(body.meta.to) - Date.parse(body.meta.from)).toBe(30 * DAY);
   });
 
   test.each([

@@ -6,8 +6,8 @@ import type { ParsedJson, TestHost } from './host.ts';
 /** Outbound webhooks as their receivers see them: the local host's sinks, and an independent verifier. */
 export const SECRET = LOCAL_SECRETS.WEBHOOK_1_SECRET;
 
-/** What a sink has got. */
-export interface Delivered {
+/** A webhook as a sink received it. */
+export interface DeliveredWebhook {
   readonly received_at: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: ParsedJson;
@@ -31,17 +31,20 @@ export const nodesAt = (port: number, nodes: Readonly<Record<string, Partial<Nod
   ),
 });
 
-/** Everything that came to a sink, or what came of one event, oldest first. */
-export const deliveredTo = async (service: TestHost, sink: string, event?: string): Promise<Delivered[]> => {
-  const all: Delivered[] = await service.sink(sink);
+/** The webhooks that a sink received, all or those of one event, oldest first. */
+export const deliveredTo = async (service: TestHost, sink: string, event?: string): Promise<DeliveredWebhook[]> => {
+  const all: DeliveredWebhook[] = await service.sink(sink);
   return event === undefined ? all : all.filter(({ headers }) => headers['webhook-event'] === event);
 };
 
-export const eventOf = ({ headers }: Delivered): string => headers['webhook-event'] ?? '';
-export const idOf = ({ headers }: Delivered): string => headers['webhook-id'] ?? '';
+export const eventOf = ({ headers }: DeliveredWebhook): string => headers['webhook-event'] ?? '';
+export const webhookIdOf = ({ headers }: DeliveredWebhook): string => headers['webhook-id'] ?? '';
 
-/** As a receiver would, at the moment in which it was sent. @throws where the signature is not of this secret. */
-export const verified = ({ headers, raw }: Pick<Delivered, 'headers' | 'raw'>, secret: string = SECRET): ParsedJson => {
+/** Verifies a webhook as its receiver does, at its time of sending. @throws if the signature has another secret. */
+export const verified = (
+  { headers, raw }: Pick<DeliveredWebhook, 'headers' | 'raw'>,
+  secret: string = SECRET,
+): ParsedJson => {
   vi.useFakeTimers({ toFake: ['Date'], now: Number(headers['webhook-timestamp']) * 1_000 });
   try {
     return new Webhook(secret).verify(raw, { ...headers });

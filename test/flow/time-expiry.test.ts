@@ -1,14 +1,14 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { DAY } from '../../shared/core/time.ts';
 import { guestIntentBody, paidIntentBody, THREE_D_SECURE, VISA } from '../builders/intent.ts';
+import { DAY_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
 import {
   atProvider,
   confirm,
   confirmInBrowser,
   createIntent,
   createPaidIntent,
-  DAY,
   eventsOf,
-  MINUTE,
   PATIENT,
   read,
   signIn,
@@ -21,13 +21,12 @@ import { type ParsedJson, type RequestOptions, withHost } from './host.ts';
 /** What expires: an unconfirmed intent, and every client secret. */
 const service = withHost({ frozen: true, env: PATIENT });
 
-const LONG = { expires_in: 300 * DAY };
-const DAY_MS = DAY * 1_000;
+const LONG = { expires_in: 300 * DAY_SECONDS };
 
 const moveTo = (at: number) => service.moveTo(new Date(at).toISOString());
 const createdAt = (payment: ParsedJson): number => Date.parse(payment.created_at);
 
-/** Everywhere that the secret could be read by those who may confirm. */
+/** Every route that shows the secret to callers who may confirm. */
 const secretsSeen = async (payment: ParsedJson, user: User, body: unknown): Promise<unknown[]> => {
   const replayed = await service.post('/payments/intents', body, { ...user.options, idempotencyKey: payment.concept });
   expect(replayed.body.id).toBe(payment.id);
@@ -38,11 +37,11 @@ describe('an unconfirmed intent', () => {
   test('is canceled after 24 hours, here and at the provider', async () => {
     const user = await signIn(service, LONG);
     const payments = await Promise.all([createIntent(service, user), createPaidIntent(service, user)]);
-    await moveTo(createdAt(payments[1]) + DAY_MS - 1);
+    await moveTo(createdAt(payments[1]) + DAY - 1);
     const statuses = async () =>
       Promise.all(payments.map(async ({ id }) => (await read(service, id, user.options)).status));
     expect(await statuses()).toEqual(['requires_payment_method', 'created']);
-    await service.advance(2 * MINUTE);
+    await service.advance(2 * MINUTE_SECONDS);
     expect(await statuses()).toEqual(['canceled', 'canceled']);
     for (const { id } of payments) {
       expect((await atProvider(service, id)).intents).toMatchObject([{ status: 'canceled' }]);
@@ -55,14 +54,14 @@ describe('an unconfirmed intent', () => {
     }
   });
 
-  test('but was paid in the browser at the last moment is found paid', async () => {
+  test('is found paid if the payer paid in the browser just before the expiry', async () => {
     const user = await signIn(service, LONG);
     const payment = await createIntent(service, user);
-    await moveTo(createdAt(payment) + DAY_MS - 1_000);
+    await moveTo(createdAt(payment) + DAY - 1_000);
     await service.webhookMode('drop');
     onTestFinished(async () => void (await service.webhookMode('normal')));
     expect(await confirmInBrowser(service, payment, VISA)).toMatchObject({ status: 200 });
-    await service.advance(10 * MINUTE);
+    await service.advance(10 * MINUTE_SECONDS);
     expect(await read(service, payment.id, user.options)).toMatchObject({ status: 'succeeded' });
     expect(await timesCharged(service, payment.id)).toBe(1);
     expect(eventsOf(service, payment.id)).toEqual(['payment.created', 'payment.succeeded']);
@@ -71,33 +70,33 @@ describe('an unconfirmed intent', () => {
   test('is canceled although the provider is away at that moment, once it is back', async () => {
     const user = await signIn(service, LONG);
     const payment = await createIntent(service, user);
-    await moveTo(createdAt(payment) + DAY_MS - 1_000);
+    await moveTo(createdAt(payment) + DAY - 1_000);
     await service.fault({ path: payment.provider_payment_id, action: 'reset' });
-    await service.advance(60 * MINUTE);
+    await service.advance(60 * MINUTE_SECONDS);
     expect(await read(service, payment.id, user.options)).toMatchObject({ status: 'requires_payment_method' });
     await service.clearFaults();
-    await service.advance(20 * MINUTE);
+    await service.advance(20 * MINUTE_SECONDS);
     expect(await read(service, payment.id, user.options)).toMatchObject({ status: 'canceled' });
   });
 
   test('waits for its customer’s step for a day at most', async () => {
     const user = await signIn(service, LONG);
     const payment = await createIntent(service, user, { payment_method_id: THREE_D_SECURE });
-    await service.advance(60 * MINUTE);
+    await service.advance(60 * MINUTE_SECONDS);
     expect(await confirm(service, payment.id, user.options)).toMatchObject({ body: { status: 'pending' } });
-    await service.advance(DAY - MINUTE);
+    await service.advance(DAY_SECONDS - MINUTE_SECONDS);
     expect(await read(service, payment.id, user.options)).toMatchObject({ status: 'pending' });
-    await service.advance(2 * DAY);
+    await service.advance(2 * DAY_SECONDS);
     expect(await read(service, payment.id, user.options)).toMatchObject({ status: 'canceled' });
     expect((await atProvider(service, payment.id)).intents).toMatchObject([{ status: 'canceled' }]);
   });
 
-  test('and nothing else: a settled payment stays as it is for a year', async () => {
+  test('does not affect a settled payment, which stays the same for a year', async () => {
     const user = await signIn(service, LONG);
     const payment = await createPaidIntent(service, user);
     await confirm(service, payment.id, user.options);
     const { client_secret: _secret, ...before } = await read(service, payment.id, user.options);
-    await service.advance(200 * DAY);
+    await service.advance(200 * DAY_SECONDS);
     expect(await read(service, payment.id, user.options)).toEqual(before);
   });
 });
@@ -113,9 +112,9 @@ describe('a client secret', () => {
     await confirm(service, payment.id, user.options);
     const secret = payment.client_secret;
     expect(await secretsSeen(payment, user, body)).toEqual([secret, secret]);
-    await moveTo(createdAt(payment) + DAY_MS - 1);
+    await moveTo(createdAt(payment) + DAY - 1);
     expect(await secretsSeen(payment, user, body)).toEqual([secret, secret]);
-    await moveTo(createdAt(payment) + DAY_MS);
+    await moveTo(createdAt(payment) + DAY);
     const after = await read(service, payment.id, user.options);
     expect(after).toMatchObject({ status: 'succeeded' });
     expect(after).not.toHaveProperty('client_secret');
@@ -124,9 +123,9 @@ describe('a client secret', () => {
   test('is gone for a guest too', async () => {
     const { body: payment } = await service.post('/payments/intents', guestIntentBody());
     const options: RequestOptions = { guestToken: payment.guest_token };
-    await moveTo(createdAt(payment) + DAY_MS - 1);
+    await moveTo(createdAt(payment) + DAY - 1);
     expect(await read(service, payment.id, options)).toHaveProperty('client_secret', payment.client_secret);
-    await moveTo(createdAt(payment) + DAY_MS);
+    await moveTo(createdAt(payment) + DAY);
     expect(await read(service, payment.id, options)).not.toHaveProperty('client_secret');
   });
 
@@ -140,13 +139,13 @@ describe('a client secret', () => {
     const payment = await createIntent(service, user);
     if (method) await confirm(service, payment.id, { ...user.options, body: { payment_method_id: method } });
     else await service.post(`/payments/intents/${payment.id}/cancel`, {}, user.options);
-    await moveTo(createdAt(payment) + DAY_MS - 1);
+    await moveTo(createdAt(payment) + DAY - 1);
     expect(await storedPayment(service, payment.id)).toMatchObject({ status, clientSecret: payment.client_secret });
     const { version } = await storedPayment(service, payment.id);
-    await service.advance(2 * MINUTE);
+    await service.advance(2 * MINUTE_SECONDS);
     const stored = await storedPayment(service, payment.id);
     expect(stored).not.toHaveProperty('clientSecret');
-    // Nothing visible has changed, unless the payment ended with it.
+    // The expiry changes nothing visible, unless it ends the payment.
     if (status !== 'pending') expect(stored).toMatchObject({ status, version });
     expect(JSON.stringify(await storedPayment(service, payment.id))).not.toContain(payment.client_secret);
   });
@@ -156,7 +155,7 @@ describe('a client secret', () => {
     const payment = await createPaidIntent(service, user);
     await service.fault({ path: payment.provider_payment_id, action: 'reset' });
     onTestFinished(async () => void (await service.clearFaults()));
-    await moveTo(createdAt(payment) + DAY_MS + 60_000);
+    await moveTo(createdAt(payment) + DAY + 60_000);
     const answer = await service.put(`/payments/intents/${payment.id}`, { concept: 'Late' }, user.options);
     expect(answer).toMatchObject({ status: 200, body: { concept: 'Late' } });
     expect(answer.body).not.toHaveProperty('client_secret');

@@ -1,17 +1,15 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { DECLINED, intentBody, paidIntentBody, THREE_D_SECURE, VISA } from '../builders/intent.ts';
 import { intentEvent } from '../builders/provider-event.ts';
+import { DAY_SECONDS, HOUR_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
 import {
   atProvider,
   confirm,
   confirmInBrowser,
   createIntent,
   createPaidIntent,
-  DAY,
   eventsOf,
-  HOUR,
   IMPATIENT,
-  MINUTE,
   read,
   signIn,
   storedPayment,
@@ -23,9 +21,9 @@ import { type ParsedJson, withHost } from './host.ts';
 /** What the provider does with a call that gets no clear answer, and how the service finds out by its own clock. */
 const service = withHost({ frozen: true, env: IMPATIENT });
 
-const WEEK = 7 * DAY;
+const WEEK = 7 * DAY_SECONDS;
 
-/** No webhook tells anything within this test. */
+/** No webhook arrives within this test. */
 const withoutWebhooks = async (): Promise<void> => {
   await service.webhookMode('drop');
   onTestFinished(async () => {
@@ -34,7 +32,7 @@ const withoutWebhooks = async (): Promise<void> => {
   });
 };
 
-/** Strikes calls about this payment whose path ends so. */
+/** Injects a fault into calls about this payment whose path has this ending. */
 const strike = (payment: ParsedJson, path: string, fault: { readonly action: string; readonly times?: number }) =>
   service.fault({ provider: 'provider_a', path: `${payment.provider_payment_id}${path}`, ...fault });
 
@@ -78,7 +76,7 @@ describe('a confirm with an unknown outcome', () => {
         body: { code: 'PAYMENT_IN_PROGRESS' },
       });
     }
-    await service.advance(2 * MINUTE);
+    await service.advance(2 * MINUTE_SECONDS);
     for (const { action, payment } of cases) {
       const { status } = await read(service, payment.id, user.options);
       expect({ action, status }).toEqual({ action, status: 'succeeded' });
@@ -117,7 +115,7 @@ describe('a confirm with an unknown outcome', () => {
       methods.map((method) => createIntent(service, user, { payment_method_id: method })),
     );
     await Promise.all(payments.map((payment) => confirmUnclear(payment, user)));
-    await service.advance(2 * MINUTE);
+    await service.advance(2 * MINUTE_SECONDS);
     for (const { id } of payments) {
       expect(await read(service, id, user.options)).toMatchObject({ status: 'succeeded' });
       expect(await timesCharged(service, id)).toBe(1);
@@ -132,7 +130,7 @@ describe('a confirm with an unknown outcome', () => {
     await strike(payments[0], '/confirm', { action: 'reset', times: 1 });
     await strike(payments[1], '/confirm', { action: 'malformed', times: 1 });
     await Promise.all(payments.map((payment) => confirmUnclear(payment, user)));
-    await service.advance(2 * MINUTE);
+    await service.advance(2 * MINUTE_SECONDS);
     for (const { id } of payments) {
       expect(await read(service, id, user.options)).toMatchObject({
         status: 'failed',
@@ -160,13 +158,13 @@ describe('a confirm with an unknown outcome', () => {
     const again = await confirm(service, payment.id, { ...user.options, body: { payment_method_id: VISA } });
     expect(again).toMatchObject({ status: 202 });
     expect(await syncOf(payment, user)).toMatchObject({ body: { status: 'processing' } });
-    await service.advance(2 * MINUTE);
+    await service.advance(2 * MINUTE_SECONDS);
     expect(await read(service, payment.id, user.options)).toMatchObject({ status: 'succeeded' });
     expect(await timesCharged(service, payment.id)).toBe(1);
     expect(eventsOf(service, payment.id)).toEqual(['payment.created', 'payment.failed', 'payment.succeeded']);
   });
 
-  test('is looked up once, though its due work is delivered several times', async () => {
+  test('is looked up once when its due work is delivered several times', async () => {
     await withoutWebhooks();
     const user = await signIn(service);
     const payment = await createPaidIntent(service, user);
@@ -200,9 +198,9 @@ describe('a confirm with an unknown outcome', () => {
     await strike(payment, '/confirm', { action: 'reset' });
     await service.clearProviderRequests();
     await confirmUnclear(payment, user);
-    await service.advance(29 * MINUTE);
+    await service.advance(29 * MINUTE_SECONDS);
     expect(await read(service, payment.id, user.options)).toMatchObject({ status: 'processing' });
-    await service.advance(3 * HOUR);
+    await service.advance(3 * HOUR_SECONDS);
     expect(await read(service, payment.id, user.options)).toMatchObject({
       status: 'failed',
       failure_code: 'processing_error',
@@ -212,7 +210,7 @@ describe('a confirm with an unknown outcome', () => {
     const sent = calls.filter(({ method }: ParsedJson) => method === 'POST');
     expect(sent.length).toBeGreaterThanOrEqual(3);
     expect(new Set(sent.map((call: ParsedJson) => call.idempotency_key)).size).toBe(1);
-    // Looked up before each.
+    // The service looks up the payment before each retry.
     const order = calls.map(({ method }: ParsedJson) => method).join(' ');
     expect(order).toMatch(/^POST( GET POST)+ GET$/);
     expect(eventsOf(service, payment.id)).toEqual(['payment.created', 'payment.failed']);
@@ -227,25 +225,25 @@ describe('a confirm with an unknown outcome', () => {
     const confirmedAt = service.now();
     await confirmUnclear(payment, user);
     await strike(payment, '', { action: 'reset' });
-    await service.advance(25 * HOUR);
+    await service.advance(25 * HOUR_SECONDS);
     const minutes = (await service.providerRequests())
       .filter(({ method }: ParsedJson) => method === 'GET')
       .map(({ at }: ParsedJson) => Math.floor((Date.parse(at) - confirmedAt) / 60_000));
     expect(minutes).toEqual([1, 5, 30, 120, 720, 1_440]);
     expect(await read(service, payment.id, user.options)).toMatchObject({ status: 'processing' });
     await service.clearFaults();
-    await service.advance(DAY);
+    await service.advance(DAY_SECONDS);
     expect(await read(service, payment.id, user.options)).toMatchObject({ status: 'succeeded' });
     expect(await timesCharged(service, payment.id)).toBe(1);
   });
 
-  test('that was given up though it was paid is corrected by a sync', async () => {
+  test('that failed after the last look-up, but was paid, is corrected by a sync', async () => {
     await withoutWebhooks();
     const user = await signIn(service, { expires_in: WEEK });
     const payment = await createPaidIntent(service, user);
     await strike(payment, '/confirm', { action: 'reset' });
     await confirmUnclear(payment, user);
-    await service.advance(3 * HOUR);
+    await service.advance(3 * HOUR_SECONDS);
     await service.clearFaults();
     const synced = await service.post(`/payments/sync/${payment.provider_payment_id}`, {}, user.options);
     expect(synced).toMatchObject({ status: 200, body: { status: 'created' } });
@@ -274,7 +272,7 @@ describe('a payment that settles later', () => {
     }
     await service.advance(59);
     expect(await read(service, paid.id, user.options)).toMatchObject({ status: 'processing' });
-    await service.advance(minutes * MINUTE);
+    await service.advance(minutes * MINUTE_SECONDS);
     expect(await read(service, paid.id, user.options)).toMatchObject({ status: 'succeeded' });
     expect(await read(service, failing.id, user.options)).toMatchObject({ status: 'failed' });
     expect(eventsOf(service, paid.id)).toEqual(['payment.created', 'payment.succeeded']);
@@ -291,7 +289,7 @@ describe('a payment that settles later', () => {
     await service.authenticate(payment.id);
     await service.settle();
     expect(await read(service, payment.id, user.options)).toMatchObject({ status: 'pending' });
-    await service.advance(6 * MINUTE);
+    await service.advance(6 * MINUTE_SECONDS);
     expect(await read(service, payment.id, user.options)).toMatchObject({ status: 'succeeded' });
     expect(await timesCharged(service, payment.id)).toBe(1);
   });
@@ -318,7 +316,7 @@ describe('a create with an unknown outcome', () => {
     expect((await service.get(`/payments?search=${id}`, user.options)).body).toMatchObject({ data: [] });
     const tooEarly = await service.post('/payments/intents', paidIntentBody(), options);
     expect(tooEarly).toMatchObject({ status: 409, body: { code: 'IDEMPOTENCY_IN_PROGRESS' } });
-    await service.advance(2 * MINUTE);
+    await service.advance(2 * MINUTE_SECONDS);
     expect(await read(service, id, user.options)).toMatchObject({
       status: 'created',
       client_secret: expect.any(String),
@@ -341,7 +339,7 @@ describe('a create with an unknown outcome', () => {
     const again = await service.post('/payments/intents', intentBody(), options);
     expect(again).toMatchObject({ status: 201, body: { id } });
     expect((await atProvider(service, id)).intents).toHaveLength(1);
-    await service.advance(HOUR);
+    await service.advance(HOUR_SECONDS);
     expect((await atProvider(service, id)).intents).toHaveLength(1);
     expect(eventsOf(service, id)).toEqual(['payment.created']);
   });
@@ -352,10 +350,10 @@ describe('a create with an unknown outcome', () => {
     await service.fault({ provider: 'provider_a', action: 'reset' });
     const answer = await service.post('/payments/intents', intentBody(), user.options);
     const id: string = answer.body.details.payment_id;
-    await service.advance(3 * HOUR);
+    await service.advance(3 * HOUR_SECONDS);
     expect(await service.get(`/payments/${id}`, user.options)).toMatchObject({ status: 404 });
     await service.clearFaults();
-    await service.advance(10 * MINUTE);
+    await service.advance(10 * MINUTE_SECONDS);
     expect(await read(service, id, user.options)).toMatchObject({ status: 'requires_payment_method' });
     expect((await atProvider(service, id)).intents).toHaveLength(1);
   });
@@ -375,7 +373,7 @@ describe('an update, a cancel or a sync with an unknown outcome', () => {
         expect(await read(service, id, user.options)).toMatchObject({ total_cents: 2_500 });
       }),
     );
-    await service.advance(2 * MINUTE);
+    await service.advance(2 * MINUTE_SECONDS);
     for (const { id } of payments) {
       expect(await read(service, id, user.options)).toMatchObject({ total_cents: 4_000 });
       expect((await atProvider(service, id)).intents).toMatchObject([{ amount: 4_000 }]);

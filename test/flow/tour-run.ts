@@ -2,9 +2,9 @@ import { spawn, spawnSync } from 'node:child_process';
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import { expect } from 'vitest';
-import { isShown, type Step } from './tour.ts';
+import { matchesShown, type TourStep } from './tour.ts';
 
-/** Where every page says that the host listens, and the guides their own program. */
+/** The addresses that the pages give for the local host and for the reader's own program. */
 const LOCAL = 'http://127.0.0.1:3000';
 const OWN_PORT = '4001';
 const BREAK = '=== the next step';
@@ -13,8 +13,8 @@ const PATH = '/usr/local/bin:/usr/bin:/bin';
 export const canRunTours =
   spawnSync('bash', ['-c', 'command -v curl && command -v grep'], { env: { PATH } }).status === 0;
 
-/** Types the commands in a folder, and compares what each prints with what the page shows. */
-export const runTour = async (steps: readonly Step[], baseUrl: string, folder: string): Promise<void> => {
+/** Runs a page's commands in a folder, and compares the output of each with the block under it. */
+export const runTour = async (steps: readonly TourStep[], baseUrl: string, folder: string): Promise<void> => {
   const port = await freePort();
   const script = steps.map(({ commands }) => {
     const own = commands.replaceAll(LOCAL, baseUrl).replaceAll(OWN_PORT, port);
@@ -23,7 +23,7 @@ export const runTour = async (steps: readonly Step[], baseUrl: string, folder: s
   const printed = (await inBash(script.join(''), folder)).split(BREAK);
   for (const [index, { commands, shown }] of steps.entries()) {
     const answer = printed[index] ?? '';
-    expect(isShown(shown ?? '', answer), `${commands}printed\n${answer}`).toBe(true);
+    expect(matchesShown(shown ?? '', answer), `${commands}printed\n${answer}`).toBe(true);
   }
 };
 

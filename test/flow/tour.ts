@@ -1,12 +1,12 @@
-/** A page's commands and what stands under each. */
-export interface Step {
+/** A page's commands, and the output block under each. */
+export interface TourStep {
   readonly commands: string;
   /** undefined: nothing is shown. */
   readonly shown: string | undefined;
 }
 
 /** The shell blocks of one section, or of the whole page, each with the plain block right under it. */
-export const stepsOf = (page: string, section?: string): readonly Step[] =>
+export const stepsOf = (page: string, section?: string): readonly TourStep[] =>
   stepsIn(section === undefined ? page : sectionOf(page, section));
 
 const sectionOf = (page: string, section: string): string => {
@@ -14,7 +14,7 @@ const sectionOf = (page: string, section: string): string => {
   return text.split(/^## /m)[0] ?? '';
 };
 
-const stepsIn = (text: string): readonly Step[] =>
+const stepsIn = (text: string): readonly TourStep[] =>
   [...text.matchAll(/^```sh\n(.*?)^```\n(?:^```\n(.*?)^```$)?/gms)].map(([, commands = '', shown]) => ({
     commands,
     shown,
@@ -24,12 +24,12 @@ const ID = /\b(pay|ref|dsp|pmt|cust|subs|gst|log|msg|pi|pm|ch|cus|evt|in|sub)_[0
 const TIME = /\d{4}-\d\d-\d\dT[\d:.]+Z/g;
 const OWN = /(?<=v1,)[\w+/=]{40,}|127\.0\.0\.1:\d+|(?<="(?:waited_ms|webhook-timestamp)":"?)\d+/g;
 
-/** Without what is another's on every machine; JSON may be laid out. */
+/** The text without ids, times and signatures, which differ per run, and without white space. */
 const bare = (text: string): string =>
   text.replace(ID, '$1_').replace(TIME, 'T').replace(OWN, 'own').replaceAll(/\s+/g, '');
 
-/** Is this what is shown? `…` stands for anything. */
-export const isShown = (shown: string, printed: string): boolean => {
+/** Does the output match the block? `…` in the block matches any text. */
+export const matchesShown = (shown: string, printed: string): boolean => {
   let at = 0;
   const printedBare = bare(printed);
   const [first = '', ...others] = shown.split('…').map(bare);

@@ -19,7 +19,7 @@ describe('behind a proxy that the service trusts', () => {
   });
 
   let asked = 0;
-  /** A list that one address may ask for ten times a minute. */
+  /** A list with a limit of ten requests per minute and address. */
   const list = async (headers: Readonly<Record<string, string>>): Promise<number> => {
     asked += 1;
     return (await service.get(`/payments/guest/${asked}@edge.example.com`, { headers })).status;
@@ -31,7 +31,7 @@ describe('behind a proxy that the service trusts', () => {
   };
   const viewer = (host: number) => ({ [HEADER]: `203.0.113.${host}:4711` });
 
-  test('a caller who writes the header is counted by the connection, whatever address the header names', async () => {
+  test('a caller who sets the header is counted by the address of the connection', async () => {
     const statuses = await listTimes(MAX + 2, (at) => ({ ...viewer(at), 'x-trusted-edge-secret': `guess ${at}` }));
     expect(statuses).toEqual([...Array(MAX).fill(200), 429, 429]);
   });

@@ -3,7 +3,7 @@ import { freePort } from '../builders/free-port.ts';
 import { signIn, type User } from './flow.ts';
 import { type ParsedJson, startTestHost, withHost } from './host.ts';
 import { createCustomer } from './payers.ts';
-import { deliveredTo, idOf, nodesAt } from './targets.ts';
+import { deliveredTo, nodesAt, webhookIdOf } from './targets.ts';
 
 const port = await freePort();
 const service = withHost({
@@ -23,13 +23,14 @@ beforeAll(async () => {
 });
 
 const behave = (behaviour: object) => service.control('POST', '/sink/target/behaviour', behaviour);
-/** One event, all its tries, and what the log says of them, first try first. */
+/** One event: all its delivery attempts and their log entries, oldest first. */
 const afterAllTries = async () => {
   const { id } = await createCustomer(service, user.options);
   await service.advance(60);
   const tries = (await deliveredTo(service, 'target')).filter(({ body }) => body.data.customer_id === id);
   const entries: ParsedJson[] = (await service.get('/webhooks/logs', user.options)).body.filter(
-    ({ event_id, direction }: ParsedJson) => direction === 'outbound' && event_id === (tries[0] && idOf(tries[0])),
+    ({ event_id, direction }: ParsedJson) =>
+      direction === 'outbound' && event_id === (tries[0] && webhookIdOf(tries[0])),
   );
   return { tries, entries: entries.toReversed() };
 };
@@ -59,7 +60,7 @@ describe('a target that answers', () => {
     },
   );
 
-  test('410 wants it no more: it is failed, tried once, and no dead letter', async () => {
+  test('410 ends the delivery after one attempt: it is failed, and not kept as a dead letter', async () => {
     await behave({ status: 410 });
     const before = await deadLetters();
     const { tries, entries } = await afterAllTries();
@@ -71,7 +72,7 @@ describe('a target that answers', () => {
   test('too late gets it again', async () => {
     await behave({ status: 200, delay_ms: 1_000, times: 1 });
     const { tries, entries } = await afterAllTries();
-    expect(new Set(tries.map(idOf)).size).toBe(1);
+    expect(new Set(tries.map(webhookIdOf)).size).toBe(1);
     expect(entries).toMatchObject([
       { status: 'failed', response: { error: 'timeout', detail: 'no answer in time' } },
       { status: 'success', response: { http_status: 200 } },
@@ -80,7 +81,7 @@ describe('a target that answers', () => {
 });
 
 describe('the settings', () => {
-  test('that are wrong end the start, one line a mistake', async () => {
+  test('that are invalid stop the start, with one line per mistake', async () => {
     const env = { WEBHOOK_1_URL: 'x', WEBHOOK_2_EVENT_MODE: 'x', EXTERNAL_WEBHOOK_TIMEOUT: '1', WEBHOOK_SCAN_MAX: 'x' };
     const lines = await startTestHost({ env }).then(
       () => [],

@@ -7,7 +7,16 @@ import { intentEvent } from '../builders/provider-event.ts';
 import { confirm, createIntent, createPaidIntent, itemsOf, PATIENT, signIn, type User } from './flow.ts';
 import { type ParsedJson, withHost } from './host.ts';
 import { type Company, company, createCustomer } from './payers.ts';
-import { type Delivered, deliveredTo, eventOf, idOf, nodesAt, SECRET, sinkUrl, verified } from './targets.ts';
+import {
+  type DeliveredWebhook,
+  deliveredTo,
+  eventOf,
+  nodesAt,
+  SECRET,
+  sinkUrl,
+  verified,
+  webhookIdOf,
+} from './targets.ts';
 
 const OLD_SECRET = 'whsec_b2xkLXNlY3JldC1vZi10aGlydHktdHdvLWJ5dGVzLi4=';
 const port = await freePort();
@@ -37,8 +46,8 @@ beforeAll(async () => {
   await service.put('/admin/projects/proj_1', { name: 'P', slug: 'p', owner_user_id: user.userId }, admin.options);
 });
 
-/** What a canonical target got of one record, once all is quiet. */
-const told = async (event: string, of: string, sink = 'canonical'): Promise<Delivered[]> => {
+/** The deliveries of one event about one record to a sink, after all asynchronous work. */
+const deliveriesOf = async (event: string, of: string, sink = 'canonical'): Promise<DeliveredWebhook[]> => {
   await service.settle();
   return (await deliveredTo(service, sink, event)).filter(({ raw }) => raw.includes(of));
 };
@@ -48,9 +57,9 @@ const only = <T>(found: readonly T[]): T => {
   return found[0] as T;
 };
 
-/** The body of the one delivery of that event, which verifies. */
-const bodyTold = async (event: string, of: string): Promise<ParsedJson> => {
-  const delivered = only(await told(event, of));
+/** The body of the event's only delivery, whose signature is verified. */
+const bodyOf = async (event: string, of: string): Promise<ParsedJson> => {
+  const delivered = only(await deliveriesOf(event, of));
   expect(verified(delivered)).toEqual(delivered.body);
   return delivered.body;
 };
@@ -79,7 +88,7 @@ describe('a canonical target receives', () => {
 
   test('payment.created when a payment is stored', async () => {
     const payment = await createPaidIntent(service, user, { project_id: 'proj_1' });
-    expect(await bodyTold('payment.created', payment.id)).toEqual(
+    expect(await bodyOf('payment.created', payment.id)).toEqual(
       event('payment.created', paymentData(payment, { status: 'created', project: { id: 'proj_1' } })),
     );
   });
@@ -88,7 +97,7 @@ describe('a canonical target receives', () => {
     const { owner } = acme;
     const payment = await createPaidIntent(service, owner, { organization_id: acme.id });
     await confirm(service, payment.id, owner.options);
-    const { body } = only(await told('payment.succeeded', payment.id));
+    const { body } = only(await deliveriesOf('payment.succeeded', payment.id));
     expect(body).toEqual(
       event(
         'payment.succeeded',
@@ -104,14 +113,14 @@ describe('a canonical target receives', () => {
   test('payment.failed when it is declined', async () => {
     const payment = await createIntent(service, user, { payment_method_id: DECLINED });
     expect((await confirm(service, payment.id, user.options)).status).toBe(402);
-    expect(await bodyTold('payment.failed', payment.id)).toEqual(
+    expect(await bodyOf('payment.failed', payment.id)).toEqual(
       event('payment.failed', paymentData(payment, { status: 'failed', failure_code: 'do_not_honor' })),
     );
   });
 
   test('guest payments marked as such', async () => {
     const { body } = await service.post('/payments/intents', guestIntentBody({}, { email: 'Gina@Example.com' }));
-    const { data } = await bodyTold('payment.created', body.id);
+    const { data } = await bodyOf('payment.created', body.id);
     expect(data.user).toEqual({ id: expect.stringMatching(/^gst_/), type: 'guest', email: 'gina@example.com' });
   });
 
@@ -127,15 +136,13 @@ describe('a canonical target receives', () => {
       project: null,
       organization_id: null,
     };
-    expect(await bodyTold('customer.created', customer.id)).toEqual(
-      event('customer.created', { ...data, name: 'Pia' }),
-    );
-    expect(await bodyTold('customer.updated', customer.id)).toEqual(
+    expect(await bodyOf('customer.created', customer.id)).toEqual(event('customer.created', { ...data, name: 'Pia' }));
+    expect(await bodyOf('customer.updated', customer.id)).toEqual(
       event('customer.updated', { ...data, name: 'Pia Payer' }),
     );
   });
 
-  test('one event, though confirm, sync and the provider’s event are concurrent', async () => {
+  test('one event when confirm, sync and the provider’s event are concurrent', async () => {
     const payments = await Promise.all(
       Array.from({ length: 8 }, () => createIntent(service, user, { payment_method_id: THREE_D_SECURE })),
     );
@@ -150,9 +157,9 @@ describe('a canonical target receives', () => {
       ]),
     );
     for (const payment of payments) {
-      only(await told('payment.created', payment.id));
-      only(await told('payment.succeeded', payment.id));
-      only(await told('payment.succeeded', payment.id, 'chat'));
+      only(await deliveriesOf('payment.created', payment.id));
+      only(await deliveriesOf('payment.succeeded', payment.id));
+      only(await deliveriesOf('payment.succeeded', payment.id, 'chat'));
     }
   });
 });
@@ -196,7 +203,7 @@ describe('a raw target', () => {
     expect(await deliveredTo(service, 'canonical')).toHaveLength(before);
   });
 
-  test('receives the events of refunds and disputes, and their dispatch fails none', async () => {
+  test('receives the events of refunds and disputes, and no dispatch fails', async () => {
     const payment = await createPaidIntent(service, user);
     await confirm(service, payment.id, user.options);
     await service.control('POST', `/simulator/payments/${payment.id}/refunds`, { amount: 300 });
@@ -219,7 +226,7 @@ describe('a raw target', () => {
 });
 
 describe('an outbound webhook', () => {
-  test('is sent as the target’s mode and filters say', async () => {
+  test('is sent according to the target’s mode and filters', async () => {
     const payment = await createPaidIntent(service, user);
     await confirm(service, payment.id, user.options);
     await createCustomer(service, user.options);
@@ -237,9 +244,9 @@ describe('an outbound webhook', () => {
   test('has the same id at every target, unique to its event', async () => {
     const [canonical, both] = [await deliveredTo(service, 'canonical'), await deliveredTo(service, 'both')];
     const byEvent = Map.groupBy([...canonical, ...both], ({ raw }) => raw);
-    for (const same of byEvent.values()) expect(new Set(same.map(idOf)).size).toBe(1);
-    expect(new Set(canonical.map(idOf)).size).toBe(canonical.length);
-    expect(canonical.map(idOf).filter((id) => !/^msg_[0-9a-f]{24}$/.test(id))).toEqual([]);
+    for (const same of byEvent.values()) expect(new Set(same.map(webhookIdOf)).size).toBe(1);
+    expect(new Set(canonical.map(webhookIdOf)).size).toBe(canonical.length);
+    expect(canonical.map(webhookIdOf).filter((id) => !/^msg_[0-9a-f]{24}$/.test(id))).toEqual([]);
   });
 
   test('names its event, and is unsigned when no secret is set', async () => {

@@ -2,10 +2,11 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { DAY, SECOND } from '../../shared/core/time.ts';
 import { logItem } from '../../shared/webhooks/record/log-entry.ts';
 import { freePort } from '../builders/free-port.ts';
+import { DAY_SECONDS } from '../builders/seconds.ts';
 import { changeTable, confirm, createPaidIntent, signIn, type User } from './flow.ts';
 import { type ParsedJson, type RequestOptions, withHost } from './host.ts';
 import { type Company, company, createCustomer } from './payers.ts';
-import { deliveredTo, idOf, nodesAt, SECRET, verified } from './targets.ts';
+import { deliveredTo, nodesAt, SECRET, verified, webhookIdOf } from './targets.ts';
 
 const port = await freePort();
 const service = withHost({
@@ -25,7 +26,7 @@ const service = withHost({
 let user: User;
 let admin: User;
 let acme: Company;
-/** People of that organization, in sessions of it. */
+/** Members of that organization, in sessions that name the organization. */
 let owner: User;
 let member: User;
 
@@ -87,7 +88,7 @@ describe('the list of the webhook log', () => {
       const entries = await list(person.options);
       expect(namesOf(entries.filter(({ direction }) => direction === 'outbound'))).toEqual(['payment.created']);
     }
-    // Without an organization in the session, the same people see their own, which is nothing.
+    // Without an organization in the session, the members see their own entries, and they have none.
     expect(await list(acme.owner.options)).toEqual([]);
   });
 
@@ -186,7 +187,7 @@ describe('one entry of the webhook log', () => {
     const { status, body } = await service.get(`/webhooks/logs/${entry.id}`, user.options);
     expect({ status, body }).toEqual({ status: 200, body: entry });
     expect(body).toMatchObject({
-      event_id: idOf((await deliveredTo(service, 'all', 'payment.created'))[0] as never),
+      event_id: webhookIdOf((await deliveredTo(service, 'all', 'payment.created'))[0] as never),
       payload: { event: 'payment.created', data: { user: { email: expect.stringMatching(/^p\*\*\*@/) } } },
       response: { http_status: 200, body: { received: true }, duration_ms: expect.any(Number) },
     });
@@ -265,7 +266,7 @@ describe('a test webhook', () => {
       test: true,
       data: expect.objectContaining({ ...test_data, amount: 1_000, currency: 'USD', status: 'created', project: null }),
     });
-    expect(idOf(delivered)).toBe(body.data.event_id);
+    expect(webhookIdOf(delivered)).toBe(body.data.event_id);
   });
 
   const NAMED = {
@@ -436,7 +437,7 @@ describe('a test webhook', () => {
 
 describe('a replayed webhook', () => {
   const replay = (id: string, options: RequestOptions) => service.post(`/webhooks/logs/${id}/replay`, {}, options);
-  /** The entry of a new event of the organization, and what its target got. */
+  /** The log entry of a new event of the organization, and the delivery to its target. */
   const sent = async () => {
     const customer = await createCustomer(service, acme.owner.options, { organization_id: acme.id });
     await service.settle();
@@ -461,7 +462,7 @@ describe('a replayed webhook', () => {
     const [first, second, ...more] = await received();
     expect(more).toEqual([]);
     if (!first || !second) throw new Error('it was not sent twice');
-    expect([idOf(second), second.raw]).toEqual([idOf(first), first.raw]);
+    expect([webhookIdOf(second), second.raw]).toEqual([webhookIdOf(first), first.raw]);
     expect(Number(second.headers['webhook-timestamp']) - Number(first.headers['webhook-timestamp'])).toBe(3_600);
     expect(verified(second)).toEqual(first.body);
     const entries = (await list(owner.options)).filter(({ event_id }) => event_id === entry.event_id);
@@ -494,7 +495,7 @@ describe('a replayed webhook', () => {
     const raw = (await list(admin.options, '?event_type=provider_a:payment_intent.succeeded')).at(-1);
     await replay(raw.id, admin.options);
     await service.settle();
-    const same = (await deliveredTo(service, 'all')).filter((delivered) => idOf(delivered) === raw.event_id);
+    const same = (await deliveredTo(service, 'all')).filter((delivered) => webhookIdOf(delivered) === raw.event_id);
     expect(same.map((delivered) => delivered.raw)).toEqual([same[0]?.raw, same[0]?.raw]);
   });
 
@@ -548,7 +549,7 @@ describe('a replayed webhook', () => {
 
   test('is possible for 30 days', async () => {
     const { entry, received } = await sent();
-    await service.advance(30 * 86_400 - 1);
+    await service.advance(30 * DAY_SECONDS - 1);
     const late = await signIn(service, { is_admin: true });
     expect((await replay(entry.id, late.options)).status).toBe(200);
     await service.advance(1);

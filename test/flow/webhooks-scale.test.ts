@@ -6,14 +6,14 @@ import { itemsOf } from './flow.ts';
 import { type HangingTarget, openHangingTarget } from './hanging-target.ts';
 import { type TestHost, withHost } from './host.ts';
 import { openLossyBus } from './lossy-bus.ts';
-import { type Delivered, deliveredTo, idOf, nodesAt, SECRET, verified } from './targets.ts';
+import { type DeliveredWebhook, deliveredTo, nodesAt, SECRET, verified, webhookIdOf } from './targets.ts';
 
-/** Many deliveries at once: a part of what is promised, and all of it with `npm run test:long`. */
+/** Many concurrent deliveries: a sample of the promised load, and the full load with `npm run test:long`. */
 const scale = inject('scale');
 const DELIVERIES = scale === 1 ? 20 : 100 * scale;
-/** The least; more come in groups, until publishing has been stopped at every step. */
+/** The minimum; the test adds groups of events until publishing has been stopped at every step. */
 const EVENTS = scale === 1 ? 80 : 1_000 * scale;
-/** The calls of a run of the publisher that are stopped, and enough events at once to make it take so many. */
+/** The calls at which a run of the publisher is stopped, and the number of events that needs so many calls. */
 const STEPS = scale === 1 ? 4 : 10;
 const GROUP = 20 * STEPS;
 const TIMEOUT_MS = 300_000 * scale;
@@ -27,7 +27,7 @@ const ports = {
 
 const named = (count: number, from = 0): string[] =>
   Array.from({ length: count }, (_, index) => `customer ${from + index}`);
-const customerIdOf = ({ body }: Delivered): string => body.data.customer_id;
+const customerIdOf = ({ body }: DeliveredWebhook): string => body.data.customer_id;
 const behave = (service: TestHost, sink: string, behaviour: object) =>
   service.control('POST', `/sink/${sink}/behaviour`, behaviour);
 const settled = async (service: TestHost): Promise<void> => {
@@ -42,7 +42,7 @@ describe('a target that fails', () => {
 
   /** Seconds after the start at which each customer's event came, by customer. */
   const timesOf = async (): Promise<ReadonlyMap<string, readonly number[]>> => {
-    const seconds = ({ received_at }: Delivered) => (Date.parse(received_at) - startedAt) / 1_000;
+    const seconds = ({ received_at }: DeliveredWebhook) => (Date.parse(received_at) - startedAt) / 1_000;
     const byCustomer = Map.groupBy(await deliveredTo(service, 'failing'), customerIdOf);
     return new Map([...byCustomer].map(([id, all]) => [id, all.map(seconds)]));
   };
@@ -85,14 +85,14 @@ describe('a target that fails', () => {
   });
 
   test('gets all deliveries under the same ids with new signatures once it answers again and they are redriven', async () => {
-    const before = new Set((await deliveredTo(service, 'failing')).map(idOf));
+    const before = new Set((await deliveredTo(service, 'failing')).map(webhookIdOf));
     expect(before.size).toBe(DELIVERIES);
     await behave(service, 'failing', { status: 200 });
     expect(await service.redrive('webhook-delivery-dlq')).toEqual({ moved: DELIVERIES });
     await settled(service);
     const redriven = (await deliveredTo(service, 'failing')).slice(4 * DELIVERIES);
     expect(redriven).toHaveLength(DELIVERIES);
-    expect(new Set(redriven.map(idOf))).toEqual(before);
+    expect(new Set(redriven.map(webhookIdOf))).toEqual(before);
     for (const delivered of redriven) expect(verified(delivered)).toEqual(delivered.body);
     expect(await service.queues()).toMatchObject({ 'webhook-delivery-dlq': { visible: 0 } });
   });
@@ -165,9 +165,9 @@ describe('publishing that is stopped at every step, with a twentieth of its entr
         expect(bus.failedEntries()).toBeGreaterThan(ids.length / 10);
         const delivered = await deliveredTo(service, 'consumer');
         expect(delivered.length).toBeGreaterThanOrEqual(4 * ids.length);
-        const applied = Map.groupBy(delivered, idOf);
+        const applied = Map.groupBy(delivered, webhookIdOf);
         expect([...applied.values()].map(([first]) => first && customerIdOf(first)).sort()).toEqual([...ids].sort());
-        // Whatever comes again is the same, so that applying the first is applying all.
+        // Repeated deliveries are identical, so a receiver may apply the first one only.
         expect([...applied.values()].filter((all) => new Set(all.map(({ raw }) => raw)).size > 1)).toEqual([]);
       } finally {
         setHost({ env: host.env, now: host.clock.now });

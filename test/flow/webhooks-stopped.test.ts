@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { HOUR, itemsOf, PATIENT, signIn } from './flow.ts';
+import { HOUR_SECONDS } from '../builders/seconds.ts';
+import { itemsOf, PATIENT, signIn } from './flow.ts';
 import { createCustomer } from './payers.ts';
 import { withStops } from './stops.ts';
 import { deliveredTo, verified } from './targets.ts';
@@ -30,7 +31,7 @@ test('an event whose delivery is cut at any call reaches its target, is logged, 
     for (const executed of [false, true]) {
       const { status, name } = await losing({ call, executed }, change);
       expect([call, executed, status]).toEqual([call, executed, 200]);
-      await service.advance(HOUR);
+      await service.advance(HOUR_SECONDS);
       names.push(name);
     }
   }

@@ -1,19 +1,19 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { freePort } from '../builders/free-port.ts';
-import { DAY } from './flow.ts';
+import { DAY_SECONDS } from '../builders/seconds.ts';
 import { type ParsedJson, withHost } from './host.ts';
 import {
   command,
-  membershipOf,
   OWN_BILLING,
   patch,
+  readMembership,
   readSubscription,
   type Subscriber,
   subscribe,
   subscriber,
   subscribeToGold,
 } from './subscribers.ts';
-import { type Delivered, deliveredTo, nodesAt, SECRET, verified } from './targets.ts';
+import { type DeliveredWebhook, deliveredTo, nodesAt, SECRET, verified } from './targets.ts';
 
 /** Outbound events about subscriptions and their memberships. */
 const port = await freePort();
@@ -31,9 +31,11 @@ beforeAll(async () => {
 });
 
 /** The bodies of one event about one subscription, oldest first; each of them verifies. */
-const told = async (event: string, id: string): Promise<ParsedJson[]> => {
+const bodiesOf = async (event: string, id: string): Promise<ParsedJson[]> => {
   await service.settle();
-  const all: Delivered[] = (await deliveredTo(service, 'canonical', event)).filter(({ raw }) => raw.includes(id));
+  const all: DeliveredWebhook[] = (await deliveredTo(service, 'canonical', event)).filter(({ raw }) =>
+    raw.includes(id),
+  );
   for (const delivered of all) expect(verified(delivered)).toEqual(delivered.body);
   return all.map(({ body }) => body);
 };
@@ -65,7 +67,7 @@ const body = (event: string, timestamp: string, data: object) => ({ event, provi
 describe('a canonical target receives', () => {
   test('subscription.created when one is stored', async () => {
     const made = await subscribe(service, who);
-    expect(await told('subscription.created', made.id)).toEqual([
+    expect(await bodiesOf('subscription.created', made.id)).toEqual([
       body('subscription.created', expect.any(String), subscriptionData(made, { reason: 'created' })),
     ]);
   });
@@ -77,16 +79,16 @@ describe('a canonical target receives', () => {
     const made = await subscribe(service, who);
     expect((await change(made.id)).status).toBe(200);
     const changed = await readSubscription(service, who, made.id);
-    expect(await told('subscription.updated', made.id)).toEqual([
+    expect(await bodiesOf('subscription.updated', made.id)).toEqual([
       body('subscription.updated', changed.updated_at, subscriptionData(changed, { reason })),
     ]);
-    expect(await told('subscription.cancelled', made.id)).toEqual([]);
+    expect(await bodiesOf('subscription.cancelled', made.id)).toEqual([]);
   });
 
-  test('subscription.updated when its metadata is', async () => {
+  test('subscription.updated when its metadata is changed', async () => {
     const made = await subscribe(service, who);
     await patch(service, who, { id: made.id, body: { metadata: { seat: '4' } } });
-    expect(await told('subscription.updated', made.id)).toHaveLength(1);
+    expect(await bodiesOf('subscription.updated', made.id)).toHaveLength(1);
   });
 
   test('subscription.cancelled when it is over, not before', async () => {
@@ -94,7 +96,7 @@ describe('a canonical target receives', () => {
     await command(service, who, { id: made.id, name: 'cancel', body: { cancel_at_period_end: false } });
     const over = await readSubscription(service, who, made.id);
     expect(over.status).toBe('canceled');
-    expect(await told('subscription.cancelled', made.id)).toEqual([
+    expect(await bodiesOf('subscription.cancelled', made.id)).toEqual([
       body('subscription.cancelled', over.updated_at, subscriptionData(over, { reason: expect.any(String) })),
     ]);
   });
@@ -103,8 +105,8 @@ describe('a canonical target receives', () => {
     const made = await subscribeToGold(service, who, { trial_days: 5 });
     const steps: (readonly [name: string, how: () => Promise<unknown>])[] = [
       ['membership.pending', async () => undefined],
-      ['membership.activated', () => service.advance(5 * DAY + 60)],
-      ['membership.extended', () => service.advance(32 * DAY)],
+      ['membership.activated', () => service.advance(5 * DAY_SECONDS + 60)],
+      ['membership.extended', () => service.advance(32 * DAY_SECONDS)],
       [
         'membership.cancelled',
         () => command(service, who, { id: made.id, name: 'cancel', body: { cancel_at_period_end: false } }),
@@ -113,8 +115,8 @@ describe('a canonical target receives', () => {
     for (const [name, how] of steps) {
       await how();
       await service.settle();
-      const membership = await membershipOf(service, who, made.id);
-      expect(await told(name, made.id)).toEqual([
+      const membership = await readMembership(service, who, made.id);
+      expect(await bodiesOf(name, made.id)).toEqual([
         body(name, membership.updated_at, {
           membership_id: membership.id,
           membership_type_id: 'gold',

@@ -63,7 +63,7 @@ describe('what is kept', () => {
 
   it('holds a secret a provider slot, one for guest tokens and one for webhooks, and no secret in any template', () => {
     expect(prod.ofType('AWS::SecretsManager::Secret')).toHaveLength(6);
-    const told = synthesize({
+    const configured = synthesize({
       env: {
         PROVIDER_A: 'stripe',
         PROVIDER_A_API_KEY: 'sk_test_1',
@@ -73,11 +73,11 @@ describe('what is kept', () => {
         WEBHOOK_1_SECRET: 'whsec_c2VjcmV0',
       },
     });
-    expect(JSON.stringify(told.resources)).not.toMatch(/sk_test_1|hush|T0KEN|whsec_c2VjcmV0/);
-    expect(told.functionOf('workers.deliver-webhook').Properties.Environment.Variables).toMatchObject({
+    expect(JSON.stringify(configured.resources)).not.toMatch(/sk_test_1|hush|T0KEN|whsec_c2VjcmV0/);
+    expect(configured.functionOf('workers.deliver-webhook').Properties.Environment.Variables).toMatchObject({
       WEBHOOKS_SECRET_ARN: expect.anything(),
     });
-    expect(told.functionOf('payments.create-intent').Properties.Environment.Variables).toMatchObject({
+    expect(configured.functionOf('payments.create-intent').Properties.Environment.Variables).toMatchObject({
       PROVIDER_A: 'stripe',
       PROVIDER_A_SECRET_ARN: expect.anything(),
       GUEST_TOKEN_SECRET_ARN: expect.anything(),

@@ -95,12 +95,12 @@ describe.each(queueTriggers)('the queue of $id', (trigger) => {
 
 describe('the queue of outbound webhooks', () => {
   it('tries as often, and each try takes as long, as the operator says', () => {
-    const told = synthesize({ env: { EXTERNAL_WEBHOOK_MAX_RETRIES: '6', EXTERNAL_WEBHOOK_TIMEOUT: '45000' } });
-    const { Timeout, Environment } = told.functionOf('workers.deliver-webhook').Properties;
+    const configured = synthesize({ env: { EXTERNAL_WEBHOOK_MAX_RETRIES: '6', EXTERNAL_WEBHOOK_TIMEOUT: '45000' } });
+    const { Timeout, Environment } = configured.functionOf('workers.deliver-webhook').Properties;
     expect(Timeout).toBe(55);
     expect(Environment.Variables).toMatchObject({ EXTERNAL_WEBHOOK_TIMEOUT: '45000' });
     const queue = only(
-      told.ofType('AWS::SQS::Queue').filter(({ logicalId }) => logicalId.slice(0, -8) === 'WebhookDeliveryQueue'),
+      configured.ofType('AWS::SQS::Queue').filter(({ logicalId }) => logicalId.slice(0, -8) === 'WebhookDeliveryQueue'),
     );
     expect(queue.Properties.RedrivePolicy.maxReceiveCount).toBe(7);
     expect(queue.Properties.VisibilityTimeout).toBe(6 * 55);

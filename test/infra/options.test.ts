@@ -99,16 +99,16 @@ describe('bulkheads', () => {
     expect(reservedInAll(catalogue, undefined)).toBe(0);
   });
 
-  it('are as large as the operator says, and a consumer polls no more than it may run', () => {
+  it('have the operator’s sizes, and a consumer does not poll more than its concurrency', () => {
     const env = { BULKHEADS: 'on', BULKHEAD_WEBHOOKS: '5', BULKHEAD_PAYMENTS: '200', BULKHEAD_WORKERS: '12' };
-    const told = synthesize({ env });
-    expect(reservedIn(told)).toMatchObject({
+    const configured = synthesize({ env });
+    expect(reservedIn(configured)).toMatchObject({
       'webhooks.provider-b': 5,
       'payments.confirm': 200,
       'workers.deliver-webhook': 12,
       'workers.run-due': 10,
     });
-    expect([...concurrencyIn(told)].sort((one, other) => one - other)).toEqual([10, 10, 12, 12, 12]);
+    expect([...concurrencyIn(configured)].sort((one, other) => one - other)).toEqual([10, 10, 12, 12, 12]);
     expect([...concurrencyIn(on)].toSorted()).toEqual([...concurrencyIn(plain)].toSorted());
   });
 });

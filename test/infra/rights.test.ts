@@ -16,7 +16,7 @@ const theSecret = (name: string): Grants => ({
   'kms:Decrypt': ['Key.Arn where secretsmanager.AWS::Region.amazonaws.com'],
 });
 
-/** A second copy on purpose: the permissions of each right must not change by accident. */
+/** An independent copy: the permissions of a right must not change by accident. */
 const WORTH: Readonly<Record<Right, Grants>> = {
   'table:read': {
     'dynamodb:BatchGetItem': ['Table.Arn', ...INDEXES],
@@ -44,7 +44,7 @@ const WORTH: Readonly<Record<Right, Grants>> = {
   'queue:send:webhook-delivery': { 'sqs:SendMessage': ['WebhookDeliveryQueue.Arn'] },
 };
 
-/** To write its log and its trace, and to leave an invocation that failed for good. */
+/** Writing logs and traces, and sending a failed invocation to its failure destination. */
 const EVERY_FUNCTION: Grants = {
   'logs:CreateLogStream': ['Logs.Arn'],
   'logs:PutLogEvents': ['Logs.Arn'],

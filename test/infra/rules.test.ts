@@ -19,7 +19,7 @@ import { synthesize } from './synthesized.ts';
 
 const { ofType, words } = synthesize();
 
-/** What the code itself makes of changes, as EventBridge shows it to rules. */
+/** The events that the code derives from changes, as EventBridge matches them with rules. */
 const onBus = ({ source, type, detail }: BusEvent) => ({
   source,
   'detail-type': type,
@@ -116,7 +116,7 @@ describe('the rules of the bus', () => {
     expect([...canonical, ...ofProviders].filter((event) => !takes(event))).toEqual([]);
   });
 
-  it('are those of the declarations, and none that no event meets', () => {
+  it('match the declarations, and every pattern matches an event', () => {
     expect(busRules).toHaveLength(
       triggers.flatMap((trigger) => (trigger.kind === 'queue' ? trigger.rules : [])).length,
     );

@@ -7,7 +7,7 @@ describe('the settings of a deployment', () => {
     const read = () =>
       readDeploymentSettings({
         STAGE: 'local',
-        ALARM_EMAIL: 'nobody',
+        ALARM_EMAIL: 'not-an-email',
         CUSTOM_DOMAIN: 'https://pay.example.com',
         PROVIDER_B: 'monopoly',
         PROVIDER_TIMEOUT_MS: '1',

@@ -58,17 +58,17 @@ const emptyHandlers = (ids: readonly string[]): string => {
 /** The files of a process share what they ask for alike. */
 const made = new Map<string, Synthesized>();
 
-/** The stacks of the catalogue, written to a folder of their own. @throws where cdk-nag has something open. */
+/** The stacks of the catalogue, written to their own folder. @throws if cdk-nag reports a finding. */
 export const synthesize = (options: SynthesizeOptions = {}): Synthesized => {
   const key = JSON.stringify(options.env ?? {});
   const known = options.codeDir || options.endpoints ? undefined : made.get(key);
   if (known) return known;
-  const synthesized = synthesizeAnew(options);
+  const synthesized = synthesizeStacks(options);
   if (!options.codeDir && !options.endpoints) made.set(key, synthesized);
   return synthesized;
 };
 
-const synthesizeAnew = ({ env = {}, codeDir, ...catalogue }: SynthesizeOptions): Synthesized => {
+const synthesizeStacks = ({ env = {}, codeDir, ...catalogue }: SynthesizeOptions): Synthesized => {
   const served = catalogue.endpoints ?? endpoints;
   const outDir = temporaryFolder();
   const app = new App({ outdir: outDir, analyticsReporting: false });
@@ -133,7 +133,7 @@ const inWords = (value: Value, exported: ReadonlyMap<string, Value>): string => 
   }
   if (name === 'Fn::ImportValue') {
     const found = exported.get(String(argument));
-    if (found === undefined) throw new Error(`nobody exports ${String(argument)}`);
+    if (found === undefined) throw new Error(`no stack exports ${String(argument)}`);
     return inWords(found, exported);
   }
   throw new Error(`${name} is not known here`);

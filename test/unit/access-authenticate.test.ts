@@ -70,7 +70,7 @@ const service = (sessions: Readonly<Record<string, IdentitySession>>, more = {})
   };
 };
 
-describe('who calls', () => {
+describe('the caller of a request', () => {
   test('is anonymous without a credential', async () => {
     expect(await service({}).who({})).toEqual({ kind: 'anonymous' });
   });
@@ -84,7 +84,7 @@ describe('who calls', () => {
     expect(await service({ s1: known() }).who(credentials)).toEqual(session());
   });
 
-  test('is a user by a signed token, checked as such', async () => {
+  test('is a user by a signed token, whose signature is checked', async () => {
     const { who, asked } = service({ [`jwt ${JWT}`]: known() });
     expect(await who({ authorization: `Bearer ${JWT}` })).toEqual(session());
     expect(asked).toEqual([`jwt ${JWT}`]);
@@ -96,7 +96,7 @@ describe('who calls', () => {
     expect(await who({ guestToken: issued?.token })).toMatchObject({ kind: 'guest', guestId: 'gst_1', byToken: true });
   });
 
-  test('is decided by the first carrier that is there, also where only the next would open', async () => {
+  test('is decided by the first credential in the request, also if only the next one is valid', async () => {
     const sessions = { s1: known({ userId: 'one' }), s2: known({ userId: 'two' }), s3: known({ userId: 'three' }) };
     const { who, code, tokens } = service(sessions);
     const all = { sessionId: 's1', authorization: 'Bearer s2', querySession: 's3', guestToken: 'x' };
@@ -124,7 +124,7 @@ describe('who calls', () => {
     expect(asked).toEqual([]);
   });
 
-  test('is a platform admin by the session’s own claim or by the settings, and not otherwise', async () => {
+  test('is a platform admin only by the session’s claim or by the settings', async () => {
     const sessions = { s1: known({ isAdmin: true }), s2: known({ userId: 'user_7' }), s3: known() };
     const { who } = service(sessions, { adminUserIds: ['user_7'] });
     const admins = await Promise.all(['s1', 's2', 's3'].map((sessionId) => who({ sessionId })));
@@ -133,7 +133,7 @@ describe('who calls', () => {
 });
 
 describe('a session', () => {
-  test('that has expired has another error than an unknown one', async () => {
+  test('that has expired gets another error than an unknown one', async () => {
     const { code } = service({ s1: known({ expiresAt: NOON }) });
     expect(await code({ sessionId: 's1' })).toBe('SESSION_EXPIRED');
     expect(await code({ sessionId: 's2' })).toBe('SESSION_INVALID');
@@ -150,21 +150,21 @@ describe('a session', () => {
     expect(asked).toHaveLength(2);
   });
 
-  test('ends on time, though it was just asked for', async () => {
+  test('expires on time, also when it was just requested', async () => {
     const { who, code } = service({ s1: known({ expiresAt: NOON + 10 * SECOND }) });
     await who({ sessionId: 's1' });
     clock.at = NOON + 10 * SECOND;
     expect(await code({ sessionId: 's1' })).toBe('SESSION_EXPIRED');
   });
 
-  test('that was not found is asked for again', async () => {
+  test('that was not found is requested again', async () => {
     const { code, asked } = service({});
     await code({ sessionId: 's1' });
     await code({ sessionId: 's1' });
     expect(asked).toHaveLength(2);
   });
 
-  test('is forgotten within five seconds of the cache being cleared', async () => {
+  test('is dropped from the cache within five seconds after a clearing of the cache', async () => {
     const { who, asked } = service({ s1: known() });
     await who({ sessionId: 's1' });
     await cacheEpoch({ table: memory.table, now }).raise(['session']);
@@ -181,14 +181,14 @@ describe('a session', () => {
     expect(await code({ sessionId: 's2' })).toBe('IDENTITY_UNAVAILABLE');
   });
 
-  test('and a bearer of the same text are two credentials', async () => {
+  test('and a bearer token of the same text are two credentials', async () => {
     const { who, code } = service({ [JWT]: known() });
     expect(await who({ sessionId: JWT })).toMatchObject({ kind: 'session' });
     expect(await code({ authorization: `Bearer ${JWT}` })).toBe('SESSION_INVALID');
   });
 });
 
-test('whether a cache has been cleared is asked for every five seconds at most', async () => {
+test('the time of the last clearing is read at most every five seconds', async () => {
   const reads = vi.spyOn(memory.table, 'get');
   for (const after of [0, 1, SECOND, 5 * SECOND - 1, 5 * SECOND, 9 * SECOND]) {
     clock.at = NOON + after;
@@ -205,7 +205,7 @@ describe('a membership', () => {
     await memory.table.put({ ...memberKey('org_1', 'user_1'), role });
   };
 
-  test('is remembered for reads for five minutes, and never for writes', async () => {
+  test('is cached for five minutes for reads, and never for writes', async () => {
     const cache = standings({ table: memory.table, now, epoch });
     await join('admin');
     expect((await cache.cached(me, 'org_1')).role).toBe('admin');
@@ -217,7 +217,7 @@ describe('a membership', () => {
     expect((await cache.cached(me, 'org_1')).role).toBeUndefined();
   });
 
-  test('is forgotten within five seconds of its cache being cleared, and not before for another’s', async () => {
+  test('is dropped within five seconds after a clearing of its own cache only', async () => {
     const cache = standings({ table: memory.table, now, epoch });
     await join('admin');
     await cache.cached(me, 'org_1');
@@ -231,7 +231,7 @@ describe('a membership', () => {
     expect((await cache.cached(me, 'org_1')).role).toBeUndefined();
   });
 
-  test('is one user’s in one organization', async () => {
+  test('is cached per user and organization', async () => {
     const cache = standings({ table: memory.table, now, epoch });
     await join('owner');
     expect((await cache.cached(session({ userId: 'user_2' }), 'org_1')).role).toBeUndefined();

@@ -17,7 +17,7 @@ const service = (...secrets: readonly string[]) => {
 const readCode = async (read: Promise<unknown>): Promise<string> => (await refusalIn(read)).code;
 
 describe('a guest token', () => {
-  test('says who the guest is, for seven days', async () => {
+  test('names the guest, for seven days', async () => {
     const { tokens } = service('secret-one');
     const issued = await tokens.issue(ada);
     expect(issued?.expiresAt).toBe(iso(NOON + 7 * DAY));
@@ -52,7 +52,7 @@ describe('a guest token', () => {
     expect(await readCode(tokens.read(token))).toBe('SESSION_INVALID');
   });
 
-  test('tells nothing of its secret', async () => {
+  test('does not reveal its secret', async () => {
     const token = await service('secret-one').issue();
     expect(Buffer.from(token.replaceAll('.', ''), 'base64url').toString('latin1')).not.toContain('secret-one');
   });
@@ -71,7 +71,7 @@ describe('a guest token', () => {
         .sign(new TextEncoder().encode(secret));
     const claims = { email: ada.email, guest_id: ada.guestId };
 
-    test('the way it is forged here gives a good one where all is right', async () => {
+    test('the forging helper produces a valid token from valid parts', async () => {
       expect(await service('secret-one').tokens.read(await signed(claims))).toEqual(ada);
     });
 

@@ -10,7 +10,7 @@ const CALLERS: Readonly<Record<string, Caller>> = {
   'user 2': session({ userId: 'user_2' }),
   'an admin': session({ userId: 'user_9', isAdmin: true }),
   'guest 1': guest({ guestId: 'gst_1', email: 'ada@example.com' }),
-  nobody: { kind: 'anonymous' },
+  anonymous: { kind: 'anonymous' },
 };
 const OWNERS: Readonly<Record<string, Owned>> = {
   'user 1': { userId: 'user_1' },
@@ -19,15 +19,15 @@ const OWNERS: Readonly<Record<string, Owned>> = {
   'organization 2': { organizationId: 'org_2' },
   'guest 1': { guestId: 'gst_1', guestEmail: 'ada@example.com' },
   'guest 2': { guestId: 'gst_2', guestEmail: 'ada@example.com' },
-  nobody: {},
+  'no owner': {},
 };
-/** Payments name who made them beside the organization that pays. */
+/** An organization's payment also names the user who made it. */
 const PAYERS: Readonly<Record<string, Owned>> = {
   ...OWNERS,
   'organization 1, by user 2': { organizationId: 'org_1', userId: 'user_2' },
 };
 
-/** Which methods may be charged, by caller and payer; whatever is not listed may not. */
+/** The methods that may be charged, by caller and payer; any other method may not. */
 const ALLOWED: readonly (readonly [caller: string, payer: string, methods: readonly string[]])[] = [
   ['user 1', 'user 1', ['user 1']],
   ['user 2', 'user 2', ['user 2']],

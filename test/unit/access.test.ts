@@ -27,12 +27,12 @@ const MAY: Readonly<Record<Permission, readonly Role[]>> = {
 };
 const permissions = Object.keys(MAY) as readonly Permission[];
 
-describe('the permissions', () => {
+describe('the permissions of organization roles', () => {
   test.each(permissions)('%s is given to the roles of the interface', (permission) => {
     expect(ROLES.filter((role) => PERMISSIONS[role].has(permission))).toEqual(MAY[permission]);
   });
 
-  test('are no others', () => {
+  test('are the same names as in the interface', () => {
     const held = new Set(ROLES.flatMap((role) => [...PERMISSIONS[role]]));
     expect([...held].toSorted()).toEqual(permissions.toSorted());
   });
@@ -77,7 +77,7 @@ const mineInOrg: Owned = { userId: 'user_1', organizationId: 'org_1' };
 const ofGuest: Owned = { guestId: 'gst_1', guestEmail: 'ada@example.com' };
 
 describe('a personal record', () => {
-  test('is its user’s to read and change', () => {
+  test('can be read and changed by its user', () => {
     expect(verdict(me, 'read', { record: mine })).toBe('change');
     expect(verdict(me, 'canManagePayments', { record: mine })).toBe('change');
   });
@@ -85,7 +85,7 @@ describe('a personal record', () => {
   test.each([
     ['another user', me],
     ['a guest by token', guest()],
-    ['nobody', { kind: 'anonymous' } as const],
+    ['an anonymous caller', { kind: 'anonymous' } as const],
   ])('of another user does not exist for %s', (_, caller) => {
     expect(verdict(caller, 'read', { record: theirs })).toBe('RESOURCE_NOT_FOUND');
     expect(verdict(caller, 'canManagePayments', { record: theirs })).toBe('RESOURCE_NOT_FOUND');
@@ -123,21 +123,21 @@ describe('a record of an organization', () => {
     expect(verdict(me, 'owner only', { record: ofOrg, standing: standing(role), rule: 'organization' })).toBe(expected);
   });
 
-  test('is closed to those who are no members, and to those who are no longer', () => {
+  test('refuses callers who are not members, and former members', () => {
     expect(verdict(me, 'read', { record: ofOrg, standing: standing(undefined) })).toBe('ORGANIZATION_ACCESS_DENIED');
     expect(verdict(me, 'canManagePayments', { record: ofOrg, standing: standing(undefined) })).toBe(
       'ORGANIZATION_ACCESS_DENIED',
     );
   });
 
-  test('is still read, not changed, by the user who made it', () => {
+  test('can still be read, but not changed, by the user who created it', () => {
     expect(verdict(me, 'read', { record: mineInOrg, standing: standing(undefined) })).toBe('read');
     expect(verdict(me, 'canManagePayments', { record: mineInOrg, standing: standing(undefined) })).toBe(
       'ORGANIZATION_ACCESS_DENIED',
     );
   });
 
-  test('that is deleted leaves records that their creator and platform admins can read and none can change', () => {
+  test('of a deleted organization can be read by its creator and platform admins, and changed by no caller', () => {
     expect(verdict(me, 'read', { record: mineInOrg, standing: GONE })).toBe('read');
     expect(verdict(admin, 'read', { record: ofOrg, standing: GONE })).toBe('as admin');
     expect(verdict(me, 'read', { record: ofOrg, standing: GONE })).toBe('ORGANIZATION_ACCESS_DENIED');
@@ -166,7 +166,7 @@ describe('a guest’s record', () => {
     ['another e-mail under the same guest_id', guest({ email: 'eve@example.com' })],
     ['who only names the e-mail', guest({ byToken: false })],
     ['a user', me],
-    ['nobody', { kind: 'anonymous' } as const],
+    ['an anonymous caller', { kind: 'anonymous' } as const],
   ])('does not exist for %s', (_, caller) => {
     expect(verdict(caller, 'read', { record: ofGuest })).toBe('RESOURCE_NOT_FOUND');
     expect(verdict(caller, 'canManagePayments', { record: ofGuest })).toBe('RESOURCE_NOT_FOUND');
@@ -179,7 +179,7 @@ describe('a platform admin', () => {
     ['a guest’s record', ofGuest, undefined],
     ['an organization’s record', ofOrg, standing(undefined)],
     ['a deleted organization’s record', ofOrg, GONE],
-    ['a record of nobody', {}, undefined],
+    ['a record without an owner', {}, undefined],
   ];
   const given = (known: Standing | undefined) => (known ? { standing: known } : {});
 
@@ -205,7 +205,7 @@ describe('a platform admin', () => {
     );
   });
 
-  test('alone takes an action of platform admins, also on an own record', () => {
+  test('is the only caller who may take an action of platform admins, also on their own record', () => {
     for (const record of [theirs, ofGuest, ofOrg, { userId: 'user_9' }]) {
       expect(verdict(admin, 'platform admin', { record })).toBe('as admin');
     }
@@ -217,7 +217,7 @@ describe('a platform admin', () => {
   test.each([
     ['a user', me],
     ['a guest', guest()],
-    ['nobody', { kind: 'anonymous' } as const],
+    ['an anonymous caller', { kind: 'anonymous' } as const],
   ])('opens no action of another’s record to %s', (_, caller) => {
     expect(verdict(caller, 'canManagePayments', { record: theirs, adminsMayAct: true })).toBe('RESOURCE_NOT_FOUND');
   });
@@ -239,7 +239,7 @@ describe('a platform admin', () => {
     expect(scope(me, 'read', standing(undefined))).toBe('ORGANIZATION_ACCESS_DENIED');
   });
 
-  test('reads what any user has; a user reads their own', () => {
+  test('reads the records of any user; a user reads their own', () => {
     expect([mayReadUser(admin, 'user_2'), mayReadUser(me, 'user_1')]).toEqual([true, true]);
     expect([mayReadUser(me, 'user_2'), mayReadUser(guest(), 'user_2')]).toEqual([false, false]);
   });
@@ -282,7 +282,7 @@ describe('a project', () => {
   });
 });
 
-describe('a record beside another', () => {
+describe('a record that another record includes', () => {
   const shown = (
     caller: Caller,
     rule: Rule,
@@ -295,7 +295,7 @@ describe('a record beside another', () => {
       standing: known,
     }).kind;
 
-  test('is shown to whom its own route would show it', () => {
+  test('is shown to callers who may read it on its own route', () => {
     expect(shown(me, 'owned', { record: mine })).toBe('granted');
     expect(shown(me, 'owned', { record: theirs })).toBe('refused');
     expect(shown(me, 'owned', { record: ofOrg })).toBe('needs standing');
@@ -306,7 +306,7 @@ describe('a record beside another', () => {
     expect(shown(admin, 'owned', { record: ofOrg, standing: standing(undefined) })).toBe('granted');
   });
 
-  test('is shown to a guest where its route takes a guest token', () => {
+  test('is shown to a guest if its route accepts a guest token', () => {
     expect(shown(guest(), 'owned', { record: ofGuest, guestsRead: true })).toBe('granted');
     expect(shown(guest(), 'owned', { record: ofGuest })).toBe('refused');
     expect(shown(guest({ guestId: 'gst_2' }), 'owned', { record: ofGuest, guestsRead: true })).toBe('refused');
@@ -331,7 +331,7 @@ test('an open record can be named by all callers and changed by none', () => {
 });
 
 describe('a standing', () => {
-  test('is what the membership record says, of an organization that lives', () => {
+  test('follows the membership record of an active organization', () => {
     expect(standingOf('org_1', {}, { role: 'billing' })).toEqual(standing('billing'));
     expect(standingOf('org_1', {}, undefined)).toEqual(standing(undefined));
     expect(standingOf('org_1', {}, { role: 'root' })).toEqual(standing(undefined));
@@ -354,7 +354,7 @@ describe('a standing', () => {
   });
 });
 
-describe('the organization meant', () => {
+describe('the organization of a create', () => {
   const inOrg = session({ organizationId: 'org_s' });
 
   test.each<[string, Caller, string | null | undefined, boolean, string | undefined]>([
@@ -370,7 +370,7 @@ describe('the organization meant', () => {
     expect(effectiveOrganization(caller, named, implied)).toBe(expected);
   });
 
-  test('decides whose a new record is', () => {
+  test('decides the owner of a new record', () => {
     expect(ownerFor(me, 'org_1')).toEqual({ kind: 'organization', organizationId: 'org_1' });
     expect(ownerFor(me, undefined)).toEqual({ kind: 'user', userId: 'user_1' });
     expect(ownerFor(guest(), undefined)).toEqual({ kind: 'guest', email: 'ada@example.com', guestId: 'gst_1' });

@@ -36,7 +36,7 @@ describe('postal codes', () => {
     expect(hasPostalCodes(country)).toBe(false);
   });
 
-  it('are missed of countries only', () => {
+  it('are absent in known countries only', () => {
     expect(PAIRS.filter((pair) => !hasPostalCodes(pair) && !isCountry(pair))).toEqual([]);
   });
 });

@@ -61,7 +61,7 @@ describe('the catalogue', () => {
     expect(readers.toSorted()).toEqual(['api/default.ts', 'api/document.ts']);
   });
 
-  test('has entries of ten to thirty lines, which are no place for rules', () => {
+  test('has entries of ten to thirty lines, without rules', () => {
     const long = entries.filter((name) => readFileSync(new URL(name, FUNCTIONS), 'utf8').split('\n').length > 31);
     expect(long).toEqual([]);
   });
@@ -117,7 +117,7 @@ describe('platform admins', () => {
     ]);
   });
 
-  test('alone authenticate for the actions that are theirs alone', () => {
+  test('are authenticated as such on every route for platform admins', () => {
     expect(idsOf(({ access, auth }) => access.action === 'platform admin' && auth !== 'platform-admin')).toEqual([]);
   });
 });
@@ -128,7 +128,7 @@ describe('the routes', () => {
     expect(routes.filter((route, index) => routes.indexOf(route) !== index)).toEqual([]);
   });
 
-  test('leave no doubt which of two a request means', () => {
+  test('match a request unambiguously', () => {
     const pairs = endpoints.flatMap((one, index) => endpoints.slice(index + 1).map((other) => [one, other] as const));
     const doubtful = pairs
       .filter(([one, other]) => overlap(one, other) && isSpecial(one, other) === isSpecial(other, one))
@@ -149,13 +149,13 @@ describe('the routes', () => {
 
 /** POSTs whose repetition has no further effect. */
 const NATURAL_POSTS = { 'admin.clear-cache': 'a cache that is cleared again is clear' };
-/** GETs that may write: a default that leads nowhere is mended where it is read. */
+/** GETs that may write: a read repairs a default that names a missing record. */
 const MENDING_READS = ['payment-methods.list', 'addresses.list'];
 
 describe.each(endpoints.map((spec) => [spec.id, spec] as const))('%s', (_, spec) => {
   const writes = spec.uses.includes('table:put');
 
-  test('says in a few words what it is for', () => {
+  test('has a short summary of its purpose', () => {
     expect(spec.summary).toMatch(/^[A-Z][^\n.]{5,80}$/);
   });
 
@@ -164,7 +164,7 @@ describe.each(endpoints.map((spec) => [spec.id, spec] as const))('%s', (_, spec)
     expect(spec.auth === 'session-or-token').toBe(spec.access.record.guestsRead === true);
   });
 
-  test('says how a repeated request has one effect', () => {
+  test('declares how a repeated request has one effect', () => {
     if (spec.method !== 'POST') {
       expect(spec.idempotent).toBe('natural');
     } else if (spec.idempotent === 'natural') {
@@ -269,7 +269,7 @@ describe('the limits of rates', () => {
 });
 
 describe.each(triggers.map((trigger) => [trigger.id, trigger] as const))('%s', (_, trigger) => {
-  test('says what it does, and what is lost while it does not', () => {
+  test('declares its effect, and the impact of its failure', () => {
     expect(trigger.summary).toMatch(/^[A-Z][^\n.]{5,80}$/);
     expect(trigger.impact).toMatch(/^[A-Z][^\n]{10,160}\.$/);
   });
@@ -278,7 +278,7 @@ describe.each(triggers.map((trigger) => [trigger.id, trigger] as const))('%s', (
     if (trigger.kind !== 'queue') return;
     expect(trigger.visibilitySeconds).toBeGreaterThanOrEqual(trigger.timeoutSeconds);
     expect(trigger.maxReceives).toBeGreaterThan(1);
-    // The least that SQS lets an event source be bounded to.
+    // The minimum of SQS for the maximum concurrency of an event source.
     expect(trigger.maxConcurrency).toBeGreaterThanOrEqual(2);
   });
 
@@ -330,7 +330,7 @@ describe('the deadline of a call to a provider', () => {
   });
 });
 
-describe('what no route matches', () => {
+describe('an unmatched path', () => {
   const hosted = (env: Environment) => setHost({ env, now: Date.now });
   beforeEach(() => hosted({}));
 

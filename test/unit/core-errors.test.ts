@@ -59,7 +59,7 @@ const PROMISED: Readonly<Record<number, readonly string[]>> = {
 const promised = Object.entries(PROMISED).flatMap(([status, codes]) => codes.map((code) => [code, Number(status)]));
 
 describe('the catalogue of errors', () => {
-  test('holds the promised codes under their statuses, and no other', () => {
+  test('holds the documented codes with their statuses, and no other', () => {
     const held = Object.entries(ERRORS).map(([code, [status]]) => [code, status]);
     expect(Object.fromEntries(held)).toEqual(Object.fromEntries(promised));
   });

@@ -12,7 +12,7 @@ describe('an id', () => {
     expect(new Set(Object.values(ID_PREFIX)).size).toBe(kinds.length);
   });
 
-  test('made of randomness is one of its kind, and of no other', () => {
+  test('from random bytes is valid for its kind only', () => {
     fc.assert(
       fc.property(kind, bytes, (of, random) => {
         const id = idFromBytes(of, random);
@@ -21,7 +21,7 @@ describe('an id', () => {
     );
   });
 
-  test('carries all the randomness that it was given', () => {
+  test('carries all of its random bytes', () => {
     fc.assert(
       fc.property(bytes, bytes, (one, other) => {
         const same = Buffer.from(one).equals(Buffer.from(other));
@@ -30,7 +30,7 @@ describe('an id', () => {
     );
   });
 
-  test('derived of the same parts is the same, and of other parts another', () => {
+  test('derived from parts is the same for the same parts, and differs for other parts', () => {
     fc.assert(
       fc.property(parts, parts, (one, other) => {
         const same = JSON.stringify(one) === JSON.stringify(other);
@@ -40,13 +40,13 @@ describe('an id', () => {
     );
   });
 
-  test('derived of parts that only run together alike is another', () => {
+  test('derived from parts differs if only the joined parts are equal', () => {
     expect(derivedId('payment', 'a', 'bc')).not.toBe(derivedId('payment', 'ab', 'c'));
     expect(derivedId('payment', 'abc')).not.toBe(derivedId('payment', 'abc', ''));
     expect(fingerprint('1:a', 'b')).not.toBe(fingerprint('1', 'ab'));
   });
 
-  test('stays what it was in earlier releases, or a repeated command would name another record', () => {
+  test('is the same as in earlier releases, so that a repeated command names the same record', () => {
     expect(derivedId('payment', 'scope')).toBe('pay_cb6661ce57de74778c26ab0c');
   });
 

@@ -75,7 +75,7 @@ describe('prices', () => {
   });
 });
 
-describe('whatever is given', () => {
+describe('for any input', () => {
   const cents = fc.oneof(fc.integer({ min: 0, max: 3_000 }), fc.integer({ min: 0, max: MAX_CENTS }));
   const given: fc.Arbitrary<GivenPrices> = fc.record(
     { subtotal_cents: cents, tax_cents: cents, discount_cents: cents, total_cents: cents, amount_cents: cents },
@@ -89,7 +89,7 @@ describe('whatever is given', () => {
     }
   };
 
-  test('amounts add up, in whole numbers within the limits, or nothing is taken', () => {
+  test('amounts add up in integers within the limits, or the price is refused', () => {
     fc.assert(
       fc.property(given, (wanted) => {
         const found = outcomeOf(wanted);
@@ -121,7 +121,7 @@ describe('whatever is given', () => {
     );
   });
 
-  test('prices that add up are taken, whichever of total and subtotal is left out', () => {
+  test('prices that add up are accepted without total or without subtotal', () => {
     fc.assert(
       fc.property(cents, cents, cents, fc.constantFrom('subtotal_cents', 'total_cents', ''), (...[a, b, c, left]) => {
         const total = a + b - c;

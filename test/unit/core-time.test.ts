@@ -5,7 +5,7 @@ import { DAY, epochSeconds, instant, iso, utcDay } from '../../shared/core/time.
 const moment = fc.integer({ min: 0, max: Date.parse('2999-12-31T23:59:59.999Z') });
 
 describe('time', () => {
-  test('comes back from its text, to the millisecond', () => {
+  test('is the same after a round trip through its text, to the millisecond', () => {
     fc.assert(fc.property(moment, (at) => instant(iso(at)) === at));
   });
 
@@ -13,7 +13,7 @@ describe('time', () => {
     fc.assert(fc.property(moment, moment, (one, other) => iso(one) < iso(other) === one < other));
   });
 
-  test('is counted in whole seconds that have begun', () => {
+  test('is counted in whole seconds, rounded down', () => {
     expect([0, 999, 1_000, 1_999].map(epochSeconds)).toEqual([0, 0, 1, 1]);
   });
 

@@ -19,7 +19,7 @@ describe('the pages of CSV', () => {
     expect(rows).toBe(100_000);
   });
 
-  test('go on where the page before ended, also after a page that a filter left short', () => {
+  test('continue after the previous page, also after a page that a filter shortened', () => {
     const cursor = csvCursor({ before: 1_000, limit: 1_000 }, 7, ROW);
     expect(csvPageAt(cursor)).toEqual({ before: 1_007, limit: 1_000, cursor: ROW });
     expect(csvPageAt(csvCursor({ before: 0, limit: 1_000 }, 1_000, 'rows'))).toEqual({ before: 1_000, limit: 1_000 });
@@ -33,7 +33,7 @@ describe('the pages of CSV', () => {
 });
 
 describe('a cell', () => {
-  test('never begins like a formula, whatever the text is', () => {
+  test('never begins like a formula, for any text', () => {
     fc.assert(
       fc.property(fc.string(), fc.constantFrom('=', '+', '-', '@', '\t', '\r', ''), (rest, first) => {
         const [, cell = ''] = csvText(['a'], [{ a: `${first}${rest}` }]).split(/(?<=^a\r\n)/);
@@ -42,12 +42,12 @@ describe('a cell', () => {
     );
   });
 
-  test('shows numbers and booleans as they are, and nothing for null and for what is absent', () => {
+  test('shows numbers and booleans unchanged, and is empty for null and absent values', () => {
     const text = csvText(['a', 'b', 'c', 'd'], [{ a: 0, b: false, c: null }]);
     expect(text).toBe('a,b,c,d\r\n0,false,,\r\n');
   });
 
-  test('is quoted where it holds a comma, a quote or a line end', () => {
+  test('is quoted if it contains a comma, a quote or a line end', () => {
     const text = csvText(['a', 'b', 'c'], [{ a: 'x,y', b: 'say "x"', c: 'one\rtwo' }]);
     expect(text).toBe('a,b,c\r\n"x,y","say ""x""","one\rtwo"\r\n');
   });
@@ -68,7 +68,7 @@ describe('the Accept header', () => {
     },
   );
 
-  test('is read without an error, whatever it says', () => {
+  test('is read without an error, for any value', () => {
     fc.assert(
       fc.property(fc.string(), (accept) => {
         expect(typeof prefersCsv(accept)).toBe('boolean');

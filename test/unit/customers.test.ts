@@ -86,8 +86,8 @@ describe('a provider’s event', () => {
   test('is stale from before the record, or from before what is known', () => {
     const record = customer();
     expect([-1, 0, 1].map((later) => isStale(record, { createdAt: second + later }))).toEqual([true, false, false]);
-    const told = customer({ knownAt: second + 60 });
-    expect([59, 60, 61].map((later) => isStale(told, { createdAt: second + later }))).toEqual([true, false, false]);
+    const known = customer({ knownAt: second + 60 });
+    expect([59, 60, 61].map((later) => isStale(known, { createdAt: second + later }))).toEqual([true, false, false]);
   });
 
   test('in any order ends with the newest', () => {

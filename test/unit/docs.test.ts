@@ -6,16 +6,19 @@ import { FILES, PAGES, readPage, withParts } from '../../infra/docs/docs.ts';
 const ROOT = resolve(import.meta.dirname, '../..');
 
 describe('the documentation', () => {
-  test.each(Object.entries(PAGES))('%s says what the code says (`npm run docs` writes it)', (page, parts) => {
-    const text = readPage(page);
-    expect(text).toBe(withParts(text, parts()));
-  });
+  test.each(Object.entries(PAGES))(
+    '%s has generated parts that match the code (`npm run docs` writes them)',
+    (page, parts) => {
+      const text = readPage(page);
+      expect(text).toBe(withParts(text, parts()));
+    },
+  );
 
-  test.each(Object.entries(FILES))('%s is what the code makes (`npm run docs` writes it)', (file, made) => {
+  test.each(Object.entries(FILES))('%s matches the code (`npm run docs` writes it)', (file, made) => {
     expect(readPage(file)).toBe(made());
   });
 
-  test('names every setting of docs/settings.md in .env.example, set to nothing', () => {
+  test('names every setting of docs/settings.md in .env.example, without a value', () => {
     const named = [...readPage('docs/settings.md').matchAll(/^\| `([\w<>]+)` \|/gm)].map(([, name = '']) =>
       name.replace('PROVIDER_x', 'PROVIDER_A').replace('<n>', '1'),
     );
@@ -46,7 +49,7 @@ describe('the documentation', () => {
     expect(commands.filter((command) => !readme.includes(command))).toEqual([]);
   });
 
-  test('has a place for every part, and a part for every place', () => {
+  test('has a marker for every generated part, and a part for every marker', () => {
     const place = '<!-- generated: one -->\n<!-- end -->';
     expect(withParts(place, { one: 'x' })).toBe('<!-- generated: one -->\n\nx\n\n<!-- end -->');
     expect(() => withParts(place, { one: 'x', two: 'y' })).toThrow('no place for two');
@@ -55,13 +58,11 @@ describe('the documentation', () => {
 });
 
 const WRITTEN = ['README.md', ...globSync(['docs/**/*.md', '.github/*.md'], { cwd: ROOT })];
-/** Folders that docs/architecture.md keeps a place for. */
-const PLANNED = ['payments/refunds'];
 const COMMANDS = readFileSync(join(ROOT, 'package.json'), 'utf8');
 const { dependencies, devDependencies } = JSON.parse(COMMANDS) as Record<string, Record<string, string>>;
 
-describe('what is written', () => {
-  test.each(WRITTEN)('%s names files, pages and commands that there are', (page) => {
+describe('every page', () => {
+  test.each(WRITTEN)('%s names only existing files, pages and commands', (page) => {
     const text = readPage(page);
     const links = [...text.matchAll(/\]\((?!https?:)([^)#\s]+)/g)].map(([, link = '']) => join(dirname(page), link));
     const paths = [...text.matchAll(/`((?:functions|infra|shared|test|docs)\/[\w./-]+\.\w+)`/g)].map(
@@ -81,9 +82,9 @@ describe('what is written', () => {
     },
   );
 
-  test('docs/architecture.md names files and folders that there are, from the root or from shared/', () => {
+  test('docs/architecture.md names only existing files and folders, from the root or from shared/', () => {
     const named = [...readPage('docs/architecture.md').matchAll(/`([\w-]+(?:\/[\w-]+)+(?:\.\w+)?)`/g)];
-    const paths = named.map(([, path = '']) => path).filter((path) => !PLANNED.includes(path));
+    const paths = named.map(([, path = '']) => path);
     const gone = paths.filter((path) => !['', 'shared'].some((root) => existsSync(join(ROOT, root, path))));
     expect({ gone, isChecked: paths.length > 50 }).toEqual({ gone: [], isChecked: true });
   });

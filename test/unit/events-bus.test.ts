@@ -63,20 +63,20 @@ describe('the bus', () => {
     ]);
   });
 
-  test('takes ten at a time, and nothing where there is nothing', async () => {
+  test('receives ten entries per call, and no call without entries', async () => {
     leavesBehind(() => false);
     expect(await bus.publish([])).toEqual([]);
     expect(await bus.publish(events(23))).toEqual([]);
     expect(sent().map(({ length }) => length)).toEqual([10, 10, 3]);
   });
 
-  test('is sent again what it left behind, and only that', async () => {
+  test('receives refused entries again, and only those', async () => {
     leavesBehind((id, call) => (id === '1' && call < 2) || (id === '2' && call < 3));
     expect(await bus.publish(events(4))).toEqual([]);
     expect(sent()).toEqual([['0', '1', '2', '3'], ['1', '2'], ['2']]);
   });
 
-  test('is given up on after four tries, for those alone that it never took', async () => {
+  test('fails after four attempts, for the refused entries only', async () => {
     leavesBehind((id) => id === '2');
     expect(await bus.publish(events(12))).toEqual([event('2')]);
     expect(sent().map(({ length }) => length)).toEqual([10, 2, 1, 1, 1]);
@@ -111,7 +111,7 @@ describe('the outbox', () => {
     expect(sent()).toEqual([[`${id}:1:payment.created`, `${id}:2:payment.succeeded`]]);
   });
 
-  test('goes on from the first change whose event was not taken', async () => {
+  test('continues from the first change whose event was refused', async () => {
     leavesBehind((id) => id.startsWith('pay_b') || id.startsWith('pay_d'));
     const records = ['pay_a', 'pay_b', 'pay_c', 'pay_d'].map(failing);
     expect(await publishChanges({ bus, log }, records)).toBe('at pay_b');
@@ -222,7 +222,7 @@ describe('a consumer', () => {
     awsRegion: 'us-east-1',
   });
 
-  test('takes each message by itself: those that fail come back, the others are done', async () => {
+  test('handles each message separately: failed messages return to the queue, the others are done', async () => {
     const { log, lines } = logLines();
     const seen: unknown[] = [];
     const handler = queueConsumer(
@@ -247,7 +247,7 @@ describe('a consumer', () => {
     expect(JSON.stringify(lines)).not.toContain('CANARY');
   });
 
-  test('takes many at once where they are done together: what cannot be read comes back alone', async () => {
+  test('handles a batch together: only unreadable messages return to the queue', async () => {
     const { log, lines } = logLines();
     const seen: unknown[] = [];
     let fails = false;
@@ -271,7 +271,7 @@ describe('a consumer', () => {
     expect(JSON.stringify(lines)).not.toContain('CANARY');
   });
 
-  test('has a message come back when it says so', async () => {
+  test('returns a message to the queue after the delay that its handler asks for', async () => {
     sqs.on(ChangeMessageVisibilityCommand).resolves({});
     const { log, lines } = logLines();
     const handler = queueConsumer(

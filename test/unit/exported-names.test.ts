@@ -5,12 +5,25 @@ import { expect, it } from 'vitest';
 
 const ROOT = join(import.meta.dirname, '../..');
 /** The browser's pages are bundles of their own. */
-const FILES = globSync('{shared,functions,infra}/**/*.ts', { cwd: ROOT }).filter(
+const FILES = globSync('{shared,functions,infra,test}/**/*.ts', { cwd: ROOT }).filter(
   (file) => !file.startsWith('functions/console/web/'),
 );
 
 /** Every entry of a function exports `handler`: the build and the hosts find it by that name. */
 const ENTRY_EXPORT = 'handler';
+
+/** Steps of flow tests: each sends the request that runs the use case of the same name. */
+const STEPS: readonly string[] = [
+  'addMember',
+  'createAddress',
+  'createCustomer',
+  'createIntent',
+  'newOrganization',
+  'refund',
+  'removeMember',
+  'requestErasure',
+  'saveMethod',
+];
 
 const declaredNames = (statement: ts.Statement): readonly string[] => {
   const isExported =
@@ -39,9 +52,13 @@ const exportedNames = (path: string): readonly string[] => {
 it('defines every exported name in one file only', () => {
   const homes = new Map<string, Set<string>>();
   for (const path of FILES) {
-    for (const name of exportedNames(path)) homes.set(name, (homes.get(name) ?? new Set()).add(path));
+    for (const name of exportedNames(path)) {
+      const named = path.startsWith('test/flow/') && STEPS.includes(name) ? `step ${name}` : name;
+      homes.set(named, (homes.get(named) ?? new Set()).add(path));
+    }
   }
   const twice = [...homes].filter(([, paths]) => paths.size > 1).map(([name, paths]) => [name, ...paths].join(' '));
   expect(homes.size).toBeGreaterThan(1000);
   expect(twice.toSorted()).toEqual([]);
+  expect(STEPS.filter((name) => !homes.has(name) || !homes.has(`step ${name}`))).toEqual([]);
 });

@@ -4,11 +4,11 @@ import { describe, expect, it } from 'vitest';
 import { readFloors } from '../../infra/docs/floors.ts';
 
 const MOST_FILES = 14;
-/** Files that stand outside of any floor: the tops, which put the floors together. */
+/** Files outside all floors: the entry points that combine the floors. */
 const TOPS = ['shared/runtime.ts', 'infra/local/start.ts', 'infra/payctl/payctl.ts', 'functions/console/web/main.tsx'];
 const AREAS = Object.keys(readFloors());
 
-/** An area may lie within another one: its files are its own. */
+/** A folder may lie within another folder of floors.json: its files belong to its own floor. */
 const filesOf = (area: string): readonly string[] => {
   const within = AREAS.filter((other) => other.startsWith(`${area}/`));
   return globSync(`${area}/**/*.{ts,tsx}`).filter(
@@ -24,7 +24,7 @@ describe.each(Object.entries(readFloors()))('the floors of %s', (area, rows) => 
     expect([...folders].sort()).toEqual([...floors].sort());
   });
 
-  it('hold no code beside sub-folders', () => {
+  it('hold no code beside subfolders', () => {
     const parents = [...folders].filter((folder) => [...folders].some((other) => other.startsWith(`${folder}/`)));
     expect(parents).toEqual([]);
   });

@@ -22,13 +22,13 @@ const body = z.object({
   guest_data: z.object({ email: z.string(), name: z.string() }).optional(),
 });
 
-const things = (fields: Partial<Endpoint<z.ZodType, z.ZodType, typeof body>> = {}) =>
+const itemEndpoint = (fields: Partial<Endpoint<z.ZodType, z.ZodType, typeof body>> = {}) =>
   endpoint({
-    id: 'things.make',
+    id: 'items.make',
     method: 'POST',
-    path: '/things/{id}',
-    summary: 'Make a thing',
-    description: 'Makes a thing of the amount.',
+    path: '/items/{id}',
+    summary: 'Make an item',
+    description: 'Makes an item of the amount.',
     auth: 'session',
     params: z.object({ id: z.string().max(3) }),
     query: z.object({ page: z.string().regex(/^\d+$/).optional() }),
@@ -63,7 +63,7 @@ const authenticate = async ({ sessionId, guestToken }: Credentials): Promise<Cal
   return guestToken === undefined ? { kind: 'anonymous' } : guest({ guestId: guestToken });
 };
 
-const serve = (spec = things(), useCase: UseCase = async () => ({ data: { made: runs.length } })) => {
+const serve = (spec = itemEndpoint(), useCase: UseCase = async () => ({ data: { made: runs.length } })) => {
   const clock = () => now();
   const epoch = cacheEpoch({ table: memory.table, now: clock });
   const deps: WebDeps = {
@@ -120,13 +120,13 @@ describe('every answer', () => {
       data: { made: 2 },
     });
     expect((await ask({ query: 'envelope=true' })).body).toMatchObject({ success: true });
-    const enveloped = serve(things({ form: 'envelope' }));
+    const enveloped = serve(itemEndpoint({ form: 'envelope' }));
     expect((await enveloped()).body).toMatchObject({ success: true });
     expect((await enveloped({ query: 'envelope=false' })).body).toEqual({ made: 5 });
   });
 
-  test('leaves one line in the log, which tells no body, secret or e-mail', async () => {
-    const ask = serve(things(), async () => {
+  test('writes one log line without body, secret or e-mail', async () => {
+    const ask = serve(itemEndpoint(), async () => {
       throw new DomainError('PAYMENT_DECLINED', { details: { decline_code: 'lost_card' } });
     });
     await ask({ body: { amount: 1, note: 'CANAR', guest_data: { email: 'CANARY@example.com', name: 'CANARY' } } });
@@ -135,7 +135,7 @@ describe('every answer', () => {
       message: 'request served',
       fields: {
         request_id: 'req-1',
-        endpoint: 'things.make',
+        endpoint: 'items.make',
         status: 402,
         code: 'PAYMENT_DECLINED',
         caller: 'session',
@@ -144,8 +144,8 @@ describe('every answer', () => {
     expect(JSON.stringify(lines)).not.toMatch(/CANAR|user_1|ada@/);
   });
 
-  test('of a bug says nothing but the request id, and the log has the place', async () => {
-    const ask = serve(things(), async () => {
+  test('of an unexpected error shows only the request id, and the log names its place in the code', async () => {
+    const ask = serve(itemEndpoint(), async () => {
       throw new TypeError('CANARY: cannot read the table payments-prod');
     });
     const { status, body: answered } = await ask();
@@ -159,10 +159,10 @@ describe('every answer', () => {
   });
 
   test('links to the next page without the credentials of this one', async () => {
-    const spec = things({ idempotent: 'natural' });
+    const spec = itemEndpoint({ idempotent: 'natural' });
     const ask = serve(spec, async () => ({ data: [], next: { page: '2' } }));
     const { headers } = await ask({ query: 'page=1&session_id=CANARY&token=CANARY' });
-    expect(headers['link']).toBe('</things?page=2>; rel="next"');
+    expect(headers['link']).toBe('</items?page=2>; rel="next"');
   });
 });
 
@@ -218,8 +218,8 @@ describe('a request', () => {
   });
 
   test('over its limit gets a retry delay', async () => {
-    const limit = { name: 'things', max: 2, windowSeconds: 60, by: ({ sourceNetwork }: ApiRequest) => sourceNetwork };
-    const ask = serve(things({ limits: [limit] }));
+    const limit = { name: 'items', max: 2, windowSeconds: 60, by: ({ sourceNetwork }: ApiRequest) => sourceNetwork };
+    const ask = serve(itemEndpoint({ limits: [limit] }));
     const answers = [await ask(), await ask(), await ask()];
     expect(answers.map(({ status }) => status)).toEqual([201, 201, 429]);
     expect(answers[2]?.headers['retry-after']).toBe('60');
@@ -227,8 +227,8 @@ describe('a request', () => {
   });
 
   test('shares the window of its address with all addresses of that IPv6 network, and with no other', async () => {
-    const limit = { name: 'things', max: 2, windowSeconds: 60, by: ({ sourceNetwork }: ApiRequest) => sourceNetwork };
-    const ask = serve(things({ limits: [limit] }));
+    const limit = { name: 'items', max: 2, windowSeconds: 60, by: ({ sourceNetwork }: ApiRequest) => sourceNetwork };
+    const ask = serve(itemEndpoint({ limits: [limit] }));
     const statuses: number[] = [];
     for (const sourceIp of ['2001:db8:1:2::1', '2001:db8:1:2:ffff::', '2001:db8:1:2:3:4:5:6', '2001:db8:1:3::1']) {
       statuses.push((await ask({ sourceIp })).status);
@@ -257,7 +257,7 @@ describe('who is let through', () => {
     ['public', [IN, IN, IN, IN, IN, IN]],
     ['provider-signature', [IN, IN, IN, IN, IN, IN]],
   ])('%s', async (auth, expected) => {
-    const ask = serve(things({ auth, idempotent: 'natural' }));
+    const ask = serve(itemEndpoint({ auth, idempotent: 'natural' }));
     const found: unknown[] = [];
     for (const sent of [anonymous, byGuestData, byToken, byTokenInQuery, bySession, byAdmin]) {
       const answer = await ask(sent);
@@ -266,14 +266,14 @@ describe('who is let through', () => {
     expect(found).toEqual(expected);
   });
 
-  test('names an e-mail, and opens nothing of theirs by it', async () => {
-    const ask = serve(things({ auth: 'session-or-guest' }));
+  test('names an e-mail, and gets no access to that guest’s records', async () => {
+    const ask = serve(itemEndpoint({ auth: 'session-or-guest' }));
     await ask(byGuestData);
     expect(runs[0]?.caller).toMatchObject({ guestId: 'guest_fresh', email: 'ada@example.com', byToken: false });
   });
 
   test('continues its guest_id by a token of the same e-mail, and by no other', async () => {
-    const ask = serve(things({ auth: 'session-or-guest' }));
+    const ask = serve(itemEndpoint({ auth: 'session-or-guest' }));
     const named = (email: string) => ({ ...byToken, body: { amount: 1, guest_data: { email, name: 'Ada' } } });
     await ask(named('ADA@example.com'));
     await ask(named('eve@example.com'));
@@ -283,8 +283,8 @@ describe('who is let through', () => {
     ]);
   });
 
-  test('is the user, whatever guest a signed-in user names', async () => {
-    await serve(things({ auth: 'session-or-guest' }))({ body: byGuestData.body });
+  test('is the signed-in user, also when the request names a guest', async () => {
+    await serve(itemEndpoint({ auth: 'session-or-guest' }))({ body: byGuestData.body });
     expect(runs[0]?.caller).toEqual(session());
   });
 });
@@ -300,7 +300,7 @@ describe('under an Idempotency-Key', () => {
     expect([first, second].map(({ headers }) => headers['idempotent-replayed'])).toEqual([undefined, 'true']);
   });
 
-  test('an answer comes in the form that is asked for then', async () => {
+  test('a repeated answer has the form that the repeat requests', async () => {
     const ask = serve();
     await ask(keyed());
     expect((await ask({ ...keyed(), query: 'envelope=true' })).body).toEqual({ success: true, data: { made: 1 } });
@@ -315,8 +315,8 @@ describe('under an Idempotency-Key', () => {
     expect(runs).toHaveLength(3);
   });
 
-  test('a decline is kept, and answered again as the error it was', async () => {
-    const ask = serve(things({ form: 'envelope' }), async () => {
+  test('a decline is stored, and returned again as the same error', async () => {
+    const ask = serve(itemEndpoint({ form: 'envelope' }), async () => {
       throw new DomainError('PAYMENT_DECLINED', { details: { decline_code: 'lost_card' } });
     });
     const [first, second] = [await ask(keyed()), await ask(keyed())];
@@ -331,7 +331,7 @@ describe('under an Idempotency-Key', () => {
     ['a bug', () => new Error('bug')],
   ])('%s is not kept: the next try runs', async (_, error) => {
     let fails = true;
-    const ask = serve(things(), async () => {
+    const ask = serve(itemEndpoint(), async () => {
       if (fails) throw error();
       return { data: {} };
     });
@@ -341,15 +341,15 @@ describe('under an Idempotency-Key', () => {
     expect(runs).toHaveLength(2);
   });
 
-  test('nothing is kept where the operation is idempotent by itself', async () => {
-    const ask = serve(things({ idempotent: 'natural' }));
+  test('no answer is stored when the operation itself is idempotent', async () => {
+    const ask = serve(itemEndpoint({ idempotent: 'natural' }));
     await ask(keyed());
     await ask(keyed());
     expect([runs.length, memory.items().length]).toEqual([2, 0]);
   });
 
-  test('not even a hash of card data is kept', async () => {
-    const ask = serve(things({ body: z.looseObject({ amount: z.int() }) as unknown as typeof body }));
+  test('no hash of card data is stored', async () => {
+    const ask = serve(itemEndpoint({ body: z.looseObject({ amount: z.int() }) as unknown as typeof body }));
     const hashes = async (card_number: string) => {
       await ask({ ...keyed(card_number.slice(-4)), body: { amount: 1, card_number } });
       return runs.at(-1)?.idempotency?.requestHash;

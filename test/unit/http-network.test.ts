@@ -16,7 +16,7 @@ test.each([
   expect(networkOf(address)).toBe(network);
 });
 
-test('two IPv6 addresses are counted as one exactly where their first 64 bits are the same', () => {
+test('two IPv6 addresses are counted as one exactly if their first 64 bits are equal', () => {
   const half = fc.array(fc.integer({ min: 1, max: 65_535 }), { minLength: 4, maxLength: 4 });
   const text = (...halves: readonly (readonly number[])[]): string =>
     halves.flatMap((parts) => parts.map((part) => part.toString(16))).join(':');

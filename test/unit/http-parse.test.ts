@@ -8,7 +8,7 @@ import { refusalOf } from '../builders/refusal.ts';
 const json = (text: string, type?: string): unknown => jsonBodyOf(Buffer.from(text), type);
 
 describe('a body', () => {
-  test('is taken up to 256 KB, plain or as base64', () => {
+  test('is accepted up to 256 KB, plain or as base64', () => {
     const most = 'x'.repeat(MAX_BODY_BYTES);
     expect(rawBodyOf(apiEvent({ body: most })).byteLength).toBe(256 * 1_024);
     expect(refusalOf(() => rawBodyOf(apiEvent({ body: `${most}x` }))).code).toBe('PAYLOAD_TOO_LARGE');
@@ -32,7 +32,7 @@ describe('a body', () => {
     );
   });
 
-  test('of nothing is an empty object, whatever its type', () => {
+  test('without content is an empty object, for any content type', () => {
     expect(rawBodyOf(apiEvent()).byteLength).toBe(0);
     expect(json('')).toEqual({});
     expect(json('', 'text/plain')).toEqual({});
@@ -86,7 +86,7 @@ describe('a body', () => {
     expect(json('{"a":"💶"}')).toEqual({ a: '💶' });
   });
 
-  test('is read or refused with a 4xx, whatever it is', () => {
+  test('is read or refused with a 4xx, for any value', () => {
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.json()), fc.option(fc.string(), { nil: undefined }), (text, type) => {
         try {
@@ -112,26 +112,26 @@ describe('a query', () => {
     expect(queryOf(apiEvent({ query }))).toEqual(expected);
   });
 
-  test('means nothing to the language', () => {
+  test('keeps names with a meaning in JavaScript as plain names', () => {
     const query = queryOf(apiEvent({ query: '__proto__=x&constructor=y' }));
     expect(Object.getPrototypeOf(query)).toBe(Object.prototype);
     expect(Object.keys(query).toSorted()).toEqual(['__proto__', 'constructor']);
   });
 });
 
-describe('what is asked', () => {
+describe('a request', () => {
   const schemas = {
     params: z.object({ id: z.string().max(3) }),
     query: z.object({ page: z.string().regex(/^\d+$/) }),
     body: z.strictObject({ amount: z.int(), name: z.string() }),
   };
 
-  test('comes out as the schemas make it', () => {
+  test('is parsed by the schemas', () => {
     const asked = { params: { id: 'a', more: 1 }, query: { page: '1' }, body: { amount: 1, name: 'x' } };
     expect(checkAll(schemas, asked)).toEqual({ ...asked, params: { id: 'a' } });
   });
 
-  test('has no body where none is declared', () => {
+  test('has no body if the endpoint declares none', () => {
     expect(
       checkAll({ ...schemas, body: null }, { params: { id: 'a' }, query: { page: '1' }, body: {} }).body,
     ).toBeUndefined();
@@ -146,7 +146,7 @@ describe('what is asked', () => {
     expect(problems.every(({ rule, message }) => rule.length > 0 && message.length > 0)).toBe(true);
   });
 
-  test('never has its values repeated in a problem', () => {
+  test('never appears with its values in a problem', () => {
     const secret = 'sk_live_canary';
     const refusal = refusalOf(() =>
       checkAll(schemas, { params: { id: secret }, query: { page: secret }, body: secret }),
@@ -156,7 +156,7 @@ describe('what is asked', () => {
 });
 
 describe('the version of the API', () => {
-  test('is the oldest where none is asked for, else the one asked for', () => {
+  test('is the oldest version by default, else the requested version', () => {
     expect(apiVersion(undefined)).toBe('2026-11-01');
     expect(apiVersion('2027-01-01')).toBe('2027-01-01');
   });

@@ -65,8 +65,8 @@ describe('every problem of a request', () => {
   test.each(SCHEMAS)('has a plain message: $name', ({ schema }) => {
     const paths = fieldsOf(z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }));
     const inputs = [...WRONG, ...paths.flatMap((path) => WRONG.map((value) => placed(path, value)))];
-    const told = new Set(inputs.flatMap((input) => problemsOf(schema, input).map(({ message }) => message)));
-    expect([...told].filter((message) => JARGON.test(message))).toEqual([]);
+    const messages = new Set(inputs.flatMap((input) => problemsOf(schema, input).map(({ message }) => message)));
+    expect([...messages].filter((message) => JARGON.test(message))).toEqual([]);
   });
 
   test('names the missing fields within an object, each by its path', () => {

@@ -36,7 +36,7 @@ const service = (limits: readonly RateLimit[]) => {
 };
 
 describe('a rate limit', () => {
-  test('lets so many through in a window, then tells when it ends', async () => {
+  test('accepts its maximum of requests per window, then says when the window ends', async () => {
     const { clock, ask, passed } = service([byIp]);
     clock.at = NOON + 12_300;
     expect(await passed(3)).toBe(3);
@@ -52,7 +52,7 @@ describe('a rate limit', () => {
     expect(await passed(4)).toBe(3);
   });
 
-  test('counts each subject by itself', async () => {
+  test('counts each subject separately', async () => {
     const { passed } = service([byIp]);
     expect(await passed(4)).toBe(3);
     expect(await passed(4, { sourceNetwork: '203.0.113.8' })).toBe(3);
@@ -64,19 +64,19 @@ describe('a rate limit', () => {
     expect(memory.items()).toEqual([]);
   });
 
-  test('beside another refuses where either is used up, and names the longer wait', async () => {
+  test('combined with another refuses if either is used up, and names the longer wait', async () => {
     const { ask, passed } = service([byIp, { ...byUser, max: 3 }]);
     expect(await passed(3)).toBe(3);
     expect((await refusalIn(ask())).retryAfterSeconds).toBe(3_600);
   });
 
-  test('lets no more through however many come at once', async () => {
+  test('accepts no more than its maximum of concurrent requests', async () => {
     const { ask } = service([byIp]);
     const all = await Promise.allSettled(Array.from({ length: 50 }, () => ask()));
     expect(all.filter(({ status }) => status === 'fulfilled')).toHaveLength(3);
   });
 
-  test('never lets more than its number through in any window, whenever they come', async () => {
+  test('never accepts more than its maximum in a window, at any times', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.integer({ min: 0, max: 300_000 }), { maxLength: 60 }), async (moments) => {
         const { clock, passed } = service([byIp]);
@@ -91,7 +91,7 @@ describe('a rate limit', () => {
     );
   });
 
-  test('keeps neither address nor name, and nothing for long', async () => {
+  test('stores no address and no name, and expires soon', async () => {
     const { passed, memory } = service([byIp, byUser]);
     await passed(1);
     expect(memory.items()).toHaveLength(2);
@@ -103,7 +103,7 @@ describe('a rate limit', () => {
 describe('a limit of declined payments', () => {
   const declines: RateLimit = { ...byIp, name: 'declined', counts: 'declined payments' };
 
-  test('counts what was declined alone, and refuses once that was too often', async () => {
+  test('counts declined requests only, and refuses after too many', async () => {
     const { ask, passed, decline } = service([declines]);
     expect(await passed(9)).toBe(9);
     for (const _ of [1, 2, 3]) await decline();
@@ -119,7 +119,7 @@ describe('a limit of declined payments', () => {
     expect(await passed(1)).toBe(1);
   });
 
-  test('stands beside others, which a decline does not count for', async () => {
+  test('is independent of other limits, for which a decline does not count', async () => {
     const { passed, decline, memory } = service([byUser, declines]);
     for (const _ of [1, 2]) await decline();
     expect(await passed(9)).toBe(5);
@@ -131,12 +131,12 @@ describe('a place in a window', () => {
   const settled = async (all: readonly Promise<unknown>[]): Promise<number> =>
     (await Promise.allSettled(all)).filter(({ status }) => status === 'fulfilled').length;
 
-  test('is taken by no more than the window has, however many ask at once', async () => {
+  test('is given to at most the window’s maximum of concurrent requests', async () => {
     const { take } = service([byIp]);
     expect(await settled(Array.from({ length: 50 }, take))).toBe(3);
   });
 
-  test('that is given back is free again, and once only', async () => {
+  test('that is released is free again, once only', async () => {
     const { take, clock } = service([byIp]);
     for (let time = 0; time < 9; time += 1) await (await take()).release();
     const late = await take();

@@ -66,14 +66,14 @@ describe('an error', () => {
     expect(bodyOf(renderError(error, 'req-1'))).toMatchObject({ details: { decline_code: 'lost_card' } });
   });
 
-  test('says when to come again, in whole seconds and never at once', () => {
+  test('says when to retry, in whole seconds and at least one', () => {
     const after = (retryAfterSeconds: number) =>
       renderError(new DomainError('RATE_LIMITED', { retryAfterSeconds }), 'req-1').headers['retry-after'];
     expect([0, 0.2, 1, 1.2, 59].map(after)).toEqual(['1', '1', '1', '2', '59']);
     expect(renderError(new DomainError('RATE_LIMITED'), 'req-1').headers['retry-after']).toBeUndefined();
   });
 
-  test('tells nothing of its cause', () => {
+  test('shows nothing of its cause', () => {
     const cause = new Error('CANARY: table payments-prod is throttled');
     const response = renderError(new DomainError('INTERNAL_ERROR', { cause }), 'req-1');
     expect(JSON.stringify(response)).not.toMatch(/CANARY|payments-prod|\.ts/);

@@ -28,11 +28,11 @@ const reordered = (value: unknown): unknown => {
 describe('the text of a JSON value', () => {
   const value = fc.json().map((text): unknown => JSON.parse(text));
 
-  test('is the same whatever the order of its names', () => {
+  test('is the same for any order of its names', () => {
     fc.assert(fc.property(value, (given) => canonicalJson(given) === canonicalJson(reordered(given))));
   });
 
-  test('holds all of the value, so that no two values have one text', () => {
+  test('contains the whole value, so that two values never have one text', () => {
     fc.assert(
       fc.property(value, (given) => {
         expect(JSON.parse(canonicalJson(given))).toEqual(given);
@@ -44,12 +44,12 @@ describe('the text of a JSON value', () => {
     expect(canonicalJson([1, 2])).not.toBe(canonicalJson([2, 1]));
   });
 
-  test('keeps a name that means something to the language', () => {
+  test('keeps names with a meaning in JavaScript', () => {
     const given: unknown = JSON.parse('{"__proto__":{"b":1,"a":2},"c":3}');
     expect(canonicalJson(given)).toBe('{"__proto__":{"a":2,"b":1},"c":3}');
   });
 
-  test('of no value is empty', () => {
+  test('of an undefined value is empty', () => {
     expect(canonicalJson(undefined)).toBe('');
   });
 });
@@ -63,13 +63,13 @@ describe('an Idempotency-Key', () => {
     expect(refusalOf(() => checkKey(key)).code).toBe('IDEMPOTENCY_KEY_INVALID');
   });
 
-  test('has 20 characters or more where it alone opens the answer again', () => {
+  test('needs 20 characters or more if the key alone gives access to the stored answer', () => {
     const sole = (length: number) => () => checkKey('x'.repeat(length), true);
     expect(refusalOf(sole(19)).code).toBe('IDEMPOTENCY_KEY_INVALID');
     expect(sole(20)()).toHaveLength(20);
   });
 
-  test('counts for one caller, route, path and key', () => {
+  test('is valid for one caller, route, path and key', () => {
     const scopes = [
       idempotencyScope({ principal: 'user:1', route: 'POST /payments', params: {}, key: 'k' }),
       idempotencyScope({ principal: 'user:2', route: 'POST /payments', params: {}, key: 'k' }),
@@ -116,7 +116,7 @@ describe('a POST under a key', () => {
     expect(await refusalIn(claim())).toMatchObject({ code: 'IDEMPOTENCY_IN_PROGRESS', retryAfterSeconds: 20 });
   });
 
-  test('is taken over by a retry once its function must have ended, by one only', async () => {
+  test('is taken over by one retry after the time-out of its function', async () => {
     const { clock, claim } = service();
     await claim();
     clock.at = NOON + 24 * SECOND;
@@ -136,7 +136,7 @@ describe('a POST under a key', () => {
     }
   });
 
-  test('leaves nothing behind where its answer is not kept', async () => {
+  test('leaves no record if its answer is not stored', async () => {
     const { claim, settle } = service();
     await claim();
     await settle(undefined);
@@ -161,7 +161,7 @@ describe('a POST under a key', () => {
     expect(await claim(other)).toBeUndefined();
   });
 
-  test('runs once however many come at once', async () => {
+  test('runs once for any number of concurrent requests', async () => {
     const { claim } = service();
     const all = await Promise.allSettled(Array.from({ length: 20 }, () => claim()));
     expect(all.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
@@ -203,7 +203,7 @@ describe('a create under a key', () => {
     expect([first.replayed, records.size]).toEqual([false, 1]);
   });
 
-  test('makes one record however many come at once', async () => {
+  test('makes one record for any number of concurrent requests', async () => {
     const { create, records } = service();
     const all = await Promise.all(Array.from({ length: 50 }, () => create('hash')));
     expect(new Set(all.map(({ record }) => record.id)).size).toBe(1);
@@ -229,7 +229,7 @@ describe('a create under a key', () => {
     expect([ids.size, records.size]).toEqual([3, 3]);
   });
 
-  test('does not bring back a record that was deleted since', async () => {
+  test('does not return a record that has been deleted since', async () => {
     const { create, records } = service();
     const { record } = await create('hash');
     records.set(record.id, { kind: 'tombstone', requestHash: 'hash', createdAt: record.createdAt });

@@ -11,25 +11,35 @@ let url: string;
 let session: object = {};
 let keys: Awaited<ReturnType<typeof generateKeyPair>>;
 const ISSUER = 'https://id.example';
+/** The session for which the service never answers. */
+const SILENT = 's-silent';
 
 beforeAll(async () => {
   keys = await generateKeyPair('EdDSA', { extractable: true });
   const jwk = { ...(await exportJWK(keys.publicKey)), kid: 'key-1', alg: 'EdDSA', use: 'sig' };
   server = createServer((request, response) => {
+    if (request.url === `/sessions/${SILENT}`) return;
     response.setHeader('content-type', 'application/json');
     response.end(JSON.stringify(request.url === '/jwks' ? { keys: [jwk] } : session));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 });
-afterAll(() => void server.close());
+afterAll(() => {
+  server.close();
+  server.closeAllConnections();
+});
 
-const client = (audience = '') =>
-  identityClient({ url, jwksUri: `${url}/jwks`, issuer: ISSUER, audience, now: Date.now });
+const client = (audience = '', timeoutMs = 10_000) =>
+  identityClient({ url, jwksUri: `${url}/jwks`, issuer: ISSUER, audience, timeoutMs, now: Date.now });
 
 const PERSON = { user_id: 'user_1', email: 'Ada@example.com' };
 
 describe('a session', () => {
+  test('is neither valid nor invalid while the identity service exceeds its time-out', async () => {
+    await expect(client('', 50).session(SILENT)).rejects.toMatchObject({ code: 'IDENTITY_UNAVAILABLE' });
+  });
+
   test.each(['2030-01-01T00:00:00Z', '2030-01-01T01:00:00.000+01:00'])('ends when it says: %s', async (expires_at) => {
     session = { ...PERSON, expires_at };
     expect(await client().session('s1')).toMatchObject({ userId: 'user_1', expiresAt: Date.UTC(2030, 0, 1) });

@@ -62,7 +62,7 @@ const literals: readonly Literal[] = files.flatMap(({ name, nodes }) =>
   }),
 );
 
-/** These read what the project itself has written. */
+/** Expressions that read only text of the project itself. */
 const OWN_TEXT: Readonly<Record<string, readonly string[]>> = { 'functions/api/default.ts': ['\\{[^}]+\\}'] };
 
 /** Made while the process runs, of our own words: an id's form, and the routes of the catalogue. */
@@ -103,7 +103,7 @@ describe('every regular expression', () => {
       // At each place of the text, as replacing tries it: no use asks for more.
       const expression = new RegExp(source, [...new Set(`${flags.replace('y', '')}g`)].join(''));
       const growth = await growthOf((text) => text.replaceAll(expression, ''), TEXTS);
-      slow.push(...growth.map((told) => `${source} at ${told}`));
+      slow.push(...growth.map((input) => `${source} at ${input}`));
     }
     expect(slow).toEqual([]);
   });
@@ -115,7 +115,7 @@ const quietly =
     try {
       await run(text);
     } catch {
-      // Refused is as good as read.
+      // A refusal counts as a read.
     }
   };
 
@@ -267,7 +267,7 @@ const FORMER: readonly (readonly [RegExp, string])[] = [
   [/([^\s@"<>()[\],;:\\])[^\s@"<>()[\],;:\\]*@([^\s@"'<>()[\],;:\\]+\.[^\s@"'<>()[\],;:\\]+)/gu, '$1***@$2'],
 ];
 
-test('redaction in linear time redacts what it did before', () => {
+test('redaction in linear time has the same results as before', () => {
   const pieces = fc.constantFrom(
     ...[
       'a',
@@ -293,7 +293,7 @@ test('redaction in linear time redacts what it did before', () => {
   fc.assert(
     fc.property(fc.array(pieces, { maxLength: 40 }), (parts) => {
       const text = parts.join('');
-      expect(redact(text)).toBe(FORMER.reduce((told, [found, put]) => told.replace(found, put), text));
+      expect(redact(text)).toBe(FORMER.reduce((redacted, [found, put]) => redacted.replace(found, put), text));
     }),
     { numRuns: 5_000 },
   );
@@ -314,7 +314,7 @@ test('redaction of 250 KB of digits that are no card number takes less than 50 m
   expect(Math.min(...took)).toBeLessThan(50);
 });
 
-test('redaction looks at as much as a body may hold', () => {
+test('redaction covers the maximum size of a body', () => {
   const address = 'ada.lovelace@example.com';
   const text = JSON.stringify(redact({ note: `${'x'.repeat(2_000)} ${address}`, long: 'x'.repeat(LONGEST) }));
   expect(text).not.toContain('lovelace');

@@ -1,8 +1,8 @@
 import { expect, test, vi } from 'vitest';
 import { createClock, type HostClock, type KeptTime, type TimedWork } from '../../infra/local/machine/clock.ts';
+import { HOUR } from '../../shared/core/time.ts';
 
 const START = Date.parse('2030-01-01T00:00:00.000Z');
-const HOUR = 3_600_000;
 
 const clockAt = (reached: number, frozen = true, kept: KeptTime[] = []): HostClock =>
   createClock({
@@ -17,7 +17,7 @@ interface Agenda {
   readonly ran: [name: string, at: number][];
 }
 
-/** Work that falls due at the given times, and tells when it was run. */
+/** Work that is due at the given times, and records its runs. */
 const agenda = (clock: HostClock, { name, times, ran }: Agenda): TimedWork => ({
   name,
   nextDueAt: () => times[0],
@@ -66,7 +66,7 @@ test('runs work that other work makes on the way', async () => {
   ]);
 });
 
-test('does not call it quiet while one source hands work to another that was asked before', async () => {
+test('does not settle while one source hands work to another source that was already idle', async () => {
   const clock = clockAt(START);
   let inbox = 0;
   let done = 0;
@@ -97,13 +97,13 @@ test('does not call it quiet while one source hands work to another that was ask
   expect(done).toBe(1);
 });
 
-test('says what is not quiet when the time is up', async () => {
+test('names the unfinished work when the time limit is reached', async () => {
   const clock = clockAt(START);
   clock.register({ name: 'busy', nextDueAt: () => undefined, runDue: async () => undefined, idle: () => false });
   expect(await clock.settle(20)).toMatchObject({ quiet: false });
 });
 
-test('gives up a source whose due work never gets done', async () => {
+test('stops at a source whose due work never ends', async () => {
   const clock = clockAt(START);
   clock.register({ name: 'stuck', nextDueAt: () => START, runDue: async () => undefined, idle: () => true });
   await expect(clock.moveTo(START + HOUR)).rejects.toThrow('stuck');

@@ -4,7 +4,7 @@ import { isSecretSetting, reportedSettings } from '../../infra/local/control/sta
 import { LOCAL_SECRETS } from '../../infra/local/machine/environment.ts';
 import { PLAIN_SETTINGS, SECRET_SETTINGS } from '../../infra/stage/settings.ts';
 
-describe('what a host says is closed', () => {
+describe('the list of closed features of a host', () => {
   const env = {
     PROVIDER_A: 'stripe',
     PROVIDER_A_API_KEY: 'sk_test_1',
@@ -19,7 +19,7 @@ describe('what a host says is closed', () => {
   const reasonsOf = async (more: Readonly<Record<string, string>>) =>
     (await disabledParts({ ...env, ...more })).map(({ reason }) => reason);
 
-  test('is a line for each slot that is closed or deaf, each kind of credential and the webhooks', async () => {
+  test('has a line for each slot without keys or without a webhook secret, each kind of credential, and the webhooks', async () => {
     expect(await reasonsOf({})).toEqual([
       'provider_a takes no webhooks: what verifies those of stripe is missing',
       'provider_b is closed: keys of paypal are missing',
@@ -30,7 +30,7 @@ describe('what a host says is closed', () => {
     ]);
   });
 
-  test('is nothing of what is open', async () => {
+  test('names no open feature', async () => {
     const open = {
       GUEST_TOKEN_SECRET: 'secret',
       IDENTITY_JWKS_URI: 'https://identity.example/jwks',
@@ -42,18 +42,18 @@ describe('what a host says is closed', () => {
   });
 });
 
-describe('what a host tells of its settings', () => {
-  test('is every setting that is no secret, and of secrets the empty ones', () => {
+describe('the settings that a host shows', () => {
+  test('are all settings that are not secret, and empty secrets', () => {
     const names = [...PLAIN_SETTINGS, ...SECRET_SETTINGS];
-    const told = reportedSettings(Object.fromEntries(names.map((name) => [name, 'x'])));
-    expect(Object.keys(told).toSorted()).toEqual(PLAIN_SETTINGS.toSorted());
+    const reported = reportedSettings(Object.fromEntries(names.map((name) => [name, 'x'])));
+    expect(Object.keys(reported).toSorted()).toEqual(PLAIN_SETTINGS.toSorted());
     expect(reportedSettings({ PROVIDER_A_API_KEY: '', PROVIDER_B_CLIENT_SECRET: 's' })).toEqual({
       PROVIDER_A_API_KEY: '',
     });
     expect(Object.keys(LOCAL_SECRETS).filter((name) => /SECRET$/.test(name) && !isSecretSetting(name))).toEqual([]);
   });
 
-  test('is nothing of where webhooks go', () => {
+  test('include no address of a webhook target', () => {
     expect(reportedSettings({ WEBHOOK_1_URL: 'https://hooks.slack.com/T/B/key', EXTERNAL_WEBHOOK_URLS: 'x' })).toEqual(
       {},
     );

@@ -15,7 +15,7 @@ const wiring: Wiring = {
 };
 
 describe('the environment of the functions', () => {
-  test('is complete without any of the operator’s', () => {
+  test('is complete without variables of the operator', () => {
     const settings = parseSettings(functionEnvironment({}, wiring));
     expect(settings).toMatchObject({
       STAGE: 'local',
@@ -41,7 +41,7 @@ describe('the environment of the functions', () => {
     expect(env).toMatchObject({ PROVIDER_A_WEBHOOK_SECRET: '', RATE_LIMITS: 'off' });
   });
 
-  test('lets no AWS account or endpoint of the operator in', () => {
+  test('ignores AWS accounts and endpoints of the operator', () => {
     const own = {
       AWS_ACCESS_KEY_ID: 'AKIAREAL',
       AWS_SESSION_TOKEN: 'real',
@@ -61,7 +61,7 @@ describe('the environment of the functions', () => {
 });
 
 describe('the settings of the host', () => {
-  test('refuse prod, which is deployed, and name what it would refuse besides', () => {
+  test('refuse the stage prod, and name the other settings that prod refuses', () => {
     const DEPLOYED = 'STAGE: prod is deployed (npm run deploy), not started';
     expect(() => checkSettings({ STAGE: 'prod' }, '')).toThrow(new RegExp(`^${DEPLOYED.replace(/[()]/g, '\\$&')}$`));
     const env = { STAGE: 'prod', GUEST_TOKEN_SECRET: 'x', RATE_LIMITS: 'off', WEBHOOK_1_SECRET: 'whsec_c2hvcnQ=' };

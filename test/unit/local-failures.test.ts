@@ -17,7 +17,7 @@ const lineOf = (sequence: string, trigger = PUBLISH) => ({
   record: { dynamodb: { SequenceNumber: sequence, Keys: { pk: { S: `PAY#${sequence}` } } } } as unknown as LambdaRecord,
 });
 
-describe('what the local host has given up', () => {
+describe('failed batches of the local host', () => {
   let folder = '';
   let invoke: Invoke = async () => undefined;
   let failures: Failures;
@@ -33,13 +33,13 @@ describe('what the local host has given up', () => {
   });
   afterEach(() => rm(folder, { recursive: true }));
 
-  test('is listed by consumer, and nothing where nothing was', async () => {
+  test('is listed by consumer, and the list is empty without failures', async () => {
     expect(await kept()).toEqual([]);
     for (const line of [lineOf('1', 'workers.project-changes'), lineOf('1'), lineOf('2')]) await failures.keep(line);
     expect(await kept()).toEqual([`${PUBLISH}:1`, `${PUBLISH}:2`, 'workers.project-changes:1']);
   });
 
-  test('goes once its consumer has done it, and takes nothing with it that is given up meanwhile', async () => {
+  test('is removed after its consumer has processed it, without batches that failed meanwhile', async () => {
     for (const sequence of ['1', '2', '1']) await failures.keep(lineOf(sequence));
     const given: unknown[] = [];
     invoke = async (...call) => {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { watchEmptiness, watchGroups } from '../../infra/local/messaging/fair-turns.ts';
 
 describe('a fair queue', () => {
-  test('lets a group take places while it leaves as many free', () => {
+  test('lets a group take places while it leaves as many places free', () => {
     const groups = watchGroups();
     let free = 10;
     while (!groups.busy(free).includes('slow')) {
@@ -10,22 +10,22 @@ describe('a fair queue', () => {
       free -= 1;
     }
     expect(free).toBe(5);
-    // Another group has half of what is left, and so on: there is always a place for one that holds none.
+    // Each further group gets half of the free places, so that a group without a place always finds one.
     groups.begin(['other', 'other', 'other']);
     expect(groups.busy(2)).toEqual(['slow', 'other']);
     groups.end(['other', 'other']);
     expect(groups.busy(4)).toEqual(['slow']);
   });
 
-  test('knows nothing of messages without a group', () => {
+  test('ignores messages without a group', () => {
     const groups = watchGroups();
     groups.begin(['', '', '']);
     expect(groups.busy(0)).toEqual([]);
   });
 });
 
-describe('a look that found nothing', () => {
-  test('need not be repeated until something arrives, falls due, or a busy group is free', () => {
+describe('an empty look at a queue', () => {
+  test('need not be repeated until a message arrives or becomes due, or a busy group is free', () => {
     const emptiness = watchEmptiness();
     expect(emptiness.holds([], 0)).toBe(false);
     emptiness.found(['slow'], 100);
@@ -35,7 +35,7 @@ describe('a look that found nothing', () => {
     expect(emptiness.holds(['slow'], 100)).toBe(false);
   });
 
-  test('stays good where more of a busy group arrives, and is none after anything else', () => {
+  test('stays valid while a busy group grows, and expires after any other change', () => {
     const emptiness = watchEmptiness();
     const stillHolds = (group: string, visibleAt: number): boolean => {
       emptiness.found(['slow'], 100);

@@ -50,7 +50,7 @@ describe('a log line counts as', () => {
     });
   });
 
-  test('its total alone where it names no provider', () => {
+  test('only its total without a provider', () => {
     const [directive] =
       metricsOf({ stage: 'dev', message: 'changes published', fields: { failed: 0 }, at: AT })?._aws
         .CloudWatchMetrics ?? [];

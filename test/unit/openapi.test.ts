@@ -81,7 +81,7 @@ describe('the API document', () => {
     }
   });
 
-  test('says what a 202 means wherever a request may go on after its answer', () => {
+  test('documents the meaning of 202 on every route whose work may continue after the answer', () => {
     const meanings = operations.flatMap(({ operationId, responses }) =>
       responses['202'] ? [[operationId, responses['202'].description]] : [],
     );
@@ -96,7 +96,7 @@ describe('the API document', () => {
     expect(referencesIn(json).filter((reference) => targetOf(reference) === undefined)).toEqual([]);
   });
 
-  test('is found fault with by no rule of the linter', async () => {
+  test('passes every rule of the linter', async () => {
     const config = await createConfig({
       extends: ['recommended-strict'],
       // It takes GET /payments/{id}/timeline and PUT /payments/intents/{id} for one route; the catalogue's own test,
@@ -109,7 +109,7 @@ describe('the API document', () => {
     );
   });
 
-  test('would be found fault with', async () => {
+  test('fails the linter if its version is missing', async () => {
     const config = await createConfig({ extends: ['recommended-strict'] });
     const source = JSON.stringify({ ...document, info: { title: 'Payments' } });
     const findings = await lintFromString({ source, absoluteRef: 'openapi.json', config });
@@ -129,7 +129,7 @@ describe('the examples', () => {
     expect(response.safeParse(answer).error).toBeUndefined();
   });
 
-  test('are those of the document', () => {
+  test('match the document', () => {
     const shown = operations.map(({ operationId, responses, requestBody }) => {
       const [answer] = Object.entries(responses).filter(([status]) => status.startsWith('2'));
       const response = contentSchema.parse(answer?.[1]).content?.['application/json'].example;

@@ -4,7 +4,7 @@ import { mockClient } from 'aws-sdk-client-mock';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { connectDynamo, openTable } from '../../shared/table/table.ts';
 
-/** Memberships change by transactions, and transactions meet: the engine of the flow tests never lets them. */
+/** Memberships change in transactions, which may conflict; the engine of the flow tests produces no conflicts. */
 const documents = mockClient(DynamoDBDocumentClient);
 const table = openTable(
   connectDynamo({ region: 'eu-central-1' }, 'payments', () => 0),
@@ -40,8 +40,8 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-describe('a transaction that meets another', () => {
-  it('comes again until it is through', async () => {
+describe('a transaction that conflicts with another', () => {
+  it('is retried until it succeeds', async () => {
     documents
       .on(TransactWriteCommand)
       .rejectsOnce(canceled('None', 'TransactionConflict'))
@@ -51,13 +51,13 @@ describe('a transaction that meets another', () => {
     expect(sent()).toBe(3);
   });
 
-  it('gives up after six tries, as a conflict that its caller may try again', async () => {
+  it('fails after six attempts with a conflict that its caller may retry', async () => {
     documents.on(TransactWriteCommand).rejects(canceled('TransactionConflict', 'None'));
     await expect(transact()).rejects.toMatchObject({ code: 'VERSION_CONFLICT', status: 409 });
     expect(sent()).toBe(SIX_TRIES);
   });
 
-  it('waits a random moment that grows, so that the two do not meet again', async () => {
+  it('waits for a growing random time, so that the two do not conflict again', async () => {
     const waits: number[] = [];
     const setTimer = globalThis.setTimeout;
     vi.spyOn(globalThis, 'setTimeout').mockImplementation((run, ms, ...rest) => {
@@ -76,15 +76,15 @@ describe('a transaction that meets another', () => {
     expect(sent()).toBe(1);
   });
 
-  it('does not come again for anything else', async () => {
+  it('is not retried after any other error', async () => {
     documents.on(TransactWriteCommand).rejects(canceled('ValidationError', 'None'));
     await expect(transact()).rejects.toBeInstanceOf(TransactionCanceledException);
     expect(sent()).toBe(1);
   });
 });
 
-describe('a single write that meets a transaction', () => {
-  it('comes again until it is through', async () => {
+describe('a single write that conflicts with a transaction', () => {
+  it('is retried until it succeeds', async () => {
     documents
       .on(UpdateCommand)
       .rejectsOnce(conflict)
@@ -94,7 +94,7 @@ describe('a single write that meets a transaction', () => {
     expect(sent()).toBe(2);
   });
 
-  it('gives up after six tries', async () => {
+  it('fails after six attempts', async () => {
     documents.on(PutCommand).rejects(conflict);
     await expect(through(table.put(KEY))).rejects.toMatchObject({ code: 'VERSION_CONFLICT' });
     expect(sent()).toBe(SIX_TRIES);

@@ -42,7 +42,7 @@ describe('an organization as an item', () => {
     expect(organizationOf(item)).toEqual(organization);
   });
 
-  it('is unknown to every caller after its deletion, whatever records are left', () => {
+  it('is unknown to every caller after its deletion, also while its records remain', () => {
     expect(organizationOf({ ...item, deletedAt: AT })).toBeUndefined();
     expect(organizationOf({ id: 'org_1', createdAt: AT, deletedAt: AT })).toBeUndefined();
   });

@@ -12,7 +12,7 @@ beforeEach(() => {
   dynamodb.rejects(new Error('not today'));
 });
 
-/** A stage of which nothing is bound, and nothing answers. */
+/** A stage without resources, where no call answers. */
 const stage = {
   name: 'dev',
   isLocal: false,
@@ -33,7 +33,7 @@ const checksOf = async (more: Readonly<Record<string, unknown>>): Promise<Readon
 };
 
 describe('doctor, of a stage,', () => {
-  test('says what is closed by its settings and secrets', async () => {
+  test('reports the features that settings and secrets close', async () => {
     expect(await checksOf({})).toMatchObject({
       table: 'fail: Error: not today',
       provider_a: 'closed: provider_a is closed: it is bound to no provider',
@@ -44,7 +44,7 @@ describe('doctor, of a stage,', () => {
     });
   });
 
-  test('says every mistake of the webhooks’ secret in one line', async () => {
+  test('reports every mistake of the webhooks’ secret in one line', async () => {
     const outbound = () => Promise.reject(new SettingsError(['WEBHOOK_1_URL: one', 'WEBHOOK_2_URL: two']));
     expect(await checksOf({ outbound })).toMatchObject({
       'outbound webhooks': 'fail: SettingsError: WEBHOOK_1_URL: one WEBHOOK_2_URL: two',
@@ -78,7 +78,7 @@ describe('doctor, of a stage,', () => {
   test.each([
     [{ confirmed: 1, pending: 1 }, 'fail: 1 subscriptions are not confirmed'],
     [{ confirmed: 0, pending: 0 }, 'closed: alarms have no recipient: their topic has no subscription'],
-  ])('reports whether alarms have subscribers (%o)', async (heard, alarms) => {
-    expect(await checksOf({ alarmSubscriptions: async () => heard })).toMatchObject({ alarms });
+  ])('reports whether alarms have subscribers (%o)', async (hasSubscribers, alarms) => {
+    expect(await checksOf({ alarmSubscriptions: async () => hasSubscribers })).toMatchObject({ alarms });
   });
 });

@@ -46,7 +46,7 @@ describe('redrive', () => {
     });
   });
 
-  test('gives up a task that is never listed', async () => {
+  test('fails if the task is never listed', async () => {
     sqs.on(ListMessageMoveTasksCommand).resolves({ Results: [earlier] });
     await expect(redrive(place, undefined, 0)).rejects.toThrow('does not list the task');
   });

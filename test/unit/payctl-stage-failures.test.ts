@@ -41,7 +41,7 @@ beforeEach(() => {
   lambda.reset();
 });
 
-describe('what stream readers of a stage have given up', () => {
+describe('failed batches of a stage’s stream readers', () => {
   const objects = { 'aws/1': left('publish', 'PAY#1', 'PAY#2'), 'aws/2': left('project', 'PAY#3') };
 
   test('is listed by reader and by what it is about', async () => {
@@ -69,7 +69,7 @@ describe('what stream readers of a stage have given up', () => {
     expect([lambda.calls().length, deleted()]).toEqual([0, []]);
   });
 
-  test('goes whole to the same function, and leaves the bucket once that has done it', async () => {
+  test('goes unchanged to the same function, and leaves the bucket after its success', async () => {
     keep(objects);
     answers('publish', { batchItemFailures: [] });
     answers('project', null);
@@ -80,7 +80,7 @@ describe('what stream readers of a stage have given up', () => {
     expect(deleted()).toEqual(['aws/1', 'aws/2']);
   });
 
-  test('stays where the function fails again, and why is said', async () => {
+  test('is kept if the function fails again, with the reason', async () => {
     keep(objects);
     answers('publish', { batchItemFailures: [{ itemIdentifier: '1' }] });
     answers('project', { errorMessage: 'no' }, 'Unhandled');
@@ -97,7 +97,7 @@ describe('what stream readers of a stage have given up', () => {
     expect(deleted()).toEqual([]);
   });
 
-  test('stays where its function is there no more, and holds up no other', async () => {
+  test('is kept if its function no longer exists, and does not block others', async () => {
     keep(objects);
     const gone = new ResourceNotFoundException({ message: 'gone', $metadata: {} });
     lambda.on(InvokeCommand, { FunctionName: 'publish' }).rejects(gone);
@@ -109,7 +109,7 @@ describe('what stream readers of a stage have given up', () => {
     expect(deleted()).toEqual(['aws/2']);
   });
 
-  test('is refused where it is something else', async () => {
+  test('is refused if it is not a failed batch', async () => {
     keep({ 'alien.txt': { hello: 'world' } });
     await expect(listFailures(place)).rejects.toThrow('alien.txt is not a failure object of a stream reader');
   });

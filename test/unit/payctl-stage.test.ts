@@ -67,7 +67,7 @@ describe('a deployed stage', () => {
     });
   });
 
-  test('that is not there, or of another version, is said in words', async () => {
+  test('that is missing, or of another version, gets a clear message', async () => {
     cloudFormation.on(DescribeStacksCommand).rejects(new Error('Stack with id payments-dev-events does not exist'));
     await expect(readStage('dev', clients())).rejects.toThrow(NotReachable);
     cloudFormation.on(DescribeStacksCommand).resolves({ Stacks: [] });
@@ -99,7 +99,7 @@ describe('a deployed stage', () => {
     await expect(site.outbound()).rejects.toThrow('must begin with https://');
   });
 
-  test('knows who hears of its alarms', async () => {
+  test('counts the subscribers of its alarms', async () => {
     deployed('dev');
     cloudFormation.on(DescribeStackResourcesCommand, { StackName: 'payments-dev-data' }).resolves({
       StackResources: [resource('AWS::SNS::Topic', 'Alarms1A2B', 'arn:alarms')],

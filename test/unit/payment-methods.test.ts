@@ -33,7 +33,7 @@ const problemsIn = (schema: typeof createMethodBody | typeof listMethodsQuery, v
   (schema.safeParse(value).error?.issues ?? []).map(({ path }) => path.join('.')).sort();
 
 describe('a create', () => {
-  test('is by token, and is no default unless it says so', () => {
+  test('takes a token, and is not the default unless requested', () => {
     expect(createMethodBody.parse(methodBody({ id: 'x', user_id: 'x', card_brand: 'x' }))).toEqual({
       provider_id: 'provider_a',
       provider_payment_method_token: 'pm_card_visa',
@@ -65,7 +65,7 @@ describe('a create', () => {
     expect(problemsIn(createMethodBody, rawCardBody(fields))).toEqual(paths);
   });
 
-  test('says of a wrong card what is wrong, not what was sent', () => {
+  test('names the problem of an invalid card, and does not repeat its values', () => {
     const { error } = createMethodBody.safeParse(rawCardBody({ card_number: '4242x', card_cvc: '73x' }));
     expect(JSON.stringify(error?.issues)).not.toMatch(/4242|73x/);
   });

@@ -48,7 +48,7 @@ describe('the store', () => {
   const clock = { now: () => NOON };
   const admin = { requestId: 'req_2', actor: { type: 'admin', id: 'user_9' } } as const;
 
-  test('stamps the work that commits, whatever the last version says', async () => {
+  test('stamps the work that commits, not the actor of the last version', async () => {
     const { table } = memoryTable(clock);
     const store = paymentStore(table, clock.now);
     const made = { requestId: 'req_1', actor: { type: 'user', id: 'user_1' } } as const;
@@ -68,7 +68,7 @@ describe('the store', () => {
     expect(await table.get(paymentKey(payment().id))).not.toHaveProperty('by');
   });
 
-  test('keeps the works of calls at once apart', async () => {
+  test('keeps concurrent work apart', async () => {
     const seen = await Promise.all(
       ['req_1', 'req_2'].map((requestId) =>
         runAs({ ...admin, requestId }, async () => {

@@ -72,7 +72,7 @@ const service = (record: Payment, provider: Part) => {
       await stored;
       return runDuePayment(deps, record.id);
     },
-    tell: async (
+    sendEvent: async (
       type: 'payment_intent.succeeded' | 'payment_intent.failed' | 'payment_intent.processing',
       seconds: number,
     ) => {
@@ -123,7 +123,7 @@ describe('an attempt whose answer was lost', () => {
   test('is reported as stuck after half an hour of unknown outcome, and at each look-up from then on', async () => {
     const { clock, keep, lines } = service(claimed(), {});
     const stuck = () => lines.filter(({ message }) => message === 'payment stuck').length;
-    for (const [minutes, told] of [
+    for (const [minutes, expected] of [
       [1, 0],
       [5, 0],
       [30, 1],
@@ -131,11 +131,11 @@ describe('an attempt whose answer was lost', () => {
     ] as const) {
       clock.at = NOON + minutes * MINUTE;
       expect(await keep()).toBe('provider unclear');
-      expect([minutes, stuck()]).toEqual([minutes, told]);
+      expect([minutes, stuck()]).toEqual([minutes, expected]);
     }
   });
 
-  test('that never arrived is sent again under its own key, after a look', async () => {
+  test('that never arrived is retried under its own key, after a look-up', async () => {
     const keys: string[] = [];
     const { clock, keep, load, calls } = service(claimed(), {
       findPayment: async () => report('created', { attemptRef: undefined }),
@@ -151,7 +151,7 @@ describe('an attempt whose answer was lost', () => {
     expect(keys).toEqual([`${payment().id}:confirm:1`]);
   });
 
-  test('that never arrived has failed after half an hour, and is not sent any more', async () => {
+  test('that never arrived has failed after half an hour, and is not retried', async () => {
     const { clock, keep, load, calls } = service(claimed(), {
       findPayment: async () => report('created', { attemptRef: undefined }),
     });
@@ -191,19 +191,19 @@ describe('an event that is not believed', () => {
     [', and that still holds its client secret', { clientSecret: 'pi_1_secret_x' }],
   ])('has a payment looked up at once that is not settled%s', async (_, fields) => {
     const failed = payment({ status: 'failed', version: 3, attempt: 1, claimedAt: iso(NOON), ...fields });
-    const { clock, tell, keep, load } = service(failed, { findPayment: async () => report('succeeded') });
+    const { clock, sendEvent, keep, load } = service(failed, { findPayment: async () => report('succeeded') });
     clock.at = NOON + 10 * SECOND;
     // A provider whose clock is behind ours: the success of this attempt looks older than its claim.
-    const told = await tell('payment_intent.succeeded', NOON / SECOND - 2);
-    expect(told).toMatchObject({ kind: 'ignored', reason: 'stale' });
+    const answer = await sendEvent('payment_intent.succeeded', NOON / SECOND - 2);
+    expect(answer).toMatchObject({ kind: 'ignored', reason: 'stale' });
     expect((await load())?.['due_at']).toBe(iso(clock.at));
     await keep();
     expect((await load())?.['status']).toBe('succeeded');
   });
 
   test('leaves a settled payment as it is', async () => {
-    const { tell, load, calls } = service(payment({ status: 'succeeded', claimedAt: iso(NOON) }), {});
-    await tell('payment_intent.failed', NOON / SECOND - 2);
+    const { sendEvent, load, calls } = service(payment({ status: 'succeeded', claimedAt: iso(NOON) }), {});
+    await sendEvent('payment_intent.failed', NOON / SECOND - 2);
     expect([(await load())?.['status'], calls.length]).toEqual(['succeeded', 0]);
   });
 });
@@ -211,9 +211,9 @@ describe('an event that is not believed', () => {
 describe('an event that contradicts a settled payment', () => {
   const canceled = payment({ status: 'canceled', version: 3 });
 
-  test('has the provider read once, and what it says applied where it is further on', async () => {
-    const { tell, load, lines, calls } = service(canceled, { findPayment: async () => report('succeeded') });
-    expect(await tell('payment_intent.succeeded', NOON / SECOND)).toMatchObject({
+  test('reads the provider once, and applies a status that is further on', async () => {
+    const { sendEvent, load, lines, calls } = service(canceled, { findPayment: async () => report('succeeded') });
+    expect(await sendEvent('payment_intent.succeeded', NOON / SECOND)).toMatchObject({
       kind: 'applied',
       status: 'succeeded',
     });
@@ -222,24 +222,24 @@ describe('an event that contradicts a settled payment', () => {
     expect(lines.some(({ message, level }) => message === 'payment anomaly' && level === 'error')).toBe(true);
   });
 
-  test('changes nothing where the provider does not bear it out', async () => {
+  test('changes nothing if the provider’s status does not confirm the event', async () => {
     for (const status of ['canceled', 'failed'] as const) {
-      const { tell, load, lines } = service(canceled, { findPayment: async () => report(status) });
-      expect(await tell('payment_intent.succeeded', NOON / SECOND)).toMatchObject({ kind: 'ignored' });
+      const { sendEvent, load, lines } = service(canceled, { findPayment: async () => report(status) });
+      expect(await sendEvent('payment_intent.succeeded', NOON / SECOND)).toMatchObject({ kind: 'ignored' });
       expect(await load()).toMatchObject({ status: 'canceled', version: 3 });
       // Nothing changes if the provider's status equals the record's.
       expect(lines.some(({ level }) => level === 'error')).toBe(status === 'failed');
     }
   });
 
-  test('comes again while the provider cannot be read', async () => {
-    const { tell, load } = service(canceled, {});
-    await expect(tell('payment_intent.succeeded', NOON / SECOND)).rejects.toThrow();
+  test('is retried while the provider cannot be read', async () => {
+    const { sendEvent, load } = service(canceled, {});
+    await expect(sendEvent('payment_intent.succeeded', NOON / SECOND)).rejects.toThrow();
     expect(await load()).toMatchObject({ status: 'canceled', version: 3 });
   });
 });
 
-test('a provider is asked by what the record knows', () => {
+test('a provider is read by the ids of the record', () => {
   const record = payment({ attemptRef: 'ch_1', methodRef: 'pm_1', providerIntentId: 'pi_7' });
   expect(providerReference(record)).toMatchObject({ intentId: 'pi_7', attemptRef: 'ch_1', method: 'pm_1' });
 });

@@ -32,7 +32,7 @@ const report = (fields: Partial<ProviderPayment> = {}): ProviderPayment => ({
 });
 
 describe('every next version', () => {
-  test('counts on, is dated now and names its cause', () => {
+  test('increments the version, has the time of the change and names its cause', () => {
     fc.assert(
       fc.property(
         fc.constantFrom(...PAYMENT_STATUSES),
@@ -77,7 +77,7 @@ describe('every next version', () => {
     ).toMatchObject(kept);
   });
 
-  test('keeps a reason of failure only where it has failed', () => {
+  test('keeps a failure reason only if it has failed', () => {
     const failed = payment({ status: 'failed', failureCode: 'lost_card' });
     for (const status of PAYMENT_STATUSES) {
       const expected = status === 'failed' ? 'lost_card' : undefined;
@@ -85,7 +85,7 @@ describe('every next version', () => {
     }
   });
 
-  test('keeps what the payer has to do only while it is pending', () => {
+  test('keeps the payer’s next action only while it is pending', () => {
     const pending = payment({ status: 'pending', nextAction: { type: 'use_provider_sdk' } });
     for (const status of PAYMENT_STATUSES) {
       const expected = status === 'pending' ? { type: 'use_provider_sdk' } : undefined;
@@ -103,7 +103,7 @@ describe('a saved method that the payment holds', () => {
     expect(next).toMatchObject(status === 'succeeded' ? other : held);
   });
 
-  test('stays where the provider names that very method, or none', () => {
+  test('is kept if the provider names the same method, or no method', () => {
     for (const changed of [{ methodRef: 'pm_1' }, {}]) {
       expect(advancePayment(payment(held), { to: 'succeeded', now: LATER, cause: 'sync' }, changed)).toMatchObject(
         held,
@@ -140,7 +140,7 @@ describe('a claim', () => {
     });
   });
 
-  test('never has the key of another attempt', () => {
+  test('never uses the key of another attempt', () => {
     const first = claimAttempt(payment(), chosen, NOON);
     const second = claimAttempt(advancePayment(first, { to: 'failed', now: NOON, cause: 'answer' }), chosen, NOON);
     expect([first.attempt, second.attempt]).toEqual([1, 2]);
@@ -166,7 +166,7 @@ describe('a creation that the provider has answered', () => {
     });
   });
 
-  test('asks for a method where it has none', () => {
+  test('requires a method if it has none', () => {
     expect(publishIntent(creating, report(), LATER).status).toBe('requires_payment_method');
   });
 
@@ -188,7 +188,7 @@ describe('an update that the provider has taken', () => {
     methodRef: 'pm_1',
   });
 
-  test('stands in the place of all that it may change, and is over', () => {
+  test('sets its fields on the payment, and clears the draft', () => {
     const next = applyDraft(old, draft({ description: 'new', methodRef: 'pm_2' }), { now: LATER });
     expect(next).toMatchObject({
       totalCents: 3_000,
@@ -219,7 +219,7 @@ describe('an update that the provider has taken', () => {
     },
   );
 
-  test('changes nothing that no update may change', () => {
+  test('does not change fields that no update may change', () => {
     const fixed: Partial<Payment> = { id: old.id, userId: 'user_1', providerId: 'provider_a', createdAt: iso(NOON) };
     expect(withDraft(old, draft())).toMatchObject(fixed);
   });
@@ -244,7 +244,7 @@ describe('a report of the provider', () => {
     });
   });
 
-  test('leaves the method as it is where it names none', () => {
+  test('keeps the method if the report names none', () => {
     expect('methodRef' in reportedFields(report())).toBe(false);
   });
 });

@@ -9,15 +9,15 @@ const next = (before: Payment, status: PaymentStatus): Payment => ({ ...before, 
 const creating: Payment = { ...payment(), status: 'creating', version: 0 };
 
 describe('the events of a stored change', () => {
-  test('are none while the payment is being created', () => {
+  test('are not published while the payment is being created', () => {
     expect(paymentEvents(undefined, creating)).toEqual([]);
   });
 
-  test('are payment.created once it exists for its readers', () => {
+  test('are payment.created once readers can see the payment', () => {
     expect(names(creating, payment())).toEqual(['payment.created']);
   });
 
-  test('are none while it is withheld, and payment.created once it is shown', () => {
+  test('are not published while the payment is withheld; payment.created is, once it is shown', () => {
     const withheld: Payment = { ...payment({ status: 'processing' }), withheld: true };
     const { withheld: _, ...shown } = withheld;
     expect(names(creating, withheld)).toEqual([]);
@@ -26,7 +26,7 @@ describe('the events of a stored change', () => {
     expect(names(withheld, next(shown, 'processing'))).toEqual(['payment.created']);
   });
 
-  test('are both where it exists and is settled in one change', () => {
+  test('are both if one change creates and settles the payment', () => {
     expect(names(undefined, payment({ status: 'succeeded' }))).toEqual(['payment.created', 'payment.succeeded']);
     expect(names(creating, payment({ status: 'failed' }))).toEqual(['payment.created', 'payment.failed']);
   });
@@ -40,13 +40,13 @@ describe('the events of a stored change', () => {
     },
   );
 
-  test('are none without a new version: leases and due times publish nothing', () => {
+  test('are not published without a new version: leases and due times publish nothing', () => {
     const before = payment({ status: 'processing' });
     expect(paymentEvents(before, { ...before, status: 'succeeded' })).toEqual([]);
     expect(paymentEvents(before, { ...before, reconcileAt: iso(NOON) })).toEqual([]);
   });
 
-  test('have an id that a replay has again, and no other change has', () => {
+  test('have the same id in a replay, and another id for every other change', () => {
     const processing = payment({ status: 'processing', version: 4 });
     const paid = next(processing, 'succeeded');
     const [once] = paymentEvents(processing, paid);
@@ -61,7 +61,7 @@ describe('the events of a stored change', () => {
 describe('the payload', () => {
   const payloadOf = (after: Payment) => paymentEvents(creating, after)[0]?.detail;
 
-  test('of a user’s payment is what is promised to listeners', () => {
+  test('of a user’s payment has the documented fields', () => {
     const after = payment({ userEmail: 'ada@example.com', projectId: 'proj_1', organizationId: 'org_1' });
     expect(payloadOf(after)).toEqual({
       id: `${after.id}:1:payment.created`,
@@ -94,12 +94,12 @@ describe('the payload', () => {
       { userId: undefined, guestId: 'gst_1', guestEmail: 'ada@example.com' },
       { id: 'gst_1', type: 'guest', email: 'ada@example.com' },
     ],
-    ['nobody known', { userId: undefined }, null],
+    ['an unknown user', { userId: undefined }, null],
   ])('names %s', (_, fields, user) => {
     expect(payloadOf(payment(fields))).toMatchObject({ payload: { data: { user, project: null } } });
   });
 
-  test('tells neither the secret nor how the service works inside', () => {
+  test('holds no secret and no internal field', () => {
     const after = payment({
       status: 'failed',
       clientSecret: 'CANARY-secret',

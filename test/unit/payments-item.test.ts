@@ -13,27 +13,27 @@ const guest = { userId: undefined, guestId: 'gst_1', guestEmail: 'Ada@Example.co
 const secret = { clientSecret: 'pi_1_secret_x' };
 
 describe('the item of a payment', () => {
-  test('stands under its id', () => {
+  test('has a key with its id', () => {
     const { id } = payment();
     expect(paymentItem(payment(), NOON)).toMatchObject({ pk: `PAY#${id}`, sk: 'PAY' });
   });
 
   test.each([
     ['its user', {}, 'USER#user_1#PAY'],
-    ['its organization, whoever made it', { organizationId: 'org_1' }, 'ORG#org_1#PAY'],
+    ['its organization, also when a member made it', { organizationId: 'org_1' }, 'ORG#org_1#PAY'],
   ])('is listed under %s', (_, fields, owner) => {
     const record = payment(fields);
     expect(paymentItem(record, NOON)).toMatchObject({ owner, sort: `${record.createdAt}#${record.id}` });
   });
 
-  test('is listed under its guest’s e-mail, whatever its case, which the key does not tell', () => {
+  test('is listed under its guest’s e-mail in any case, and the key does not reveal the e-mail', () => {
     const { owner } = paymentItem(payment(guest), NOON);
     expect(owner).toMatch(/^GUEST#[0-9a-f]{32}#PAY$/);
     expect(paymentItem(payment({ ...guest, guestEmail: 'ada@example.com' }), NOON)['owner']).toBe(owner);
     expect(paymentItem(payment({ ...guest, guestEmail: 'eve@example.com' }), NOON)['owner']).not.toBe(owner);
   });
 
-  test('is listed under its project too, where it has one', () => {
+  test('is also listed under its project, if it has one', () => {
     expect(paymentItem(payment({ projectId: 'proj_1' }), NOON)['project']).toBe('PROJECT#proj_1#PAY');
     expect('project' in paymentItem(payment(), NOON)).toBe(false);
   });
@@ -53,7 +53,7 @@ describe('the item of a payment', () => {
     expect(failed['ttl']).toBe(NOON / 1_000 + 86_400);
   });
 
-  test('carries what lists filter and order by', () => {
+  test('carries the fields by which lists filter and sort', () => {
     const record = payment({
       status: 'failed',
       organizationId: 'org_1',
@@ -78,7 +78,7 @@ describe('the item of a payment', () => {
     expect(paymentItem(payment(guest), NOON)['f']).toMatchObject({ g: 'gst_1', e: 'ada@example.com' });
   });
 
-  test('makes the same payment again', () => {
+  test('is read as the same payment', () => {
     const record = payment({ ...secret, projectId: 'proj_1', draft: draft(), metadata: { note: ['a', 1, null] } });
     expect(paymentOf(paymentItem(record, NOON))).toEqual(record);
   });
@@ -113,13 +113,13 @@ describe('the due time of a payment', () => {
     expect(nextPaymentDue(record)).toBe(at);
   });
 
-  test('stands in the due index, in a shard that the sweep reads', () => {
+  test('is in the due index, in a shard that the sweep reads', () => {
     const { due, due_at } = paymentItem(payment(), NOON);
     expect(due_at).toBe(tomorrow);
     expect(dueShards).toContain(due);
   });
 
-  test('stands in no index where there is none', () => {
+  test('is in no due index without a due time', () => {
     const item = paymentItem(payment({ status: 'succeeded' }), NOON);
     expect('due' in item || 'due_at' in item).toBe(false);
   });
@@ -129,7 +129,7 @@ describe('the due time of a payment', () => {
     expect(new Set(shards)).toEqual(new Set(dueShards));
   });
 
-  test('is never missing while an update is under way, whatever event comes between', () => {
+  test('is never missing during an update, for any concurrent event', () => {
     fc.assert(
       fc.property(
         fc.constantFrom(...PAYMENT_STATUSES),
@@ -158,7 +158,7 @@ describe('the store', () => {
     expect(await store.insertOrFind(payment({ totalCents: 1, subtotalCents: 1 }))).toEqual(payment());
   });
 
-  test('commits on the version that was read, and tells what stands where another came first', async () => {
+  test('commits on the version that was read, and returns the stored record after a concurrent commit', async () => {
     const { store } = await stored();
     const paid = advancePayment(payment(), { to: 'succeeded', now: NOON + 1, cause: 'event' });
     const failed = advancePayment(payment(), { to: 'failed', now: NOON + 2, cause: 'event' });
@@ -168,7 +168,7 @@ describe('the store', () => {
     expect((await store.load(payment().id))?.status).toBe('succeeded');
   });
 
-  test('writes nothing where a change of the status has no arrow in the table', async () => {
+  test('writes nothing if the transition table has no arrow for the change of status', async () => {
     const { store, memory } = await stored();
     const before = await memory.table.get(paymentKey(payment().id));
     const unpaid = advancePayment(payment(), { to: 'succeeded', now: NOON + 1, cause: 'cancel' });
@@ -177,7 +177,7 @@ describe('the store', () => {
     expect(await memory.table.get(paymentKey(payment().id))).toEqual(before);
   });
 
-  test('decides again on the payment that another commit led to, and says who committed', async () => {
+  test('decides again on the payment of a concurrent commit, and reports which commit won', async () => {
     const { store } = await stored();
     await store.commit(payment(), advancePayment(payment(), { to: 'pending', now: NOON + 1, cause: 'event' }));
     const seen: string[] = [];
@@ -197,7 +197,7 @@ describe('the store', () => {
     await expect(store.change(payment(), () => next)).rejects.toMatchObject({ code: 'RESOURCE_NOT_FOUND' });
   });
 
-  test('lets one update be under way, and no commit past it that does not know of it', async () => {
+  test('allows one update at a time, and no commit that does not know of it', async () => {
     const { store } = await stored();
     expect(await store.claimDraft(payment(), draft())).toMatchObject({ draft: draft() });
     expect(await store.claimDraft(payment(), draft({ totalCents: 1 }))).toBeUndefined();
@@ -208,7 +208,7 @@ describe('the store', () => {
     expect(committed.ok).toBe(false);
   });
 
-  test('drops a refused update, also where an event has moved the payment on meanwhile', async () => {
+  test('drops a refused update, also after an event has advanced the payment', async () => {
     const { store } = await stored();
     const asked = await store.claimDraft(payment(), draft());
     if (!asked) throw new Error('the draft was not claimed');
@@ -219,7 +219,7 @@ describe('the store', () => {
     expect((await store.load(payment().id))?.draft).toBeUndefined();
   });
 
-  test('has one function at a time work on an update, until it lets go of it or must have ended', async () => {
+  test('gives an update to one function at a time, until the function releases it or its time-out has passed', async () => {
     const { store } = await stored();
     const asked = await store.claimDraft(payment(), draft());
     if (!asked) throw new Error('the draft was not claimed');
@@ -231,7 +231,7 @@ describe('the store', () => {
     expect(await store.holdDraft(released)).toBeUndefined();
   });
 
-  test('removes a payment that was never finished, and no other', async () => {
+  test('removes only a payment whose creation was never finished', async () => {
     const creating = { ...payment(), status: 'creating' as const, version: 0 };
     const { store } = await stored(creating);
     expect(await store.loadVisible(creating.id)).toBeUndefined();
@@ -240,7 +240,7 @@ describe('the store', () => {
     expect((await other.store.removeCreating(payment().id)).ok).toBe(false);
   });
 
-  test('lets one of many take over a creation that was left', async () => {
+  test('gives an abandoned creation to one of many callers', async () => {
     const left = { ...payment({ busyUntil: iso(NOON) }), status: 'creating' as const, version: 0 };
     const { store } = await stored(left);
     const until = iso(NOON + MINUTE);
@@ -248,7 +248,7 @@ describe('the store', () => {
     expect(taken.toSorted()).toEqual([false, true]);
   });
 
-  test('removes the secret and leaves what else is due', async () => {
+  test('removes the secret and keeps the other due work', async () => {
     const processing = payment({ status: 'processing', reconcileAt: iso(NOON + MINUTE), ...secret });
     const { store, memory } = await stored(processing);
     await store.removeSecret(processing);

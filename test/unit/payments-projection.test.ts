@@ -69,7 +69,7 @@ const change = fc.record({
 });
 
 describe('counters of payments', () => {
-  test('add up to the records as they are, after any changes and any repetition of their telling', () => {
+  test('equal the sums over the records, after any changes and any repetition of their messages', () => {
     fc.assert(
       fc.property(fc.array(change, { maxLength: 40 }), (changes) => {
         const records = Array.from({ length: 5 }, (_, index) =>
@@ -88,7 +88,7 @@ describe('counters of payments', () => {
           const after: Payment = silent
             ? { ...before, reconcileAt: iso(NOON) }
             : { ...before, status, projectId, version: before.version + 1 };
-          for (let told = 0; told <= repeats; told += 1) apply(counters, history, paymentProjection(before, after));
+          for (let time = 0; time <= repeats; time += 1) apply(counters, history, paymentProjection(before, after));
           records[of] = after;
         }
         expect(shown(ofLists(counters))).toEqual(counted(records));
@@ -99,7 +99,7 @@ describe('counters of payments', () => {
 });
 
 describe('one change', () => {
-  test('is not projected before the payment exists for its readers', () => {
+  test('is not projected before readers can see the payment', () => {
     expect(paymentProjection(undefined, creating())).toEqual([]);
   });
 
@@ -132,7 +132,7 @@ describe('one change', () => {
     expect(paymentProjection(payment(), payment({ version: 2, description: 'new' }))).toHaveLength(1);
   });
 
-  test('is counted on the day that the payment was made, however late it comes', () => {
+  test('is counted on the day of the payment’s creation, also when it arrives late', () => {
     const before = payment({ status: 'processing' });
     const after = payment({ status: 'succeeded', version: 2, updatedAt: iso(NOON + 40 * DAY) });
     const counters = paymentProjection(before, after).filter(

@@ -10,7 +10,7 @@ const included = (query: unknown) => includesOf(getPaymentQuery.parse(query));
 const includedInList = (query: unknown) => includesOf(listPaymentsQuery.parse(query));
 
 describe('the query of a payment list', () => {
-  test('asks for the first twenty, newest first, where it says nothing', () => {
+  test('asks for the first twenty, newest first, by default', () => {
     expect(listPaymentsQuery.parse({})).toEqual({ page: 1, limit: 20, orderBy: 'created_at', orderDir: 'desc' });
     expect(guestPaymentsQuery.parse({})).toEqual({ page: 1, limit: 20 });
   });
@@ -41,7 +41,7 @@ describe('the query of a payment list', () => {
     for (const value of wrong) expect(problems({ [field]: value })).toEqual([field]);
   });
 
-  test('means whole days where times are left out, and UTC always', () => {
+  test('covers whole days without times, always in UTC', () => {
     expect(listPaymentsQuery.parse({ created_at_from: '2026-03-10', created_at_to: '2026-03-10' })).toMatchObject({
       created_at_from: '2026-03-10T00:00:00.000Z',
       created_at_to: '2026-03-10T23:59:59.999Z',
@@ -89,7 +89,7 @@ describe('the includes of one payment', () => {
     expect(includedInList({ include_project: 'true' })).toEqual([]);
   });
 
-  test('are refused where they are not known', () => {
+  test('are refused if they are unknown', () => {
     for (const include of ['pm,secrets', 'secrets', '', 'pm,', 'PM']) {
       expect(getPaymentQuery.safeParse({ include }).success).toBe(false);
       expect(problems({ include })).toEqual(['include']);

@@ -28,7 +28,7 @@ const CURRENCIES = ['USD', 'EUR', 'JPY'] as const;
 const PROVIDERS = ['provider_a', 'provider_b', 'provider_c'] as const;
 type Refund = NonNullable<Payment['refund']>;
 
-interface Told {
+interface PaymentChange {
   readonly before: Payment | undefined;
   readonly after: Payment;
 }
@@ -39,9 +39,9 @@ const world = () => {
   const payments = new Map<string, Payment>();
   const refunds = new Map<string, Map<string, Refund>>();
   const { table } = memoryTable({ now: () => now });
-  let lastTold: Told | undefined;
+  let lastChange: PaymentChange | undefined;
 
-  const tell = async ({ before, after }: Told): Promise<void> => {
+  const publishChange = async ({ before, after }: PaymentChange): Promise<void> => {
     const steps = paymentProjection(before, after);
     if (steps.length > 0) await table.transact(steps);
   };
@@ -49,8 +49,8 @@ const world = () => {
     const before = payments.get(after.id);
     payments.set(after.id, after);
     await table.put(paymentItem(after, now));
-    lastTold = { before, after };
-    await tell(lastTold);
+    lastChange = { before, after };
+    await publishChange(lastChange);
   };
   const refundsOf = (id: string): Map<string, Refund> => {
     const known = refunds.get(id) ?? new Map<string, Refund>();
@@ -67,7 +67,7 @@ const world = () => {
     },
     commit,
     replay: async () => {
-      if (lastTold && payments.has(lastTold.after.id)) await tell(lastTold);
+      if (lastChange && payments.has(lastChange.after.id)) await publishChange(lastChange);
     },
     refund: async (paid: VisiblePayment, next: Refund): Promise<void> => {
       refundsOf(paid.id).set(next.id, next);
@@ -121,16 +121,16 @@ const create = async (all: World, { cents, currency, provider, owner, withheld }
   await all.commit(advancePayment(creating, { to: 'created', now: all.now(), cause: 'create' }));
 };
 
-/** A refund begins, succeeds at once, succeeds, fails, or fails after its success; its amount may turn out another. */
+/** A refund is created, succeeds at once or later, fails, or fails after its success; its amount may change. */
 const changeRefund = async (all: World, paid: VisiblePayment, { cents, hours }: Step): Promise<void> => {
   const known = [...(all.refunds.get(paid.id)?.values() ?? [])];
   const was = known[hours % (known.length + 1)];
   const at = iso(all.now());
   if (!was) {
-    const begun = { id: `ref_${known.length}`, amountCents: cents };
+    const added = { id: `ref_${known.length}`, amountCents: cents };
     await all.refund(
       paid,
-      cents % 2 ? { ...begun, status: 'pending' } : { ...begun, status: 'succeeded', completedAt: at },
+      cents % 2 ? { ...added, status: 'pending' } : { ...added, status: 'succeeded', completedAt: at },
     );
     return;
   }

@@ -30,11 +30,11 @@ const ORDER: Readonly<Record<PaymentStatus, number>> = {
   canceled: 4,
   succeeded: 5,
 };
-const TOLD = ['pending', 'processing', 'failed', 'canceled', 'succeeded'] as const;
+const REPORTED = ['pending', 'processing', 'failed', 'canceled', 'succeeded'] as const;
 const UNSETTLED = PAYMENT_STATUSES.filter((status) => !isSettled(status));
 const pairs = PAYMENT_STATUSES.flatMap((from) => PAYMENT_STATUSES.map((to) => [from, to] as const));
 
-const said = (status: PaymentStatus, createdAt = epochSeconds(NOON), attemptRef?: string) => ({
+const reportedEvent = (status: PaymentStatus, createdAt = epochSeconds(NOON), attemptRef?: string) => ({
   status,
   createdAt,
   attemptRef,
@@ -156,10 +156,10 @@ describe('an event of the provider', () => {
     return { kind: 'ignore', reason: 'backward', reconcile: false };
   };
 
-  test.each(PAYMENT_STATUSES.flatMap((from) => TOLD.map((to) => [from, to] as const)))(
+  test.each(PAYMENT_STATUSES.flatMap((from) => REPORTED.map((to) => [from, to] as const)))(
     'moves a payment on, is ignored or causes a read of the provider: %s, with %s reported',
     (from, to) => {
-      expect(decideEvent(payment({ status: from }), said(to))).toEqual(expected(from, to));
+      expect(decideEvent(payment({ status: from }), reportedEvent(to))).toEqual(expected(from, to));
     },
   );
 
@@ -167,13 +167,13 @@ describe('an event of the provider', () => {
     fc.assert(
       fc.property(
         fc.constantFrom<PaymentStatus>('succeeded', 'canceled'),
-        fc.constantFrom(...TOLD),
+        fc.constantFrom(...REPORTED),
         fc.integer({ min: -3 * DAY, max: 3 * DAY }),
         fc.option(fc.constantFrom('ch_1', 'ch_2'), { nil: undefined }),
         fc.option(fc.constantFrom('ch_1', 'ch_2'), { nil: undefined }),
-        (...[status, told, after, attemptRef, priorAttemptRef]) => {
+        (...[status, reported, after, attemptRef, priorAttemptRef]) => {
           const settled = payment({ status, claimedAt: iso(NOON), priorAttemptRef });
-          const decision = decideEvent(settled, said(told, epochSeconds(NOON + after), attemptRef));
+          const decision = decideEvent(settled, reportedEvent(reported, epochSeconds(NOON + after), attemptRef));
           expect(decision.kind).not.toBe('apply');
         },
       ),
@@ -184,11 +184,11 @@ describe('an event of the provider', () => {
     fc.assert(
       fc.property(
         fc.constantFrom(...PAYMENT_STATUSES),
-        fc.constantFrom(...TOLD),
+        fc.constantFrom(...REPORTED),
         fc.option(fc.integer({ min: -10, max: 10 }), { nil: undefined }),
-        (status, told, claimedSeconds) => {
+        (status, reported, claimedSeconds) => {
           const claimedAt = claimedSeconds === undefined ? undefined : iso(NOON + claimedSeconds * SECOND);
-          const decision = decideEvent(payment({ status, claimedAt }), said(told));
+          const decision = decideEvent(payment({ status, claimedAt }), reportedEvent(reported));
           if (decision.kind === 'apply') expect(isAhead(status, decision.status)).toBe(true);
         },
       ),
@@ -196,66 +196,72 @@ describe('an event of the provider', () => {
   });
 });
 
-describe('an event is stale', () => {
+describe('an event that races with a claim', () => {
   const claimed = (fields: Partial<VisiblePayment> = {}) =>
     payment({ status: 'processing', claimedAt: iso(NOON + 900), attempt: 2, ...fields });
   const second = epochSeconds(NOON);
 
-  test.each(TOLD)('when it was created before the second of the claim, whatever it says: %s', (told) => {
-    expect(decideEvent(claimed(), said(told, second - 1))).toEqual({
+  test.each(REPORTED)('is stale if it was created before the second of the claim, for every status: %s', (reported) => {
+    expect(decideEvent(claimed(), reportedEvent(reported, second - 1))).toEqual({
       kind: 'ignore',
       reason: 'stale',
       reconcile: true,
     });
   });
 
-  test('but not in the second of the claim, though the claim fell late in it', () => {
-    expect(decideEvent(claimed(), said('succeeded', second))).toEqual({ kind: 'apply', status: 'succeeded' });
+  test('is not stale if it was created in the second of the claim, even before the claim', () => {
+    expect(decideEvent(claimed(), reportedEvent('succeeded', second))).toEqual({ kind: 'apply', status: 'succeeded' });
   });
 
-  test('and brings no reconciliation forward where the payment is settled', () => {
+  test('does not advance the reconciliation of a settled payment', () => {
     for (const status of ['succeeded', 'canceled'] as const) {
-      expect(decideEvent(claimed({ status }), said('failed', second - 1))).toMatchObject({
+      expect(decideEvent(claimed({ status }), reportedEvent('failed', second - 1))).toMatchObject({
         reason: 'stale',
         reconcile: false,
       });
     }
   });
 
-  test('never before the first claim', () => {
-    expect(decideEvent(payment(), said('succeeded', 0))).toEqual({ kind: 'apply', status: 'succeeded' });
+  test('is not stale before the first claim', () => {
+    expect(decideEvent(payment(), reportedEvent('succeeded', 0))).toEqual({ kind: 'apply', status: 'succeeded' });
   });
 
-  test('when it tells the failure of the attempt before', () => {
+  test('is stale if it reports the failure of the previous attempt', () => {
     const payment = claimed({ priorAttemptRef: 'ch_1' });
-    expect(decideEvent(payment, said('failed', second + 1, 'ch_1'))).toMatchObject({ reason: 'stale' });
-    expect(decideEvent(payment, said('failed', second + 1, 'ch_2'))).toEqual({ kind: 'apply', status: 'failed' });
+    expect(decideEvent(payment, reportedEvent('failed', second + 1, 'ch_1'))).toMatchObject({ reason: 'stale' });
+    expect(decideEvent(payment, reportedEvent('failed', second + 1, 'ch_2'))).toEqual({
+      kind: 'apply',
+      status: 'failed',
+    });
   });
 
-  test('not when the attempt before succeeded after all: money moved', () => {
+  test('is not stale if it reports a success of the previous attempt: money moved', () => {
     const payment = claimed({ priorAttemptRef: 'ch_1' });
-    expect(decideEvent(payment, said('succeeded', second + 1, 'ch_1'))).toEqual({ kind: 'apply', status: 'succeeded' });
+    expect(decideEvent(payment, reportedEvent('succeeded', second + 1, 'ch_1'))).toEqual({
+      kind: 'apply',
+      status: 'succeeded',
+    });
   });
 });
 
 /** The end of a payment: the read after an event finds the furthest status that the provider has reported. */
 const endOf = (start: PaymentStatus, events: readonly PaymentStatus[]): PaymentStatus => {
   const truth = events.reduce((one, other) => (isAhead(one, other) ? other : one), start);
-  return events.reduce((status, told) => {
-    const decision = decideEvent(payment({ status }), said(told));
+  return events.reduce((status, reported) => {
+    const decision = decideEvent(payment({ status }), reportedEvent(reported));
     if (decision.kind === 'apply') return decision.status;
     return decision.kind === 'read' && isAhead(status, truth) ? truth : status;
   }, start);
 };
 
-describe('any order and any repetition of what a provider truly sent', () => {
+describe('any order and any repetition of a provider’s events', () => {
   test('ends the same, with and without a final event', () => {
-    const events = fc.uniqueArray(fc.constantFrom(...TOLD), { minLength: 1 });
-    const told = events
+    const events = fc.uniqueArray(fc.constantFrom(...REPORTED), { minLength: 1 });
+    const reported = events
       .chain((once) => fc.array(fc.constantFrom(...once), { maxLength: 6 }).map((again) => [...once, ...again]))
       .chain((all) => fc.shuffledSubarray(all, { minLength: all.length }));
     fc.assert(
-      fc.property(fc.constantFrom(...UNSETTLED), told, (start, order) => {
+      fc.property(fc.constantFrom(...UNSETTLED), reported, (start, order) => {
         const furthest = [start, ...order].reduce((one, other) => (ORDER[other] > ORDER[one] ? other : one));
         expect(endOf(start, order)).toBe(furthest);
       }),
@@ -263,7 +269,7 @@ describe('any order and any repetition of what a provider truly sent', () => {
   });
 });
 
-describe('what the provider says when it is asked', () => {
+describe('the provider’s status from a read', () => {
   test.each(pairs.filter(([from]) => from !== 'processing'))(
     'is stored as it is, also backward: %s here, %s there',
     (from, to) => {
@@ -290,7 +296,7 @@ describe('what the provider says when it is asked', () => {
     expect(decideRead(claimed, { status, attemptRef: 'ch_2' }).kind).toBe(kind);
   });
 
-  test('of a claim of ours: the failure of the attempt before means that ours has not arrived', () => {
+  test('during a claim: the failure of the previous attempt means that the claimed attempt has not arrived', () => {
     const claimed = payment({ status: 'processing', claimedAt: iso(NOON), priorAttemptRef: 'ch_1' });
     expect(decideRead(claimed, { status: 'failed', attemptRef: 'ch_1' })).toEqual({ kind: 'not reached' });
   });

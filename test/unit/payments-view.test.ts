@@ -31,7 +31,7 @@ const SECRET = 'pi_1_secret_CANARY';
 const full = payment({ ...INTERNAL, clientSecret: SECRET, guestEmail: 'ada@example.com', attempt: 3 });
 const VIEWS = { paymentView, guestListView: guestPaymentView, confirmationView };
 
-describe('what readers see of a payment', () => {
+describe('the view of a payment', () => {
   test.each(Object.entries(VIEWS))('holds nothing of the inside, nor the secret: %s', (_, view) => {
     const text = JSON.stringify(view(full));
     expect(text).not.toContain('CANARY');
@@ -39,7 +39,7 @@ describe('what readers see of a payment', () => {
     for (const name of names) expect(text).not.toContain(`"${name}`);
   });
 
-  test('holds the interface’s fields, null where there is nothing to say', () => {
+  test('holds the interface’s fields, null without a value', () => {
     const view = paymentView(payment());
     expect(view).toEqual({
       id: 'pay_00000000000000000000000a',
@@ -76,7 +76,7 @@ describe('what readers see of a payment', () => {
     expect(paymentViewSchema.safeParse(view).success).toBe(true);
   });
 
-  test('holds organization, project and the like only where they are set', () => {
+  test('holds organization, project and similar fields only if they are set', () => {
     const set = { organization_id: 'org_1', project_id: 'proj_1', product_id: 'prod_1', failure_code: 'lost_card' };
     const { organization_id, project_id, product_id } = set;
     const record = payment({
@@ -90,7 +90,7 @@ describe('what readers see of a payment', () => {
     expect(Object.keys(set).filter((field) => field in paymentView(payment()))).toEqual([]);
   });
 
-  test('tells a guest’s payment by its guest', () => {
+  test('names the guest of a guest’s payment', () => {
     const record = payment({ userId: undefined, guestId: 'gst_1', guestEmail: 'ada@example.com' });
     expect(paymentView(record)).toMatchObject({
       is_guest_payment: true,
@@ -99,7 +99,7 @@ describe('what readers see of a payment', () => {
     });
   });
 
-  test('says what the payer has to do next', () => {
+  test('names the payer’s next action', () => {
     const nextAction = { type: 'redirect_to_url', url: 'https://bank.example' } as const;
     const record = payment({ status: 'pending', nextAction });
     expect(paymentView(record)).toMatchObject({ next_action: nextAction });
@@ -108,7 +108,7 @@ describe('what readers see of a payment', () => {
     expect(bySdk).toMatchObject({ next_action: { type: 'use_provider_sdk' } });
   });
 
-  test('is, without a credential, a small fixed set of fields', () => {
+  test('has a small fixed set of fields without a credential', () => {
     expect(Object.keys(guestPaymentView(full)).toSorted()).toEqual([
       'amount_cents',
       'completed_at',
@@ -123,7 +123,7 @@ describe('what readers see of a payment', () => {
     expect(guestPaymentSchema.safeParse(guestPaymentView(full)).success).toBe(true);
   });
 
-  test('is, of a confirmation, its outcome only', () => {
+  test('has only the outcome after a confirmation', () => {
     expect(confirmationView(full)).toEqual({
       id: full.id,
       status: 'created',

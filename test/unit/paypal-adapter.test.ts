@@ -8,6 +8,7 @@ import { readPaypalOrder } from '../../shared/providers/paypal/report.ts';
 import type { Order } from '../../shared/providers/paypal/schemas.ts';
 import type { KnownPayment } from '../../shared/providers/port/payments.ts';
 import type { PaymentProvider } from '../../shared/providers/port/provider.ts';
+import { HOUR_SECONDS } from '../builders/seconds.ts';
 
 describe('an amount', () => {
   const CURRENCIES = ['USD', 'EUR', 'JPY', 'HUF', 'TWD', 'BRL'] as const;
@@ -124,7 +125,6 @@ const paypalThat = (answers: (path: string, init: RequestInit) => Response | Pro
   return { provider, calls };
 };
 
-const HOUR_SECONDS = 3_600;
 const sold = (text: string, seconds = HOUR_SECONDS) => Response.json({ access_token: text, expires_in: seconds });
 const FOUND = { intentId: 'O1', attemptRef: undefined, method: 'm', status: 'created' } as const;
 const find = (provider: PaymentProvider) => provider.findPayment(FOUND);

@@ -72,7 +72,7 @@ describe.each(PROVIDERS)("$name's table", ({ table, amounts, codes, special }) =
     );
   });
 
-  test('reads every amount of the provider exactly: one that is not ours equals none of ours', () => {
+  test('reads every amount of the provider exactly: an amount that we cannot express equals none of ours', () => {
     fc.assert(
       fc.property(anyCurrency, anyCents, (currency, units) => {
         const cents = amounts.toCents(units, currency);
@@ -87,7 +87,7 @@ describe.each(PROVIDERS)("$name's table", ({ table, amounts, codes, special }) =
     );
   });
 
-  test('knows no other currency', () => {
+  test('refuses every other currency', () => {
     for (const currency of ['XXX', 'CLF', 'usd', '']) {
       expect(amounts.toProvider({ amountCents: 5_000, currency })).toBeUndefined();
       expect(amounts.refusalOf({ amountCents: 5_000, currency })).toEqual({ kind: 'currency' });
@@ -157,7 +157,7 @@ describe('PayPal', () => {
     expect(centsOf({ currency_code: currency, value })).toBe(amountCents);
   });
 
-  test('is read whatever decimals it writes', () => {
+  test('is read with any number of decimals', () => {
     expect(centsOf({ currency_code: 'HUF', value: '2500.00' })).toBe(250_000);
     expect(centsOf({ currency_code: 'JPY', value: '900.00' })).toBe(900);
     expect(centsOf({ currency_code: 'JPY', value: '900.50' })).toBe(900.5);

@@ -13,7 +13,7 @@ import { retryAfterSeconds } from '../../shared/providers/wire/failures.ts';
 import { freePort } from '../builders/free-port.ts';
 import { logLines } from '../builders/log-lines.ts';
 
-/** What each status and each network error means for money, at every adapter; and the one retry of what was not done. */
+/** The outcome of each status and network error at every adapter, and the single retry of a call without effect. */
 type Kind = Outcome<never>['kind'];
 
 const { slots } = parseSettings({
@@ -121,7 +121,7 @@ describe.each(NAMES)('%s', (name) => {
     expect(await confirm(opened(name, networkError(code)).provider)).toEqual({ kind, reason: 'unreachable' });
   });
 
-  test('names the wait that it wants', async () => {
+  test('names the delay that the provider asks for', async () => {
     const { provider } = opened(name, answering(name, 429, { 'retry-after': '7' }));
     expect(await confirm(provider)).toEqual({ kind: 'not_done', reason: 'rate_limited', retryAfterSeconds: 7 });
   });
@@ -151,13 +151,13 @@ describe.each(NAMES)('%s', (name) => {
   });
 });
 
-test('Stripe is not asked again where it says that a retry is no use', async () => {
+test('a Stripe call is not retried if Stripe advises against a retry', async () => {
   const { provider, keys } = opened('Stripe', answering('Stripe', 429, { 'stripe-should-retry': 'false' }), 2_000);
   expect(await confirm(provider)).toMatchObject({ kind: 'not_done' });
   expect(keys).toHaveLength(1);
 });
 
-describe('where Stripe asks for a retry', () => {
+describe('when Stripe advises a retry', () => {
   const WANTED = { 'stripe-should-retry': 'true' };
   const PAID = {
     id: 'pi_1',
@@ -167,7 +167,7 @@ describe('where Stripe asks for a retry', () => {
     status: 'succeeded',
     metadata: {},
   };
-  /** The answers in turn; the last one again and again. */
+  /** The answers in order; the last one repeats. */
   const inTurn = (...answers: readonly (() => Promise<Response>)[]) => {
     let calls = 0;
     return opened(
@@ -192,7 +192,7 @@ describe('where Stripe asks for a retry', () => {
     },
   );
 
-  test('it is asked no third time', async () => {
+  test('it is not retried twice', async () => {
     const { provider, keys } = inTurn(answering('Stripe', 500, WANTED));
     expect(await confirm(provider)).toMatchObject({ kind: 'unknown' });
     expect(keys).toHaveLength(2);
@@ -207,14 +207,14 @@ describe('where Stripe asks for a retry', () => {
     expect(keys).toHaveLength(2);
   });
 
-  test('it is not asked again for a refusal without that advice', async () => {
+  test('it is not retried after a refusal without that advice', async () => {
     const { provider, keys } = inTurn(answering('Stripe', 400, { 'stripe-should-retry': 'false' }));
     expect(await confirm(provider)).toMatchObject({ kind: 'refused' });
     expect(keys).toHaveLength(1);
   });
 });
 
-test('an answer that comes at the second try counts', async () => {
+test('the answer of the second attempt counts', async () => {
   let calls = 0;
   const { provider } = opened(
     'Square',
@@ -298,7 +298,7 @@ describe('Braintree', () => {
     expect(await create(braintreeAt(url))).toEqual({ kind: 'unknown', reason: 'unreachable' });
   });
 
-  test('is asked once more after too many requests, and no third time', async () => {
+  test('is called once more after a 429, and not a third time', async () => {
     let calls = 0;
     const url = await serving((_, response) => {
       calls += 1;

@@ -53,8 +53,8 @@ const anyCardNumber = fc.integer({ min: 13, max: 19 }).chain(digits);
 
 const textOf = (value: unknown): string => JSON.stringify(redact(value)) ?? '';
 
-describe('what is kept of a payload', () => {
-  test('is never the value under a name that says it is a secret, whatever it is and wherever it stands', () => {
+describe('the stored copy of a payload', () => {
+  test('never includes a value of any type at any depth under a name of a secret', () => {
     const secret = fc.tuple(
       secretName,
       fc.constantFrom<unknown>(CANARY, [CANARY], { value: CANARY }, { deep: [{ value: CANARY }] }, 81_549_300_417_291),
@@ -68,7 +68,7 @@ describe('what is kept of a payload', () => {
     );
   });
 
-  test('is never a card number, as text or number, in one piece or in groups', () => {
+  test('never contains a card number, as text or number, with or without groups', () => {
     const grouped = fc.tuple(anyCardNumber, fc.constantFrom('', ' ', '-')).map(([number, gap]) => ({
       number,
       written: number.replaceAll(/(.{4})(?=.)/g, `$1${gap}`),
@@ -81,7 +81,7 @@ describe('what is kept of a payload', () => {
     );
   });
 
-  test('is a run of digits only where no 13 to 19 of them, side by side, pass Luhn’s check', () => {
+  test('keeps a run of digits only if no 13 to 19 adjacent digits pass Luhn’s check', () => {
     const passes = (part: string) => cardNumber(part.slice(0, -1)) === part;
     const parts = (run: string) =>
       [13, 14, 15, 16, 17, 18, 19].flatMap((size) =>
@@ -95,11 +95,11 @@ describe('what is kept of a payload', () => {
     );
   });
 
-  test('is of an e-mail address no more than first letter and domain', () => {
+  test('keeps only the first letter and the domain of an e-mail address', () => {
     fc.assert(
       fc.property(fc.emailAddress(), around, around, wrapping, (...[email, before, after, wrapped]) => {
         const [local = ''] = email.split('@');
-        // Of asterisks alone, what is kept and what is hidden look the same.
+        // In a text of asterisks, kept and hidden characters look the same.
         fc.pre(/[^*]/.test(local.slice(1)));
         expect(textOf(wrapped(`${before} ${email} ${after}`))).not.toContain(`${local.slice(1)}@`);
       }),
@@ -122,16 +122,16 @@ describe('what is kept of a payload', () => {
     ['4242 4242 4242 4242', /4242 4242/],
     ['ada.lovelace@example.com', /lovelace@/],
     ['pi_3Nabc_secret_CANARYCANARY', /CANARY/],
-  ])('does not tell %s by cutting a text short in its midst', (told, leak) => {
+  ])('does not leak %s where a text is cut short', (secret, leak) => {
     const leaks: string[] = [];
     for (let before = 960; before <= 1_001; before += 1) {
-      const text = textOf(`${'x'.repeat(before - 1)} ${told}`);
+      const text = textOf(`${'x'.repeat(before - 1)} ${secret}`);
       if (leak.test(text)) leaks.push(`at ${before}: ${text.slice(before)}`);
     }
     expect(leaks).toEqual([]);
   });
 
-  test('is never an e-mail address or a card number in the place of a name', () => {
+  test('never contains an e-mail address or a card number as a name', () => {
     const text = textOf({
       metadata: { 'ada.lovelace@example.com': 1, '4242424242424242': 1, '4242 4242 4242 4242': 1 },
     });
@@ -148,7 +148,7 @@ describe('what is kept of a payload', () => {
     expect(redact(given)).toBe(kept);
   });
 
-  test('is the rest, as it was', () => {
+  test('keeps all other values unchanged', () => {
     const payload = {
       id: 'evt_1',
       amount: 99_999_999,
@@ -166,7 +166,7 @@ describe('what is kept of a payload', () => {
     expect(redact(payload)).toEqual(payload);
   });
 
-  test('is something that a table item can hold, and the same when it is redacted again', () => {
+  test('fits into a table item, and a second redaction does not change it', () => {
     const payload: unknown = JSON.parse('{"constructor":{"a":1},"tiny":1e-200,"huge":1e300,"note":"ok"}');
     expect(redact(payload)).toEqual({ tiny: '1e-200', huge: '1e+300', note: 'ok' });
     fc.assert(
@@ -178,7 +178,7 @@ describe('what is kept of a payload', () => {
     );
   });
 
-  test('of a deep payload ends somewhere', () => {
+  test('of a deep payload is cut at a maximum depth', () => {
     let payload: unknown = { client_secret: CANARY };
     for (let depth = 0; depth < 200; depth += 1) payload = [payload];
     expect(textOf(payload)).not.toContain('CANARY');

@@ -1,10 +1,10 @@
 import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { mockClient } from 'aws-sdk-client-mock';
 import { afterAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import { MINUTE } from '../../shared/core/time.ts';
 import { dispatchDeps, moneyDeps, setHost, webDeps } from '../../shared/runtime.ts';
 
 const manager = mockClient(SecretsManagerClient);
-const MINUTE_MS = 60_000;
 let now = 0;
 
 const holding = (secret: string): void => {
@@ -26,7 +26,7 @@ describe('the keys of a provider', () => {
     holding('{"API_KEY":"sk_test_one","WEBHOOK_SECRET":"whsec_one"}');
     const first = await open();
     expect(first).toMatchObject({ slot: 'provider_a', acceptsWebhooks: true });
-    now += 5 * MINUTE_MS - 1;
+    now += 5 * MINUTE - 1;
     expect(await open()).toBe(first);
     expect(reads()).toBe(1);
     now += 1;
@@ -38,7 +38,7 @@ describe('the keys of a provider', () => {
     holding('{"API_KEY":"sk_test_one"}');
     expect(await open()).toMatchObject({ acceptsWebhooks: false });
     holding('{"API_KEY":"sk_test_two","WEBHOOK_SECRET":"whsec_two"}');
-    now += 5 * MINUTE_MS;
+    now += 5 * MINUTE;
     expect(await open()).toMatchObject({ acceptsWebhooks: true });
   });
 
@@ -74,7 +74,7 @@ describe('in production', () => {
     expect(written[0]).not.toContain('"short"');
   });
 
-  test('the guest secrets of 32 characters and more go on beside one that is refused', async () => {
+  test('guest secrets of 32 characters or more stay valid beside a refused one', async () => {
     vi.spyOn(process.stderr, 'write').mockImplementation(() => true);
     guestSecret(`short,${LONG}`);
     const guests = stage('prod');
@@ -92,7 +92,7 @@ describe('in production', () => {
     expect(await dispatchDeps().targets()).toHaveLength(1);
   });
 
-  test('no raw card is taken, whatever the settings say', () => {
+  test('raw cards are refused with every setting', () => {
     stage('prod', { ALLOW_RAW_CARDS: 'true' });
     expect(webDeps().allowRawCards).toBe(false);
     stage('staging', { ALLOW_RAW_CARDS: 'true' });

@@ -30,7 +30,7 @@ describe('the settings', () => {
     expect(PROVIDER_SLOTS.map((slot) => settings.slots[slot].ADAPTER)).toEqual(['', '', '', '']);
   });
 
-  test('take an empty variable for one that is not there', () => {
+  test('treat an empty variable as absent', () => {
     const names = ['PROVIDER_TIMEOUT_MS', 'GUEST_TOKEN_TTL_SECONDS', 'ALLOW_RAW_CARDS', 'RATE_LIMITS', 'PROVIDER_A'];
     const { queueUrls: _, ...settings } = parseSettings(Object.fromEntries(names.map((name) => [name, ''])));
     expect(settings).toMatchObject({ PROVIDER_TIMEOUT_MS: 10_000, ALLOW_RAW_CARDS: false, RATE_LIMITS: true });
@@ -41,6 +41,7 @@ describe('the settings', () => {
     ['PUBLIC_BASE_URL', 'api.example'],
     ['IDENTITY_URL', 'nowhere'],
     ['IDENTITY_JWKS_URI', 'nowhere'],
+    ['IDENTITY_TIMEOUT_MS', '4001'],
     ['PROVIDER_TIMEOUT_MS', '10s'],
     ['PROVIDER_TIMEOUT_MS', '99'],
     ['PROVIDER_TIMEOUT_MS', '15001'],
@@ -101,7 +102,7 @@ describe('the settings', () => {
     expect(mistakes({ STAGE: 'staging', [name]: value })).toEqual([]);
   });
 
-  test('name all that production refuses at once, beside any other mistake', () => {
+  test('name everything that production refuses at once, with any other mistake', () => {
     const found = mistakes({ ...FOR_TESTS_ONLY, STAGE: 'prod', GUEST_EMAIL_LIST: 'all' });
     expect(found.map((line) => line.split(':')[0]).toSorted()).toEqual(
       [...Object.keys(FOR_TESTS_ONLY), 'GUEST_EMAIL_LIST'].toSorted(),
@@ -153,7 +154,7 @@ describe('the settings', () => {
 describe('the text on statements', () => {
   const slots = { PROVIDER_A: 'stripe', PROVIDER_B: 'paypal', PROVIDER_C: 'square', PROVIDER_D: 'braintree' };
 
-  test('is that of the slot, else the shared one', () => {
+  test('is the slot’s text, else the shared one', () => {
     const { slots: parsed } = parseSettings({
       ...slots,
       STATEMENT_DESCRIPTOR: 'Gold Club',
@@ -187,7 +188,7 @@ describe('the text on statements', () => {
     expect(own[0]).toMatch(problem);
   });
 
-  test('that one provider does not take names the setting of its slot', () => {
+  test('that a provider refuses names the setting of its slot', () => {
     expect(mistakes({ ...slots, STATEMENT_DESCRIPTOR: 'Gold Club of Our City' })).toEqual([
       'STATEMENT_DESCRIPTOR: Square takes 1 to 20 characters; or set PROVIDER_C_STATEMENT_DESCRIPTOR',
     ]);

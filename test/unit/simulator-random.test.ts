@@ -24,7 +24,7 @@ describe("the simulator's chance", () => {
     );
   });
 
-  it('is spread evenly enough to shuffle and to strike', () => {
+  it('is spread evenly enough for shuffles and faults', () => {
     const drawn = Array.from({ length: 2_000 }, (_, n) => draw(42, n));
     const share = drawn.filter((value) => value < 0.25).length / drawn.length;
     expect(share).toBeGreaterThan(0.2);

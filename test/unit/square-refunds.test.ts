@@ -76,7 +76,7 @@ const refusal = (category: string, code: string, field?: string) => ({
   errors: [{ category, code, detail: '', field }],
 });
 
-describe('what Square answers to a refund', () => {
+describe('the answer of Square to a refund', () => {
   test.each<[string, number, unknown, object]>([
     ['pending', 200, { refund: REFUND }, { kind: 'done', value: READ }],
     [
@@ -157,7 +157,7 @@ describe('what Square answers to a refund', () => {
   });
 });
 
-describe('what Square is sent for a refund', () => {
+describe('the request for a refund to Square', () => {
   test('is the same each time: key, payment, amount and a text with our id', async () => {
     const sent: Sent[] = [];
     const refunds = refundsAt(() => [200, { refund: REFUND }], sent);
@@ -176,7 +176,7 @@ describe('what Square is sent for a refund', () => {
     expect(sent[1]).toEqual(sent[0]);
   });
 
-  test('has a text of at most 192 characters, which is read as it was meant', async () => {
+  test('has a reason of at most 192 characters, from which the adapter reads our id and reason', async () => {
     for (const reason of [...REFUND_REASONS, undefined]) {
       const sent: Sent[] = [];
       await refundsAt(() => [200, { refund: REFUND }], sent).createRefund({ ...INPUT, reason });
@@ -214,7 +214,7 @@ describe('the text of a refund', () => {
     expect(await read(reason)).toEqual([undefined, undefined]);
   });
 
-  test('names ours only in the exact form, whatever the text', async () => {
+  test('names our refund only in the exact form, for any text', async () => {
     await fc.assert(
       fc.asyncProperty(fc.string({ maxLength: 300 }), async (text) => {
         expect(await read(`${text}(${OURS.slice(1)})`)).toEqual([undefined, undefined]);
@@ -235,7 +235,7 @@ describe('the refunds of a payment', () => {
       sent,
     );
 
-  test('are those that the payment names, each once, oldest first', async () => {
+  test('are the refunds that the payment names, each once, oldest first', async () => {
     const ids = ['R3', 'R1', 'R2', 'R1', 'R4', 'R5', 'R6', 'R7'];
     const sent: Sent[] = [];
     const refunds = from(
@@ -339,7 +339,7 @@ describe('the disputes of a payment', () => {
     expect(await list([{}])).toEqual({ kind: 'done', value: [] });
   });
 
-  test('are not known where one of them cannot be read, or the pages have no end', async () => {
+  test('are unknown if one of them cannot be read, or the pages never end', async () => {
     const unknown = { kind: 'unknown', reason: 'error' };
     expect(await list([{ disputes: [{ ...DISPUTE, amount_money: null }] }])).toEqual(unknown);
     expect(await list([{ disputes: [{ ...DISPUTE, id: null }] }])).toEqual(unknown);

@@ -44,7 +44,7 @@ describe("Square's signature", () => {
     expect(verify(sign(URLS[0] ?? '', BODY, ''), { keys: [] })).toBe('invalid');
   });
 
-  test('is what another tool makes of key, URL and body', () => {
+  test('equals the signature that another tool computes from key, URL and body', () => {
     // printf 'https://x.example/{}' | openssl dgst -sha256 -hmac k -binary | base64
     expect(
       verify('r77jKNII3HtW3GEn48mUWhRzQbaifSH4cW6EPPxr1rA=', { body: '{}', keys: ['k'], urls: ['https://x.example/'] }),
@@ -62,12 +62,12 @@ describe("Square's signature", () => {
     expect(verify(signature)).toBe('invalid');
   });
 
-  test('is invalid wherever key or URLs are missing', () => {
+  test('is invalid without keys or URLs', () => {
     expect(verify(sign(URLS[0] ?? '', BODY, ''), { keys: [] })).toBe('invalid');
     expect(verify(sign(URLS[0] ?? '', BODY), { keys: [KEY], urls: [] })).toBe('invalid');
   });
 
-  test('stands for no other body, and no other text stands for it', () => {
+  test('is valid for no other body, and no other signature is valid for the body', () => {
     const signature = sign(URLS[0] ?? '', BODY);
     const position = (text: string) => fc.integer({ min: 0, max: text.length - 1 });
     const changed = (text: string) =>
@@ -83,7 +83,7 @@ describe("Square's signature", () => {
     );
   });
 
-  test('is compared as text: another text of the same bytes is another signature', () => {
+  test('is compared as text: another encoding of the same bytes is another signature', () => {
     const signature = sign(URLS[0] ?? '', BODY);
     expect(verify(signature.replace(/=$/, ''))).toBe('invalid');
     expect(verify(`${signature}\n`)).toBe('invalid');
@@ -208,7 +208,7 @@ describe('what Square answers to a charge', () => {
     expect(await charge(answeredBy(status, body))).toMatchObject(outcome);
   });
 
-  test('nothing at all, in time or for want of a connection', async () => {
+  test('no answer: a time-out or no connection', async () => {
     const silent = open(
       (_, { signal }) =>
         new Promise((_resolve, reject) => signal?.addEventListener('abort', () => reject(signal.reason))),
@@ -220,7 +220,7 @@ describe('what Square answers to a charge', () => {
 });
 
 describe('what Square is sent', () => {
-  test('is a charge of the order in whole, with a key that it takes, to where the operator says and nowhere else', async () => {
+  test('charges the whole order, under a valid key, at the configured location only', async () => {
     const sent: { url: string; init: RequestInit }[] = [];
     const provider = open(async (url, init) => {
       sent.push({ url, init });
@@ -258,7 +258,7 @@ describe('what Square is sent', () => {
     expect(squareKey('a', 'b')).not.toBe(squareKey('ab'));
   });
 
-  test('is asked once where an id would lead elsewhere', async () => {
+  test('is called once, with ids encoded in its path', async () => {
     const urls: string[] = [];
     const provider = open(async (url) => {
       urls.push(url);
@@ -269,7 +269,7 @@ describe('what Square is sent', () => {
   });
 });
 
-describe('what is true of an order', () => {
+describe('the status of an order', () => {
   const find = async (order: object, attempts: readonly object[], known: object = {}) => {
     const provider = open(async (url) => {
       if (url.includes('/orders/')) return answer(200, { order: { ...ORDER, ...order } });
@@ -302,7 +302,7 @@ describe('what is true of an order', () => {
     ['a try was refused that left no trace', {}, [], { status: 'failed' }, ['failed', undefined]],
     ['the only try failed', {}, [failed], { attemptRef: 'P1' }, ['failed', 'P1']],
     [
-      'a later one succeeded, of which we have not heard',
+      'a later charge succeeded, and its event has not arrived',
       { tenders },
       [failed, { id: 'P2' }],
       { attemptRef: 'P1' },
@@ -322,7 +322,7 @@ describe('what is true of an order', () => {
     expect(await find(order, attempts, known)).toEqual(expected);
   });
 
-  test('is not known where one of its tries cannot be read', async () => {
+  test('is unknown if one of its attempts cannot be read', async () => {
     const provider = open(async (url) =>
       url.includes('/orders/') ? answer(200, { order: { ...ORDER, tenders } }) : answer(500, ''),
     );
@@ -366,7 +366,7 @@ describe("Square's events", () => {
     }
   });
 
-  test('a failure says why', () => {
+  test('a failure has its reason', () => {
     const details = { errors: [{ category: 'PAYMENT_METHOD_ERROR', code: 'INSUFFICIENT_FUNDS' }] };
     const payment = { ...PAYMENT, status: 'FAILED', card_details: details };
     expect(readEvent(event('payment.updated', { payment }))?.object.failureCode).toBe('insufficient_funds');
@@ -403,13 +403,13 @@ describe("Square's events", () => {
     });
   });
 
-  test('an order is news only where it is canceled', () => {
+  test('an order’s event is applied only for a cancellation', () => {
     const updated = (state: string) => event('order.updated', { order_updated: { order_id: 'O1', state } });
     expect(readEvent(updated('CANCELED'))).toMatchObject({ type: 'payment_intent.canceled', object: { id: 'O1' } });
     expect(readEvent(updated('COMPLETED'))).toMatchObject({ type: undefined });
   });
 
-  test('others are taken and not acted on', () => {
+  test('other events are accepted and not applied', () => {
     expect(readEvent(event('inventory.count.updated', { inventory_counts: [] }))).toMatchObject({
       id: 'e1',
       rawType: 'inventory.count.updated',
@@ -422,7 +422,7 @@ describe("Square's events", () => {
     }
   });
 
-  test('of ours that cannot be read are none', () => {
+  test('that cannot be parsed are absent', () => {
     expect(readEvent(event('payment.updated', { payment: { ...PAYMENT, id: 7 } }))).toBeUndefined();
     expect(readEvent(event('card.updated', { card: 'gone' }))).toBeUndefined();
   });

@@ -215,7 +215,7 @@ describe('an event', () => {
     },
   );
 
-  test('tells the attempt, its failure and our own id', () => {
+  test('holds the attempt, its failure and our own id', () => {
     const failed = paymentIntent({
       latest_charge: { id: 'ch_1', object: 'charge' },
       last_payment_error: { code: 'card_declined', decline_code: 'lost_card' },
@@ -229,7 +229,7 @@ describe('an event', () => {
     expect([plain?.attemptRef, plain?.failureCode, plain?.ourPaymentId]).toEqual([undefined, undefined, undefined]);
   });
 
-  test('tells what a method is now', () => {
+  test('holds the current fields of a method', () => {
     const card = { brand: 'visa', last4: '4242', exp_month: 3, exp_year: 2031, wallet: { type: 'apple_pay' } };
     expect(readStripeEvent(own('payment_method.updated', { id: 'pm_1', type: 'card', card }))?.object.method).toEqual({
       type: 'card',
@@ -277,7 +277,7 @@ describe('an event', () => {
     expect(readStripeEvent(body)).toMatchObject({ id: 'evt_1', rawType, type: undefined, createdAt: 1_773_144_000 });
   });
 
-  test('is read or is none, whatever is sent', () => {
+  test('is read or ignored, for any content', () => {
     fc.assert(
       fc.property(fc.json(), fc.json(), (object, body) => {
         const event = readStripeEvent({ ...own('payment_intent.succeeded'), data: { object: JSON.parse(object) } });
@@ -325,7 +325,7 @@ describe('an intent', () => {
     });
   });
 
-  test('says what the payer has to do, while there is something to do', () => {
+  test('holds the payer’s next action while the payment requires one', () => {
     const redirect = { type: 'redirect_to_url', redirect_to_url: { url: 'https://bank.example' } };
     expect(report({ status: 'requires_action', next_action: redirect }).nextAction).toEqual({
       type: 'redirect_to_url',
@@ -380,17 +380,17 @@ describe('a signature', () => {
     expect(await verify(NOON + 301 * SECOND)).toBe('invalid');
   });
 
-  test('is valid where one of several is, while Stripe rotates its secret', async () => {
+  test('is valid with one valid signature of several, while Stripe rotates its secret', async () => {
     const [old, current] = [sign(body, second, 'whsec_old'), sign(body, second)];
     expect(await verdict(`t=${second},v1=${old},v1=${current}`)).toBe('valid');
     expect(await verdict(`t=${second},v1=${old}`)).toBe('invalid');
   });
 
-  test('in a scheme that is not ours is invalid', async () => {
+  test('in an unsupported scheme is invalid', async () => {
     expect(await verdict(`t=${second},v0=${sign(body, second)}`)).toBe('invalid');
   });
 
-  test('does not hold for other bytes', async () => {
+  test('is invalid for other bytes', async () => {
     const tampered = body.replace('2500', '2501');
     expect(tampered).not.toBe(body);
     expect(await verdict(header(), tampered)).toBe('invalid');
@@ -398,7 +398,7 @@ describe('a signature', () => {
     expect(await verdict(header(), '')).toBe('invalid');
   });
 
-  test('does not hold for another time than the one signed', async () => {
+  test('is invalid for another time than the signed one', async () => {
     expect(await verdict(`t=${second + 1},v1=${sign(body, second)}`)).toBe('invalid');
   });
 
@@ -409,11 +409,11 @@ describe('a signature', () => {
     },
   );
 
-  test('is valid for bytes that are no JSON; the reader refuses them', async () => {
+  test('is valid for bytes that are not JSON; the reader refuses them', async () => {
     expect(await verdict(header(second, sign('not json', second)), 'not json')).toBe('valid');
   });
 
-  test('holds under each of several secrets, and under no other', async () => {
+  test('is valid under each of several secrets, and under no other', async () => {
     const env = { PROVIDER_A_WEBHOOK_SECRET: 'whsec_old, whsec_new' };
     for (const secret of ['whsec_old', 'whsec_new']) {
       expect(await verdict(header(second, sign(body, second, secret)), body, env)).toBe('valid');
@@ -423,12 +423,12 @@ describe('a signature', () => {
     }
   });
 
-  test('is never valid where no secret is set', async () => {
+  test('is never valid without a secret', async () => {
     const unsigned = sign(body, second, '');
     expect(await verdict(header(second, unsigned), body, { PROVIDER_A_WEBHOOK_SECRET: '' })).toBe('invalid');
   });
 
-  test('stands for no other body, and no other text stands for it', async () => {
+  test('is valid for no other body, and no other signature is valid for the body', async () => {
     const good = sign(body, second);
     const changed = (text: string) =>
       fc

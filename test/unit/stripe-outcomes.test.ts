@@ -24,7 +24,7 @@ type Answer = Parameters<typeof stripeThatAnswers>[0];
 const outcome = (answer: Answer) => confirm(stripeThatAnswers(answer).provider());
 
 describe('the outcome of a confirmation', () => {
-  test('is done where Stripe answers with the intent', async () => {
+  test('is done if Stripe answers with the intent', async () => {
     const paid = paymentIntent({ status: 'succeeded', latest_charge: 'ch_1' });
     expect(await outcome(answers(200, paid))).toMatchObject({
       kind: 'done',
@@ -32,7 +32,7 @@ describe('the outcome of a confirmation', () => {
     });
   });
 
-  test('is declined where the card is, naming the attempt', async () => {
+  test('is declined with the card, and names the attempt', async () => {
     const error = {
       type: 'card_error',
       code: 'card_declined',
@@ -94,12 +94,12 @@ describe('the outcome of a confirmation', () => {
     },
   );
 
-  test('is unknown where the connection breaks', async () => {
+  test('is unknown after a connection error', async () => {
     const reset: Answer = () => Promise.reject(new TypeError('fetch failed', { cause: new Error('ECONNRESET') }));
     expect(await outcome(reset)).toEqual({ kind: 'unknown', reason: 'unreachable' });
   });
 
-  test('is unknown where the answer breaks off in its midst', async () => {
+  test('is unknown if the answer is incomplete', async () => {
     const broken: Answer = () =>
       new Response(
         new ReadableStream({
@@ -112,7 +112,7 @@ describe('the outcome of a confirmation', () => {
     expect((await outcome(broken)).kind).toBe('unknown');
   });
 
-  test('is unknown by time-out where no answer comes within the deadline, and the call is given up', async () => {
+  test('is unknown after a time-out, and the call is aborted', async () => {
     let given: AbortSignal | null | undefined;
     const silent: Answer = (signal) => {
       given = signal;
@@ -133,7 +133,7 @@ describe('the outcome of a confirmation', () => {
   });
 });
 
-describe('the words for a decline', () => {
+describe('the code of a decline', () => {
   test.each([
     ['insufficient_funds', 'card_declined', 'insufficient_funds'],
     ['expired_card', 'expired_card', 'expired_card'],
@@ -253,7 +253,7 @@ describe('a read', () => {
     expect(calls).toEqual([{ method: 'GET', path: '/v1/payment_intents/pi_1', key: null, form: {} }]);
   });
 
-  test('cannot be led astray by an id', async () => {
+  test('encodes the id in its path', async () => {
     const { provider, calls } = stripeThatAnswers(answers(200, paymentIntent()));
     await provider().findPayment({ ...known, intentId: '../customers/cus_1?expand[]=x' });
     expect(calls[0]?.path).toBe(`/v1/payment_intents/${encodeURIComponent('../customers/cus_1?expand[]=x')}`);
@@ -300,7 +300,7 @@ describe('a request to Stripe', () => {
     });
   });
 
-  test('goes to another base where one is set', async () => {
+  test('goes to the configured base URL', async () => {
     const base = { PROVIDER_A_BASE_URL: 'http://127.0.0.1:1/_local/providers/stripe' };
     const { provider, calls } = stripeThatAnswers(answers(200, paymentIntent()), base);
     await provider().findPayment(known);
@@ -323,7 +323,7 @@ describe('a removal', () => {
     ]);
   });
 
-  test('is refused where our own key is: nothing is off then', async () => {
+  test('is refused if our own key is refused: the object is not removed', async () => {
     const { provider } = stripeThatAnswers(refuses(401, { type: 'invalid_request_error' }));
     expect((await provider().deleteCustomer('cus_1')).kind).toBe('refused');
     expect((await provider().detachMethod('pm_1')).kind).toBe('refused');

@@ -6,9 +6,10 @@ import type { EventInvoice, EventSubscription } from '../../shared/providers/por
 import { readSquareEvent } from '../../shared/providers/square/events.ts';
 import { readStripeEvent } from '../../shared/providers/stripe/events.ts';
 import { readEventInvoice, readEventSubscription } from '../../shared/providers/wire/subscription-payloads.ts';
+import { DAY_SECONDS } from '../builders/seconds.ts';
 
 const START = 1_773_144_000;
-const END = START + 31 * 86_400;
+const END = START + 31 * DAY_SECONDS;
 
 const own = (type: string, object: object) => ({
   id: 'evt_1',
@@ -34,7 +35,7 @@ const period = { current_period_start: START, current_period_end: END };
 const newer = { ...subscription, items: { object: 'list', data: [{ id: 'si_1', ...period }] } };
 const older = { ...subscription, ...period, items: { object: 'list', data: [{ id: 'si_1' }] } };
 
-const told: EventSubscription = {
+const reported: EventSubscription = {
   subscriptionId: 'sub_s1',
   ourSubscriptionId: 'sub_1',
   status: 'active',
@@ -52,7 +53,7 @@ describe("a subscription's event", () => {
   ])('of Stripe’s %s shape is translated', (_, object) => {
     const event = readStripeEvent(own('customer.subscription.updated', object));
     expect(event?.type).toBe('subscription.updated');
-    expect(event?.object.subscription).toEqual(told);
+    expect(event?.object.subscription).toEqual(reported);
     expect(event?.object.invoice).toBeUndefined();
   });
 
@@ -75,7 +76,7 @@ describe("a subscription's event", () => {
     expect(readEventSubscription({ ...newer, ...fields })?.status).toBe(status);
   });
 
-  test('may hold its method whole', () => {
+  test('may hold its method as an expanded object', () => {
     expect(readEventSubscription({ ...newer, default_payment_method: { id: 'pm_2' } })?.methodId).toBe('pm_2');
   });
 
@@ -109,7 +110,7 @@ const invoice = {
   currency: 'eur',
   attempt_count: 2,
   next_payment_attempt: END,
-  period_start: START - 86_400,
+  period_start: START - DAY_SECONDS,
   period_end: START,
   lines: { object: 'list', data: [{ id: 'il_1', period: { start: START, end: END } }] },
 };
@@ -125,7 +126,7 @@ const olderInvoice = {
   payment_intent: 'pi_1',
 };
 
-const toldInvoice: EventInvoice = {
+const reportedInvoice: EventInvoice = {
   invoiceId: 'in_1',
   intentId: 'pi_1',
   subscriptionId: 'sub_s1',
@@ -148,13 +149,13 @@ describe("an invoice's event", () => {
   ])('of Stripe’s %s shape is translated', (_, object) => {
     const event = readStripeEvent(own('invoice.payment_failed', object));
     expect(event?.type).toBe('invoice.payment_failed');
-    expect(event?.object.invoice).toEqual(toldInvoice);
+    expect(event?.object.invoice).toEqual(reportedInvoice);
     expect(event?.object.subscription).toBeUndefined();
   });
 
   test('as Stripe sends it does not name its intent', () => {
     const { payments: _, ...sent } = newerInvoice;
-    expect(readEventInvoice(sent)).toEqual({ ...toldInvoice, intentId: undefined });
+    expect(readEventInvoice(sent)).toEqual({ ...reportedInvoice, intentId: undefined });
   });
 
   test.each<[object, EventInvoice['status']]>([
@@ -172,7 +173,7 @@ describe("an invoice's event", () => {
     expect(readEventInvoice({ ...newerInvoice, ...fields })?.status).toBe(status);
   });
 
-  test('of nothing has no intent, and an amount of nothing', () => {
+  test('of amount zero has no intent', () => {
     const free = { ...newerInvoice, amount_due: 0, status: 'paid', payments: { data: [] } };
     expect(readEventInvoice(free)).toMatchObject({ intentId: undefined, amountCents: 0, status: 'succeeded' });
   });
@@ -186,7 +187,7 @@ describe("an invoice's event", () => {
     const type = 'invoice.payment_succeeded';
     const event = read({ id: 'evt_1', type, provider: 'provider_a', data: { object }, created: START });
     expect(event).toMatchObject({ type, object: { id: 'in_1', amountCents: 2_500 } });
-    const nothing = Object.fromEntries(Object.keys(toldInvoice).map((field) => [field, undefined]));
+    const nothing = Object.fromEntries(Object.keys(reportedInvoice).map((field) => [field, undefined]));
     expect(event?.object.invoice).toEqual({
       ...nothing,
       invoiceId: 'in_1',
@@ -196,13 +197,13 @@ describe("an invoice's event", () => {
     });
   });
 
-  test('may name our subscription beside it', () => {
+  test('may also name our subscription', () => {
     const object = { id: 'in_1', subscription: 'sub_s1', metadata: { subscription_id: 'sub_1' } };
     expect(readEventInvoice(object)).toMatchObject({ subscriptionId: 'sub_s1', ourSubscriptionId: 'sub_1' });
   });
 });
 
-test('whatever an event holds, reading it never fails', () => {
+test('reading an event never fails, for any content', () => {
   fc.assert(
     fc.property(fc.json(), fc.constantFrom('customer.subscription.updated', 'invoice.payment_failed'), (json, type) => {
       const object: unknown = { ...newer, ...newerInvoice, ...Object(JSON.parse(json)) };

@@ -14,7 +14,7 @@ const starts = (of: Schedule, ...periods: number[]) =>
   periods.map((period) => iso(periodStart(of, period)).slice(0, 10));
 
 describe('the calendar of a subscription', () => {
-  test('keeps to the last day of shorter months, and comes back', () => {
+  test('uses the last day of shorter months, then returns to the anchor’s day', () => {
     expect(starts(schedule('2026-01-31T10:00:00.000Z', 'monthly'), 0, 1, 2, 3, 12, 13)).toEqual([
       '2026-01-31',
       '2026-02-28',
@@ -26,7 +26,7 @@ describe('the calendar of a subscription', () => {
     expect(starts(schedule('2028-01-31T10:00:00.000Z', 'monthly'), 1, 2)).toEqual(['2028-02-29', '2028-03-31']);
   });
 
-  test('brings a 29 February to the 28th, and back in leap years', () => {
+  test('moves a 29 February to the 28th, and back in leap years', () => {
     expect(starts(schedule('2028-02-29T00:00:00.000Z', 'yearly'), 1, 2, 3, 4)).toEqual([
       '2029-02-28',
       '2030-02-28',

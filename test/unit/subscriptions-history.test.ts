@@ -45,7 +45,7 @@ const recorded = () => {
   return { table, key, records, record };
 };
 
-describe('the maker of a version', () => {
+describe('the actor of a version', () => {
   test('is stored in few bytes, and stays where readers do not see the next commit', async () => {
     const { table, key } = recorded();
     const store = subscriptionStore(table);
@@ -61,7 +61,7 @@ describe('the maker of a version', () => {
     expect(await table.get(key)).not.toHaveProperty('actor');
   });
 
-  test('is that of the current work only: none outside of any work', async () => {
+  test('is the actor of the current work only: absent outside of any work', async () => {
     const { table } = recorded();
     const store = subscriptionStore(table);
     const made = subscription({ status: 'active', version: 1, ...ADMIN });
@@ -75,7 +75,7 @@ describe('the history of a subscription', () => {
   const versionsOf = async (table: ReturnType<typeof recorded>['table'], pk: string) =>
     (await table.queryItems({ partition: pk, from: 'HIST#', to: 'HIST#~' })).items;
 
-  test('has each version once, however often the stream is replayed, and ends with the subscription', async () => {
+  test('has each version once after any number of stream replays, and ends with the subscription', async () => {
     const { table, key, records, record } = recorded();
     const store = subscriptionStore(table);
     const load = async (): Promise<Subscription> => (await store.load(subscription().id)) ?? subscription();
@@ -120,7 +120,7 @@ describe('the history of a subscription', () => {
     expect(subscriptionEntry(was, { ...was, version: 2, ...fields })?.['paymentId']).toBe(paymentId);
   });
 
-  test('reads versions that were stored before they named their maker', () => {
+  test('reads versions that were stored without an actor', () => {
     const { id, ...fields } = subscription({ status: 'active', version: 1 });
     expect(subscriptionOf({ id, ...fields })).toMatchObject({ id, status: 'active' });
   });

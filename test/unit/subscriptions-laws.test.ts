@@ -31,7 +31,7 @@ import { subscriptionView } from '../../shared/subscriptions/record/view.ts';
 import { NOON } from '../builders/payment.ts';
 import { DUNNING, expectedMembership, subscription, trial } from '../builders/subscription.ts';
 
-/** The legal transitions of a subscription, a second copy on purpose. */
+/** An independent copy of the legal transitions of a subscription. */
 const LEGAL: Readonly<Record<StoredStatus, readonly StoredStatus[]>> = {
   creating: ['declined', 'trialing', 'active', 'past_due'],
   declined: [],
@@ -79,7 +79,7 @@ const attempt = (world: World, choice: number, policy: DunningPolicy): World => 
   return changed(next, settleCharge(next.subscription, tried, { now: next.now, policy }));
 };
 
-/** The step that is due. */
+/** Runs the due step. */
 const keep = (world: World, choice: number, policy: DunningPolicy): World => {
   const { now, subscription: one } = world;
   switch (dueStep(one, now)) {
@@ -120,12 +120,12 @@ const look = (world: World, choice: number, policy: DunningPolicy): World => {
 /**
  * An event about any payment so far, in any order and repeatedly; a payment that succeeded or was canceled stays so.
  */
-const hear = (world: World, choice: number, policy: DunningPolicy): World => {
+const applyPaymentEvent = (world: World, choice: number, policy: DunningPolicy): World => {
   const known = [...world.payments.values()];
   const payment = known[choice % Math.max(1, known.length)];
   if (!payment) return world;
-  const told = isOver(payment) ? payment : answered(payment, choice >> 4);
-  return changed(withPayment(world, told), settleCharge(world.subscription, told, { now: world.now, policy }));
+  const reported = isOver(payment) ? payment : answered(payment, choice >> 4);
+  return changed(withPayment(world, reported), settleCharge(world.subscription, reported, { now: world.now, policy }));
 };
 
 /** A caller's command; a refused command changes nothing. */
@@ -196,7 +196,7 @@ const step = (world: World, choice: number, policy: DunningPolicy): World => {
     case 2:
       return command(world, rest, policy);
     default:
-      return hear(world, rest, policy);
+      return applyPaymentEvent(world, rest, policy);
   }
 };
 
@@ -263,7 +263,6 @@ const violation = (was: World, is: World): string | undefined =>
   LAWS.map((law) => law(was, is)).find((broken) => broken !== undefined);
 
 /** A hundred thousand sequences take longer than a unit test may. */
-const A_MINUTE_MS = 60_000;
 /** `npm test` takes the same sequences each time; test:long takes others. */
 const FIXED_SEED = 20_261_122;
 
@@ -297,6 +296,6 @@ describe('any sequence of commands, due work and events', () => {
       const atStart = ['creating → declined', 'creating → active', 'creating → past_due', 'creating → trialing'];
       expect(legal.filter((change) => !seen.has(change) && !atStart.includes(change))).toEqual([]);
     },
-    A_MINUTE_MS,
+    MINUTE,
   );
 });

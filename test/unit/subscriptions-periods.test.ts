@@ -30,7 +30,7 @@ describe('after an outage', () => {
     expect(catchUp(daily(), NOON + 3 * DAY + HOUR)).toEqual([1, 2, 3].map((day) => iso(NOON + day * DAY)));
   });
 
-  test('a dozen at most, the latest: a year is never charged at once', () => {
+  test('at most the last twelve missed periods are billed, so that a year is never charged at once', () => {
     const late = NOON + 365 * DAY + HOUR;
     expect(missedPeriods(daily(), late)).toBe(365 - MAX_MISSED_PERIODS);
     const starts = catchUp(daily(), late);

@@ -7,6 +7,7 @@ import { type Subscription, subscriptionShape } from '../../shared/subscriptions
 import { recordItem } from '../../shared/table/record-store.ts';
 import type { Table } from '../../shared/table/table.ts';
 import { NOON } from '../builders/payment.ts';
+import { DAY_SECONDS } from '../builders/seconds.ts';
 import { subscription } from '../builders/subscription.ts';
 
 const running = { billingOwner: 'provider', status: 'active', providerSubscriptionId: 'sub_1' } as const;
@@ -23,7 +24,7 @@ test('ignores the answer for a former subscription at the provider when another 
     ourSubscriptionId: undefined,
     status: 'canceled',
     currentPeriodStart: epochSeconds(NOON),
-    currentPeriodEnd: epochSeconds(NOON) + 86_400,
+    currentPeriodEnd: epochSeconds(NOON) + DAY_SECONDS,
     trialEnd: undefined,
     cancelAtPeriodEnd: false,
     isIncomplete: false,

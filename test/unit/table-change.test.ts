@@ -24,13 +24,13 @@ const overtaken = (times: number) => {
 const countOn = ({ version }: Counter): Counter => ({ version: version + 1 });
 
 describe('a change of a record', () => {
-  test('is decided again on each version that another commit leads to', async () => {
+  test('is decided again on the version of each concurrent commit', async () => {
     const { commit, start } = overtaken(9);
     const changed = await changeRecord(commit, start, countOn);
     expect(changed).toEqual({ record: { version: 10 }, was: { version: 9 }, isOurs: true });
   });
 
-  test('gives up where other commits came first ten times', async () => {
+  test('fails after ten concurrent commits', async () => {
     const { commit, start } = overtaken(10);
     await expect(changeRecord(commit, start, countOn)).rejects.toMatchObject({ code: 'VERSION_CONFLICT' });
   });
@@ -44,13 +44,13 @@ describe('a change of a record', () => {
     expect(await changeRecord(never, start, decide)).toEqual({ record: start, was: start, isOurs: false });
   });
 
-  test('ends where a condition beside the write does not hold', async () => {
+  test('stops if another condition of the transaction fails', async () => {
     const start = { version: 3 };
     const unmet = async (): Promise<Committed<Counter>> => ({ ok: false, found: start, unmet: true });
     expect(await changeRecord(unmet, start, countOn)).toMatchObject({ record: start, isOurs: false, unmet: true });
   });
 
-  test('gives up where the record has been removed', async () => {
+  test('fails if the record has been removed', async () => {
     const gone = async (): Promise<Committed<Counter>> => ({ ok: false, found: undefined });
     await expect(changeRecord(gone, { version: 3 }, countOn)).rejects.toMatchObject({ code: 'VERSION_CONFLICT' });
   });
@@ -65,7 +65,7 @@ describe('a table of states', () => {
     expect(allows(table, { from: 'shut', to: 'open', cause: 'close' })).toBe(false);
   });
 
-  test('has no arrow from a state to itself unless it says so', () => {
+  test('allows a transition from a state to itself only if declared', () => {
     expect(hasArrow(table, { from: 'shut', to: 'shut', cause: 'close' })).toBe(false);
   });
 });

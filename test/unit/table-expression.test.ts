@@ -62,7 +62,7 @@ const GRAMMAR =
 const withoutPlaceholders = (written: string): string => written.replaceAll(/#n\d+|:v\d+/g, '');
 const placeholders = (written: string): readonly string[] => [...new Set(written.match(/#n\d+|:v\d+/g) ?? [])];
 
-describe('whatever names and values a caller gives', () => {
+describe('for any names and values of a caller', () => {
   test('a condition consists of placeholders and the grammar only', () => {
     fc.assert(
       fc.property(fc.array(clause, { maxLength: 5 }), (clauses) => {
@@ -79,7 +79,7 @@ describe('whatever names and values a caller gives', () => {
     );
   });
 
-  test('each placeholder stands for something, and nothing is handed over that no expression uses', () => {
+  test('every placeholder is defined, and every definition is used', () => {
     fc.assert(
       fc.property(fc.array(clause, { maxLength: 4 }), changes, (clauses, wanted) => {
         const built = expression(NOW);
@@ -110,11 +110,11 @@ describe('a condition', () => {
     return { text: built.all(clauses), ...built.parts() };
   };
 
-  test('of nothing is none', () => {
+  test('without clauses is empty', () => {
     expect(write()).toEqual({ text: undefined });
   });
 
-  test('that an item is absent holds too where its ttl has passed', () => {
+  test('that an item is absent holds also for an expired item', () => {
     expect(write({ absent: true })).toEqual({
       text: '(attribute_not_exists(#n0) OR #n1 <= :v0)',
       ExpressionAttributeNames: { '#n0': 'pk', '#n1': 'ttl' },
@@ -122,7 +122,7 @@ describe('a condition', () => {
     });
   });
 
-  test('that an item exists does not hold where its ttl has passed', () => {
+  test('that an item exists does not hold for an expired item', () => {
     expect(write({ exists: true })).toEqual({
       text: '(attribute_exists(#n0) AND (attribute_not_exists(#n1) OR #n1 > :v0))',
       ExpressionAttributeNames: { '#n0': 'pk', '#n1': 'ttl' },
@@ -146,7 +146,7 @@ describe('a condition', () => {
     expect(write(given).text).toBe(written);
   });
 
-  test('of several clauses needs them all, alternatives within brackets', () => {
+  test('of several clauses joins them by AND, and puts alternatives in brackets', () => {
     expect(write({ any: [{ has: 'a' }, { has: 'b' }] }, { equals: ['c', 1] }).text).toBe(
       '(attribute_exists(#n0) OR attribute_exists(#n1)) AND #n2 = :v0',
     );

@@ -15,7 +15,7 @@ import {
 import { refusalOf } from '../builders/refusal.ts';
 
 describe('a key', () => {
-  test('of a guest tells no e-mail, and is the same whatever the case', () => {
+  test('of a guest does not contain the e-mail, and ignores its case', () => {
     fc.assert(
       fc.property(fc.emailAddress(), (email) => {
         const partition = guestPartition(email, 'PAY');
@@ -26,7 +26,7 @@ describe('a key', () => {
     );
   });
 
-  test('of a rate limit tells no address', () => {
+  test('of a rate limit does not contain the address', () => {
     expect(JSON.stringify(rateKey('guest-create-email', 'ada@example.com', 7))).not.toContain('ada');
     expect(rateKey('guest-create-ip', '203.0.113.7', 7).pk).not.toContain('203');
   });
@@ -36,7 +36,7 @@ describe('a key', () => {
     expect(keys.toSorted()).toEqual(keys);
   });
 
-  test('of an owner is another for another owner or kind', () => {
+  test('of an owner differs per owner and kind', () => {
     const owners = [
       ownerPartition({ kind: 'user', userId: '1' }, 'PAY'),
       ownerPartition({ kind: 'organization', organizationId: '1' }, 'PAY'),
@@ -57,14 +57,14 @@ describe('a key', () => {
     fc.assert(fc.property(fc.string(), (id) => dueShards.includes(dueShard(id))));
   });
 
-  test('of a member is one, for one organization and user', () => {
+  test('of a member is unique per organization and user', () => {
     expect(memberIdOf('org_1', 'user_1')).toBe(memberIdOf('org_1', 'user_1'));
     expect(memberIdOf('org_1', 'user_1')).not.toBe(memberIdOf('org_1u', 'ser_1'));
   });
 });
 
 describe('a cursor', () => {
-  test('leads back to the row that it was made of', () => {
+  test('leads back to the row that it was made from', () => {
     const position = fc.record({
       pk: fc.string({ maxLength: 200 }),
       sk: fc.string({ maxLength: 100 }),
@@ -94,7 +94,7 @@ describe('a cursor', () => {
     expect(refusal).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ path: 'cursor' }] });
   });
 
-  test('is refused or read, whatever is sent', () => {
+  test('is refused or read, for any text', () => {
     fc.assert(
       fc.property(fc.string(), (given) => {
         try {

@@ -10,7 +10,7 @@ interface Row {
   readonly wanted: boolean;
 }
 
-/** What the engine reads of a partition in one answer where no limit is given. */
+/** The rows that the engine reads from a partition in one answer without a limit. */
 const PAGE_ROWS = 250;
 
 const tableOf = (partitions: ReadonlyMap<string, readonly Row[]>): { table: Table; reads: () => number } => {
@@ -38,7 +38,7 @@ const rowsOf = (count: number, isWanted: (number: number) => boolean): Row[] =>
 const WANTED = [{ equals: ['f.x', 1] as const }];
 
 describe('a list over several partitions', () => {
-  test('is the same as over one, whatever page is asked for', () =>
+  test('is the same as a list over one partition, for any page', () =>
     fc.assert(
       fc.asyncProperty(
         fc.integer({ min: 0, max: 300 }),
@@ -60,7 +60,7 @@ describe('a list over several partitions', () => {
       ),
     ));
 
-  test('reads each partition once for a page, however long they are', async () => {
+  test('reads each partition once per page, for any length', async () => {
     for (const count of [1_000, 50_000]) {
       const partitions = spread(
         rowsOf(count, () => true),
@@ -73,8 +73,8 @@ describe('a list over several partitions', () => {
     }
   });
 
-  test('ends where a filter’s looks are used up in one of them: nothing is left out in between', async () => {
-    // The first partition has none that is wanted for longer than is looked; the others have plenty.
+  test('ends at the read limit of a filter in one partition, without a gap', async () => {
+    // The first partition has no match within the read limit; the others have many.
     const partitions = new Map([
       ['rare', rowsOf(5_000, (number) => number > 4_000)],
       ['plenty', rowsOf(5_000, () => true).map(({ sort, wanted }) => ({ sort: `${sort}x`, wanted }))],

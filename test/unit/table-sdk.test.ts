@@ -31,12 +31,12 @@ const conflict = () =>
 
 beforeEach(() => {
   engine.reset();
-  // A write that comes again waits for a random moment: none here.
+  // A retried write waits for a random time, which is zero here.
   vi.spyOn(Math, 'random').mockReturnValue(0);
 });
 
 describe('reading many', () => {
-  test('asks again for what the engine has left out, and for nothing else', async () => {
+  test('requests again only the keys that the engine left unprocessed', async () => {
     const [one, other] = keys(2);
     engine
       .on(BatchGetCommand)
@@ -47,7 +47,7 @@ describe('reading many', () => {
     expect(asked).toEqual([[one, other], [other]]);
   });
 
-  test('gives up where the engine leaves the same out again and again', async () => {
+  test('fails if the engine repeatedly leaves the same keys unprocessed', async () => {
     engine.on(BatchGetCommand).resolves({ UnprocessedKeys: { records: { Keys: keys(1) } } });
     await expect(table.getMany(keys(1))).rejects.toThrow('unprocessed');
     expect(engine.commandCalls(BatchGetCommand).length).toBeLessThanOrEqual(10);
@@ -65,7 +65,7 @@ describe('reading many', () => {
     expect(sizes).toEqual([100, 50]);
   });
 
-  test('has nothing where a record is not there or its ttl has passed', async () => {
+  test('omits missing and expired records', async () => {
     const [one, other, third] = keys(3);
     const seconds = NOON / 1_000;
     engine.on(BatchGetCommand).resolves({
@@ -87,14 +87,14 @@ describe('reading many', () => {
 describe('a write', () => {
   const item = { pk: 'PAY#1', sk: 'PAY', version: 2 };
 
-  test('whose condition does not hold tells what stood in its way', async () => {
+  test('whose condition fails returns the existing item', async () => {
     const found = { pk: { S: 'PAY#1' }, sk: { S: 'PAY' }, version: { N: '7' } };
     engine.on(PutCommand).rejects(new ConditionalCheckFailedException({ ...said, Item: found }));
     expect(await table.put(item, [{ equals: ['version', 1] }])).toEqual({ ok: false, found: { ...item, version: 7 } });
     expect(engine.commandCalls(PutCommand)[0]?.args[0].input.ReturnValuesOnConditionCheckFailure).toBe('ALL_OLD');
   });
 
-  test('that met an item past its ttl tells of none', async () => {
+  test('that fails on an expired item returns no item', async () => {
     const found = { pk: { S: 'PAY#1' }, sk: { S: 'PAY' }, ttl: { N: String(NOON / 1_000) } };
     engine.on(PutCommand).rejects(new ConditionalCheckFailedException({ ...said, Item: found }));
     expect(await table.put(item, [{ exists: true }])).toEqual({ ok: false, found: undefined });
@@ -105,7 +105,7 @@ describe('a write', () => {
     await expect(table.update(item, { set: { a: 1 } })).rejects.toThrow(ProvisionedThroughputExceededException);
   });
 
-  test('that meets a transaction on its item comes again', async () => {
+  test('that conflicts with a transaction on its item is retried', async () => {
     engine.on(PutCommand).rejectsOnce(new TransactionConflictException(said)).resolves({});
     expect(await table.put(item)).toEqual({ ok: true, item });
     expect(engine.commandCalls(PutCommand)).toHaveLength(2);
@@ -115,7 +115,7 @@ describe('a write', () => {
 describe('a transaction', () => {
   const step = { put: { pk: 'PAY#1', sk: 'HIST#1' }, if: [{ absent: true }] } as const;
 
-  test('tells which of its conditions did not hold, and what they found', async () => {
+  test('returns its failed conditions and the existing items', async () => {
     const Item = { pk: { S: 'PAY#1' }, sk: { S: 'HIST#1' } };
     engine.on(TransactWriteCommand).rejects(
       new TransactionCanceledException({
@@ -127,13 +127,13 @@ describe('a transaction', () => {
     expect(await table.transact([step, step])).toEqual({ ok: false, failed: [1], found });
   });
 
-  test('that meets another one comes again', async () => {
+  test('that conflicts with another transaction is retried', async () => {
     engine.on(TransactWriteCommand).rejectsOnce(conflict()).resolves({});
     expect(await table.transact([step])).toEqual({ ok: true });
     expect(engine.commandCalls(TransactWriteCommand)).toHaveLength(2);
   });
 
-  test('that a condition stops beside a conflict does not come again', async () => {
+  test('that has a failed condition and a conflict is not retried', async () => {
     const reasons = [{ Code: 'TransactionConflict' }, { Code: 'ConditionalCheckFailed' }];
     engine
       .on(TransactWriteCommand)
@@ -142,7 +142,7 @@ describe('a transaction', () => {
     expect(engine.commandCalls(TransactWriteCommand)).toHaveLength(1);
   });
 
-  test('that always meets another one ends in a conflict of versions, not in a bug', async () => {
+  test('that always conflicts ends in a version conflict, not in an unexpected error', async () => {
     engine.on(TransactWriteCommand).rejects(conflict());
     expect((await refusalIn(table.transact([step]))).code).toBe('VERSION_CONFLICT');
     expect(engine.commandCalls(TransactWriteCommand).length).toBeLessThanOrEqual(10);
@@ -156,7 +156,7 @@ describe('a transaction', () => {
     await expect(table.transact([step])).rejects.toThrow(TransactionCanceledException);
   });
 
-  test('checks without writing, by condition alone', async () => {
+  test('checks conditions without a write', async () => {
     engine.on(TransactWriteCommand).resolves({});
     await table.transact([{ check: { pk: 'ORG#1', sk: 'ORG' }, if: [{ exists: true }] }]);
     const [sent] = engine.commandCalls(TransactWriteCommand)[0]?.args[0].input.TransactItems ?? [];

@@ -76,7 +76,7 @@ describe('a delivery', () => {
     expect(answers).toEqual([5, 10, 20, 0].map((retryAfterSeconds) => ({ retryAfterSeconds })));
   });
 
-  test('names an event in a header whatever a provider calls it', async () => {
+  test('names an event in a header for any name that the provider gives it', async () => {
     const { deliver, posted } = rig();
     await deliver({ event: 'provider_a:a b\r\nx: ä' });
     expect(posted[0]?.headers['webhook-event']).toBe('provider_a:a?b??x:??');
@@ -89,7 +89,7 @@ describe('a delivery', () => {
     expect(items().map(({ pk }) => String(pk).split('#')[0])).toEqual(['DLV', 'LOG', 'LOG']);
   });
 
-  test('says in the log what could not be reached, and what was answered, without its secrets', async () => {
+  test('logs the unreachable address or the answer, without secrets', async () => {
     const failed = rig({ kind: 'failed', reason: 'unreachable', detail: 'ECONNREFUSED', durationMs: 3 });
     await failed.deliver();
     expect(failed.items()[1]).toMatchObject({

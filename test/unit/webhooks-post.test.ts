@@ -74,24 +74,24 @@ describe('a POST', () => {
 
   const timedOut = { kind: 'failed', reason: 'timeout', detail: 'no answer in time', durationMs: expect.any(Number) };
 
-  test('is over in time where the name is never resolved', async () => {
+  test('ends in time if the name is never resolved', async () => {
     const resolve = vi.fn(() => new Promise<never>(() => undefined));
     const post = openPost({ timeoutMs: 150, allowPrivate: false, resolve });
     expect(await post(posted('https://hooks.example/in'))).toEqual(timedOut);
     expect(resolve).toHaveBeenCalledOnce();
   });
 
-  test('is over in time where TLS is never agreed on', async () => {
+  test('ends in time if the TLS handshake never ends', async () => {
     const silent = await listening(createTcpServer((socket) => void socket.on('error', () => undefined)));
     expect(await openPost(SHORT)(posted(`https://${silent}/in`))).toEqual(timedOut);
   });
 
-  test('is over in time where no answer comes', async () => {
+  test('ends in time without an answer', async () => {
     const url = await target(() => undefined);
     expect(await openPost(SHORT)(posted(url))).toEqual(timedOut);
   });
 
-  test('is over in time where an answer never ends', async () => {
+  test('ends in time if an answer never ends', async () => {
     const url = await target((_, response) => {
       response.writeHead(200);
       response.write('{');
@@ -99,7 +99,7 @@ describe('a POST', () => {
     expect(await openPost(SHORT)(posted(url))).toEqual(timedOut);
   });
 
-  test('tells a target that cannot be reached, or that hangs up', async () => {
+  test('reports a target that cannot be reached, or that closes the connection', async () => {
     const gone = await target(() => undefined);
     servers.splice(0).forEach((server) => void server.close());
     expect(await openPost(PATIENT)(posted(gone))).toMatchObject({ reason: 'unreachable', detail: 'ECONNREFUSED' });
@@ -171,7 +171,7 @@ describe('the signature', () => {
     expect(() => new Webhook('whsec_bm90IG9mIHRoZW0=').verify(body, headers)).toThrow('No matching signature');
   });
 
-  test('is none without a secret', () => {
+  test('is absent without a secret', () => {
     const at = Date.parse('2026-03-01T12:00:00.999Z');
     expect(signedHeaders({ id: 'msg_1', at, body, secrets: [] })).toEqual({
       'webhook-id': 'msg_1',

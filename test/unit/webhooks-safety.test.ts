@@ -6,8 +6,8 @@ import { isPublicAddress } from '../../shared/webhooks/outbound/targets.ts';
 import { FORBIDDEN_ADDRESSES, HOSTILE_URLS } from '../builders/hostile-urls.ts';
 
 /**
- * No socket is opened to a forbidden address. Sockets are watched where they connect: whatever the code above thinks,
- * it is the address that counts which a socket would open. None is opened here.
+ * No socket connects to a forbidden address. The tests observe the address of each connect call, independent of the
+ * code above it, and open no socket.
  */
 const PUBLIC = '93.184.215.14';
 let opened: string[] = [];
@@ -31,7 +31,7 @@ beforeEach(() => {
         if (!error) opened.push(...(addresses as LookupAddress[]).map(({ address }) => address));
         end(error ?? new Error('no network in tests'));
       });
-    } else end(new Error('a name was to be resolved by nobody'));
+    } else end(new Error('no resolver is registered for this name'));
     return this;
   });
 });
@@ -72,13 +72,13 @@ describe('a target', () => {
     expect(opened).toEqual([]);
   });
 
-  test('is refused whose name leads nowhere', async () => {
+  test('is refused if its name does not resolve', async () => {
     const { post } = leadingTo();
     expect(await post(posted('https://hooks.example/in'))).toMatchObject({ reason: 'forbidden_address' });
     expect(opened).toEqual([]);
   });
 
-  test('is connected at the addresses that were checked, whatever its name leads to a moment later', async () => {
+  test('is connected at the checked addresses, also when its name resolves to others a moment later', async () => {
     const answers = [[PUBLIC], ['127.0.0.1'], ['169.254.169.254']];
     const resolve = vi.fn(async () => (answers.shift() ?? []).map((address) => ({ address, family: 4 })));
     const post = openPost({ timeoutMs: 5_000, allowPrivate: false, resolve });

@@ -205,7 +205,7 @@ describe('the settings of retries', () => {
   });
 });
 
-describe('what a target wants', () => {
+describe('the events that a target receives', () => {
   const canonical = (name: string) =>
     outboundEventOf({
       source: 'payments',

@@ -14,7 +14,7 @@ const call = async (path, body) => {
   return answer;
 };
 
-/** The provider reports to the service by webhook: the service's status is what counts, not the answer in the browser. */
+/** The provider reports to the service by webhook: the service's status is authoritative, not the answer in the browser. */
 const showOutcome = async (order) => {
   for (let attempt = 0; attempt < 20; attempt += 1) {
     const { status, payment } = await call(`/orders/${order}`);

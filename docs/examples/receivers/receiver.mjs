@@ -1,5 +1,5 @@
 // A receiver of webhooks in Node 24: `npm install standardwebhooks`, then `node receiver.mjs`.
-// It verifies each event, applies it once, and keeps the newest state whatever the order of arrival.
+// It verifies each event, applies it once, and keeps the newest state for any order of arrival.
 import { createServer } from 'node:http';
 import { env, stdout } from 'node:process';
 import { DatabaseSync } from 'node:sqlite';

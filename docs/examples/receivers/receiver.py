@@ -1,6 +1,6 @@
 """A receiver of webhooks with Python's standard library: `python3 receiver.py`.
 
-It verifies each event, applies it once, and keeps the newest state whatever the order of arrival.
+It verifies each event, applies it once, and keeps the newest state for any order of arrival.
 """
 
 import base64

@@ -175,7 +175,9 @@ const createNap = () => {
   return {
     take: async (ms: number): Promise<void> => {
       await new Promise<void>((resolve) => {
+        // The host's server keeps the process running, so an idle nap need not.
         let timer = setTimeout(resolve, cutShort ? AFTER_POKE_MS : ms);
+        if (!cutShort) timer.unref();
         let endsAt = performance.now() + (cutShort ? AFTER_POKE_MS : ms);
         wakeUp = (inMs) => {
           if (performance.now() + inMs >= endsAt) return;

@@ -5,7 +5,7 @@ import { providerCors } from './cors.ts';
 import type { Door } from './door.ts';
 import type { Gateway } from './gateway.ts';
 import { type GatewayAnswer, INTERNAL_ERROR, plainAnswer } from './gateway-answer.ts';
-import { refusalOf } from './guard.ts';
+import { requestRefusal } from './guard.ts';
 import type { Reference } from './reference-page.ts';
 
 /** The one listener of the host: the service's routes, the stand-ins under /_local, and the reference page. */
@@ -43,7 +43,7 @@ const KEEP_ALIVE_MS = 65_000;
 export const listen = async (port: number, door?: Door): Promise<Listener> => {
   let sites: Sites | undefined;
   const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, (message, response) => {
-    const refusal = refusalOf(message, isControl(message.url ?? '/'));
+    const refusal = requestRefusal(message, isControl(message.url ?? '/'));
     if (refusal !== undefined) write(response, textAnswer(problem(403, refusal)));
     else if (sites) void enter({ message, response });
     else write(response, textAnswer(json(503, { status: 'starting' })));

@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { PROVIDER_SLOTS, type ProviderSlot, type Settings, type SlotSettings } from '../../../shared/core/settings.ts';
 import type { Endpoint } from '../../../shared/http/endpoint.ts';
 import type { Trigger } from '../../../shared/messaging/trigger.ts';
-import { setHost } from '../../../shared/runtime.ts';
+import { type FunctionRights, setHost } from '../../../shared/runtime.ts';
 import type { Connection } from '../../../shared/table/connection.ts';
 import { createLocal } from '../control/local-routes.ts';
 import { startReport } from '../control/start-report.ts';
@@ -56,6 +56,17 @@ export interface HostInputs {
   readonly log: (line: string) => void;
   /** Registers a step of closing; the last registered runs first. */
   readonly onClose: (step: () => unknown) => void;
+  /** For simulations; without it, the host uses those of the machine. */
+  readonly machine?: SimulatedMachine;
+}
+
+/** What a simulation puts in place of the machine's own. */
+export interface SimulatedMachine {
+  readonly clock: HostClock;
+  /** Sends the requests of AWS clients. */
+  readonly requestHandler: FunctionRights['requestHandler'];
+  /** The instance in which the running function keeps its dependencies. */
+  readonly instance: () => object;
 }
 
 export interface HostParts {
@@ -80,12 +91,17 @@ export const triggersOf = <Kind extends Trigger['kind']>(
 
 /** Creates the parts, connects and starts them. */
 export const assemble = (site: HostInputs): HostParts => {
-  const { catalogue, settings, onClose } = site;
-  const clock = openClock(site);
+  const { catalogue, settings, onClose, machine } = site;
+  const clock = machine?.clock ?? openClock(site);
   let operations: Operations = {};
-  const rights = createRights({ ...catalogue, log: site.log, answer: (target, input) => answerOperation(operations, target, input) });
+  const rights = createRights({
+    ...catalogue,
+    log: site.log,
+    answer: (target, input) => answerOperation(operations, target, input),
+    requestHandler: machine?.requestHandler,
+  });
   const connection = checkedConnection(site.between(site.database.connect(clock.now)), rights.require);
-  setHost({ env: site.env, now: clock.now, rights, connection });
+  setHost({ env: site.env, now: clock.now, rights, connection, ...(machine && { instance: machine.instance }) });
   let afterEach = (): void => undefined;
   const functions = createFunctions({ load: catalogue.load, as: rights.as, afterEach: () => afterEach() });
   const { local, bus, streams, start, ...services } = createServices(site, clock, functions);

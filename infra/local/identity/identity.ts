@@ -4,7 +4,7 @@ import * as z from 'zod';
 import { bodyOf, json, type LocalRequest, type LocalResponse, problem } from '../machine/answer.ts';
 import type { Clock } from '../machine/clock.ts';
 import type { State } from '../machine/sqlite.ts';
-import { openUsers, type SessionRow, type User } from './users.ts';
+import { type LocalUser, openUsers, type SessionRow } from './users.ts';
 
 /** The local identity service: finds users by session, token and e-mail address. */
 export interface LocalIdentity {
@@ -151,7 +151,7 @@ const sessionAnswer = (session: SessionRow | undefined): LocalResponse =>
       })
     : problem(404, 'no such session');
 
-const personAnswer = (person: User | undefined): LocalResponse =>
+const personAnswer = (person: LocalUser | undefined): LocalResponse =>
   person ? json(200, person) : problem(404, 'no such user');
 
 interface SigningKey {

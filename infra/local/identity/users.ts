@@ -9,7 +9,7 @@ const personSchema = z.object({
   last_name: z.string().nullable(),
   picture: z.string().nullable(),
 });
-export type User = z.infer<typeof personSchema>;
+export type LocalUser = z.infer<typeof personSchema>;
 
 const sessionSchema = z.object({
   id: z.string(),
@@ -55,8 +55,8 @@ export const openUsers = (state: State) => {
   );
 
   return {
-    byId: (id: string): User | undefined => byId.first(id),
-    byEmail: (email: string): User | undefined => byEmail.first(email),
+    byId: (id: string): LocalUser | undefined => byId.first(id),
+    byEmail: (email: string): LocalUser | undefined => byEmail.first(email),
     /** Creates the user, or updates the given fields. */
     save: (person: UserInput): UserInput => {
       save(person.id, person.email, person.name ?? null, person.last_name ?? null, person.picture ?? null);

@@ -34,9 +34,11 @@ export interface RightsOptions {
   readonly answer: (target: string, input: unknown) => Promise<LocalResponse>;
   /** Called for each refused request, because a function may catch the error. */
   readonly log: (line: string) => void;
+  /** Sends the requests that pass, in place of `answer`. */
+  readonly requestHandler?: FunctionRights['requestHandler'] | undefined;
 }
 
-export const createRights = ({ endpoints, triggers, answer, log }: RightsOptions): Rights => {
+export const createRights = ({ endpoints, triggers, answer, log, requestHandler }: RightsOptions): Rights => {
   const functions = new Map<string, Running>([
     ...endpoints.map(({ id, uses }) => [id, running(id, uses)] as const),
     ...triggers.map((trigger) => [trigger.id, running(trigger.id, trigger.uses, sourceActions(trigger))] as const),
@@ -57,10 +59,11 @@ export const createRights = ({ endpoints, triggers, answer, log }: RightsOptions
     holds: (right) => storage.getStore()?.uses.includes(right) ?? true,
     require,
     requestHandler: {
-      handle: async ({ headers, body }) => {
-        const target = headers['x-amz-target'] ?? '';
-        const input = inputOf(body);
+      handle: async (request, options) => {
+        const target = request.headers['x-amz-target'] ?? '';
+        const input = inputOf(request.body);
         require(actionsOf(target, input));
+        if (requestHandler) return requestHandler.handle(request, options);
         // The answer comes in a later turn, as over a network.
         await new Promise((resolve) => setImmediate(resolve));
         const answered = await outside(answer, target, input);

@@ -14,7 +14,7 @@ export interface Postgres {
   stop(): Promise<void>;
 }
 
-/** @returns undefined where the machine has none. */
+/** @returns undefined if PostgreSQL is not installed. */
 export const startPostgres = async (): Promise<Postgres | undefined> => {
   const programs = programsFolder();
   if (programs === undefined) return undefined;
@@ -41,13 +41,13 @@ export const startPostgres = async (): Promise<Postgres | undefined> => {
 
 const DEBIAN = '/usr/lib/postgresql';
 
-/** Of the newest version. */
+/** The folder of the newest version. */
 const programsFolder = (): string | undefined => {
   const versions = existsSync(DEBIAN) ? readdirSync(DEBIAN).toSorted((a, b) => Number(b) - Number(a)) : [];
   return versions.map((version) => join(DEBIAN, version, 'bin')).find((bin) => existsSync(join(bin, 'initdb')));
 };
 
-/** It refuses to run as root: then it runs as the user that Debian made for it. */
+/** PostgreSQL refuses to run as root; it then runs as its Debian user. */
 const ownUser = async (folder: string): Promise<{ readonly uid?: number; readonly gid?: number }> => {
   if (getuid?.() !== 0) return {};
   const idOf = (flag: string): number => Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8' }));

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import * as z from 'zod';
 import { type HostProcess, startHostProcess } from '../host-process.ts';
 import { median, quantile, withSpread } from '../median.ts';
-import { type Started, startProcess } from '../processes.ts';
+import { type StartedProcess, startProcess } from '../processes.ts';
 import { say, sheet } from '../sheet.ts';
 import { startPostgres } from './postgres.ts';
 
@@ -17,7 +17,7 @@ export const benchVersus = async (): Promise<boolean> => {
     say('Skipped: this machine has no PostgreSQL (apt-get install postgresql).');
     return true;
   }
-  const running: Pick<Started, 'stop'>[] = [postgres];
+  const running: Pick<StartedProcess, 'stop'>[] = [postgres];
   try {
     const provider = await startHostProcess(QUIET);
     running.push(provider);
@@ -38,7 +38,7 @@ export const benchVersus = async (): Promise<boolean> => {
     for (let round = 0; round < ROUNDS; round += 1) {
       for (const { url, rounds } of sides) {
         rounds.push(await load(url));
-        // Its background work ends before the other's turn.
+        // The background work of one side ends before the other side's turn.
         await settle(ours);
       }
     }
@@ -52,7 +52,7 @@ export const benchVersus = async (): Promise<boolean> => {
 const ROUNDS = 7;
 const CREATES = 300;
 const CALLERS = 8;
-/** The provider's deadline is one that no busy machine meets by chance. */
+/** A provider deadline that a busy machine does not exceed. */
 const QUIET = {
   LOG_LEVEL: 'silent',
   RATE_LIMITS: 'off',

@@ -5,6 +5,7 @@ import { deliveryItem } from '../../../shared/webhooks/record/delivery.ts';
 import { logItem } from '../../../shared/webhooks/record/log-entry.ts';
 import { changeTable } from '../flow.ts';
 import type { TestHost } from '../host.ts';
+import { createStaffedOrganization, type MatrixFixtures, type RecordCreator } from './fixtures.ts';
 import {
   type CallerName,
   type Column,
@@ -31,10 +32,9 @@ import {
   WRITE_BY_TOKEN,
   WRITE_OR_ADMIN,
 } from './tables.ts';
-import { type Maker, organizationOf, type World } from './world.ts';
 
 /** What one cell asks: a path, a query and a body. */
-export interface Asked {
+export interface CellRequest {
   readonly path: string;
   readonly query?: Readonly<Record<string, string>>;
   readonly body?: unknown;
@@ -48,9 +48,9 @@ export interface MatrixRoute {
   /** @param fresh the request may succeed and change what it names: it gets a record of its own. */
   readonly ask: (
     service: TestHost,
-    world: World,
+    fixtures: MatrixFixtures,
     cell: { caller: CallerName; column: Column; fresh: boolean },
-  ) => Promise<Asked>;
+  ) => Promise<CellRequest>;
 }
 
 type Grant = Pick<MatrixRoute, 'table' | 'success' | 'changes'>;
@@ -60,7 +60,11 @@ const writing = (table: MatrixTable, success = 200): Grant => ({ table, success,
 type Kind = 'payment' | 'method' | 'customer' | 'address';
 
 /** Makes a record of a kind with the rights of `maker`. */
-const make = async (service: TestHost, kind: Kind, { options, fields }: Maker): Promise<Record<string, string>> => {
+const make = async (
+  service: TestHost,
+  kind: Kind,
+  { options, fields }: RecordCreator,
+): Promise<Record<string, string>> => {
   const bodies = {
     payment: ['/payments/intents', { total_cents: 500, currency: 'USD', payment_method_id: 'pm_card_visa' }],
     method: ['/payment-methods', { provider_id: 'provider_a', provider_payment_method_token: 'pm_card_visa' }],
@@ -74,7 +78,7 @@ const make = async (service: TestHost, kind: Kind, { options, fields }: Maker): 
 };
 
 /** A payment of that maker that has been paid. */
-const makePaid = async (service: TestHost, maker: Maker): Promise<Record<string, string>> => {
+const makePaid = async (service: TestHost, maker: RecordCreator): Promise<Record<string, string>> => {
   const payment = await make(service, 'payment', maker);
   const confirmed = await service.post(`/payments/confirm/${payment['id']}`, {}, maker.options);
   expect(confirmed, JSON.stringify(confirmed.body)).toMatchObject({ status: 200, body: { status: 'succeeded' } });
@@ -82,15 +86,19 @@ const makePaid = async (service: TestHost, maker: Maker): Promise<Record<string,
 };
 
 /** A refund of 1.00 by a platform admin. */
-const makeRefund = async (service: TestHost, world: World, maker: Maker): Promise<Record<string, string>> => {
+const makeRefund = async (
+  service: TestHost,
+  fixtures: MatrixFixtures,
+  maker: RecordCreator,
+): Promise<Record<string, string>> => {
   const payment = await makePaid(service, maker);
-  const made = await service.post(`/payments/${payment['id']}/refunds`, { amount_cents: 100 }, adminOf(world));
+  const made = await service.post(`/payments/${payment['id']}/refunds`, { amount_cents: 100 }, adminOf(fixtures));
   expect(made, JSON.stringify(made.body)).toMatchObject({ status: 201 });
   return made.body;
 };
 
-const adminOf = (world: World) => ({
-  session: world.callers['platform admin'].carriers[0]?.headers['x-session-id'] ?? '',
+const adminOf = (fixtures: MatrixFixtures) => ({
+  session: fixtures.callers['platform admin'].carriers[0]?.headers['x-session-id'] ?? '',
 });
 
 const refunds = new Map<string, Promise<Record<string, string>>>();
@@ -98,9 +106,9 @@ const readingRefund: MatrixRoute = {
   table: READ_BY_TOKEN,
   success: 200,
   changes: false,
-  ask: async (service, world, { caller, column }) => {
-    const key = `${column} ${column === 'own' ? world.userIdOf(caller) : ''}`;
-    const made = refunds.get(key) ?? makeRefund(service, world, world.makerOf(caller, column));
+  ask: async (service, fixtures, { caller, column }) => {
+    const key = `${column} ${column === 'own' ? fixtures.userIdOf(caller) : ''}`;
+    const made = refunds.get(key) ?? makeRefund(service, fixtures, fixtures.makerOf(caller, column));
     refunds.set(key, made);
     return { path: `/refunds/${(await made)['id']}` };
   },
@@ -110,11 +118,11 @@ const refunding: MatrixRoute = {
   table: PLATFORM_ADMIN_ON_RECORD,
   success: 201,
   changes: true,
-  ask: async (service, world, cell) => {
+  ask: async (service, fixtures, cell) => {
     const { caller, column, fresh } = cell;
     const payment = fresh
-      ? await makePaid(service, world.makerOf(caller, column))
-      : await recordFor(service, world, { ...cell, kind: 'payment' });
+      ? await makePaid(service, fixtures.makerOf(caller, column))
+      : await recordFor(service, fixtures, { ...cell, kind: 'payment' });
     return { path: `/payments/${payment['id']}/refunds`, body: {} };
   },
 };
@@ -122,13 +130,13 @@ const refunding: MatrixRoute = {
 const shared = new Map<string, Promise<Record<string, string>>>();
 const recordFor = (
   service: TestHost,
-  world: World,
+  fixtures: MatrixFixtures,
   wanted: { kind: Kind; caller: CallerName; column: Column; fresh: boolean },
 ): Promise<Record<string, string>> => {
   const { kind, caller, column, fresh } = wanted;
-  if (fresh) return make(service, kind, world.makerOf(caller, column));
-  const key = `${kind} ${column} ${column === 'own' ? world.userIdOf(caller) : ''}`;
-  const known = shared.get(key) ?? make(service, kind, world.makerOf(caller, column));
+  if (fresh) return make(service, kind, fixtures.makerOf(caller, column));
+  const key = `${kind} ${column} ${column === 'own' ? fixtures.userIdOf(caller) : ''}`;
+  const known = shared.get(key) ?? make(service, kind, fixtures.makerOf(caller, column));
   shared.set(key, known);
   return known;
 };
@@ -139,14 +147,14 @@ const onRecord = (
   { path, body }: { readonly path: (record: Record<string, string>) => string; readonly body?: unknown },
 ): MatrixRoute => ({
   ...grant,
-  ask: async (service, world, cell) => ({
-    path: path(await recordFor(service, world, { ...cell, kind })),
+  ask: async (service, fixtures, cell) => ({
+    path: path(await recordFor(service, fixtures, { ...cell, kind })),
     ...(body !== undefined && { body }),
   }),
 });
 
 /** Customer and method of a maker, at a provider whose subscriptions the service bills. */
-const payerOf = async (service: TestHost, { options, fields }: Maker): Promise<Record<string, string>> => {
+const payerOf = async (service: TestHost, { options, fields }: RecordCreator): Promise<Record<string, string>> => {
   const provider_id = 'provider_c';
   const token = { provider_payment_method_token: 'cnon:card-nonce-ok' };
   const customer = await service.post('/customers', { provider_id, email: 'payer@example.com', ...fields }, options);
@@ -156,17 +164,17 @@ const payerOf = async (service: TestHost, { options, fields }: Maker): Promise<R
 };
 
 const payers = new Map<string, Promise<Record<string, string>>>();
-const payerFor = (service: TestHost, maker: Maker): Promise<Record<string, string>> => {
+const payerFor = (service: TestHost, maker: RecordCreator): Promise<Record<string, string>> => {
   const key = JSON.stringify(maker);
   const known = payers.get(key) ?? payerOf(service, maker);
   payers.set(key, known);
   return known;
 };
 
-/** What costs nothing is active at once. */
+/** A free subscription is active at once. */
 const FREE = { total_cents: 0, currency: 'USD', billing_interval: 'monthly' };
 
-const subscribe = async (service: TestHost, maker: Maker, body: Record<string, unknown>) => {
+const subscribe = async (service: TestHost, maker: RecordCreator, body: Record<string, unknown>) => {
   const names = await payerFor(service, maker);
   const made = await service.post('/subscriptions', { ...body, ...names, ...maker.fields }, maker.options);
   expect(made, JSON.stringify(made.body)).toMatchObject({ status: 201, body: { status: 'active' } });
@@ -177,7 +185,7 @@ const sharedSubscriptions = new Map<string, Promise<Record<string, string>>>();
 
 interface OnSubscription {
   readonly path: (id: string) => string;
-  /** Makes the request a change. */
+  /** The body of a request that changes the record. */
   readonly body?: unknown;
   readonly product?: string;
   /** Commands that bring a subscription of its own to the state that the request needs. */
@@ -187,8 +195,8 @@ interface OnSubscription {
 /** All reads share one subscription; a request that may change the subscription gets a new one. */
 const onSubscription = (table: MatrixTable, { path, body, product, before = [] }: OnSubscription): MatrixRoute => ({
   ...(body === undefined ? reading(table) : writing(table)),
-  ask: async (service, world, { caller, column, fresh }) => {
-    const maker = world.makerOf(caller, column);
+  ask: async (service, fixtures, { caller, column, fresh }) => {
+    const maker = fixtures.makerOf(caller, column);
     const make = async () => {
       const made = await subscribe(service, maker, product === undefined ? FREE : { product_id: product });
       for (const step of fresh ? before : []) {
@@ -196,7 +204,7 @@ const onSubscription = (table: MatrixTable, { path, body, product, before = [] }
       }
       return made;
     };
-    const key = `${product} ${column} ${column === 'own' ? world.userIdOf(caller) : ''}`;
+    const key = `${product} ${column} ${column === 'own' ? fixtures.userIdOf(caller) : ''}`;
     const made = fresh ? make() : (sharedSubscriptions.get(key) ?? make());
     if (!fresh) sharedSubscriptions.set(key, made);
     return { path: path((await made)['id'] ?? ''), ...(body !== undefined && { body }) };
@@ -204,35 +212,35 @@ const onSubscription = (table: MatrixTable, { path, body, product, before = [] }
 });
 
 /** The caller's own customer and method, where it can have any. */
-const ownMaker = (world: World, caller: CallerName, column: Column): Maker => {
-  if (column === 'organization' || column === 'another organization') return world.makerOf(caller, column);
-  const { headers = {} } = world.callers[caller].carriers[0] ?? {};
-  const canOwn = headers['x-guest-token'] !== undefined || world.userIdOf(caller) !== world.userIdOf('anonymous');
-  return canOwn ? { options: { headers }, fields: {} } : world.makerOf(caller, 'own');
+const ownMaker = (fixtures: MatrixFixtures, caller: CallerName, column: Column): RecordCreator => {
+  if (column === 'organization' || column === 'another organization') return fixtures.makerOf(caller, column);
+  const { headers = {} } = fixtures.callers[caller].carriers[0] ?? {};
+  const canOwn = headers['x-guest-token'] !== undefined || fixtures.userIdOf(caller) !== fixtures.userIdOf('anonymous');
+  return canOwn ? { options: { headers }, fields: {} } : fixtures.makerOf(caller, 'own');
 };
 
 const subscribing: MatrixRoute = {
   table: CREATE_FROM_OWN,
   success: 201,
   changes: true,
-  ask: async (service, world, cell) => {
-    const { body } = await creating('', CREATE, FREE).ask(service, world, cell);
-    const names = await payerFor(service, ownMaker(world, cell.caller, cell.column));
+  ask: async (service, fixtures, cell) => {
+    const { body } = await creating('', CREATE, FREE).ask(service, fixtures, cell);
+    const names = await payerFor(service, ownMaker(fixtures, cell.caller, cell.column));
     return { path: '/subscriptions', body: Object.assign({}, body, names) };
   },
 };
 
 const GOLD_PLAN = 'gold-plan';
 
-const entityIn = (world: World, column: Column): Record<string, string> => {
-  if (column === "another's") return { entity_type: 'user', entity_id: world.userIdOf('anonymous') };
-  const { organization_id: id } = organizationIn(world, column);
+const entityIn = (fixtures: MatrixFixtures, column: Column): Record<string, string> => {
+  if (column === "another's") return { entity_type: 'user', entity_id: fixtures.userIdOf('anonymous') };
+  const { organization_id: id } = organizationIn(fixtures, column);
   return id === undefined ? {} : { entity_type: 'organization', entity_id: id };
 };
 
-const organizationIn = (world: World, column: Column): Record<string, string> => {
-  if (column === 'organization') return { organization_id: world.organizationId };
-  return column === 'another organization' ? { organization_id: world.anotherOrganizationId } : {};
+const organizationIn = (fixtures: MatrixFixtures, column: Column): Record<string, string> => {
+  if (column === 'organization') return { organization_id: fixtures.organizationId };
+  return column === 'another organization' ? { organization_id: fixtures.anotherOrganizationId } : {};
 };
 
 /** A create; in the columns of another's and the guest's it names their address. */
@@ -240,18 +248,18 @@ const creating = (path: string, table: MatrixTable, body: Record<string, unknown
   table,
   success: 201,
   changes: true,
-  ask: async (service, world, { caller, column }) => {
+  ask: async (service, fixtures, { caller, column }) => {
     const names = column === "another's" || column === 'guest';
     const address = names
-      ? await recordFor(service, world, { kind: 'address', caller, column, fresh: false })
+      ? await recordFor(service, fixtures, { kind: 'address', caller, column, fresh: false })
       : undefined;
     return {
       path,
       body: {
         ...body,
-        ...organizationIn(world, column),
+        ...organizationIn(fixtures, column),
         ...(address && { billing_address_id: address['id'] }),
-        ...(world.callers[caller].guestData && { guest_data: world.callers[caller].guestData }),
+        ...(fixtures.callers[caller].guestData && { guest_data: fixtures.callers[caller].guestData }),
       },
     };
   },
@@ -261,10 +269,10 @@ const listing = (path: string, table: MatrixTable): MatrixRoute => ({
   table,
   success: 200,
   changes: false,
-  ask: async (_, world, { column }) => ({ path, query: organizationIn(world, column) }),
+  ask: async (_, fixtures, { column }) => ({ path, query: organizationIn(fixtures, column) }),
 });
 
-const always = (grant: Grant, asked: Asked): MatrixRoute => ({ ...grant, ask: async () => asked });
+const always = (grant: Grant, asked: CellRequest): MatrixRoute => ({ ...grant, ask: async () => asked });
 
 const tier = { name: 'Gold', slug: 'gold', entity_type: 'user' };
 let tiers = 0;
@@ -274,11 +282,11 @@ const deletingTier: MatrixRoute = {
   table: PLATFORM_ADMIN,
   success: 204,
   changes: true,
-  ask: async (service, world, { fresh }) => {
+  ask: async (service, fixtures, { fresh }) => {
     if (!fresh) return { path: '/admin/tiers/gold' };
     tiers += 1;
     const path = `/admin/tiers/gone-${tiers}`;
-    expect((await service.put(path, tier, adminOf(world))).status).toBe(200);
+    expect((await service.put(path, tier, adminOf(fixtures))).status).toBe(200);
     return { path };
   },
 };
@@ -288,8 +296,8 @@ const readingErasure: MatrixRoute = {
   table: PLATFORM_ADMIN,
   success: 200,
   changes: false,
-  ask: async (service, world) => {
-    const made = await service.post('/admin/erasures', { user_id: 'user_nobody' }, adminOf(world));
+  ask: async (service, fixtures) => {
+    const made = await service.post('/admin/erasures', { user_id: 'user_unknown' }, adminOf(fixtures));
     expect(made.status).toBe(202);
     return { path: `/admin/erasures/${made.body.data.id}` };
   },
@@ -300,26 +308,26 @@ interface Staff {
   readonly memberId: string;
 }
 
-const NOBODY = 'mem_000000000000000000000000';
+const UNKNOWN_MEMBER = 'mem_000000000000000000000000';
 
 /**
  * An organization that the request may change, with the owner of the column's organization and members of every role.
  */
 const staffFor = async (
   service: TestHost,
-  world: World,
+  fixtures: MatrixFixtures,
   { column, fresh }: { readonly column: Column; readonly fresh: boolean },
 ): Promise<Staff> => {
   const owner = column === 'organization' ? 'owner' : 'owner of another organization';
-  const session = world.callers[owner].carriers[0]?.headers['x-session-id'] ?? '';
+  const session = fixtures.callers[owner].carriers[0]?.headers['x-session-id'] ?? '';
   const emails = {
     member: { email: 'member@example.com' },
     billing: { email: 'billing@example.com' },
     admin: { email: 'admin@example.com' },
   };
-  const existing = column === 'organization' ? world.organizationId : world.anotherOrganizationId;
-  const organizationId = fresh ? await organizationOf(service, { session }, emails) : existing;
-  if (!fresh) return { organizationId, memberId: NOBODY };
+  const existing = column === 'organization' ? fixtures.organizationId : fixtures.anotherOrganizationId;
+  const organizationId = fresh ? await createStaffedOrganization(service, { session }, emails) : existing;
+  if (!fresh) return { organizationId, memberId: UNKNOWN_MEMBER };
   const members = await service.get(`/organizations/${organizationId}/members?role=member`, { session });
   return { organizationId, memberId: members.body.data[0].id };
 };
@@ -330,8 +338,8 @@ const inOrganization = (
   bodyOf?: (service: TestHost, fresh: boolean) => Promise<unknown>,
 ): MatrixRoute => ({
   ...grant,
-  ask: async (service, world, { column, fresh }) => ({
-    path: pathOf(await staffFor(service, world, { column, fresh })),
+  ask: async (service, fixtures, { column, fresh }) => ({
+    path: pathOf(await staffFor(service, fixtures, { column, fresh })),
     ...(bodyOf && { body: await bodyOf(service, fresh) }),
   }),
 });
@@ -348,13 +356,13 @@ const joiner = async (service: TestHost, fresh: boolean): Promise<unknown> => {
 
 /** Entries about what was sent, one a column and, where it is the caller's own, a caller; each can be sent again. */
 const logEntries = new Map<string, Promise<string>>();
-const ofLogEntry = (table: MatrixTable, changes: boolean, asked: (id: string) => Asked): MatrixRoute => ({
+const ofLogEntry = (table: MatrixTable, changes: boolean, asked: (id: string) => CellRequest): MatrixRoute => ({
   table,
   success: 200,
   changes,
-  ask: async (service, world, { caller, column }) => {
-    const key = column === 'own' ? `own ${world.userIdOf(caller)}` : column;
-    const known = logEntries.get(key) ?? storeLogEntry(service, world, { caller, column });
+  ask: async (service, fixtures, { caller, column }) => {
+    const key = column === 'own' ? `own ${fixtures.userIdOf(caller)}` : column;
+    const known = logEntries.get(key) ?? storeLogEntry(service, fixtures, { caller, column });
     logEntries.set(key, known);
     return asked(await known);
   },
@@ -362,14 +370,14 @@ const ofLogEntry = (table: MatrixTable, changes: boolean, asked: (id: string) =>
 
 const storeLogEntry = async (
   service: TestHost,
-  world: World,
+  fixtures: MatrixFixtures,
   { caller, column }: { readonly caller: CallerName; readonly column: Column },
 ): Promise<string> => {
   const owner = {
-    own: { userId: world.userIdOf(caller) },
-    "another's": { userId: world.userIdOf('anonymous') },
-    organization: { organizationId: world.organizationId },
-    'another organization': { organizationId: world.anotherOrganizationId },
+    own: { userId: fixtures.userIdOf(caller) },
+    "another's": { userId: fixtures.userIdOf('anonymous') },
+    organization: { organizationId: fixtures.organizationId },
+    'another organization': { organizationId: fixtures.anotherOrganizationId },
     guest: {},
   }[column];
   const id = `msg_${column} ${caller}`;
@@ -529,7 +537,7 @@ export const ROUTES: Readonly<Record<string, MatrixRoute>> = {
   ),
   'admin.request-erasure': always(writing(PLATFORM_ADMIN, 202), {
     path: '/admin/erasures',
-    body: { user_id: 'user_nobody' },
+    body: { user_id: 'user_unknown' },
   }),
   'admin.get-erasure': readingErasure,
   'admin.clear-cache': always(writing(PLATFORM_ADMIN), { path: '/admin/cache/clear', body: { cache_type: 'all' } }),
@@ -547,7 +555,7 @@ export const ROUTES: Readonly<Record<string, MatrixRoute>> = {
     table: LIST_OF_ENTITY,
     success: 200,
     changes: false,
-    ask: async (_, world, { column }) => ({ path: '/memberships', query: entityIn(world, column) }),
+    ask: async (_, fixtures, { column }) => ({ path: '/memberships', query: entityIn(fixtures, column) }),
   },
   'memberships.list-tiers': always(reading(PUBLIC), { path: '/memberships/tiers' }),
   'api.health': always(reading(PUBLIC), { path: '/health' }),

@@ -23,15 +23,15 @@ export type CallerName = (typeof CALLERS)[number];
 export const COLUMNS = ['own', "another's", 'organization', 'another organization', 'guest'] as const;
 export type Column = (typeof COLUMNS)[number];
 
-export type Cell = 'ok' | '-' | number;
-export type MatrixTable = Readonly<Record<CallerName, Readonly<Record<Column, Cell>>>>;
+export type ExpectedCell = 'ok' | '-' | number;
+export type MatrixTable = Readonly<Record<CallerName, Readonly<Record<Column, ExpectedCell>>>>;
 
 const tableOf = (text: string): MatrixTable => {
   const rows = text
     .trim()
     .split('\n')
     .map((line) => line.split('|').map((cell) => cell.trim()));
-  const cellOf = (cell: string | undefined): Cell => (cell === 'ok' || cell === '-' ? cell : Number(cell));
+  const cellOf = (cell: string | undefined): ExpectedCell => (cell === 'ok' || cell === '-' ? cell : Number(cell));
   const table = Object.fromEntries(
     rows.map(([caller = '', ...cells]) => [
       caller,
@@ -137,7 +137,7 @@ owner of another organization | ok  | 404 | 403 | ok  | 404
 platform admin                | ok  | 403 | 403 | 403 | 403
 `);
 
-/** The same, of what names records of the caller's own too: guest_data alone owns none. */
+/** Creating a record that also names the caller's own records: a caller with guest_data only has none. */
 export const CREATE_FROM_OWN: MatrixTable = {
   ...CREATE,
   guest_data: { ...CREATE.guest_data, own: 404 },
@@ -330,7 +330,7 @@ owner of another organization | ok  | 404 | 404 | 404 | 404
 platform admin                | ok  | ok  | ok  | ok  | ok
 `);
 
-/** Sending again what such an entry tells of: no user does it to one's own. */
+/** Sending the delivery of such an entry again: no user may do so for their own entries. */
 export const LOG_REPLAY = tableOf(`
 anonymous                     | 401 | 401 | 401 | 401 | 401
 bad session                   | 401 | 401 | 401 | 401 | 401
@@ -350,7 +350,7 @@ platform admin                | ok  | ok  | ok  | ok  | ok
 const everybody = (cell: string): MatrixTable =>
   tableOf(CALLERS.map((caller) => `${caller} | ${cell} | - | - | - | -`).join('\n'));
 
-/** What needs no credential, whatever else is sent. */
+/** Routes that need no credential and ignore every other input. */
 export const PUBLIC = everybody('ok');
-/** What only a provider's signature opens. */
+/** Routes that require a provider's signature. */
 export const SIGNATURE = everybody('401');

@@ -185,7 +185,7 @@ const indexQuery: fc.Arbitrary<PartitionPage> = fc
 
 const keyName = ({ pk, sk }: Key): string => `${pk}\n${sk}`;
 
-export const operation: fc.Arbitrary<TableOperation> = fc.oneof(
+export const anyTableOperation: fc.Arbitrary<TableOperation> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ get: key }) },
   {
     weight: 1,

@@ -92,7 +92,7 @@ describe.each(ENGINES)('the table of the engine %s', (engine) => {
     });
   });
 
-  test('writes all steps of a transaction or none', async () => {
+  test('writes all steps of a transaction or no step', async () => {
     const [one, other, third, { connection }] = [newKey(), newKey(), newKey(), table()];
     await put({ ...other, version: 7 });
     const steps: TransactionStep[] = [

@@ -21,7 +21,7 @@ const text = (kilobytes: number): string => 'x'.repeat(kilobytes * KILOBYTE);
 const KEY = { pk: 'A', sk: 'X' };
 const LISTED = { owner: 'O', sort: '1', f: { s: 'a' }, due: 'DUE#0', due_at: '2026-01-01' };
 const TableName = 'payments';
-const told = { TableName, ReturnConsumedCapacity: 'INDEXES' } as const;
+const WITH_CAPACITY = { TableName, ReturnConsumedCapacity: 'INDEXES' } as const;
 
 const names = { ExpressionAttributeNames: { '#v': 'version' } };
 const isVersion = (version: number) => ({
@@ -33,21 +33,27 @@ const isVersion = (version: number) => ({
 
 type Step = readonly [name: string, send: (client: DynamoDBDocumentClient) => Promise<unknown>];
 const STEPS: readonly Step[] = [
-  ['put', (client) => client.send(new PutCommand({ ...told, Item: { ...KEY, version: 1 } }))],
+  ['put', (client) => client.send(new PutCommand({ ...WITH_CAPACITY, Item: { ...KEY, version: 1 } }))],
   [
     'put of 3 KB in two indexes',
-    (client) => client.send(new PutCommand({ ...told, Item: { ...KEY, ...LISTED, version: 2, text: text(3) } })),
+    (client) =>
+      client.send(new PutCommand({ ...WITH_CAPACITY, Item: { ...KEY, ...LISTED, version: 2, text: text(3) } })),
   ],
   [
     'put that changes nothing',
-    (client) => client.send(new PutCommand({ ...told, Item: { ...KEY, ...LISTED, version: 2, text: text(3) } })),
+    (client) =>
+      client.send(new PutCommand({ ...WITH_CAPACITY, Item: { ...KEY, ...LISTED, version: 2, text: text(3) } })),
   ],
-  ['put that is refused', (client) => client.send(new PutCommand({ ...told, Item: KEY, ...isVersion(1) }))],
+  ['put that is refused', (client) => client.send(new PutCommand({ ...WITH_CAPACITY, Item: KEY, ...isVersion(1) }))],
   [
     'put that returns the item before',
     (client) =>
       client.send(
-        new PutCommand({ ...told, ReturnValues: 'ALL_OLD', Item: { ...KEY, ...LISTED, version: 2, text: text(2) } }),
+        new PutCommand({
+          ...WITH_CAPACITY,
+          ReturnValues: 'ALL_OLD',
+          Item: { ...KEY, ...LISTED, version: 2, text: text(2) },
+        }),
       ),
   ],
   [
@@ -55,7 +61,7 @@ const STEPS: readonly Step[] = [
     (client) =>
       client.send(
         new UpdateCommand({
-          ...told,
+          ...WITH_CAPACITY,
           Key: KEY,
           UpdateExpression: 'SET f.s = :s ADD #v :one',
           ...names,
@@ -69,7 +75,7 @@ const STEPS: readonly Step[] = [
     (client) =>
       client.send(
         new UpdateCommand({
-          ...told,
+          ...WITH_CAPACITY,
           Key: KEY,
           UpdateExpression: 'SET due_at = :at',
           ExpressionAttributeValues: { ':at': '2026-01-02' },
@@ -78,11 +84,11 @@ const STEPS: readonly Step[] = [
   ],
   [
     'update that removes an index row',
-    (client) => client.send(new UpdateCommand({ ...told, Key: KEY, UpdateExpression: 'REMOVE due, due_at' })),
+    (client) => client.send(new UpdateCommand({ ...WITH_CAPACITY, Key: KEY, UpdateExpression: 'REMOVE due, due_at' })),
   ],
-  ['get', (client) => client.send(new GetCommand({ ...told, Key: KEY }))],
-  ['consistent get', (client) => client.send(new GetCommand({ ...told, Key: KEY, ConsistentRead: true }))],
-  ['get of nothing', (client) => client.send(new GetCommand({ ...told, Key: { pk: 'none', sk: 'X' } }))],
+  ['get', (client) => client.send(new GetCommand({ ...WITH_CAPACITY, Key: KEY }))],
+  ['consistent get', (client) => client.send(new GetCommand({ ...WITH_CAPACITY, Key: KEY, ConsistentRead: true }))],
+  ['get of nothing', (client) => client.send(new GetCommand({ ...WITH_CAPACITY, Key: { pk: 'none', sk: 'X' } }))],
   [
     'batch of puts',
     (client) =>
@@ -112,7 +118,7 @@ const STEPS: readonly Step[] = [
     (client) =>
       client.send(
         new QueryCommand({
-          ...told,
+          ...WITH_CAPACITY,
           KeyConditionExpression: 'pk = :pk AND begins_with(sk, :sk)',
           ExpressionAttributeValues: { ':pk': 'B', ':sk': 'S#' },
           ConsistentRead: true,
@@ -124,7 +130,7 @@ const STEPS: readonly Step[] = [
     (client) =>
       client.send(
         new QueryCommand({
-          ...told,
+          ...WITH_CAPACITY,
           IndexName: 'owner',
           KeyConditionExpression: '#o = :o',
           FilterExpression: 'f.s = :s',
@@ -138,7 +144,7 @@ const STEPS: readonly Step[] = [
     (client) =>
       client.send(
         new QueryCommand({
-          ...told,
+          ...WITH_CAPACITY,
           IndexName: 'due',
           KeyConditionExpression: 'due = :d',
           ExpressionAttributeValues: { ':d': 'DUE#9' },
@@ -150,7 +156,7 @@ const STEPS: readonly Step[] = [
     (client) =>
       client.send(
         new ScanCommand({
-          ...told,
+          ...WITH_CAPACITY,
           FilterExpression: 'pk = :a AND (#v >= :one OR NOT attribute_exists(#v)) AND sk IN (:x, :y)',
           ...names,
           ExpressionAttributeValues: { ':a': 'A', ':one': 1, ':x': 'X', ':y': 'Y' },
@@ -194,12 +200,14 @@ const STEPS: readonly Step[] = [
   ],
   [
     'delete',
-    (client) => client.send(new DeleteCommand({ ...told, Key: { pk: 'B', sk: 'S#1' }, ReturnValues: 'ALL_OLD' })),
+    (client) =>
+      client.send(new DeleteCommand({ ...WITH_CAPACITY, Key: { pk: 'B', sk: 'S#1' }, ReturnValues: 'ALL_OLD' })),
   ],
-  ['delete of nothing', (client) => client.send(new DeleteCommand({ ...told, Key: { pk: 'B', sk: 'S#1' } }))],
+  ['delete of nothing', (client) => client.send(new DeleteCommand({ ...WITH_CAPACITY, Key: { pk: 'B', sk: 'S#1' } }))],
   [
     'expression with a mistake',
-    (client) => client.send(new DeleteCommand({ ...told, Key: KEY, ConditionExpression: 'attribute_exists(pk' })),
+    (client) =>
+      client.send(new DeleteCommand({ ...WITH_CAPACITY, Key: KEY, ConditionExpression: 'attribute_exists(pk' })),
   ],
   ['table that does not exist', (client) => client.send(new GetCommand({ TableName: 'other', Key: KEY }))],
 ];

@@ -1,24 +1,24 @@
 import { expect } from 'vitest';
 import { changeTable, itemsOf } from '../flow.ts';
 import type { ParsedJson, RequestOptions, TestAnswer, TestHost } from '../host.ts';
-import { type ActionName, type Cell, isFromBefore, isGuest, type SessionCaller } from './cells.ts';
+import { type ActionName, isFromBefore, isGuest, type SignedInCaller, type UseCell } from './cells.ts';
+import type { Method, UseFixtures } from './fixtures.ts';
 import { expectedOf } from './oracle.ts';
-import type { Method, World } from './world.ts';
 
-/** How each cell of the matrix is asked: what must stand before, and the requests of its caller. */
-export interface Prepared {
-  readonly cell: Cell;
+/** The requests of each cell of the matrix, and the records that must exist before. */
+export interface PreparedUse {
+  readonly cell: UseCell;
   /** The method that the cell names, or that is stored; a guest's is saved later than others. */
   readonly method: () => Promise<Method>;
-  /** What a charge of this cell comes to; of no other. */
+  /** The amount of a charge of this cell; no other cell has this amount. */
   readonly amount: number;
-  /** The answers of the caller's requests. Those that follow on a success are only sent then. */
+  /** The answers of the caller's requests. A follow-up request is sent only after a success. */
   readonly send: () => Promise<readonly TestAnswer[]>;
 }
 
-export interface Stage {
+export interface ActionContext {
   readonly service: TestHost;
-  readonly world: World;
+  readonly fixtures: UseFixtures;
   /** Payments that are to name a method which the API of today would not store on them. */
   readonly fromBefore: { readonly id: string; readonly method: Method; readonly isByProviderOnly: boolean }[];
 }
@@ -32,28 +32,28 @@ const nextAmount = (): number => {
 const RAISED_BY = 500_000;
 
 const made = async (answer: Promise<TestAnswer>, status = 201): Promise<ParsedJson> => {
-  const { status: told, body } = await answer;
-  expect({ status: told, body }).toMatchObject({ status });
+  const { status: answered, body } = await answer;
+  expect({ status: answered, body }).toMatchObject({ status });
   return body;
 };
 
-const nameOf = ({ naming }: Cell, { id, providerMethodId }: Method): string =>
+const nameOf = ({ naming }: UseCell, { id, providerMethodId }: Method): string =>
   naming === 'our id' ? id : providerMethodId;
 
-type Action = (stage: Stage, cell: Cell) => Promise<Prepared>;
+type Action = (context: ActionContext, cell: UseCell) => Promise<PreparedUse>;
 
 const ok = ({ status }: TestAnswer): boolean => status < 300;
 
-const createAndConfirm: Action = async ({ service, world }, cell) => {
-  const method = await world.methodOf(cell);
+const createAndConfirm: Action = async ({ service, fixtures }, cell) => {
+  const method = await fixtures.methodOf(cell);
   const amount = nextAmount();
-  const options = world.optionsOf(cell.caller);
+  const options = fixtures.optionsOf(cell.caller);
   const body = {
     total_cents: amount,
     currency: 'USD',
     provider_id: cell.provider,
     payment_method_id: nameOf(cell, method),
-    ...world.payerFields(cell.caller, cell.payer),
+    ...fixtures.payerFields(cell.caller, cell.payer),
   };
   return {
     cell,
@@ -73,18 +73,18 @@ interface Payment {
 }
 
 /** A payment of the cell's payer, with its method where that is stored; by a user with the permission. */
-const newPayment = async ({ service, world, fromBefore }: Stage, cell: Cell): Promise<Payment> => {
+const newPayment = async ({ service, fixtures, fromBefore }: ActionContext, cell: UseCell): Promise<Payment> => {
   const amount = nextAmount();
   const isStored = cell.naming === 'stored';
-  const method = await world.methodOf(cell);
+  const method = await fixtures.methodOf(cell);
   const body = {
     total_cents: amount,
     currency: 'USD',
     provider_id: cell.provider,
-    ...world.payerFields(isGuest(cell.caller) && cell.payer === 'person' ? 'guest' : 'owner', cell.payer),
+    ...fixtures.payerFields(isGuest(cell.caller) && cell.payer === 'person' ? 'guest' : 'owner', cell.payer),
     ...(isStored && !isFromBefore(cell) && { payment_method_id: method.id }),
   };
-  const { id } = await made(service.post('/payments/intents', body, world.makerOf(cell)));
+  const { id } = await made(service.post('/payments/intents', body, fixtures.makerOf(cell)));
   if (isFromBefore(cell)) {
     // Some rows hold the method by its provider's id alone, as a token that was saved as a method later.
     const isByProviderOnly = cell.payer === 'organization' || cell.holder === 'another user';
@@ -94,15 +94,15 @@ const newPayment = async ({ service, world, fromBefore }: Stage, cell: Cell): Pr
 };
 
 /** Who is refused changes nothing: one record of a payer, with what is stored on it, serves all of them. */
-const sharedBy = <T>(make: (stage: Stage, cell: Cell) => Promise<T>) => {
-  const records = new WeakMap<World, Map<string, Promise<T>>>();
-  return (stage: Stage, cell: Cell): Promise<T> => {
-    if (expectedOf(cell).kind !== 'refused') return make(stage, cell);
-    const ofWorld = records.get(stage.world) ?? new Map<string, Promise<T>>();
-    records.set(stage.world, ofWorld);
+const sharedBy = <T>(make: (context: ActionContext, cell: UseCell) => Promise<T>) => {
+  const records = new WeakMap<UseFixtures, Map<string, Promise<T>>>();
+  return (context: ActionContext, cell: UseCell): Promise<T> => {
+    if (expectedOf(cell).kind !== 'refused') return make(context, cell);
+    const ofWorld = records.get(context.fixtures) ?? new Map<string, Promise<T>>();
+    records.set(context.fixtures, ofWorld);
     const payer = cell.payer === 'organization' ? 'organization' : cell.caller;
     const key = `${payer} ${cell.provider} ${cell.naming === 'stored' ? cell.holder : ''}`;
-    const known = ofWorld.get(key) ?? make(stage, cell);
+    const known = ofWorld.get(key) ?? make(context, cell);
     ofWorld.set(key, known);
     return known;
   };
@@ -111,7 +111,7 @@ const sharedBy = <T>(make: (stage: Stage, cell: Cell) => Promise<T>) => {
 const paymentFor = sharedBy(newPayment);
 
 /** Rewrites those rows as they stand that were made before the rule. */
-export const writeRowsFromBefore = async ({ service, fromBefore }: Stage): Promise<void> => {
+export const writeRowsFromBefore = async ({ service, fromBefore }: ActionContext): Promise<void> => {
   const { payment_methods: there } = await service.ledger();
   const items = await itemsOf(service, 'PAY#');
   for (const { id, method, isByProviderOnly } of fromBefore) {
@@ -126,13 +126,13 @@ export const writeRowsFromBefore = async ({ service, fromBefore }: Stage): Promi
   }
 };
 
-const updateAndConfirm: Action = async (stage, cell) => {
-  const { service, world } = stage;
-  const method = await world.methodOf(cell);
-  const { id, amount } = await paymentFor(stage, cell);
+const updateAndConfirm: Action = async (context, cell) => {
+  const { service, fixtures } = context;
+  const method = await fixtures.methodOf(cell);
+  const { id, amount } = await paymentFor(context, cell);
   const raised = amount + RAISED_BY;
   const isStored = cell.naming === 'stored';
-  const options = world.optionsOf(cell.caller);
+  const options = fixtures.optionsOf(cell.caller);
   const body = { total_cents: raised, ...(!isStored && { payment_method_id: nameOf(cell, method) }) };
   return {
     cell,
@@ -147,60 +147,60 @@ const updateAndConfirm: Action = async (stage, cell) => {
   };
 };
 
-const confirmWith: Action = async (stage, cell) => {
-  const { service, world } = stage;
-  const method = await world.methodOf(cell);
-  const { id, amount } = await paymentFor(stage, cell);
+const confirmWith: Action = async (context, cell) => {
+  const { service, fixtures } = context;
+  const method = await fixtures.methodOf(cell);
+  const { id, amount } = await paymentFor(context, cell);
   const body = cell.naming === 'stored' ? {} : { payment_method_id: nameOf(cell, method) };
   return {
     cell,
     method: async () => method,
     amount,
-    send: async () => [await service.post(`/payments/confirm/${id}`, body, world.optionsOf(cell.caller))],
+    send: async () => [await service.post(`/payments/confirm/${id}`, body, fixtures.optionsOf(cell.caller))],
   };
 };
 
-const save: Action = async ({ service, world }, cell) => {
-  const method = await world.methodOf(cell);
+const save: Action = async ({ service, fixtures }, cell) => {
+  const method = await fixtures.methodOf(cell);
   const body = {
     provider_id: cell.provider,
     provider_payment_method_token: method.providerMethodId,
-    ...world.payerFields(cell.caller, cell.payer),
+    ...fixtures.payerFields(cell.caller, cell.payer),
   };
   return {
     cell,
     method: async () => method,
     amount: nextAmount(),
-    send: async () => [await service.post('/payment-methods', body, world.optionsOf(cell.caller))],
+    send: async () => [await service.post('/payment-methods', body, fixtures.optionsOf(cell.caller))],
   };
 };
 
 const planOf = (amount: number) => ({ total_cents: amount, currency: 'USD', billing_interval: 'monthly' });
 
 /** The customer beside a method: the method's own, where the caller may name it; else the payer's. */
-const customerFor = async ({ world }: Stage, cell: Cell): Promise<string> => {
+const customerFor = async ({ fixtures }: ActionContext, cell: UseCell): Promise<string> => {
   const isOrganizations = cell.payer === 'organization' && cell.holder !== 'user';
   const own = isGuest(cell.caller) ? 'guest' : 'user';
-  const { customerId } = await world.methodOf({ ...cell, holder: isOrganizations ? 'organization' : own });
+  const { customerId } = await fixtures.methodOf({ ...cell, holder: isOrganizations ? 'organization' : own });
   return customerId;
 };
 
-const subscribe: Action = async (stage, cell) => {
-  const { service, world } = stage;
-  const method = await world.methodOf(cell);
+const subscribe: Action = async (context, cell) => {
+  const { service, fixtures } = context;
+  const method = await fixtures.methodOf(cell);
   const amount = nextAmount();
   const body = {
     ...planOf(amount),
     provider_id: cell.provider,
-    customer_id: await customerFor(stage, cell),
+    customer_id: await customerFor(context, cell),
     payment_method_id: nameOf(cell, method),
-    ...world.payerFields(cell.caller, cell.payer),
+    ...fixtures.payerFields(cell.caller, cell.payer),
   };
   return {
     cell,
     method: async () => method,
     amount,
-    send: async () => [await service.post('/subscriptions', body, world.optionsOf(cell.caller))],
+    send: async () => [await service.post('/subscriptions', body, fixtures.optionsOf(cell.caller))],
   };
 };
 
@@ -212,8 +212,8 @@ interface NewSubscription {
 }
 
 const subscriptionOf = async (
-  { service, world }: Stage,
-  { provider, payer }: Cell,
+  { service, fixtures }: ActionContext,
+  { provider, payer }: UseCell,
   { options, method, amount, fields }: NewSubscription,
 ): Promise<string> => {
   const body = {
@@ -221,7 +221,7 @@ const subscriptionOf = async (
     provider_id: provider,
     customer_id: method.customerId,
     payment_method_id: method.id,
-    ...world.payerFields('owner', payer),
+    ...fixtures.payerFields('owner', payer),
     ...fields,
   };
   return (await made(service.post('/subscriptions', body, options))).id;
@@ -234,12 +234,12 @@ interface Owing {
 
 export const TRIAL_DAYS = 31;
 
-const newOwing = async (stage: Stage, cell: Cell): Promise<Owing> => {
+const newOwing = async (context: ActionContext, cell: UseCell): Promise<Owing> => {
   const amount = nextAmount();
-  const maker: SessionCaller = cell.payer === 'organization' || isGuest(cell.caller) ? 'owner' : cell.caller;
-  const id = await subscriptionOf(stage, cell, {
-    options: stage.world.optionsOf(maker),
-    method: await stage.world.failingOf(cell),
+  const maker: SignedInCaller = cell.payer === 'organization' || isGuest(cell.caller) ? 'owner' : cell.caller;
+  const id = await subscriptionOf(context, cell, {
+    options: context.fixtures.optionsOf(maker),
+    method: await context.fixtures.failingOf(cell),
     amount,
     fields: { trial_days: TRIAL_DAYS },
   });
@@ -249,17 +249,17 @@ const newOwing = async (stage: Stage, cell: Cell): Promise<Owing> => {
 const owingFor = sharedBy(newOwing);
 
 /** A trial that ends in a charge that fails, while the clock moves on: it is past due when the cells are asked. */
-const changeMethod: Action = async (stage, cell) => {
-  const { service, world } = stage;
-  const owing = await owingFor(stage, cell);
+const changeMethod: Action = async (context, cell) => {
+  const { service, fixtures } = context;
+  const owing = await owingFor(context, cell);
   return {
     cell,
     amount: owing.amount,
-    method: () => world.methodOf(cell),
+    method: () => fixtures.methodOf(cell),
     send: async () => {
-      const body = { payment_method_id: nameOf(cell, await world.methodOf(cell)) };
+      const body = { payment_method_id: nameOf(cell, await fixtures.methodOf(cell)) };
       const path = `/subscriptions/${owing.id}`;
-      return [await service.request('PATCH', path, { ...world.optionsOf(cell.caller), body })];
+      return [await service.request('PATCH', path, { ...fixtures.optionsOf(cell.caller), body })];
     },
   };
 };
@@ -267,13 +267,13 @@ const changeMethod: Action = async (stage, cell) => {
 /** Brought to a stop while its first period runs, and asked for again when that is over. */
 const comingBack =
   (stop: 'pause' | 'cancel', comeBack: 'resume' | 'reactivate'): Action =>
-  async (stage, cell) => {
-    const { service, world } = stage;
+  async (context, cell) => {
+    const { service, fixtures } = context;
     const amount = nextAmount();
     const isDetached = cell.holder === 'deleted' && stop === 'pause';
-    const method = await (isDetached ? world.detachedOf(cell) : world.methodOf(cell));
-    const options = world.makerOf(cell);
-    const id = await subscriptionOf(stage, cell, { options, method, amount });
+    const method = await (isDetached ? fixtures.detachedOf(cell) : fixtures.methodOf(cell));
+    const options = fixtures.makerOf(cell);
+    const id = await subscriptionOf(context, cell, { options, method, amount });
     const body = stop === 'cancel' ? { cancel_at_period_end: false } : {};
     await made(service.post(`/subscriptions/${id}/${stop}`, body, options), 200);
     const path = `/subscriptions/${id}/${comeBack}`;
@@ -281,7 +281,7 @@ const comingBack =
       cell,
       method: async () => method,
       amount,
-      send: async () => [await service.post(path, {}, world.optionsOf(cell.caller))],
+      send: async () => [await service.post(path, {}, fixtures.optionsOf(cell.caller))],
     };
   };
 

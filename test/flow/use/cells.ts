@@ -16,9 +16,9 @@ export type ActionName = (typeof ACTIONS)[number];
 
 /** `in both` holds the billing role in both organizations; `removed` held it in the organization. */
 export const SESSION_CALLERS = ['owner', 'admin', 'billing', 'member', 'removed', 'stranger', 'in both'] as const;
-export type SessionCaller = (typeof SESSION_CALLERS)[number];
-export const CALLERS = [...SESSION_CALLERS, 'guest', 'guest without token'] as const;
-export type CallerName = (typeof CALLERS)[number];
+export type SignedInCaller = (typeof SESSION_CALLERS)[number];
+export const USE_CALLERS = [...SESSION_CALLERS, 'guest', 'guest without token'] as const;
+export type UseCaller = (typeof USE_CALLERS)[number];
 
 /**
  * `user`: the caller's own. `another user`: a billing member of the organization. `former member`: a user who was
@@ -50,21 +50,21 @@ export type Provider = (typeof PROVIDERS)[number];
 
 export interface Use {
   readonly action: ActionName;
-  readonly caller: CallerName;
+  readonly caller: UseCaller;
   readonly holder: Holder;
   readonly naming: Naming;
   readonly payer: Payer;
 }
 
-export interface Cell extends Use {
+export interface UseCell extends Use {
   readonly provider: Provider;
 }
 
-export const isGuest = (caller: CallerName): caller is 'guest' | 'guest without token' =>
+export const isGuest = (caller: UseCaller): caller is 'guest' | 'guest without token' =>
   caller === 'guest' || caller === 'guest without token';
 
-export const isPermitted = (caller: CallerName): boolean => PERMITTED.includes(caller);
-const PERMITTED: readonly CallerName[] = ['owner', 'admin', 'billing', 'in both'];
+export const isPermitted = (caller: UseCaller): boolean => PERMITTED.includes(caller);
+const PERMITTED: readonly UseCaller[] = ['owner', 'admin', 'billing', 'in both'];
 
 const STORES_NOTHING: readonly ActionName[] = ['create and confirm', 'save', 'subscribe'];
 const NAMES_NOTHING: readonly ActionName[] = ['resume', 'reactivate'];
@@ -106,7 +106,7 @@ export const LEFT_OUT: Readonly<Record<string, (use: Use) => boolean>> = {
 };
 
 const all: readonly Use[] = ACTIONS.flatMap((action) =>
-  CALLERS.flatMap((caller) =>
+  USE_CALLERS.flatMap((caller) =>
     HOLDERS.flatMap((holder) =>
       NAMINGS.flatMap((naming) => PAYERS.map((payer) => ({ action, caller, holder, naming, payer }))),
     ),
@@ -121,11 +121,11 @@ export const ALL_USES = all;
 const isOfThird = (index: number): boolean => Math.imul(index + 1, 0x9e3779b1) % 3 === 0;
 
 /** A third of the uses, each at one provider, the next at the next one; or every use at every provider. */
-export const cellsOf = (whole: boolean): Cell[] =>
+export const cellsOf = (whole: boolean): UseCell[] =>
   USES.filter((_, index) => whole || isOfThird(index)).flatMap((use, index) => {
     const providers = whole ? PROVIDERS : [PROVIDERS[index % PROVIDERS.length] ?? 'provider_a'];
     return providers.map((provider) => ({ ...use, provider }));
   });
 
-export const told = ({ action, caller, holder, naming, payer, provider }: Cell): string =>
+export const cellName = ({ action, caller, holder, naming, payer, provider }: UseCell): string =>
   `${action}, ${provider}: ${caller}, for ${payer === 'person' ? 'themselves' : 'the organization'}, the method of ${holder} by ${naming}`;

@@ -1,19 +1,19 @@
-import { type CallerName, type Cell, isFromBefore, isGuest, isPermitted } from './cells.ts';
+import { isFromBefore, isGuest, isPermitted, type UseCaller, type UseCell } from './cells.ts';
 
 /**
- * What a use of a method must answer, by decisions 15 (rows 1 to 8) and 2 alone: nothing of the service is asked. A
- * refusal is one answer, or the few among which the decisions leave the choice.
+ * The expected answer of a use of a method, derived from decisions 15 (rows 1 to 8) and 2 without the service's code. A
+ * refusal has one answer, or several if the decisions allow several.
  */
 export type Expected =
   | { readonly kind: 'charged' }
   /** The method is the caller's already: its record is shown, nothing is made. */
   | { readonly kind: 'shown' }
-  /** `by`: whether the service knows by itself, or the provider says so. */
-  | { readonly kind: 'refused'; readonly answers: readonly Refusal[]; readonly by: 'service' | 'provider' };
+  /** `by`: whether the service refuses the use itself, or the provider does. */
+  | { readonly kind: 'refused'; readonly answers: readonly RefusedAnswer[]; readonly by: 'service' | 'provider' };
 
-export type Refusal = `${number} ${string}`;
+export type RefusedAnswer = `${number} ${string}`;
 
-const refused = (...answers: readonly Refusal[]): Expected => ({ kind: 'refused', answers, by: 'service' });
+const refused = (...answers: readonly RefusedAnswer[]): Expected => ({ kind: 'refused', answers, by: 'service' });
 
 const NOT_FOUND = '404 RESOURCE_NOT_FOUND';
 const NO_MEMBER = '403 ORGANIZATION_ACCESS_DENIED';
@@ -21,14 +21,14 @@ const NOT_ALLOWED = '403 INSUFFICIENT_PERMISSIONS';
 const NO_METHOD = '400 PAYMENT_METHOD_REQUIRED';
 const INVALID = '400 VALIDATION_ERROR';
 
-export const expectedOf = (use: Cell): Expected =>
+export const expectedOf = (use: UseCell): Expected =>
   doorOf(use) ?? (use.naming === 'stored' ? ofStored(use) : ofNamed(use));
 
 /**
  * A caller without the right to act on the payment or subscription, or for that organization, gets that refusal
  * first.
  */
-const doorOf = ({ action, caller, payer }: Cell): Expected | undefined => {
+const doorOf = ({ action, caller, payer }: UseCell): Expected | undefined => {
   if (isGuest(caller)) {
     if (!['create and confirm', 'save', 'subscribe', 'confirm with'].includes(action)) {
       return refused('401 AUTHENTICATION_REQUIRED', '401 GUEST_NOT_ALLOWED');
@@ -42,10 +42,10 @@ const doorOf = ({ action, caller, payer }: Cell): Expected | undefined => {
   return payer === 'organization' && !isPermitted(caller) ? refused(standing(caller)) : undefined;
 };
 
-const standing = (caller: CallerName): Refusal => (caller === 'member' ? NOT_ALLOWED : NO_MEMBER);
+const standing = (caller: UseCaller): RefusedAnswer => (caller === 'member' ? NOT_ALLOWED : NO_MEMBER);
 
 /** Rows 4 to 7: the rule is asked again when a stored method is used. */
-const ofStored = (use: Cell): Expected => {
+const ofStored = (use: UseCell): Expected => {
   if (isFromBefore(use)) return refused(NO_METHOD, NOT_ALLOWED, NO_MEMBER);
   switch (use.holder) {
     case 'user':
@@ -60,7 +60,7 @@ const ofStored = (use: Cell): Expected => {
 };
 
 /** Rows 1 to 4: by our id and by the provider's, it is the same record. */
-const ofNamed = (use: Cell): Expected => {
+const ofNamed = (use: UseCell): Expected => {
   const { caller, holder } = use;
   switch (holder) {
     case 'user':
@@ -81,12 +81,12 @@ const ofNamed = (use: Cell): Expected => {
 };
 
 /** A person's own pays for that person, and for an organization where that person may. */
-const ofOwn = ({ action, payer }: Cell): Expected => {
+const ofOwn = ({ action, payer }: UseCell): Expected => {
   if (action !== 'save') return { kind: 'charged' };
   return payer === 'person' ? { kind: 'shown' } : refused(NOT_ALLOWED);
 };
 
-const ofOrganization = ({ action, caller, holder }: Cell, mayUse: boolean, pays: boolean): Expected => {
+const ofOrganization = ({ action, caller, holder }: UseCell, mayUse: boolean, pays: boolean): Expected => {
   // A guest without a token may get the refusal of the customer first.
   if (isGuest(caller)) return action === 'subscribe' ? refused(NO_MEMBER, NOT_FOUND) : refused(NO_MEMBER);
   if (!mayUse) return refused(holder === 'organization' ? standing(caller) : NO_MEMBER);
@@ -100,7 +100,7 @@ const ofOrganization = ({ action, caller, holder }: Cell, mayUse: boolean, pays:
  * By our id there is no such record. By the provider's it is an instrument that no record here has. Stripe's was
  * detached: its id looks like that of a new one, and Stripe itself refuses it.
  */
-const ofDeleted = ({ action, naming, provider }: Cell): Expected => {
+const ofDeleted = ({ action, naming, provider }: UseCell): Expected => {
   if (naming === 'our id') return refused(NOT_FOUND);
   if (action === 'subscribe' || action === 'change method') return refused(NOT_FOUND, INVALID);
   if (provider === 'provider_a') {

@@ -192,13 +192,13 @@ interface Failing {
 
 /** An attempt that a caller requests does not change the schedule of retries. */
 const fail = (unit: Unit, invoice: LedgerInvoice, { refused, byItself }: Failing): LedgerInvoice => {
-  const begun = { ...invoice, firstFailedAt: invoice.firstFailedAt ?? unit.at };
+  const dated = { ...invoice, firstFailedAt: invoice.firstFailedAt ?? unit.at };
   const subscription = subscriptionOf(unit, invoice);
-  // The first invoice of a subscription that has not begun is not tried again without a call.
+  // The first invoice of a subscription that is not active yet is retried only by a call.
   const planned = subscription.status !== 'incomplete' && (byItself || invoice.firstFailedAt === null);
   const failed = unit.documents.invoices.put({
-    ...begun,
-    nextAttemptAt: planned ? nextRetry(begun, unit.at) : invoice.nextAttemptAt,
+    ...dated,
+    nextAttemptAt: planned ? nextRetry(dated, unit.at) : invoice.nextAttemptAt,
     refusedMethodId: refused && FOR_GOOD.includes(refused.reason) ? refused.method.id : null,
   });
   unit.announce({ kind: 'invoice.payment_failed', invoice: failed });

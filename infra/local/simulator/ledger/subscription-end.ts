@@ -30,7 +30,7 @@ export const endSubscription = (
 
 const HOUR_MS = 3_600_000;
 
-/** Runs when the time for the first charge is over; the subscription may have begun or expired since. */
+/** Runs when the time for the first charge is over; the subscription may have become active or expired since. */
 export const expireSubscription = (unit: Unit, subscriptionId: string): void => {
   const subscription = unit.documents.subscriptions.get(unit.slot, subscriptionId);
   if (subscription?.status !== 'incomplete') return;

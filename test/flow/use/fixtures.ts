@@ -1,24 +1,25 @@
 import { expect } from 'vitest';
-import { DAY, signIn, type User } from '../flow.ts';
+import { DAY_SECONDS } from '../../builders/seconds.ts';
+import { signIn, type User } from '../flow.ts';
 import type { ParsedJson, RequestOptions, TestHost } from '../host.ts';
 import { saveMethod } from '../payers.ts';
-import { type Cell, type Holder, isGuest, type Payer, type Provider, SESSION_CALLERS } from './cells.ts';
+import { type Holder, isGuest, type Payer, type Provider, SESSION_CALLERS, type UseCell } from './cells.ts';
 
 /** The people, organizations and saved methods of the matrix of use. */
-export interface World {
+export interface UseFixtures {
   readonly organizationId: string;
-  readonly optionsOf: (caller: Cell['caller']) => RequestOptions;
-  /** What a create of that caller says of its payer. */
-  readonly payerFields: (caller: Cell['caller'], payer: Payer) => Record<string, unknown>;
-  /** Who could store that method, or make a record for that payer. */
-  readonly makerOf: (cell: Cell) => RequestOptions;
-  readonly methodOf: (cell: Pick<Cell, 'caller' | 'holder' | 'payer' | 'provider'>) => Promise<Method>;
+  readonly optionsOf: (caller: UseCell['caller']) => RequestOptions;
+  /** The fields that name the payer in a create by that caller. */
+  readonly payerFields: (caller: UseCell['caller'], payer: Payer) => Record<string, unknown>;
+  /** The user who may store that method, or create a record for that payer. */
+  readonly makerOf: (cell: UseCell) => RequestOptions;
+  readonly methodOf: (cell: Pick<UseCell, 'caller' | 'holder' | 'payer' | 'provider'>) => Promise<Method>;
   /** Detached by the provider before the cells are asked; of a subscription that is live, and so cannot be deleted. */
-  readonly detachedOf: (cell: Pick<Cell, 'caller' | 'payer' | 'provider'>) => Promise<Method>;
+  readonly detachedOf: (cell: Pick<UseCell, 'caller' | 'payer' | 'provider'>) => Promise<Method>;
   /** Can be saved, and is declined when it is charged. */
-  readonly failingOf: (cell: Pick<Cell, 'caller' | 'payer' | 'provider'>) => Promise<Method>;
+  readonly failingOf: (cell: Pick<UseCell, 'caller' | 'payer' | 'provider'>) => Promise<Method>;
   readonly meetGuests: () => Promise<void>;
-  /** The methods that are to be deleted are, and the former member is removed. */
+  /** Deletes the methods of the `deleted` column, and removes the former member. */
   readonly end: () => Promise<void>;
 }
 
@@ -34,9 +35,9 @@ const TOKENS: Readonly<Record<Provider, { readonly pays: string; readonly fails:
   provider_c: { pays: 'cnon:card-nonce-ok', fails: 'cnon:card-nonce-sim-fail-on-charge' },
 };
 
-export const buildWorld = async (service: TestHost): Promise<World> => {
+export const createUseFixtures = async (service: TestHost): Promise<UseFixtures> => {
   const people = await peopleOf(service);
-  const organizationId = await organizationOf(service, people.owner, {
+  const organizationId = await createOrganizationWith(service, people.owner, {
     admin: 'admin',
     billing: 'billing',
     member: 'member',
@@ -44,7 +45,7 @@ export const buildWorld = async (service: TestHost): Promise<World> => {
     lender: 'billing',
     'in both': 'billing',
   });
-  const otherId = await organizationOf(service, people['other owner'], { 'in both': 'billing' });
+  const otherId = await createOrganizationWith(service, people['other owner'], { 'in both': 'billing' });
   const known = new Map<string, Promise<Method>>();
   /** Saved when the first cell asks for it. */
   const save = (key: string, provider: Provider, { options, fields }: Saver): Promise<Method> => {
@@ -67,9 +68,9 @@ export const buildWorld = async (service: TestHost): Promise<World> => {
 
   let guest: RequestOptions = {};
   let anotherGuest: RequestOptions = {};
-  const payerKey = ({ caller, payer }: Pick<Cell, 'caller' | 'payer'>): string =>
+  const payerKey = ({ caller, payer }: Pick<UseCell, 'caller' | 'payer'>): string =>
     payer === 'organization' ? 'organization' : isGuest(caller) ? 'owner' : caller;
-  const keyOf = ({ caller, holder, payer }: Pick<Cell, 'caller' | 'holder' | 'payer'>): string => {
+  const keyOf = ({ caller, holder, payer }: Pick<UseCell, 'caller' | 'holder' | 'payer'>): string => {
     const keys: Record<Holder, string> = {
       user: caller,
       'another user': 'lender',
@@ -82,7 +83,7 @@ export const buildWorld = async (service: TestHost): Promise<World> => {
     };
     return keys[holder];
   };
-  const optionsOf = (caller: Cell['caller']): RequestOptions => {
+  const optionsOf = (caller: UseCell['caller']): RequestOptions => {
     if (caller === 'guest without token') return {};
     return caller === 'guest' ? guest : people[caller].options;
   };
@@ -141,7 +142,7 @@ type PersonName = (typeof PEOPLE)[number];
 
 const personNamed = (name: string): PersonName => {
   const person = PEOPLE.find((one) => one === name);
-  if (!person) throw new Error(`nobody is called ${name}`);
+  if (!person) throw new Error(`no person is called ${name}`);
   return person;
 };
 
@@ -152,7 +153,7 @@ const peopleOf = async (service: TestHost): Promise<People> => {
   const named = await Promise.all(
     PEOPLE.map(async (name) => {
       const email = `${name.replaceAll(' ', '.')}@example.com`;
-      return [name, { ...(await signIn(service, { email, expires_in: 366 * DAY })), email }] as const;
+      return [name, { ...(await signIn(service, { email, expires_in: 366 * DAY_SECONDS })), email }] as const;
     }),
   );
   return Object.fromEntries(named) as unknown as People;
@@ -160,7 +161,7 @@ const peopleOf = async (service: TestHost): Promise<People> => {
 
 const emailOf = (name: string): string => `${name.replaceAll(' ', '.')}@example.com`;
 
-const organizationOf = async (
+const createOrganizationWith = async (
   service: TestHost,
   owner: User,
   roles: Readonly<Partial<Record<PersonName, string>>>,

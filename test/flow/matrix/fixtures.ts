@@ -3,17 +3,17 @@ import type { RequestOptions, TestHost } from '../host.ts';
 import type { CallerName, Column } from './tables.ts';
 
 /** Two organizations, their people, strangers and guests; and records of every kind in every column. */
-export interface World {
+export interface MatrixFixtures {
   readonly organizationId: string;
   readonly anotherOrganizationId: string;
-  readonly callers: Readonly<Record<CallerName, Caller>>;
-  /** The user who may make a record in that column for that caller. */
-  readonly makerOf: (caller: CallerName, column: Column) => Maker;
+  readonly callers: Readonly<Record<CallerName, CallerCredentials>>;
+  /** The user who may create a record in that column for that caller. */
+  readonly makerOf: (caller: CallerName, column: Column) => RecordCreator;
   readonly userIdOf: (name: CallerName) => string;
 }
 
 /** The ways in which a caller can say who it is; a session has three. */
-export interface Caller {
+export interface CallerCredentials {
   readonly carriers: readonly Carrier[];
   readonly guestData?: { readonly email: string; readonly name: string };
 }
@@ -24,7 +24,7 @@ export interface Carrier {
   readonly query: Readonly<Record<string, string>>;
 }
 
-export interface Maker {
+export interface RecordCreator {
   readonly options: RequestOptions;
   readonly fields: Readonly<Record<string, unknown>>;
 }
@@ -59,7 +59,7 @@ type PersonName = (typeof PEOPLE)[number];
 
 const isPerson = (name: CallerName): name is PersonName => PEOPLE.some((person) => person === name);
 
-export const buildWorld = async (service: TestHost): Promise<World> => {
+export const createMatrixFixtures = async (service: TestHost): Promise<MatrixFixtures> => {
   const person = async (name: string, isAdmin = false, expiresIn?: number): Promise<Person> => {
     const email = `${name.replaceAll(/\W/g, '.')}@example.com`;
     const session = await service.session({
@@ -76,14 +76,18 @@ export const buildWorld = async (service: TestHost): Promise<World> => {
   const stranger = await person('stranger');
   const expired = await person('expired', false, 1);
   await service.advance(2);
-  const organizationId = await organizationOf(service, people.owner, people);
-  const anotherOrganizationId = await organizationOf(service, people['owner of another organization'], undefined);
+  const organizationId = await createStaffedOrganization(service, people.owner, people);
+  const anotherOrganizationId = await createStaffedOrganization(
+    service,
+    people['owner of another organization'],
+    undefined,
+  );
   const [guest, otherGuest] = await Promise.all([
     guestOf(service, 'gina@example.com'),
     guestOf(service, 'otto@example.com'),
   ]);
 
-  const callers: Record<CallerName, Caller> = {
+  const callers: Record<CallerName, CallerCredentials> = {
     anonymous: { carriers: plain('no credential') },
     'bad session': { carriers: carriersOf('no-such-session', 'no-such-token') },
     'expired session': { carriers: carriersOf(expired.session, expired.token) },
@@ -92,11 +96,11 @@ export const buildWorld = async (service: TestHost): Promise<World> => {
     "other's guest token": { carriers: plain('X-Guest-Token', { 'x-guest-token': otherGuest }) },
     ...(Object.fromEntries(
       PEOPLE.map((name) => [name, { carriers: carriersOf(people[name].session, people[name].token) }]),
-    ) as Record<PersonName, Caller>),
+    ) as Record<PersonName, CallerCredentials>),
   };
 
-  const makerOf = (caller: CallerName, column: Column): Maker => {
-    const by = (session: string, fields = {}): Maker => ({ options: { session }, fields });
+  const makerOf = (caller: CallerName, column: Column): RecordCreator => {
+    const by = (session: string, fields = {}): RecordCreator => ({ options: { session }, fields });
     switch (column) {
       case 'own':
         return by(isPerson(caller) ? people[caller].session : stranger.session);
@@ -115,7 +119,7 @@ export const buildWorld = async (service: TestHost): Promise<World> => {
 };
 
 /** An organization of that owner, with a member in every other role where people are given. */
-export const organizationOf = async (
+export const createStaffedOrganization = async (
   service: TestHost,
   owner: Pick<Person, 'session'>,
   people: Readonly<Partial<Record<PersonName, Pick<Person, 'email'>>>> | undefined,

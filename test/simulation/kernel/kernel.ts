@@ -1,0 +1,263 @@
+import type { TimedWork } from '../../../infra/local/machine/clock.ts';
+import { currentInvocation, type Invocation } from './invocation.ts';
+import { EPOCH, realTurn, releaseOutsideWork } from './platform.ts';
+import { createPrng, type Prng } from './prng.ts';
+import { type Counts, countsOf, type Tally } from './statistics.ts';
+import type { Fault, StepRequest } from './step.ts';
+import { createTimers, type Timers } from './timers.ts';
+import type { Trace } from './trace.ts';
+import { CALM, drawWeather, type Weather } from './weather.ts';
+
+/**
+ * The seeded scheduler of a run. It owns time, chance and every step. It moves only when everything in the process waits
+ * for a step or a timer, and then runs exactly one of them.
+ */
+export interface Kernel {
+  /** Epoch ms, the true time. */
+  now(): number;
+  readonly timers: Timers;
+  /** The weather of now: calm once `calmDown` was called. */
+  weather(): Weather;
+  /** A sequence of its own for a part of the simulation. */
+  prng(label: string): Prng;
+  /** Waits until the scheduler picks the call, and carries it out or lets it fail. */
+  step<T>(request: StepRequest<T>): Promise<T>;
+  note(text: string): void;
+  /** Work of the services of AWS and of the providers that becomes due by the clock. */
+  register(work: TimedWork): void;
+  /** Ends faults, kills, delays and skews for good. */
+  calmDown(): void;
+  /** Runs until the promise settles. @throws StuckError */
+  driveUntil<T>(work: Promise<T>): Promise<T>;
+  /** Runs until nothing is due within `horizonMs`. @throws StuckError */
+  driveToRest(horizonMs: number): Promise<void>;
+  counts(): Counts;
+  /** The names of the faults, kills and delays that happened. */
+  events(): readonly string[];
+}
+
+export interface KernelOptions {
+  readonly seed: number;
+  readonly trace: Trace;
+  /** Names of faults, kills and delays that do not happen: see `Switches`. */
+  readonly off: ReadonlySet<string>;
+  /** Draws the weather by default. */
+  readonly weather?: Weather | undefined;
+}
+
+/** The run does not end: a loop without an end, or a promise that nothing settles. */
+class StuckError extends Error {}
+
+interface NamedFault extends Fault<unknown> {
+  readonly name: string;
+}
+
+interface Pending {
+  readonly order: number;
+  readonly request: StepRequest<unknown>;
+  readonly invocation: Invocation | undefined;
+  readonly resolve: (result: unknown) => void;
+  readonly reject: (error: unknown) => void;
+  readyAt: number;
+  delayed: boolean;
+}
+
+/** Several times as many as the longest runs take. */
+const MOST_STEPS = 30_000;
+const MOST_STEPS_TO_REST = 6_000;
+const MOST_REST_MS = 30 * 86_400_000;
+const MOST_TURNS = 20_000;
+/** Between two looks for due work while steps are waiting. */
+const LOOK_EVERY = 50;
+const SHORTEST_DELAY_MS = 5;
+
+export const createKernel = ({ seed, trace, off, weather }: KernelOptions): Kernel => {
+  const root = createPrng(`seed ${seed}`);
+  const order = root.fork('order');
+  const fate = root.fork('fate');
+  let sky = weather ?? drawWeather(root.fork('weather'));
+  let elapsed = 0;
+  let pending: Pending[] = [];
+  let steps = 0;
+  let events = 0;
+  const happened: string[] = [];
+  let lookAt = 0;
+  /** Counts the steps that were asked for. */
+  let started = 0;
+  const works: TimedWork[] = [];
+  const tally: Tally = { steps: 0, kills: 0, delays: 0, faults: new Map(), reached: new Set(), killedAfter: new Set() };
+  const now = (): number => EPOCH + elapsed;
+  const timers = createTimers(now);
+  const note = (text: string): void => trace.line(elapsed, text);
+  /** Each thing that goes wrong has a number, by which it can be switched off. */
+  const happens = (kind: string): boolean => {
+    events += 1;
+    const name = `${kind} ${events}`;
+    if (off.has(name)) return false;
+    happened.push(name);
+    return true;
+  };
+
+  const drain = async (): Promise<void> => {
+    for (let turns = 0; ; turns += 1) {
+      if (turns > MOST_TURNS) throw new StuckError('the work of one moment does not end');
+      await realTurn();
+      if (!timers.runImmediates() && !releaseOutsideWork()) return;
+    }
+  };
+
+  const choose = (): Pending | undefined => {
+    const ready = pending.filter(({ readyAt }) => readyAt <= now());
+    return ready.length === 0 ? undefined : order.pick(ready);
+  };
+
+  const isDelayed = (picked: Pending, what: string): boolean => {
+    if (picked.delayed || !fate.chance(sky.delays) || !happens('delay')) return false;
+    picked.delayed = true;
+    const ms = Math.round(SHORTEST_DELAY_MS * (sky.longestDelayMs / SHORTEST_DELAY_MS) ** fate.next());
+    picked.readyAt = now() + ms;
+    tally.delays += 1;
+    note(`${what}: delayed by ${ms} ms (delay ${events})`);
+    return true;
+  };
+  const begin = (picked: Pending): void => {
+    const { request, invocation } = picked;
+    const what = `${labelOf(invocation)} → ${request.place} ${request.call}${request.about ? ` ${request.about}` : ''}`;
+    if (isDelayed(picked, what)) return;
+    pending.splice(pending.indexOf(picked), 1);
+    const site = `${invocation?.functionId ?? 'outside'} ${request.place} ${request.call}`;
+    tally.steps += 1;
+    tally.reached.add(site);
+    const number = tally.steps;
+    const fault = faultOf(request);
+    const kill = invocation !== undefined && fate.chance(sky.kills) && happens('kill') ? `kill ${events}` : undefined;
+    if (fault) tally.faults.set(fault.kind, (tally.faults.get(fault.kind) ?? 0) + 1);
+    note(`${number} ${what}${fault ? `: ${fault.name}` : ''}`);
+    const ended = (outcome: string, settle: () => void): void => {
+      note(`${number} ${outcome}${kill === undefined ? '' : `; ${labelOf(invocation)} is killed (${kill})`}`);
+      if (kill === undefined) {
+        if (invocation?.stopped === undefined) settle();
+        return;
+      }
+      tally.kills += 1;
+      tally.killedAfter.add(site);
+      invocation?.stop('killed');
+    };
+    (fault ? fault.carryOut(request.run) : request.run()).then(
+      (result) => ended(request.outcome?.(result) ?? 'done', () => picked.resolve(result)),
+      (error: unknown) => ended(`failed: ${nameOf(error)}`, () => picked.reject(error)),
+    );
+  };
+  const faultOf = ({ place, faults }: StepRequest<unknown>): NamedFault | undefined => {
+    const allowed = fate.chance(sky.faults[place]) ? faults.filter(({ kind }) => sky.allows(kind)) : [];
+    if (allowed.length === 0) return undefined;
+    const drawn = fate.weighted(allowed);
+    return happens(drawn.kind) ? { ...drawn, name: `${drawn.kind} ${events}` } : undefined;
+  };
+
+  /** Starts the work that is due. @returns when the next work is due */
+  const runWorks = async (): Promise<number> => {
+    let next = Number.POSITIVE_INFINITY;
+    for (const work of works) {
+      let due = await work.nextDueAt();
+      if (due !== undefined && due <= now()) {
+        await work.runDue();
+        await drain();
+        due = await work.nextDueAt();
+      }
+      next = Math.min(next, due ?? next);
+    }
+    lookAt = steps + LOOK_EVERY;
+    return next;
+  };
+  /** Passes time until something happens. @returns false where nothing does until `latest` */
+  const pass = async (latest: number): Promise<boolean> => {
+    const before = started;
+    const workDue = await runWorks();
+    await drain();
+    if (started > before) return true;
+    const moment = Math.min(workDue, timers.nextDueAt() ?? workDue, ...pending.map(({ readyAt }) => readyAt));
+    if (moment > latest || moment === Number.POSITIVE_INFINITY) return false;
+    // Work that is due and cannot start yet waits for a place that something else gives free.
+    elapsed = Math.max(elapsed + 1, moment - EPOCH);
+    return true;
+  };
+
+  /** Runs the next step or timer. @returns false where nothing is left until `latest` */
+  const advance = async (latest: number): Promise<boolean> => {
+    await drain();
+    if (pending.some(isStopped)) pending = pending.filter((one) => !isStopped(one));
+    if (timers.runDue()) return true;
+    if (steps >= lookAt) {
+      await runWorks();
+      return true;
+    }
+    const picked = choose();
+    if (!picked) return pass(latest);
+    steps += 1;
+    if (steps > MOST_STEPS) throw new StuckError(`more than ${MOST_STEPS} steps`);
+    elapsed += order.int(0, 8);
+    begin(picked);
+    return true;
+  };
+
+  return {
+    now,
+    timers,
+    weather: () => sky,
+    prng: (label) => root.fork(label),
+    step: (request) =>
+      new Promise((resolve, reject) => {
+        const invocation = currentInvocation();
+        if (invocation?.stopped !== undefined) return;
+        started += 1;
+        pending.push({
+          order: pending.length,
+          request: request as StepRequest<unknown>,
+          invocation,
+          resolve: resolve as (result: unknown) => void,
+          reject,
+          readyAt: now(),
+          delayed: false,
+        });
+      }),
+    note,
+    register: (work) => void works.push(work),
+    calmDown: () => {
+      sky = CALM;
+      for (const one of pending) one.readyAt = Math.min(one.readyAt, now());
+    },
+    driveUntil: async (work) => {
+      let settled = false;
+      const end = (): void => {
+        settled = true;
+      };
+      work.then(end, end);
+      while (!settled) {
+        if (!(await advance(Number.POSITIVE_INFINITY)) && !settled) {
+          await drain();
+          if (!settled) throw new StuckError('an operation waits for something that never happens');
+        }
+      }
+      return work;
+    },
+    driveToRest: async (horizonMs) => {
+      const [end, mostSteps] = [now() + MOST_REST_MS, steps + MOST_STEPS_TO_REST];
+      while (await advance(now() + horizonMs)) {
+        if (now() > end || steps > mostSteps)
+          throw new StuckError('the service does not come to rest: work is due again and again');
+      }
+    },
+    counts: () => countsOf(tally),
+    events: () => happened,
+  };
+};
+
+const isStopped = ({ invocation }: Pending): boolean => invocation?.stopped !== undefined;
+
+const labelOf = (invocation: Invocation | undefined): string => invocation?.label ?? 'outside';
+
+const nameOf = (error: unknown): string => {
+  if (!(error instanceof Error)) return String(error);
+  return 'code' in error && typeof error.code === 'string' ? `${error.name} ${error.code}` : error.name;
+};

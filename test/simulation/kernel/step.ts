@@ -1,0 +1,71 @@
+/**
+ * A step is one call that leaves a function, a client or a provider: to the table, a provider, a queue, the bus, the
+ * identity service, a webhook target, the gateway, or the start of a function. It waits until the scheduler picks it.
+ */
+export const PLACES = ['table', 'provider', 'queue', 'bus', 'identity', 'target', 'gateway', 'start'] as const;
+export type Place = (typeof PLACES)[number];
+
+export interface StepRequest<T> {
+  readonly place: Place;
+  /** The call in words, without ids: `UpdateItem PAY`. With the function's name it is the call site. */
+  readonly call: string;
+  /** Ids and other details, for the trace only. */
+  readonly about?: string;
+  /** Carries the call out. */
+  readonly run: () => Promise<T>;
+  /** What the real place may do wrong. */
+  readonly faults: readonly Fault<T>[];
+  /** The result in words, for the trace. */
+  readonly outcome?: (result: T) => string;
+}
+
+/** One way in which a call goes wrong. */
+export interface Fault<T> {
+  /** In plain words: `answer lost`. A seed switches each kind on or off as a whole. */
+  readonly kind: string;
+  readonly weight: number;
+  /** Runs the call never, once or twice, and returns, throws, or never settles (silence). */
+  readonly carryOut: (run: () => Promise<T>) => Promise<T>;
+}
+
+export const refusedWith = <T>(kind: string, error: () => unknown, weight = 1): Fault<T> => ({
+  kind,
+  weight,
+  carryOut: async () => {
+    throw error();
+  },
+});
+
+export const lostWith = <T>(kind: string, error: () => unknown, weight = 1): Fault<T> => ({
+  kind,
+  weight,
+  carryOut: async (run) => {
+    await run();
+    throw error();
+  },
+});
+
+/** The caller's own time-out ends the wait. */
+export const silentBefore = <T>(weight = 1): Fault<T> => ({
+  kind: 'no answer and no effect',
+  weight,
+  carryOut: () => new Promise(() => undefined),
+});
+
+export const silentAfter = <T>(weight = 1): Fault<T> => ({
+  kind: 'no answer after the effect',
+  weight,
+  carryOut: async (run) => {
+    await run();
+    return new Promise(() => undefined);
+  },
+});
+
+export const carriedOutTwice = <T>(kind: string, weight = 1): Fault<T> => ({
+  kind,
+  weight,
+  carryOut: async (run) => {
+    await run();
+    return run();
+  },
+});

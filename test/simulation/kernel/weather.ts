@@ -1,0 +1,114 @@
+import type { Prng } from './prng.ts';
+import type { Place } from './step.ts';
+
+/**
+ * How hostile a run is. Each seed draws its own weather: some runs have no fault at all, some only one kind of it, so that
+ * rare combinations are reached that a mix of everything would hide.
+ */
+export interface Weather {
+  /** The probability that a step goes wrong, by place. */
+  readonly faults: Readonly<Record<Place, number>>;
+  /** The probability that a step is delayed. */
+  readonly delays: number;
+  /** Longest delay of a step, ms. */
+  readonly longestDelayMs: number;
+  /** The probability that the function is killed after a step. */
+  readonly kills: number;
+  /** The probability that a function starts in a new instance although an idle one exists. */
+  readonly freshInstances: number;
+  /** The probability that a message or batch is given to two invocations. */
+  readonly doubleStarts: number;
+  /** Clocks of instances differ from the true time by up to this, ms. */
+  readonly clockSkewMs: number;
+  /** Reads of an index see the table as it was up to this long ago, ms; 0: at once. */
+  readonly indexLagMs: number;
+  /** The probability per operation that the stream is given to its consumers again. */
+  readonly replays: number;
+  /** How the providers send their webhooks: `delay` is an hour. */
+  readonly providerWebhooks: 'normal' | 'duplicate' | 'reorder' | 'delay';
+  /** A provider that answers no call for a time. */
+  readonly outage: Outage | undefined;
+  /** Longest pause of a client between two operations, ms. */
+  readonly longestPauseMs: number;
+  /** How long the weather stays as it is after the last operation, ms. */
+  readonly lastsMs: number;
+  /** Whether faults of this kind occur in this run. */
+  readonly allows: (kind: string) => boolean;
+}
+
+const SHORT_PAUSE_MS = 5_000;
+const DAY_MS = 86_400_000;
+const CALM_PLACES = { table: 0, provider: 0, queue: 0, bus: 0, identity: 0, target: 0, gateway: 0, start: 0 } as const;
+
+export interface Outage {
+  readonly adapter: 'stripe' | 'paypal' | 'square';
+  /** Ms since the start of the run. */
+  readonly from: number;
+  readonly until: number;
+}
+
+/** Nothing goes wrong. */
+export const CALM: Weather = {
+  faults: CALM_PLACES,
+  delays: 0,
+  longestDelayMs: 0,
+  kills: 0,
+  freshInstances: 0,
+  doubleStarts: 0,
+  clockSkewMs: 0,
+  indexLagMs: 0,
+  replays: 0,
+  providerWebhooks: 'normal',
+  outage: undefined,
+  longestPauseMs: SHORT_PAUSE_MS,
+  lastsMs: 0,
+  allows: () => false,
+};
+
+export const drawWeather = (prng: Prng): Weather => {
+  if (prng.chance(0.05)) return CALM;
+  const level = (most: number, present = 0.6): number => (prng.chance(present) ? most * prng.next() ** 2 : 0);
+  const kinds = new Map<string, boolean>();
+  const share = prng.pick([0.3, 0.6, 1]);
+  const ofKinds = prng.fork('kinds');
+  return {
+    faults: {
+      table: level(0.15),
+      provider: level(0.5),
+      queue: level(0.2),
+      bus: level(0.3),
+      identity: level(0.05),
+      target: level(0.3),
+      gateway: level(0.15),
+      start: level(0.1),
+    },
+    delays: level(0.3),
+    longestDelayMs: prng.pick([50, 1_000, 10_000, 60_000]),
+    kills: level(0.15),
+    freshInstances: level(0.2),
+    doubleStarts: level(0.2),
+    clockSkewMs: prng.pick([0, 0, 200, 2_000]),
+    indexLagMs: prng.pick([0, 0, 500, 5_000]),
+    replays: level(0.1, 0.3),
+    providerWebhooks: prng.pick(['normal', 'normal', 'duplicate', 'reorder', 'delay']),
+    outage: prng.chance(0.15) ? drawOutage(prng) : undefined,
+    lastsMs: prng.pick([0, 1_000, 60_000, 900_000]),
+    longestPauseMs: prng.pick([SHORT_PAUSE_MS, SHORT_PAUSE_MS, 60_000, 7_200_000]),
+    allows: (kind) => {
+      const known = kinds.get(kind);
+      if (known !== undefined) return known;
+      const drawn = ofKinds.fork(kind).chance(share);
+      kinds.set(kind, drawn);
+      return drawn;
+    },
+  };
+};
+
+const drawOutage = (prng: Prng): Outage => {
+  const from = prng.int(0, 60_000);
+  return {
+    adapter: prng.pick(['stripe', 'stripe', 'paypal', 'square']),
+    from,
+    until: from + Math.round(1_000 * (DAY_MS / 1_000) ** prng.next()),
+  };
+};

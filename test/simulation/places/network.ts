@@ -1,0 +1,246 @@
+import { Buffer } from 'node:buffer';
+import type { IncomingMessage } from 'node:http';
+import type { HostParts } from '../../../infra/local/host/assemble.ts';
+import type { Kernel } from '../kernel/kernel.ts';
+import { EPOCH } from '../kernel/platform.ts';
+import {
+  carriedOutTwice,
+  type Fault,
+  lostWith,
+  type Place,
+  refusedWith,
+  silentAfter,
+  silentBefore,
+} from '../kernel/step.ts';
+
+/**
+ * Every HTTP call of the run: functions call providers, AWS, the identity service and webhook targets;
+ * providers and clients call the gateway. Nothing leaves the process.
+ */
+export interface Sent {
+  readonly method: string;
+  readonly url: string;
+  /** Lower-case names. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  /** The caller's own address; loopback by default. */
+  readonly address?: string;
+}
+
+export interface Received {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | string[]>>;
+  readonly body: string;
+}
+
+export type Send = (sent: Sent) => Promise<Received>;
+
+/** As a socket fails. */
+export class NetworkError extends Error {
+  readonly code: string;
+  constructor(code: string) {
+    super(code);
+    this.name = 'Error';
+    this.code = code;
+  }
+}
+
+/** Where the service and the stand-ins of its host are reached. */
+export const BASE_URL = 'http://127.0.0.1:3000';
+const LOCAL = '/_local';
+
+export const createNetwork = (kernel: Kernel, parts: () => HostParts): Send => {
+  const local = localSender(parts);
+  return (sent) => {
+    const url = new URL(sent.url);
+    const { place, call, faults } = targetOf(sent, url, local);
+    const isAway = (): boolean => place === 'provider' && isInOutage(kernel, url);
+    return kernel.step<Received>({
+      place,
+      call,
+      about: url.pathname,
+      run: async () => {
+        if (isAway()) throw new NetworkError('ECONNREFUSED');
+        return place === 'gateway' ? toGateway(parts(), sent, url) : local(sent, url);
+      },
+      faults,
+      outcome: ({ status }) => `answered ${status}`,
+    });
+  };
+};
+
+const isInOutage = (kernel: Kernel, { pathname }: URL): boolean => {
+  const { outage } = kernel.weather();
+  const elapsed = kernel.now() - EPOCH;
+  if (!outage || elapsed < outage.from || elapsed > outage.until) return false;
+  return pathname.startsWith(`${LOCAL}/providers/${outage.adapter}/`);
+};
+
+interface Target {
+  readonly place: Place;
+  readonly call: string;
+  readonly faults: readonly Fault<Received>[];
+}
+
+type LocalSender = (sent: Sent, url: URL) => Promise<Received>;
+
+const targetOf = (sent: Sent, { pathname }: URL, local: LocalSender): Target => {
+  const call = `${sent.method} ${withoutIds(pathname.replace(/^\/_local\/(?:providers|identity-service|sink)/, ''))}`;
+  if (pathname.startsWith(`${LOCAL}/providers/`))
+    return { place: 'provider', call, faults: providerFaults(sent, local) };
+  if (pathname.startsWith(`${LOCAL}/identity-service`)) return { place: 'identity', call, faults: IDENTITY_FAULTS };
+  if (pathname.startsWith(`${LOCAL}/sink/`)) return { place: 'target', call, faults: TARGET_FAULTS };
+  if (pathname.startsWith(`${LOCAL}/aws`)) return awsTarget(sent);
+  return { place: 'gateway', call, faults: GATEWAY_FAULTS };
+};
+
+/** Segments that carry a digit, and so are no word of the route. */
+const withoutIds = (path: string): string =>
+  path.replaceAll(/\/(?=[^/]*\d)(?!v\d+(?:\/|$))(?!provider_)[^/]+/g, '/:id');
+
+const answer = (status: number, body: unknown): Received => ({
+  status,
+  headers: { 'content-type': 'application/json' },
+  body: JSON.stringify(body),
+});
+
+const answeredWith = (kind: string, received: Received): Fault<Received> => ({
+  kind,
+  weight: 1,
+  carryOut: async () => received,
+});
+
+const unsent = refusedWith<Received>('connection refused', () => new NetworkError('ECONNREFUSED'));
+const reset = lostWith<Received>('answer lost', () => new NetworkError('ECONNRESET'), 2);
+
+/** The vendor's own answer to a failure: its fault rule strikes the next call. */
+const vendorFault = (
+  action: string,
+  kind: string,
+  { sent, local }: { sent: Sent; local: LocalSender },
+): Fault<Received> => ({
+  kind,
+  weight: 1,
+  carryOut: async (run) => {
+    await control(local, 'POST', JSON.stringify({ action, method: sent.method, times: 1 }));
+    try {
+      return await run();
+    } finally {
+      await control(local, 'DELETE', '');
+    }
+  },
+});
+
+const control = (local: LocalSender, method: string, body: string): Promise<Received> => {
+  const url = new URL(`${BASE_URL}${LOCAL}/simulator/faults`);
+  return local({ method, url: url.href, headers: { 'content-type': 'application/json' }, body }, url);
+};
+
+const providerFaults = (sent: Sent, local: LocalSender): readonly Fault<Received>[] => [
+  unsent,
+  reset,
+  silentBefore(),
+  silentAfter(2),
+  vendorFault('error_500', 'provider answers 500', { sent, local }),
+  vendorFault('rate_limit', 'provider answers 429', { sent, local }),
+  vendorFault('malformed', 'answer malformed after the effect', { sent, local }),
+];
+
+const IDENTITY_FAULTS: readonly Fault<Received>[] = [
+  unsent,
+  silentBefore(),
+  answeredWith('identity service answers 503', answer(503, { error: 'unavailable' })),
+];
+
+const TARGET_FAULTS: readonly Fault<Received>[] = [
+  unsent,
+  reset,
+  silentBefore(),
+  silentAfter(),
+  answeredWith('target answers 500', answer(500, { error: 'failed' })),
+];
+
+const GATEWAY_FAULTS: readonly Fault<Received>[] = [
+  unsent,
+  reset,
+  answeredWith('gateway answers 503', answer(503, { message: 'Service Unavailable' })),
+];
+
+const awsTarget = (sent: Sent): Target => {
+  const [service = '', operation = ''] = (sent.headers['x-amz-target'] ?? '').split('.');
+  const common = [
+    unsent,
+    reset,
+    carriedOutTwice<Received>('carried out twice'),
+    answeredWith('AWS answers 500', answer(500, { __type: 'InternalFailure', message: 'internal failure' })),
+    answeredWith('throttled', answer(400, { __type: 'ThrottlingException', message: 'Rate exceeded' })),
+  ];
+  if (service === 'AWSEvents') return { place: 'bus', call: operation, faults: [...common, partOfEvents(sent)] };
+  const queue = queueOf(sent);
+  const faults = operation === 'SendMessageBatch' ? [...common, partOfMessages(sent)] : common;
+  return { place: 'queue', call: `${operation} ${queue}`, faults };
+};
+
+const queueOf = ({ body }: Sent): string =>
+  String(JSON.parse(body).QueueUrl ?? '')
+    .split('/')
+    .at(-1) ?? '';
+
+/** The bus accepts all but the last event of a request. */
+const partOfEvents = (sent: Sent): Fault<Received> => ({
+  kind: 'bus refuses a part',
+  weight: 1,
+  carryOut: async (run) => {
+    const received = await run();
+    const { Entries: entries = [] }: { Entries?: unknown[] } = JSON.parse(received.body);
+    const refused = { ErrorCode: 'InternalFailure', ErrorMessage: 'internal failure' };
+    // The refused event was published all the same: the bus delivers at least once.
+    return sent.body === ''
+      ? received
+      : answer(200, { FailedEntryCount: 1, Entries: [...entries.slice(0, -1), refused] });
+  },
+});
+
+const partOfMessages = (sent: Sent): Fault<Received> => ({
+  kind: 'queue refuses a part',
+  weight: 1,
+  carryOut: async (run) => {
+    const received = await run();
+    const { Successful = [] }: { Successful?: { Id: string }[] } = JSON.parse(received.body);
+    const last = Successful.at(-1);
+    if (!last || sent.body === '') return received;
+    const failed = { Id: last.Id, SenderFault: false, Code: 'InternalError', Message: 'internal error' };
+    return answer(200, { Successful: Successful.slice(0, -1), Failed: [failed] });
+  },
+});
+
+const localSender =
+  (parts: () => HostParts): LocalSender =>
+  async (sent, url) => {
+    const received = await parts().local({
+      method: sent.method,
+      path: url.pathname.slice(LOCAL.length),
+      query: url.searchParams,
+      headers: sent.headers,
+      body: Buffer.from(sent.body),
+      signal: NEVER,
+    });
+    if (!received) throw new NetworkError('ECONNRESET');
+    return { status: received.status, headers: received.headers ?? {}, body: received.body };
+  };
+
+const NEVER = new AbortController().signal;
+
+const toGateway = async ({ gateway }: HostParts, sent: Sent, { pathname, search, host }: URL): Promise<Received> => {
+  const headers: Record<string, string> = { host, ...sent.headers };
+  const message = {
+    method: sent.method,
+    url: `${pathname}${search}`,
+    httpVersion: '1.1',
+    headers,
+    rawHeaders: Object.entries(headers).flat(),
+    socket: { remoteAddress: sent.address ?? '127.0.0.1', localPort: 3000 },
+  } as unknown as IncomingMessage;
+  const answered = await gateway(message, Buffer.from(sent.body));
+  return { status: answered.status, headers: answered.headers, body: answered.body.toString('utf8') };
+};

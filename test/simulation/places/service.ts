@@ -1,0 +1,186 @@
+import { existsSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { endpoints, triggers } from '../../../functions/api/catalogue.ts';
+import { openEmbeddedDatabase } from '../../../infra/local/dynamodb/embedded-database.ts';
+import { assemble, type HostParts, triggersOf } from '../../../infra/local/host/assemble.ts';
+import { seedOrganization } from '../../../infra/local/host/seed.ts';
+import type { HostClock } from '../../../infra/local/machine/clock.ts';
+import { awsEndpoint, checkSettings, functionEnvironment } from '../../../infra/local/machine/environment.ts';
+import { type Handler, loadEntry } from '../../../infra/local/machine/invoke.ts';
+import { openState } from '../../../infra/local/machine/sqlite.ts';
+import { parseSettings } from '../../../shared/core/settings.ts';
+import { installedEndpoints } from '../../../shared/http/endpoint.ts';
+import { withOperatorSettings } from '../../../shared/messaging/trigger.ts';
+import type { Connection, Item } from '../../../shared/table/connection.ts';
+import { currentInvocation } from '../kernel/invocation.ts';
+import type { Kernel } from '../kernel/kernel.ts';
+import { functionsAsSteps } from './functions.ts';
+import { laggingIndexes } from './lagging-indexes.ts';
+import { BASE_URL, createNetwork, type Send } from './network.ts';
+import { tableAsSteps } from './table.ts';
+import { simulatedAwsHandler } from './web.ts';
+
+/** The service of one run: the parts of the local host, connected by steps. */
+export interface Service {
+  readonly send: Send;
+  readonly parts: HostParts;
+  /** The table past the functions and the scheduler. */
+  readonly connection: Connection;
+  /** Calls a control route of the host. @throws Error unless it succeeds */
+  control(method: string, path: string, body?: unknown): Promise<ParsedJson>;
+  items(): Promise<readonly Item[]>;
+  close(): Promise<void>;
+}
+
+/** The caller knows the form of the answer. */
+export type ParsedJson = ReturnType<typeof JSON.parse>;
+
+/** Rate limits would refuse the load of a run. Providers and targets have little time, so that time-outs are frequent. */
+const SETTINGS = {
+  RATE_LIMITS: 'off',
+  LOG_LEVEL: 'silent',
+  PROVIDER_TIMEOUT_MS: '2000',
+  EXTERNAL_WEBHOOK_TIMEOUT: '2000',
+} as const;
+
+const handlers = new Map<string, Handler>();
+
+/** Loads all functions: no run may wait for the real file system. */
+export const loadFunctions = async (): Promise<void> => {
+  for (const { id, serves } of endpoints) if (serves !== 'console') handlers.set(id, await loadEntry(id));
+  for (const { id } of triggers) handlers.set(id, await loadEntry(id));
+  for (const adapter of ['stripe/stripe', 'paypal/paypal', 'square/square', 'braintree/braintree']) {
+    await import(new URL(`../../../shared/providers/${adapter}.ts`, import.meta.url).href);
+  }
+};
+
+const loaded = (id: string): Handler => {
+  const handler = handlers.get(id);
+  if (!handler) throw new Error(`the simulation has not loaded ${id}`);
+  return handler;
+};
+
+/** The parts of the environment that no seed changes. */
+const prepare = () => {
+  const operator = { ...SETTINGS };
+  const checked = checkSettings(operator, '');
+  const catalogue = {
+    endpoints: installedEndpoints(endpoints, checked),
+    triggers: withOperatorSettings(triggers, checked),
+  };
+  const env = functionEnvironment(operator, {
+    baseUrl: BASE_URL,
+    basePath: '',
+    dynamoEndpoint: awsEndpoint(BASE_URL),
+    queues: triggersOf(catalogue, 'queue').map(({ queue }) => queue),
+  });
+  return { catalogue, env, settings: parseSettings(env) };
+};
+let prepared: ReturnType<typeof prepare> | undefined;
+
+const MEMORY = ':memory:';
+
+export const openService = async (kernel: Kernel): Promise<Service> => {
+  prepared ??= prepare();
+  const { catalogue, env, settings } = prepared;
+  const closing: (() => unknown)[] = [];
+  const onClose = (step: () => unknown): void => void closing.push(step);
+  const folder = join(tmpdir(), `simulation-${process.pid}`);
+  onClose(() => {
+    if (existsSync(folder)) rmSync(folder, { recursive: true, force: true });
+  });
+  const place = { temporary: true, folder, state: openState(MEMORY), file: () => MEMORY };
+  onClose(place.state.close);
+  const clock = clockOf(kernel);
+  const database = openEmbeddedDatabase({
+    place,
+    tableName: settings.TABLE_NAME,
+    triggers: triggersOf(catalogue, 'stream'),
+    endpoint: awsEndpoint(BASE_URL),
+  });
+  onClose(database.close);
+  let parts: HostParts | undefined;
+  const send = createNetwork(kernel, () => {
+    if (!parts) throw new Error('the service is not assembled yet');
+    return parts;
+  });
+  const functions = functionsAsSteps(kernel, loaded, catalogue.triggers);
+  parts = assemble({
+    ...{ place, baseUrl: BASE_URL, basePath: '', env, settings, database, onClose },
+    catalogue: { ...catalogue, load: functions.load },
+    between: (connection) => tableAsSteps(kernel, laggingIndexes(kernel, connection)),
+    ledgerTag: 'simulate',
+    // Without the stack, which names folders of this machine.
+    log: (line) => kernel.note(line.split('\n')[0] ?? ''),
+    machine: {
+      clock,
+      requestHandler: simulatedAwsHandler(send) as never,
+      instance: functions.instance,
+    },
+  });
+  const connection = database.connect(clock.now);
+  await kernel.driveUntil(seedOrganization(database, clock.now));
+  return {
+    send,
+    parts,
+    connection,
+    control: controlOf(parts),
+    items: () => everyItem(connection),
+    close: async () => {
+      // Nothing is awaited: a handler of a run that failed never ends.
+      for (const step of closing.reverse()) Promise.resolve(step()).catch(() => undefined);
+    },
+  };
+};
+
+/** The clock of the host, moved by the scheduler alone; a function sees the clock of its instance. */
+const clockOf = (kernel: Kernel): HostClock => {
+  const refuse = async (): Promise<never> => {
+    throw new Error('the scheduler moves the clock of a run');
+  };
+  return {
+    now: () => kernel.now() + (currentInvocation()?.skewMs ?? 0),
+    frozen: () => true,
+    freeze: () => undefined,
+    register: kernel.register,
+    moveTo: refuse,
+    moveBy: refuse,
+    settle: refuse,
+    // The scheduler asks for due work itself.
+    wake: () => undefined,
+    moving: () => true,
+    start: () => undefined,
+    stop: async () => undefined,
+  };
+};
+
+const controlOf =
+  ({ local }: HostParts): Service['control'] =>
+  async (method, path, body) => {
+    const url = new URL(`${BASE_URL}${path}`);
+    const answer = await local({
+      method,
+      path: url.pathname,
+      query: url.searchParams,
+      headers: { 'content-type': 'application/json' },
+      body: Buffer.from(body === undefined ? '' : JSON.stringify(body)),
+      signal: NEVER,
+    });
+    if (!answer || answer.status >= 300) throw new Error(`${method} /_local${path}: ${answer?.status} ${answer?.body}`);
+    return answer.body === '' ? undefined : JSON.parse(answer.body);
+  };
+
+const NEVER = new AbortController().signal;
+const PAGE = 1_000;
+
+const everyItem = async (connection: Connection): Promise<readonly Item[]> => {
+  const items: Item[] = [];
+  let after: Item | undefined;
+  do {
+    const page = await connection.scan({ after, limit: PAGE });
+    items.push(...page.items);
+    after = page.next;
+  } while (after !== undefined);
+  return items;
+};

@@ -1,0 +1,103 @@
+import {
+  InternalServerError,
+  ProvisionedThroughputExceededException,
+  TransactionConflictException,
+} from '@aws-sdk/client-dynamodb';
+import { DomainError } from '../../../shared/core/errors.ts';
+import type { Connection, Transacted, TransactionStep, Written } from '../../../shared/table/connection.ts';
+import type { Kernel } from '../kernel/kernel.ts';
+import { type Fault, lostWith, refusedWith } from '../kernel/step.ts';
+import { NetworkError } from './network.ts';
+
+/**
+ * The table as steps. The failures are those that reach the service after the AWS SDK has retried: throttling and errors
+ * of every try, a lost answer of the last one, a conflict with a transaction, keys of a batch left unprocessed. A write may
+ * be carried out twice: the SDK repeats a write whose answer was lost, and the repetition meets its own effect.
+ */
+export const tableAsSteps = (kernel: Kernel, connection: Connection): Connection => {
+  const read = <T>(call: string, about: string, run: () => Promise<T>): Promise<T> =>
+    kernel.step({ place: 'table', call, about, run, faults: [...failures<T>(), ...batchFailures<T>(call)] });
+  const write = (call: string, about: string, run: () => Promise<Written>): Promise<Written> =>
+    kernel.step({
+      place: 'table',
+      call,
+      about,
+      run,
+      faults: [...failures<Written>(), conflict<Written>(), repeatedBySdk],
+      outcome: ({ ok }) => (ok ? 'written' : 'condition failed'),
+    });
+  return {
+    getItem: (key, consistent) =>
+      read(`GetItem ${kindOf(key.sk)}`, nameOf(key), () => connection.getItem(key, consistent)),
+    getBatch: (keys, consistent) =>
+      read(`BatchGetItem ${kindsOf(keys.map(({ sk }) => sk))}`, keys.map(nameOf).join(' '), () =>
+        connection.getBatch(keys, consistent),
+      ),
+    putItem: (item, clauses) =>
+      write(`PutItem ${kindOf(item['sk'])}`, nameOf(item), () => connection.putItem(item, clauses)),
+    updateItem: (update) =>
+      write(`UpdateItem ${kindOf(update.key.sk)}`, nameOf(update.key), () => connection.updateItem(update)),
+    deleteItem: (key, clauses) =>
+      write(`DeleteItem ${kindOf(key.sk)}`, nameOf(key), () => connection.deleteItem(key, clauses)),
+    transact: (steps) => {
+      const keys = steps.map(keyOf);
+      return kernel.step<Transacted>({
+        place: 'table',
+        call: `TransactWriteItems ${kindsOf(keys.map(({ sk }) => sk))}`,
+        about: keys.map(nameOf).join(' '),
+        run: () => connection.transact(steps),
+        // No repetition: the SDK sends a token with which the table recognizes a repeated transaction.
+        faults: [...failures<Transacted>(), conflict<Transacted>()],
+        outcome: ({ ok }) => (ok ? 'written' : 'condition failed'),
+      });
+    },
+    query: (query) =>
+      read(`Query ${query.index ?? kindOf(query.partition)}`, query.partition, () => connection.query(query)),
+    scan: (slice) => read('Scan', '', () => connection.scan(slice)),
+  };
+};
+
+const keyOf = (step: TransactionStep): { readonly pk?: unknown; readonly sk?: unknown } => {
+  if ('put' in step) return step.put;
+  if ('update' in step) return step.update;
+  return 'delete' in step ? step.delete : step.check;
+};
+
+const nameOf = ({ pk, sk }: { readonly pk?: unknown; readonly sk?: unknown }): string => `${pk}/${sk}`;
+/** Entries of lists have a time as their sort key. */
+const kindOf = (sk: unknown): string => {
+  const [first = ''] = String(sk).split('#');
+  return /^\d/.test(first) ? 'entry' : first;
+};
+const kindsOf = (sortKeys: readonly unknown[]): string => [...new Set(sortKeys.map(kindOf))].join('+');
+
+const metadata = { $metadata: {} };
+
+const failures = <T>(): readonly Fault<T>[] => [
+  refusedWith(
+    'table throttled',
+    () => new ProvisionedThroughputExceededException({ message: 'Throughput exceeds the limit', ...metadata }),
+  ),
+  refusedWith('table fails', () => new InternalServerError({ message: 'Internal server error', ...metadata })),
+  lostWith('table answer lost', () => new NetworkError('ECONNRESET'), 2),
+];
+
+const conflict = <T>(): Fault<T> =>
+  refusedWith('transaction conflict', () => {
+    const cause = new TransactionConflictException({ message: 'Transaction is ongoing for the item', ...metadata });
+    return new DomainError('VERSION_CONFLICT', { cause });
+  });
+
+const repeatedBySdk: Fault<Written> = {
+  kind: 'write repeated by the SDK',
+  weight: 2,
+  carryOut: async (run) => {
+    await run();
+    return run();
+  },
+};
+
+const batchFailures = <T>(call: string): readonly Fault<T>[] =>
+  call.startsWith('BatchGetItem')
+    ? [refusedWith('batch left keys unprocessed', () => new Error('BatchGetItem left keys unprocessed'))]
+    : [];
