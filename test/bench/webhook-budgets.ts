@@ -16,7 +16,11 @@ export const WEBHOOK_BUDGETS = {
   'webhook logs': logs,
   'webhook logs by status': { ...logs, requests: 5, because: 'four partitions' },
   'webhook logs of an organization': oneMore(logs, MEMBERSHIP),
-  'webhook logs, all there are': { ...logs, requests: 33, because: 'sixteen partitions a status, side by side, BatchGet' },
+  'webhook logs, all there are': {
+    ...logs,
+    requests: 33,
+    because: 'sixteen partitions a status, side by side, BatchGet',
+  },
   'one webhook log': { of: 'webhooks.get-log', requests: 1, levels: 1, ...nothingWritten, because: 'as get' },
   'webhook test': { ...webhookTest, because: 'an entry a target: its item and two index rows' },
   'webhook test by an owner': oneMore(webhookTest, 'the membership, read consistently'),

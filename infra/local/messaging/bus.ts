@@ -62,7 +62,11 @@ export const createBus = ({ name, triggers, send, clock }: BusOptions): LocalBus
     const bodies = new Map(envelopes.map((envelope) => [envelope, JSON.stringify(envelope)]));
     for (const { queue, pattern } of rules) {
       const wanted = envelopes.filter((envelope) => matchesPattern(pattern, envelope));
-      if (wanted.length > 0) send(queue, wanted.map((envelope) => ({ body: bodies.get(envelope) ?? '' })));
+      if (wanted.length > 0)
+        send(
+          queue,
+          wanted.map((envelope) => ({ body: bodies.get(envelope) ?? '' })),
+        );
     }
   };
   const takeAll = (entries: readonly Entry[]): readonly TakenEntry[] => {

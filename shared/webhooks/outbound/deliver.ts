@@ -95,7 +95,9 @@ const logOrQueue = async (
   } catch (error) {
     const { number, messageId } = attempt;
     const unlogged: Unlogged = { number, messageId, attempted };
-    await queues.send('webhook-delivery', [{ body: JSON.stringify({ ...delivery, unlogged }), group: delivery.target }]);
+    await queues.send('webhook-delivery', [
+      { body: JSON.stringify({ ...delivery, unlogged }), group: delivery.target },
+    ]);
     log.warn('webhook log deferred', { event_id: delivery.id, target: delivery.target, ...errorFields(error) });
   }
 };
