@@ -78,8 +78,7 @@ export const openQueueStore = (state: State) => {
   if (!state.read(HAS_SOURCE, z.object({})).first()) state.define('ALTER TABLE messages ADD COLUMN source TEXT');
   const sql = prepare(state);
 
-  /** By queue. The clock asks very often. */
-  const knownNext = new Map<string, number | undefined>();
+  const next = rememberNext((queue) => sql.nextVisible.first(queue)?.at ?? undefined);
 
   const add = (queue: string, message: NewMessage, now: number): string => {
     const id = randomUUID();
@@ -107,7 +106,7 @@ export const openQueueStore = (state: State) => {
       deadLetter !== undefined && receives > deadLetter.maxReceives;
     for (const { seq } of found.filter(isExhausted)) sql.move(deadLetter?.queue ?? queue, queue, now, seq);
     const taken = found.filter((message) => !isExhausted(message));
-    if (found.length > 0) knownNext.clear();
+    if (found.length > 0) next.forget();
     if (taken.length === 0 && found.length > 0) return undefined;
     // An update returns its rows in no order.
     return taken.sort((one, other) => one.turn - other.turn || one.seq - other.seq);
@@ -116,7 +115,7 @@ export const openQueueStore = (state: State) => {
   return {
     /** @returns the ids, in order. */
     addAll: (queue: string, messages: readonly NewMessage[], now: number): readonly string[] => {
-      knownNext.delete(queue);
+      next.forget(queue);
       return state.together(() => messages.map((message) => add(queue, message, now)));
     },
     /** Receives up to `max` visible messages; one that was received `maxReceives` times goes to the dead-letter queue. */
@@ -128,25 +127,25 @@ export const openQueueStore = (state: State) => {
     },
     find: (id: string): Message | undefined => sql.find.first(id),
     setVisible: (id: string, at: number): boolean => {
-      knownNext.clear();
+      next.forget();
       return sql.setVisible(at, id) > 0;
     },
     /** @returns when it is visible. */
     release: (id: string): number => {
-      knownNext.clear();
+      next.forget();
       sql.release(id);
       return sql.find.first(id)?.visible_at ?? 0;
     },
     remove: (id: string): boolean => {
       const removed = sql.remove.first(id);
       // The poller's own messages, which are most of them, were not waiting.
-      if (removed?.held === 0) knownNext.clear();
+      if (removed?.held === 0) next.forget();
       return removed !== undefined;
     },
     /** Moves all visible messages, as new ones, to `to`; without it, each to its source queue. */
     moveAll: (from: string, to: string | undefined, now: number): Moved =>
       state.together(() => {
-        knownNext.clear();
+        next.forget();
         let moved = 0;
         for (const { seq, source } of sql.ready.all(from, now, '[]', -1)) {
           const destination = to ?? source;
@@ -160,16 +159,29 @@ export const openQueueStore = (state: State) => {
     /** When the next message that is not visible now becomes visible. */
     nextVisibleAfter: (queue: string, now: number): number | undefined =>
       sql.nextVisibleAfter.first(queue, now)?.at ?? undefined,
-    nextVisibleAt: (queue: string): number | undefined => {
-      if (!knownNext.has(queue)) knownNext.set(queue, sql.nextVisible.first(queue)?.at ?? undefined);
-      return knownNext.get(queue);
-    },
+    nextVisibleAt: next.of,
     count: (queue: string, now: number): QueueCounts =>
       sql.count.first(queue, now) ?? { visible: 0, delayed: 0, in_flight: 0 },
     /** At start: the poller that held these messages has ended. */
     releaseAll: (now: number): void => {
-      knownNext.clear();
+      next.forget();
       state.write('UPDATE messages SET held = 0, visible_at = ? WHERE held = 1')(now);
+    },
+  };
+};
+
+/** When the next message of a queue becomes visible: the clock asks very often, and usually nothing has changed. */
+const rememberNext = (find: (queue: string) => number | undefined) => {
+  const known = new Map<string, number | undefined>();
+  return {
+    of: (queue: string): number | undefined => {
+      if (!known.has(queue)) known.set(queue, find(queue));
+      return known.get(queue);
+    },
+    /** After a change of this queue, or of any. */
+    forget: (queue?: string): void => {
+      if (queue === undefined) known.clear();
+      else known.delete(queue);
     },
   };
 };

@@ -100,7 +100,10 @@ const openDurability = (sync: Sync | undefined) => {
   };
   return {
     answer: (callers: readonly Waiting[], hasWritten: boolean): void => {
-      if (!sync || !(hasWritten || running)) return conclude(callers);
+      if (!sync || !(hasWritten || running)) {
+        conclude(callers);
+        return;
+      }
       // A read waits for the writes that it may have seen.
       if (!hasWritten && next.length === 0) covered.push(...callers);
       else next.push(...callers);
