@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { principalOf } from '../../shared/access/caller.ts';
 import { clearCacheBody } from '../../shared/admin/clear-cache.ts';
-import { everyPaymentQuery } from '../../shared/admin/every-payment-parameters.ts';
+import { everyPaymentQuery } from '../../shared/admin/list-every-payment.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
 import { PAYMENT_COLUMNS, paymentViewSchema } from '../../shared/payments/record/view.ts';
 import { cursorMeta, summaryMeta } from '../../shared/queries/list-meta.ts';

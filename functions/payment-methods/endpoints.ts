@@ -4,7 +4,7 @@ import type { NamedRecord } from '../../shared/access/record-kind.ts';
 import { addressRecord } from '../../shared/addresses/address.ts';
 import { billingAddressBody } from '../../shared/addresses/requests.ts';
 import { PAYMENT_SECRETS } from '../../shared/core/rights.ts';
-import { customerPointerKey } from '../../shared/customers/owner-customer.ts';
+import { customerPointerKey } from '../../shared/customers/customer.ts';
 import { CREATE_TIMEOUT_SECONDS, endpoint, type RateLimit } from '../../shared/http/endpoint.ts';
 import { guestTokenView, idSchema, nextActionSchema, timestamp, tokenParameter } from '../../shared/http/fields.ts';
 import { guestCreateLimits, guestDeclineLimits, networkWithoutSession } from '../../shared/http/guests.ts';

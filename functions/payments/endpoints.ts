@@ -3,7 +3,7 @@ import { principalOf } from '../../shared/access/caller.ts';
 import { projectNamed } from '../../shared/catalog/kinds.ts';
 import type { ErrorCode } from '../../shared/core/errors.ts';
 import { PAYMENT_SECRETS } from '../../shared/core/rights.ts';
-import { customerPointerKey } from '../../shared/customers/owner-customer.ts';
+import { customerPointerKey } from '../../shared/customers/customer.ts';
 import { CREATE_TIMEOUT_SECONDS, type Endpoint, endpoint, type RateLimit } from '../../shared/http/endpoint.ts';
 import { idSchema } from '../../shared/http/fields.ts';
 import {

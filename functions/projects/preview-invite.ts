@@ -1,4 +1,4 @@
-import { previewInvite as useCase } from '../../shared/catalog/preview-invite.ts';
+import { previewInvite as useCase } from '../../shared/catalog/public.ts';
 import { lambda } from '../../shared/http/lambda.ts';
 import { webDeps } from '../../shared/runtime.ts';
 import { previewInviteEndpoint } from './endpoints.ts';

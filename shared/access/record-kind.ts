@@ -1,13 +1,22 @@
-import type { Key } from '../table/keys.ts';
+import * as z from 'zod';
+import type { Key, Owner } from '../table/keys.ts';
 import type { Item, Table } from '../table/table.ts';
+import type { Caller } from './caller.ts';
+
+const optional = z.string().optional();
+
+/** The stored fields that name the owner of a record. */
+export const ownerColumns = { userId: optional, organizationId: optional, guestId: optional, guestEmail: optional };
 
 /** The owner of a record. An organization's addresses and methods name no user: access ends with the membership. */
-export interface Owned {
-  readonly userId?: string | undefined;
-  readonly organizationId?: string | undefined;
-  readonly guestId?: string | undefined;
-  readonly guestEmail?: string | undefined;
-}
+export type Owned = Readonly<{ [Field in keyof typeof ownerColumns]?: string | undefined }>;
+
+export const ownerIdsOf = ({ userId, organizationId, guestId, guestEmail }: Owned): Owned => ({
+  userId,
+  organizationId,
+  guestId,
+  guestEmail,
+});
 
 /** How the chain finds and checks a record. An endpoint that declares a kind gets a record that passed the access rule. */
 export interface RecordKind<T = unknown> {
@@ -42,3 +51,36 @@ export interface NamedRecord {
   readonly kind: RecordKind;
   readonly id: string;
 }
+
+export const ownerOfRecord = (record: Owned): Owner | undefined => {
+  if (record.organizationId) return { kind: 'organization', organizationId: record.organizationId };
+  if (record.userId) return { kind: 'user', userId: record.userId };
+  // The record of an erased guest has no e-mail address; it stays listed, under the guest's id.
+  if (record.guestId) return { kind: 'guest', guestId: record.guestId, email: record.guestEmail ?? record.guestId };
+  return undefined;
+};
+
+/** A record of an organization has no user. */
+export const ownerFieldsOf = (owner: Owner, caller: Caller): Owned => {
+  switch (owner.kind) {
+    case 'organization':
+      return { organizationId: owner.organizationId };
+    case 'user':
+      return { userId: owner.userId };
+    case 'guest':
+      return { guestId: owner.guestId, guestEmail: caller.kind === 'guest' ? caller.email : owner.email };
+  }
+};
+
+/** The owner of a new record, and of the list that is read. */
+export const ownerFor = (caller: Caller, organizationId: string | undefined): Owner | undefined => {
+  if (organizationId !== undefined) return { kind: 'organization', organizationId };
+  switch (caller.kind) {
+    case 'session':
+      return { kind: 'user', userId: caller.userId };
+    case 'guest':
+      return { kind: 'guest', email: caller.email, guestId: caller.guestId };
+    case 'anonymous':
+      return undefined;
+  }
+};

@@ -1,8 +1,17 @@
 import * as z from 'zod';
-import { ownerOfRecord } from '../access/owner.ts';
-import type { RecordKind } from '../access/record-kind.ts';
-import { recordKey } from '../table/keys.ts';
+import { ownerColumns, ownerIdsOf, ownerOfRecord, type RecordKind } from '../access/record-kind.ts';
+import type { ApiRequest, Reply } from '../http/request.ts';
+import {
+  type DefaultSlot,
+  defaultIdOf,
+  defaultKey,
+  promoteNewest,
+  readDefault,
+  setDefault,
+} from '../table/defaults.ts';
+import { type Owner, recordKey } from '../table/keys.ts';
 import { parseRecord, type RecordShape, storedRecordFields } from '../table/record-store.ts';
+import type { Table } from '../table/table.ts';
 
 /**
  * A billing or shipping address: partial (a country), full, or a business's. Always holds: the rules of its kind
@@ -27,7 +36,7 @@ export const ADDRESS_TYPES = ['billing', 'shipping'] as const;
 
 const optional = z.string().optional();
 
-export const addressSchema = z.object({
+const addressSchema = z.object({
   ...storedRecordFields,
   country: z.string(),
   line1: optional,
@@ -45,10 +54,7 @@ export const addressSchema = z.object({
   taxIdValid: z.boolean().optional(),
   type: z.enum(ADDRESS_TYPES),
   alias: optional,
-  userId: optional,
-  guestId: optional,
-  guestEmail: optional,
-  organizationId: optional,
+  ...ownerColumns,
 });
 export type Address = z.infer<typeof addressSchema>;
 
@@ -63,7 +69,7 @@ export const addressRecord: RecordKind<Address> = {
   resource: 'address',
   key: (id) => recordKey('ADDR', id),
   parse: (item) => parseRecord(addressShape, item),
-  ownedBy: ({ userId, organizationId, guestId, guestEmail }) => ({ userId, organizationId, guestId, guestEmail }),
+  ownedBy: ownerIdsOf,
   rule: 'owned',
 };
 
@@ -90,3 +96,72 @@ export const addressView = (address: Address, isDefault: boolean) => ({
   created_at: address.createdAt,
   updated_at: address.updatedAt,
 });
+
+/** An owner has one default address per type. */
+type AddressType = Address['type'];
+
+const slotFor = (owner: Owner, type: AddressType): DefaultSlot => ({ owner, kind: 'ADDR', variant: type });
+
+export const addressDefaultSlot = (address: Address): DefaultSlot => {
+  const owner = ownerOfRecord(address);
+  if (!owner) throw new Error('the address has no owner');
+  return slotFor(owner, address.type);
+};
+
+export const isDefaultAddress = async (table: Table, address: Address): Promise<boolean> =>
+  (await readDefault(table, addressDefaultSlot(address))) === address.id;
+
+interface Pointer {
+  readonly slot: DefaultSlot;
+  readonly type: AddressType;
+  readonly id: string;
+}
+
+/** Reads an owner's default pointers of these types in one request. */
+export const readPointers = async (
+  table: Table,
+  owner: Owner,
+  types: readonly AddressType[],
+): Promise<readonly Pointer[]> => {
+  const slots = types.map((type) => ({ type, slot: slotFor(owner, type) }));
+  const items = await table.getMany(
+    slots.map(({ slot }) => defaultKey(slot)),
+    { consistent: true },
+  );
+  return slots.flatMap(({ slot, type }, index) => {
+    const id = defaultIdOf(items[index]);
+    return id === undefined ? [] : [{ slot, type, id }];
+  });
+};
+
+/**
+ * The ids of the defaults that pointers lead to. Repairs a pointer to a missing address: the newest remaining address
+ * becomes the default. @param known ids of existing addresses, which need no read
+ */
+export const followPointers = async (
+  table: Table,
+  pointers: readonly Pointer[],
+  known: ReadonlySet<string>,
+): Promise<ReadonlySet<string>> => {
+  const unchecked = pointers.filter(({ id }) => !known.has(id));
+  const items = await table.getMany(
+    unchecked.map(({ id }) => addressRecord.key(id)),
+    { consistent: true },
+  );
+  const dangling = unchecked.filter(({ type }, index) => {
+    const item = items[index];
+    return (item && addressRecord.parse(item))?.type !== type;
+  });
+  const promoted = await Promise.all(dangling.map(({ slot, id }) => promoteNewest(table, slot, { id })));
+  const valid = pointers.filter((pointer) => !dangling.includes(pointer)).map(({ id }) => id);
+  return new Set([...valid, ...promoted.filter((id) => id !== undefined)]);
+};
+
+/** Updates the pointer only; the last update wins. */
+export const setDefaultAddress = async (
+  deps: { readonly table: Table },
+  { record }: ApiRequest<unknown, unknown, unknown, Address>,
+): Promise<Reply> => {
+  await setDefault(deps.table, addressDefaultSlot(record), record.id);
+  return { data: addressView(record, true) };
+};

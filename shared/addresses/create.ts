@@ -1,24 +1,20 @@
 import type { GuestTokens } from '../access/guest-token.ts';
-import { ownerFieldsOf } from '../access/owner.ts';
+import { ownerFieldsOf } from '../access/record-kind.ts';
 import type { IdKind } from '../core/ids.ts';
-import { iso, type Now } from '../core/time.ts';
+import { iso } from '../core/time.ts';
 import { guestTokenFields } from '../http/guests.ts';
-import type { Reply } from '../http/reply.ts';
-import type { ApiRequest } from '../http/request.ts';
+import type { ApiRequest, Reply } from '../http/request.ts';
 import { createOnce } from '../idempotency/create-once.ts';
 import { setDefault } from '../table/defaults.ts';
 import type { Owner } from '../table/keys.ts';
-import { recordStore } from '../table/record-store.ts';
-import type { Table } from '../table/table.ts';
-import { type Address, addressShape, addressView } from './address.ts';
-import { addressDefaultSlot, isDefaultAddress } from './defaults.ts';
+import { firstVersion, recordStore } from '../table/record-store.ts';
+import type { StoreDeps } from '../table/table.ts';
+import { type Address, addressDefaultSlot, addressShape, addressView, isDefaultAddress } from './address.ts';
 import type { CreateAddressBody } from './requests.ts';
 import { isTaxIdValid } from './tax-id.ts';
 
-interface CreateDeps {
-  readonly table: Table;
+interface CreateDeps extends StoreDeps {
   readonly guestTokens: GuestTokens;
-  readonly now: Now;
   readonly newId: (kind: IdKind) => string;
 }
 
@@ -28,7 +24,7 @@ export const createAddress = async (deps: CreateDeps, request: CreateRequest): P
   const { body, caller, owner, idempotency } = request;
   if (!owner) throw new Error('an address needs an owner');
   const { record, replayed } = await createOnce(deps, {
-    store: recordStore(deps.table, deps.now, addressShape),
+    store: recordStore(deps, addressShape),
     kind: 'address',
     idempotency,
     build: async (id) => newAddress(request, owner, { id, at: iso(deps.now()) }),
@@ -48,10 +44,7 @@ const newAddress = (
 ): Address => {
   const address = {
     id,
-    version: 1,
-    createdAt: at,
-    updatedAt: at,
-    requestHash: idempotency?.requestHash,
+    ...firstVersion(at, idempotency),
     country: body.country,
     line1: body.line1 || undefined,
     line2: body.line2 || undefined,

@@ -1,27 +1,27 @@
 import { DomainError } from '../core/errors.ts';
-import type { Now } from '../core/time.ts';
 import { listOwned, offsetReply, runList } from '../http/paging.ts';
-import type { Reply } from '../http/reply.ts';
-import type { ApiRequest } from '../http/request.ts';
+import type { ApiRequest, Reply } from '../http/request.ts';
 import type { Clause } from '../table/expression.ts';
-import type { Table } from '../table/table.ts';
-import { ADDRESS_TYPES, type Address, addressRecord, addressView } from './address.ts';
-import { followPointers, isDefaultAddress, readPointers } from './defaults.ts';
+import type { StoreDeps } from '../table/table.ts';
+import {
+  ADDRESS_TYPES,
+  type Address,
+  addressRecord,
+  addressView,
+  followPointers,
+  isDefaultAddress,
+  readPointers,
+} from './address.ts';
 import type { ListAddressesQuery } from './requests.ts';
 
-interface ReadDeps {
-  readonly table: Table;
-  readonly now: Now;
-}
-
 export const getAddress = async (
-  deps: ReadDeps,
+  deps: StoreDeps,
   { record }: ApiRequest<unknown, unknown, unknown, Address>,
 ): Promise<Reply> => ({ data: addressView(record, await isDefaultAddress(deps.table, record)) });
 
 /** Reads the default pointers with the page of ids, and the addresses they name with the records of the page. */
 export const listAddresses = async (
-  deps: ReadDeps,
+  deps: StoreDeps,
   { owner, query }: ApiRequest<unknown, ListAddressesQuery>,
 ): Promise<Reply> => {
   if (!owner) throw new Error('a list needs an owner');

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { guestDataSchema, idSchema } from '../http/fields.ts';
+import { guestDataField, idSchema, organizationField, organizationParameter } from '../http/fields.ts';
 import { offsetQuery } from '../http/paging.ts';
 import { ADDRESS_TYPES, TAX_ID_TYPES } from './address.ts';
 import { addressProblems, isCountry } from './rules.ts';
@@ -74,16 +74,10 @@ export const createAddressBody = z
       .describe('True for a business address, of which country and business name are required.'),
     type: z.enum(ADDRESS_TYPES).default('billing').describe('What the address is for; `billing` if absent.'),
     is_default: z.boolean().default(false).describe('True makes the address the default of its owner and type.'),
-    organization_id: z
-      .string()
-      .max(64)
-      .nullish()
-      .describe(
-        "The organization that owns the address; the session's organization if absent. Null or an empty text makes it personal.",
-      ),
-    guest_data: guestDataSchema
-      .nullish()
-      .describe('Who the guest is. Needed without a session and without a guest token.'),
+    organization_id: organizationField.describe(
+      "The organization that owns the address; the session's organization if absent. Null or an empty text makes it personal.",
+    ),
+    guest_data: guestDataField,
   })
   .superRefine(
     (body, context) => {
@@ -121,13 +115,9 @@ export type UpdateAddressBody = z.output<typeof updateAddressBody>;
 export const listAddressesQuery = z.object({
   ...offsetQuery,
   type: z.enum(ADDRESS_TYPES).optional().describe('Only addresses for this purpose.'),
-  organization_id: z
-    .string()
-    .max(64)
-    .optional()
-    .describe(
-      "The organization whose addresses to list; the session's organization if absent. Empty lists personal addresses.",
-    ),
+  organization_id: organizationParameter.describe(
+    "The organization whose addresses to list; the session's organization if absent. Empty lists personal addresses.",
+  ),
   project_id: z.string().optional().describe('Not supported: addresses have no project, and the answer is 400.'),
   completeness: z
     .enum(['full', 'partial', 'any'])

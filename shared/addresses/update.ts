@@ -1,25 +1,17 @@
-import { DomainError, invalid } from '../core/errors.ts';
-import { iso, type Now } from '../core/time.ts';
-import type { Reply } from '../http/reply.ts';
-import type { ApiRequest } from '../http/request.ts';
+import { invalid } from '../core/errors.ts';
+import type { ApiRequest, Reply } from '../http/request.ts';
 import { canonicalJson } from '../idempotency/idempotency.ts';
 import { clearDefault, promoteNewest, setDefault } from '../table/defaults.ts';
 import { recordStore } from '../table/record-store.ts';
-import type { Table } from '../table/table.ts';
-import { type Address, addressShape, addressView } from './address.ts';
-import { addressDefaultSlot, isDefaultAddress } from './defaults.ts';
+import type { StoreDeps } from '../table/table.ts';
+import { type Address, addressDefaultSlot, addressShape, addressView, isDefaultAddress } from './address.ts';
 import type { UpdateAddressBody } from './requests.ts';
 import { addressProblems } from './rules.ts';
 import { isTaxIdValid } from './tax-id.ts';
 
-interface UpdateDeps {
-  readonly table: Table;
-  readonly now: Now;
-}
-
 /** Changes the fields of the body and keeps the others. The address rules must hold for the result. */
 export const updateAddress = async (
-  deps: UpdateDeps,
+  deps: StoreDeps,
   { record: address, body }: ApiRequest<unknown, unknown, UpdateAddressBody, Address>,
 ): Promise<Reply> => {
   const changed = withChanges(address, body);
@@ -59,10 +51,7 @@ const withChanges = (address: Address, body: UpdateAddressBody): Address => {
   return { ...changed, taxIdValid: isTaxIdValid(changed) };
 };
 
-const commit = async (deps: UpdateDeps, address: Address, changed: Address): Promise<Address> => {
+const commit = async (deps: StoreDeps, address: Address, changed: Address): Promise<Address> => {
   if (canonicalJson(changed) === canonicalJson(address)) return address;
-  const next = { ...changed, version: address.version + 1, updatedAt: iso(deps.now()) };
-  const committed = await recordStore(deps.table, deps.now, addressShape).commit(address, next);
-  if (!committed) throw new DomainError('VERSION_CONFLICT');
-  return committed;
+  return recordStore(deps, addressShape).revise(address, changed);
 };

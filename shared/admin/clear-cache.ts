@@ -1,8 +1,7 @@
 import * as z from 'zod';
 import { CACHE_TYPES, type CacheEpoch } from '../access/cache-epoch.ts';
 import { DomainError } from '../core/errors.ts';
-import type { Reply } from '../http/reply.ts';
-import type { ApiRequest } from '../http/request.ts';
+import type { ApiRequest, Reply } from '../http/request.ts';
 
 export const clearCacheBody = z
   .object({

@@ -1,25 +1,22 @@
 import * as z from 'zod';
+import { currentMaker, makerAttributes, makerOf, makerSchema } from '../core/actor.ts';
 import { DomainError, notFound } from '../core/errors.ts';
-import { currentMaker, makerAttributes, makerOf, makerSchema } from '../core/stored-actor.ts';
-import { iso, type Now } from '../core/time.ts';
+import { iso } from '../core/time.ts';
 import { type OffsetPage, offsetReply, runList } from '../http/paging.ts';
 import { checkAll } from '../http/parse.ts';
-import type { Reply } from '../http/reply.ts';
-import type { ApiRequest } from '../http/request.ts';
+import type { ApiRequest, Reply } from '../http/request.ts';
 import { canonicalJson } from '../idempotency/idempotency.ts';
 import type { Log } from '../observability/logger.ts';
 import { listSort, REFERENCE_KINDS, type ReferenceKind, referenceKey, referencePartition } from '../table/keys.ts';
 import { listRows } from '../table/listing.ts';
-import type { Item, Table } from '../table/table.ts';
+import type { Item, StoreDeps } from '../table/table.ts';
 import { REFERENCES, type StoredReference } from './kinds.ts';
 
 /**
  * Platform admins write the records that other services own. The path names the kind; the same functions serve all kinds. A
  * record names the admin of its last change; the log names the admin of every change and removal.
  */
-interface AdminDeps {
-  readonly table: Table;
-  readonly now: Now;
+interface AdminDeps extends StoreDeps {
   readonly log: Log;
 }
 

@@ -1,8 +1,7 @@
 import { extname } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { DomainError } from '../core/errors.ts';
-import type { FileContent, Reply } from '../http/reply.ts';
-import type { ApiRequest } from '../http/request.ts';
+import type { ApiRequest, FileContent, Reply } from '../http/request.ts';
 
 /**
  * The console: a page for browsers that calls the public API. It is served as files; all of its pages are one document,

@@ -1,11 +1,12 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import * as z from 'zod';
 
 /**
  * The actor of the current work: on whose behalf a function runs. The request chain, the consumers of queues and the
  * application of provider events set it once; the stores read it, so that no use case passes it on or forgets it.
  */
-export const ACTOR_TYPES = ['user', 'guest', 'admin', 'provider', 'system'] as const;
-export type ActorType = (typeof ACTOR_TYPES)[number];
+const ACTOR_TYPES = ['user', 'guest', 'admin', 'provider', 'system'] as const;
+type ActorType = (typeof ACTOR_TYPES)[number];
 
 export interface Actor {
   readonly type: ActorType;
@@ -13,7 +14,7 @@ export interface Actor {
   readonly id: string;
 }
 
-export interface Work {
+interface Work {
   /** The id of the HTTP request, of the provider's event or of the queue's message. */
   readonly requestId: string;
   readonly actor: Actor;
@@ -26,3 +27,81 @@ export const runAs = <T>(work: Work, run: () => Promise<T>): Promise<T> => stora
 
 /** undefined outside of any work. */
 export const currentWork = (): Work | undefined => storage.getStore();
+
+/** The actor of a record's version. Stored in few bytes, so that a record does not grow by a write unit. */
+export const actorSchema = z
+  .object({
+    type: z
+      .enum(ACTOR_TYPES)
+      .describe('Who acted: a user, a guest, a platform admin, the provider, or the service itself.'),
+    id: z.string().describe("The user id, the `guest_id`, the provider slot, or the name of the service's worker."),
+  })
+  .meta({ id: 'Actor', description: 'Who caused a change.' });
+
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+const SHORT_UUID = /^~[\w-]{22}$/;
+
+/** A request id; a UUID takes 23 characters in place of 36. */
+const storedRequestId = (id: string): string =>
+  UUID.test(id) ? `~${Buffer.from(id.replaceAll('-', ''), 'hex').toString('base64url')}` : id;
+
+/** The request id as it was stored. */
+const requestIdOf = (stored: string | undefined): string | undefined => {
+  if (stored === undefined || !SHORT_UUID.test(stored)) return stored;
+  const hex = Buffer.from(stored.slice(1), 'base64url').toString('hex');
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
+};
+
+/** The ids of the record that an actor's id may repeat. */
+interface Known {
+  readonly userId?: string | undefined;
+  readonly guestId?: string | undefined;
+  readonly providerId?: string | undefined;
+}
+
+const LETTERS = { user: 'u', guest: 'g', admin: 'a', provider: 'p', system: 's' } as const satisfies Record<
+  ActorType,
+  string
+>;
+
+const knownId = (type: ActorType, { userId, guestId, providerId }: Known): string | undefined => {
+  const ids: Partial<Record<ActorType, string | undefined>> = { user: userId, guest: guestId, provider: providerId };
+  return ids[type];
+};
+
+/** One letter for the type, and the id if it differs from the record's own user, guest or provider. */
+const storedActor = ({ type, id }: Actor, known: Known): string =>
+  id === knownId(type, known) ? LETTERS[type] : `${LETTERS[type]}${id}`;
+
+/** @returns undefined for a version without an actor. */
+export const actorOf = (stored: string | undefined, known: Known): Actor | undefined => {
+  const type = ACTOR_TYPES.find((one) => LETTERS[one] === stored?.[0]);
+  return stored === undefined || type === undefined
+    ? undefined
+    : { type, id: stored.slice(1) || (knownId(type, known) ?? '') };
+};
+
+/** Who made a version, and the id of the request, event or message that made it. */
+interface Maker {
+  readonly actor?: Actor | undefined;
+  readonly requestId?: string | undefined;
+}
+
+/** The maker of a version that is committed now. */
+export const currentMaker = (): Maker => {
+  const work = currentWork();
+  return { actor: work?.actor, requestId: work?.requestId };
+};
+
+/** The attributes of an item that name the maker of its version. */
+export const makerAttributes = ({ actor, requestId }: Maker, known: Known) => ({
+  ...(actor && { by: storedActor(actor, known) }),
+  ...(requestId !== undefined && { rq: storedRequestId(requestId) }),
+});
+
+export const makerSchema = z.object({ by: z.string().optional(), rq: z.string().optional() });
+
+export const makerOf = ({ by, rq }: z.infer<typeof makerSchema>, known: Known): Maker => ({
+  actor: actorOf(by, known),
+  requestId: requestIdOf(rq),
+});

@@ -1,13 +1,12 @@
 import type { GuestTokens } from '../access/guest-token.ts';
-import { ownerFieldsOf, ownerOfRecord } from '../access/owner.ts';
+import { ownerFieldsOf, ownerOfRecord } from '../access/record-kind.ts';
 import { projectRecord } from '../catalog/records.ts';
 import { invalid } from '../core/errors.ts';
 import { fingerprint } from '../core/ids.ts';
 import { iso } from '../core/time.ts';
 import { CREATE_TIMEOUT_SECONDS } from '../http/endpoint.ts';
 import { guestTokenFields } from '../http/guests.ts';
-import type { Reply } from '../http/reply.ts';
-import type { ApiRequest } from '../http/request.ts';
+import type { ApiRequest, Reply } from '../http/request.ts';
 import { createOnce } from '../idempotency/create-once.ts';
 import { canonicalJson } from '../idempotency/idempotency.ts';
 import type { PaymentProvider } from '../providers/port/provider.ts';
@@ -15,10 +14,9 @@ import type { ProviderRecordDeps } from '../providers/registry/deps.ts';
 import { requireDone } from '../providers/registry/unwrap.ts';
 import { aliasStep } from '../table/alias.ts';
 import type { Owner } from '../table/keys.ts';
-import { recordStore } from '../table/record-store.ts';
+import { firstVersion, recordStore } from '../table/record-store.ts';
 import type { TransactionStep } from '../table/table.ts';
-import { type Customer, customerShape, customerView } from './customer.ts';
-import { setOwnerCustomer } from './owner-customer.ts';
+import { type Customer, customerShape, customerView, setOwnerCustomer } from './customer.ts';
 import type { CreateCustomerBody } from './requests.ts';
 
 /** Creates a customer at the provider, under a key derived from our id, then stores it. */
@@ -30,7 +28,7 @@ export const createCustomer = async (
   if (!owner) throw new Error('a customer needs an owner');
   const provider = await deps.providers.require(body.provider_id, 'customers');
   const { record, replayed } = await createOnce(deps, {
-    store: recordStore(deps.table, deps.now, customerShape),
+    store: recordStore(deps, customerShape),
     kind: 'customer',
     idempotency,
     hold: { table: deps.table, timeoutSeconds: CREATE_TIMEOUT_SECONDS.customer },
@@ -83,10 +81,7 @@ const draftOf = (
   if (email === undefined) throw invalid([{ path: 'email', rule: 'required', message: 'is required' }]);
   const at = iso(deps.now());
   return {
-    version: 1,
-    createdAt: at,
-    updatedAt: at,
-    requestHash: idempotency?.requestHash,
+    ...firstVersion(at, idempotency),
     providerId: body.provider_id,
     email,
     name: text(body.name) ?? (text(parts) || guest?.name),

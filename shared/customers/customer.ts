@@ -1,9 +1,10 @@
 import * as z from 'zod';
-import { ownerOfRecord } from '../access/owner.ts';
-import type { RecordKind } from '../access/record-kind.ts';
+import { ownerColumns, ownerIdsOf, ownerOfRecord, type RecordKind } from '../access/record-kind.ts';
 import { PROVIDER_SLOTS } from '../core/settings.ts';
-import { recordKey } from '../table/keys.ts';
+import { ownerKeyOf } from '../table/defaults.ts';
+import { type Key, type Owner, ownerCustomerKey, ownerPartition, recordKey } from '../table/keys.ts';
 import { knownAtSchema, parseRecord, type RecordShape, storedRecordFields } from '../table/record-store.ts';
+import type { Item, Table, TransactionStep } from '../table/table.ts';
 
 /**
  * A customer: a payer at one provider. Always holds: it exists at the provider under providerCustomerId, and belongs to a
@@ -20,10 +21,7 @@ export const customerSchema = z.object({
   firstName: optional,
   lastName: optional,
   phone: optional,
-  userId: optional,
-  guestId: optional,
-  guestEmail: optional,
-  organizationId: optional,
+  ...ownerColumns,
   projectId: optional,
   metadata: z.record(z.string(), z.json()).optional(),
   knownAt: knownAtSchema,
@@ -42,7 +40,7 @@ export const customerRecord: RecordKind<Customer> = {
   resource: 'customer',
   key: (id) => recordKey('CUS', id),
   parse: (item) => parseRecord(customerShape, item),
-  ownedBy: ({ userId, organizationId, guestId, guestEmail }) => ({ userId, organizationId, guestId, guestEmail }),
+  ownedBy: ownerIdsOf,
   rule: 'owned',
 };
 
@@ -64,3 +62,75 @@ export const customerView = (customer: Customer) => ({
   created_at: customer.createdAt,
   updated_at: customer.updatedAt,
 });
+
+/** An owner's default customer at a provider, for requests that name no customer. */
+const pointerSchema = z.object({ customerId: z.string(), providerCustomerId: z.string() });
+export type OwnerCustomer = z.infer<typeof pointerSchema>;
+
+export const customerPointerKey = (owner: Owner, providerId: string): Key =>
+  ownerCustomerKey(ownerKeyOf(owner), providerId);
+
+/** @returns undefined for a claim: the customer is not created yet. */
+export const ownerCustomerOf = (item: Item | undefined): OwnerCustomer | undefined =>
+  item === undefined || 'claim' in item ? undefined : pointerSchema.parse(item);
+
+/** The first customer of an owner at a provider stays the default until it is deleted. */
+export const setOwnerCustomer = async (table: Table, owner: Owner, customer: Customer): Promise<void> => {
+  await table.put(pointerItem(owner, customer), [{ absent: true }]);
+};
+
+export const pointerItem = (owner: Owner, { id: customerId, providerCustomerId, providerId }: Customer): Item => ({
+  ...customerPointerKey(owner, providerId),
+  customerId,
+  providerCustomerId,
+});
+
+/**
+ * Steps of the write that removes a customer. If it is the default, the owner's oldest other customer at the provider becomes
+ * the default. The steps fail if another request has changed the pointer.
+ */
+export const customerSuccessorSteps = async (
+  table: Table,
+  owner: Owner,
+  { id, providerId }: Customer,
+): Promise<readonly TransactionStep[]> => {
+  const key = customerPointerKey(owner, providerId);
+  const pointer = ownerCustomerOf(await table.get(key));
+  if (pointer?.customerId !== id) {
+    return [{ check: key, if: [{ any: [{ absent: true }, { differs: ['customerId', id] }] }] }];
+  }
+  const successor = await oldestOf(table, owner, { providerId, except: id });
+  const guard = [{ equals: ['customerId', id] }] as const;
+  if (!successor) return [{ delete: key, if: guard }];
+  const { id: customerId, providerCustomerId } = successor;
+  return [
+    { update: key, changes: { set: { customerId, providerCustomerId } }, if: guard },
+    { check: recordKey('CUS', customerId), if: [{ exists: true }, { lacks: 'tombstone' }] },
+  ];
+};
+
+const oldestOf = async (
+  table: Table,
+  owner: Owner,
+  { providerId, except }: { readonly providerId: string; readonly except: string },
+): Promise<Customer | undefined> => {
+  const page = await table.queryIndex({
+    index: 'owner',
+    partition: ownerPartition(owner, 'CUS'),
+    filter: [
+      { equals: ['f.p', providerId] },
+      ...(owner.kind === 'guest' ? [{ equals: ['f.g', owner.guestId] } as const] : []),
+    ],
+  });
+  for (const { pk } of page.items) {
+    const id = String(pk).slice('CUS#'.length);
+    const customer = id === except ? undefined : await load(table, id);
+    if (customer) return customer;
+  }
+  return undefined;
+};
+
+const load = async (table: Table, id: string): Promise<Customer | undefined> => {
+  const item = await table.get(recordKey('CUS', id));
+  return item && parseRecord(customerShape, item);
+};

@@ -1,23 +1,24 @@
+import * as z from 'zod';
 import type { Caller } from '../access/caller.ts';
-import { ownerFieldsOf } from '../access/owner.ts';
+import { ownerFieldsOf } from '../access/record-kind.ts';
 import { DomainError } from '../core/errors.ts';
 import { derivedId } from '../core/ids.ts';
 import type { ProviderSlot } from '../core/settings.ts';
-import { iso } from '../core/time.ts';
+import { DAY, epochSeconds, instant, iso, SECOND } from '../core/time.ts';
 import type { PaymentProvider } from '../providers/port/provider.ts';
 import type { ProviderRecordDeps } from '../providers/registry/deps.ts';
 import type { Owner } from '../table/keys.ts';
-import { recordItem } from '../table/record-store.ts';
-import {
-  type CustomerClaim,
-  type CustomerDraft,
-  claimCustomer,
-  dropCustomerClaim,
-  releaseCustomerClaim,
-} from './claim.ts';
+import { firstVersion, recordItem } from '../table/record-store.ts';
+import type { Item, StoreDeps } from '../table/table.ts';
 import { createProviderCustomer, customerAlias } from './create.ts';
-import { customerShape } from './customer.ts';
-import { customerPointerKey, type OwnerCustomer, ownerCustomerOf, pointerItem } from './owner-customer.ts';
+import {
+  customerPointerKey,
+  customerSchema,
+  customerShape,
+  type OwnerCustomer,
+  ownerCustomerOf,
+  pointerItem,
+} from './customer.ts';
 
 interface CustomerRequest {
   readonly slot: ProviderSlot;
@@ -56,9 +57,7 @@ const draftFor = (deps: ProviderRecordDeps, { slot, owner, caller, forId }: Cust
   const at = iso(deps.now());
   return {
     id: owner.kind === 'guest' ? derivedId('customer', forId) : deps.newId('customer'),
-    version: 1,
-    createdAt: at,
-    updatedAt: at,
+    ...firstVersion(at),
     providerId: slot,
     email: caller.kind === 'anonymous' ? undefined : caller.email,
     name: caller.kind === 'guest' ? caller.name : undefined,
@@ -100,3 +99,80 @@ const endClaim = async ({ deps, wanted, claim }: HeldClaim, error: unknown): Pro
   const attempt = code === 'PROVIDER_ERROR' ? claim.attempt + 1 : claim.attempt;
   return releaseCustomerClaim(deps, wanted, { claim, attempt });
 };
+
+/**
+ * The claim to create an owner's first customer at a provider. Its item has the key of the owner's pointer. Always holds:
+ * only one request at a time calls the provider for a claim, and every request sends the id, fields and key of the claim,
+ * so that the provider creates one customer. A claim expires after a day, when providers may forget the key.
+ */
+const claimSchema = z.object({
+  draft: customerSchema.omit({ providerCustomerId: true }),
+  /** Counts server errors of the provider. Each needs a new key: a provider repeats its answer to a key that it knows. */
+  attempt: z.int(),
+  /** Until this time, the request that holds the claim may be calling the provider. */
+  busyUntil: z.string(),
+});
+type CustomerClaim = z.infer<typeof claimSchema>;
+type CustomerDraft = CustomerClaim['draft'];
+
+/** Longer than the time-out of a call to a provider. */
+const LEASE_MS = 20 * SECOND;
+
+interface CustomerSlot {
+  readonly owner: Owner;
+  readonly slot: ProviderSlot;
+}
+
+type ClaimResult =
+  | { readonly kind: 'customer'; readonly customer: OwnerCustomer }
+  | { readonly kind: 'claimed'; readonly claim: CustomerClaim }
+  /** Another request is creating the customer. */
+  | { readonly kind: 'busy' };
+
+/** Claims the owner's customer for `draft`, or takes over a claim whose request has ended. */
+const claimCustomer = async (deps: StoreDeps, slot: CustomerSlot, draft: CustomerDraft): Promise<ClaimResult> => {
+  const busyUntil = iso(deps.now() + LEASE_MS);
+  const first = { draft, attempt: 0, busyUntil };
+  const written = await deps.table.put(claimItem(slot, first), [{ absent: true }]);
+  if (written.ok) return { kind: 'claimed', claim: first };
+  const customer = ownerCustomerOf(written.found);
+  if (customer) return { kind: 'customer', customer };
+  const found = claimSchema.parse(written.found?.['claim']);
+  if (instant(found.busyUntil) > deps.now()) return { kind: 'busy' };
+  const claim = { ...found, busyUntil };
+  return (await replaceClaim(deps, slot, { was: found, next: claim })) ? { kind: 'claimed', claim } : { kind: 'busy' };
+};
+
+/** Removes a claim whose draft the provider refused; another caller's draft may be valid. */
+const dropCustomerClaim = async ({ table }: StoreDeps, slot: CustomerSlot, claim: CustomerClaim): Promise<void> => {
+  await table.expire(keyOf(slot), ifUnchanged(claim));
+};
+
+/** Lets the next request continue the claim at once. @param attempt a new number makes a new key */
+const releaseCustomerClaim = async (
+  deps: StoreDeps,
+  slot: CustomerSlot,
+  { claim, attempt }: { readonly claim: CustomerClaim; readonly attempt: number },
+): Promise<void> => {
+  await replaceClaim(deps, slot, { was: claim, next: { ...claim, attempt, busyUntil: iso(deps.now()) } });
+};
+
+const replaceClaim = async (
+  { table }: StoreDeps,
+  slot: CustomerSlot,
+  { was, next }: { readonly was: CustomerClaim; readonly next: CustomerClaim },
+): Promise<boolean> => (await table.put(claimItem(slot, next), ifUnchanged(was))).ok;
+
+const ifUnchanged = ({ draft, busyUntil }: CustomerClaim) => [
+  { equals: ['customerId', draft.id] } as const,
+  { equals: ['claim.busyUntil', busyUntil] } as const,
+];
+
+const keyOf = ({ owner, slot }: CustomerSlot) => customerPointerKey(owner, slot);
+
+const claimItem = (slot: CustomerSlot, claim: CustomerClaim): Item => ({
+  ...keyOf(slot),
+  customerId: claim.draft.id,
+  claim,
+  ttl: epochSeconds(instant(claim.draft.createdAt) + DAY),
+});

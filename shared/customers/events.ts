@@ -1,5 +1,4 @@
-import type { BusEvent } from '../events/bus-event.ts';
-import { canonicalBusEvent, payerOf } from '../events/canonical-event.ts';
+import { type BusEvent, canonicalBusEvent, payerOf } from '../events/bus-event.ts';
 import type { Customer } from './customer.ts';
 
 /** customer.created for a new customer, customer.updated for every later version. */

@@ -1,19 +1,16 @@
 import { listOwned, offsetReply, runList } from '../http/paging.ts';
-import type { Reply } from '../http/reply.ts';
-import type { ApiRequest } from '../http/request.ts';
-import type { ProviderRecordDeps } from '../providers/registry/deps.ts';
+import type { ApiRequest, Reply } from '../http/request.ts';
+import type { StoreDeps } from '../table/table.ts';
 import { type Customer, customerRecord, customerView } from './customer.ts';
 import type { ListCustomersQuery } from './requests.ts';
 
-type ReadDeps = Pick<ProviderRecordDeps, 'table' | 'now'>;
-
 export const getCustomer = async (
-  _deps: ReadDeps,
+  _deps: StoreDeps,
   { record }: ApiRequest<unknown, unknown, unknown, Customer>,
 ): Promise<Reply> => ({ data: customerView(record) });
 
 export const listCustomers = async (
-  deps: ReadDeps,
+  deps: StoreDeps,
   { owner, query }: ApiRequest<unknown, ListCustomersQuery>,
 ): Promise<Reply> => {
   if (!owner) throw new Error('a list needs an owner');

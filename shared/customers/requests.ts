@@ -1,6 +1,13 @@
 import * as z from 'zod';
 import { PROVIDER_SLOTS } from '../core/settings.ts';
-import { emailSchema, guestDataSchema, idSchema, metadataSchema } from '../http/fields.ts';
+import {
+  emailSchema,
+  guestDataField,
+  metadataField,
+  optionalId,
+  organizationField,
+  organizationParameter,
+} from '../http/fields.ts';
 import { offsetQuery } from '../http/paging.ts';
 
 const name = z.string().max(200).nullish();
@@ -13,11 +20,7 @@ const contact = {
   first_name: name.describe('The given name; kept here only.'),
   last_name: name.describe('The family name; kept here only.'),
   phone: z.string().max(32).nullish().describe('The phone number in any notation.'),
-  metadata: metadataSchema
-    .nullish()
-    .describe(
-      'Your own data: at most 50 keys of at most 40 characters, values of at most 500 characters as JSON, 16 KB in all.',
-    ),
+  metadata: metadataField,
 };
 
 /** The use case requires an e-mail: of the body, of guest_data, or of the guest token. */
@@ -31,19 +34,11 @@ export const createCustomerBody = z
       description: 'The e-mail address; required unless `guest_data` or a guest token has one. Stored in lower case.',
       examples: ['ada@example.com'],
     }),
-    organization_id: z
-      .string()
-      .max(64)
-      .nullish()
-      .describe(
-        "The organization that owns the customer; the session's organization if absent. Null or an empty text makes it personal.",
-      ),
-    project_id: idSchema
-      .nullish()
-      .describe('The project to file the customer under. The caller needs edit permission on it.'),
-    guest_data: guestDataSchema
-      .nullish()
-      .describe('Who the guest is. Needed without a session and without a guest token.'),
+    organization_id: organizationField.describe(
+      "The organization that owns the customer; the session's organization if absent. Null or an empty text makes it personal.",
+    ),
+    project_id: optionalId.describe('The project to file the customer under. The caller needs edit permission on it.'),
+    guest_data: guestDataField,
   })
   .meta({ id: 'CreateCustomer', description: 'Who the customer is, and at which provider.' });
 export type CreateCustomerBody = z.output<typeof createCustomerBody>;
@@ -58,13 +53,9 @@ export type UpdateCustomerBody = z.output<typeof updateCustomerBody>;
 
 export const listCustomersQuery = z.object({
   ...offsetQuery,
-  organization_id: z
-    .string()
-    .max(64)
-    .optional()
-    .describe(
-      "The organization whose customers to list; the session's organization if absent. Empty lists personal customers.",
-    ),
+  organization_id: organizationParameter.describe(
+    "The organization whose customers to list; the session's organization if absent. Empty lists personal customers.",
+  ),
   provider_id: z.enum(PROVIDER_SLOTS).optional().describe('Only customers at this provider slot.'),
 });
 export type ListCustomersQuery = z.output<typeof listCustomersQuery>;

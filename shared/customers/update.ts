@@ -1,8 +1,6 @@
-import { DomainError } from '../core/errors.ts';
 import { fingerprint } from '../core/ids.ts';
-import { epochSeconds, iso } from '../core/time.ts';
-import type { Reply } from '../http/reply.ts';
-import type { ApiRequest } from '../http/request.ts';
+import { epochSeconds } from '../core/time.ts';
+import type { ApiRequest, Reply } from '../http/request.ts';
 import { canonicalJson } from '../idempotency/idempotency.ts';
 import type { ProviderRecordDeps } from '../providers/registry/deps.ts';
 import { requireDone } from '../providers/registry/unwrap.ts';
@@ -18,10 +16,8 @@ export const updateCustomer = async (
   const changed = withChanges(customer, body);
   if (canonicalJson(changed) === canonicalJson(customer)) return { data: customerView(customer) };
   const synced = await updateAtProvider(deps, customer, changed);
-  const next = { ...changed, ...synced, version: customer.version + 1, updatedAt: iso(deps.now()) };
-  const committed = await recordStore(deps.table, deps.now, customerShape).commit(customer, next);
-  if (!committed) throw new DomainError('VERSION_CONFLICT');
-  return { data: customerView(committed) };
+  const revised = await recordStore(deps, customerShape).revise(customer, { ...changed, ...synced });
+  return { data: customerView(revised) };
 };
 
 const PROVIDER_FIELDS = ['email', 'name', 'phone'] as const;

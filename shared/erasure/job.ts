@@ -1,8 +1,7 @@
 import * as z from 'zod';
 import { notFound } from '../core/errors.ts';
 import { timestamp } from '../http/fields.ts';
-import type { Reply } from '../http/reply.ts';
-import type { ApiRequest } from '../http/request.ts';
+import type { ApiRequest, Reply } from '../http/request.ts';
 import { dueShard, erasureKey, erasureLockKey, type Key } from '../table/keys.ts';
 import { storedRecordFields } from '../table/record-store.ts';
 import type { Item, Table } from '../table/table.ts';

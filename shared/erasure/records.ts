@@ -1,7 +1,7 @@
 import type { Owned } from '../access/record-kind.ts';
 import { type Address, addressRecord } from '../addresses/address.ts';
 import { DomainError } from '../core/errors.ts';
-import { epochSeconds, iso } from '../core/time.ts';
+import { epochSeconds } from '../core/time.ts';
 import { type Customer, customerRecord, customerShape } from '../customers/customer.ts';
 import { membershipSchema } from '../memberships/membership.ts';
 import { type PaymentMethod, paymentMethodRecord } from '../payment-methods/payment-method.ts';
@@ -9,8 +9,7 @@ import { cancelIntent } from '../payments/attempts/cancel-intent.ts';
 import { isVisiblePayment, type Payment, paymentOf, type VisiblePayment } from '../payments/record/payment.ts';
 import { paymentStore } from '../payments/record/store.ts';
 import { blankPayment } from '../payments/record/versions.ts';
-import { blankRefund } from '../payments/refunds/blank.ts';
-import { type Refund, refundOf } from '../payments/refunds/refund.ts';
+import { blankRefund, type Refund, refundOf } from '../payments/refunds/refund.ts';
 import { refundStore } from '../payments/refunds/store.ts';
 import { requireDone } from '../providers/registry/unwrap.ts';
 import { removeAddress } from '../removal/address.ts';
@@ -19,15 +18,16 @@ import type { RemovalDeps } from '../removal/organization-children.ts';
 import { removeMethod } from '../removal/payment-method.ts';
 import { cancelNow } from '../subscriptions/commands/cancel.ts';
 import { removeMethodFrom } from '../subscriptions/commands/change-method.ts';
-import { blankMembershipOf, blankSubscription } from '../subscriptions/record/blank.ts';
+import { subscriptionsUsing } from '../subscriptions/record/linked-records.ts';
 import { subscriptionStore } from '../subscriptions/record/store.ts';
 import { isLive, mayExistAtProvider, type Subscription, subscriptionOf } from '../subscriptions/record/subscription.ts';
-import { subscriptionsUsing } from '../subscriptions/record/used-by.ts';
+import { blankMembershipOf, blankSubscription } from '../subscriptions/record/versions.ts';
+import { keyOf } from '../table/keys.ts';
 import { recordStore } from '../table/record-store.ts';
 import type { Item, Table } from '../table/table.ts';
 import { markErased, markUserErased } from '../webhooks/record/erased.ts';
 import type { Counted, Subject } from './job.ts';
-import { seekEmails } from './sought.ts';
+import { seekEmails } from './traces.ts';
 
 /**
  * How the records of each kind lose their person. Each call is safe to stop midway and to repeat: the record's ids are marked
@@ -169,10 +169,8 @@ const clearCustomerEmail = async ({ deps, emails, subject }: Erasing, customer: 
     idempotencyKey: `${customer.id}:erase:${version}`,
   });
   requireDone(outcome, 'email');
-  const at = deps.now();
-  const next = { ...customer, email: undefined, version: version + 1, updatedAt: iso(at), knownAt: epochSeconds(at) };
-  if (await recordStore(deps.table, deps.now, customerShape).commit(customer, next)) return true;
-  throw new DomainError('VERSION_CONFLICT');
+  await recordStore(deps, customerShape).revise(customer, { email: undefined, knownAt: epochSeconds(deps.now()) });
+  return true;
 };
 
 const removeAddressOf = async ({ deps, subject }: Erasing, address: Address | undefined): Promise<boolean> => {
@@ -186,8 +184,7 @@ const blankMembership = async ({ deps: { table }, subject }: Erasing, item: Item
   const membership = membershipSchema.parse(item);
   if (!isOf(subject, membership)) return false;
   if (membership.userEmail === undefined && membership.guestEmail === undefined) return false;
-  const key = { pk: String(item['pk']), sk: String(item['sk']) };
-  const blanked = await table.update(key, { remove: ['userEmail', 'guestEmail'] }, [
+  const blanked = await table.update(keyOf(item), { remove: ['userEmail', 'guestEmail'] }, [
     { exists: true },
     { equals: ['version', membership.version] },
   ]);
@@ -218,7 +215,7 @@ const noteRecord = async (
 export const removeExpired = async (table: Table, subject: Subject, item: Item): Promise<boolean> => {
   const { userId, guestEmail } = { userId: textOf(item['userId']), guestEmail: textOf(item['guestEmail']) };
   if (!isOf(subject, { userId, guestEmail })) return false;
-  return (await table.remove({ pk: String(item['pk']), sk: String(item['sk']) }, [{ has: 'pk' }])).ok;
+  return (await table.remove(keyOf(item), [{ has: 'pk' }])).ok;
 };
 
 const textOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);

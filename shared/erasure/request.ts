@@ -1,19 +1,18 @@
 import * as z from 'zod';
 import { DomainError } from '../core/errors.ts';
 import type { IdKind } from '../core/ids.ts';
-import { iso, type Now } from '../core/time.ts';
-import { emailSchema, idSchema, requiredRule } from '../http/fields.ts';
-import type { Reply } from '../http/reply.ts';
-import type { ApiRequest } from '../http/request.ts';
+import { iso } from '../core/time.ts';
+import { emailSchema, idParameter, requiredRule } from '../http/fields.ts';
+import type { ApiRequest, Reply } from '../http/request.ts';
 import { createOnce } from '../idempotency/create-once.ts';
 import { erasureKey } from '../table/keys.ts';
-import type { Found } from '../table/record-store.ts';
-import type { Table } from '../table/table.ts';
+import { type Found, firstVersion } from '../table/record-store.ts';
+import type { StoreDeps } from '../table/table.ts';
 import { type ErasureJob, erasureView, jobItem, jobOf, lockKeyOf, type Subject } from './job.ts';
 
 export const erasureBody = z
   .object({
-    user_id: idSchema.optional().describe('The user whose records are erased.'),
+    user_id: idParameter.describe('The user whose records are erased.'),
     email: emailSchema.optional().describe('The e-mail address whose guest records are erased.'),
   })
   .refine(({ user_id: userId, email }) => (userId === undefined) !== (email === undefined), {
@@ -23,9 +22,7 @@ export const erasureBody = z
   .meta({ id: 'RequestErasure', description: 'Who is erased: exactly one of `user_id` and `email`.' });
 type ErasureBody = z.output<typeof erasureBody>;
 
-interface RequestDeps {
-  readonly table: Table;
-  readonly now: Now;
+interface RequestDeps extends StoreDeps {
   readonly newId: (kind: IdKind) => string;
 }
 
@@ -101,10 +98,7 @@ interface Made {
 
 const newJob = (subject: Subject, { id, at, by, idempotency }: Made): ErasureJob => ({
   id,
-  version: 1,
-  createdAt: at,
-  updatedAt: at,
-  requestHash: idempotency?.requestHash,
+  ...firstVersion(at, idempotency),
   status: 'pending',
   ...(subject.kind === 'user' ? { userId: subject.userId } : { email: subject.email }),
   requestedBy: by,

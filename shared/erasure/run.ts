@@ -1,12 +1,11 @@
 import { DomainError } from '../core/errors.ts';
 import { epochSeconds, instant, iso, MINUTE, SECOND } from '../core/time.ts';
 import type { RemovalDeps } from '../removal/organization-children.ts';
-import { erasureKey, guestPartition, type ItemKind, ownerPartition } from '../table/keys.ts';
+import { erasureKey, guestPartition, type ItemKind, keyOf, ownerPartition } from '../table/keys.ts';
 import type { Item } from '../table/table.ts';
 import { type Counted, type ErasureJob, jobItem, jobOf, lockKeyOf, type Subject, subjectOf } from './job.ts';
 import { type ErasedKind, type Erasing, RECORD_ERASURES, removeExpired } from './records.ts';
-import { forgetSought, type Sought, soughtBy } from './sought.ts';
-import { blankTrace, removeClaim, removeCounter } from './traces.ts';
+import { blankTrace, forgetSought, removeClaim, removeCounter, type Sought, soughtBy } from './traces.ts';
 
 /**
  * The due work of an erasure. First the person's listed records, kind by kind: subscriptions end, open payments are canceled,
@@ -93,8 +92,7 @@ const listedPage = async (
 ): Promise<{ readonly items: readonly Item[]; readonly next: Item | undefined }> => {
   const partition = subject.kind === 'user' ? ownerPartition(subject, kind) : guestPartition(subject.email, kind);
   const rows = await table.queryIndex({ index: 'owner', partition, after, limit: LISTED_PER_PAGE });
-  const keys = rows.items.map(({ pk, sk }) => ({ pk: String(pk), sk: String(sk) }));
-  const items = await table.getMany(keys, { consistent: true });
+  const items = await table.getMany(rows.items.map(keyOf), { consistent: true });
   return { items: items.filter((item) => item !== undefined), next: rows.next };
 };
 

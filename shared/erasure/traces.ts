@@ -1,11 +1,59 @@
+import * as z from 'zod';
 import { idsIn, withoutEmails, withoutPerson } from '../observability/person-fields.ts';
 import { redact } from '../observability/redaction.ts';
 import { ownerKeyOf } from '../table/defaults.ts';
-import { countKey, guestPartition, ownerCustomerKey } from '../table/keys.ts';
+import {
+  countKey,
+  erasureKey,
+  guestPartition,
+  keyOf,
+  ownerCustomerKey,
+  SOUGHT_PREFIX,
+  soughtKey,
+} from '../table/keys.ts';
 import type { Item, Table } from '../table/table.ts';
+import { erasedIds } from '../webhooks/record/erased.ts';
 import { packed, unpacked } from '../webhooks/record/stored-event.ts';
-import type { Counted } from './job.ts';
-import type { Sought } from './sought.ts';
+import type { Counted, ErasureJob } from './job.ts';
+
+/** What an erasure looks for in logs, events, deliveries and stored answers. The e-mail addresses are removed when it is done. */
+export interface Sought {
+  readonly userId: string | undefined;
+  /** In lower case. */
+  readonly emails: readonly string[];
+  /** Ids of the person's records, ours and the providers'. */
+  readonly ids: ReadonlySet<string>;
+}
+
+export const seekEmails = async (
+  table: Table,
+  erasureId: string,
+  emails: readonly (string | undefined)[],
+): Promise<void> => {
+  const found = new Set(emails.filter((email) => email !== undefined).map((email) => email.toLowerCase()));
+  await Promise.all([...found].map((email) => table.put({ ...soughtKey(erasureId, email), email })));
+};
+
+const soughtSchema = z.object({ pk: z.string(), sk: z.string(), email: z.string() });
+
+const soughtItems = async (table: Table, erasureId: string) => {
+  const items: z.infer<typeof soughtSchema>[] = [];
+  const range = { from: SOUGHT_PREFIX, to: `${SOUGHT_PREFIX}~` };
+  for await (const item of table.eachItem({ partition: erasureKey(erasureId).pk, ...range, consistent: true })) {
+    items.push(soughtSchema.parse(item));
+  }
+  return items;
+};
+
+export const soughtBy = async (table: Table, { id, userId, email }: ErasureJob): Promise<Sought> => {
+  const [items, ids] = await Promise.all([soughtItems(table, id), erasedIds(table, id)]);
+  const emails = new Set([...(email === undefined ? [] : [email]), ...items.map((item) => item.email)]);
+  return { userId, emails: [...emails], ids };
+};
+
+export const forgetSought = async (table: Table, erasureId: string): Promise<void> => {
+  for (const { pk, sk } of await soughtItems(table, erasureId)) await table.remove({ pk, sk });
+};
 
 /**
  * The copies of a person's data in items that are no records: log entries, providers' events, deliveries, stored answers. An
@@ -31,7 +79,7 @@ export const blankTrace = async (table: Table, sought: Sought, item: Item): Prom
   const trace = TRACES[String(item['sk'])];
   const set = trace?.blanked(sought, item);
   if (!trace || set === undefined) return undefined;
-  const written = await table.update({ pk: String(item['pk']), sk: String(item['sk']) }, { set }, [{ has: 'pk' }]);
+  const written = await table.update(keyOf(item), { set }, [{ has: 'pk' }]);
   return written.ok ? trace.counted : undefined;
 };
 
@@ -113,7 +161,7 @@ export const removeClaim = async (table: Table, { userId, emails }: Sought, item
   const isUsers = userId !== undefined && pk === `OWNER#${ownerKeyOf({ kind: 'user', userId })}`;
   const text = JSON.stringify(claim).toLowerCase();
   if (!isUsers && !emails.some((email) => text.includes(JSON.stringify(email)))) return false;
-  return (await table.remove({ pk: String(pk), sk: String(sk) }, [{ has: 'claim' }])).ok;
+  return (await table.remove(keyOf(item), [{ has: 'claim' }])).ok;
 };
 
 /** The counters of a guest's list have a hash of the e-mail address in their key; the list is empty by then. */

@@ -1,8 +1,7 @@
 import * as z from 'zod';
 import { type Action, decideAccess, decideScope, effectiveOrganization } from '../access/access.ts';
 import type { Caller } from '../access/caller.ts';
-import { ownerFor } from '../access/owner.ts';
-import type { NamedRecord, RecordAliases, RecordKind } from '../access/record-kind.ts';
+import { type NamedRecord, ownerFor, type RecordAliases, type RecordKind } from '../access/record-kind.ts';
 import { type Standing, standingKeys, standingOf } from '../access/standing.ts';
 import { DomainError, notFound } from '../core/errors.ts';
 import type { Key, Owner } from '../table/keys.ts';

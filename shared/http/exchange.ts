@@ -10,8 +10,8 @@ import type { Log } from '../observability/logger.ts';
 import type { Table } from '../table/table.ts';
 import type { Endpoint } from './endpoint.ts';
 import { API_VERSIONS } from './parse.ts';
-import type { Reply, ResponseForm } from './reply.ts';
-import type { ApiRequest, TrustedEdge } from './request.ts';
+import type { ResponseForm } from './reply.ts';
+import type { ApiRequest, Reply, TrustedEdge } from './request.ts';
 
 /** The dependencies of the chain; a use case may need more. */
 export interface WebDeps {

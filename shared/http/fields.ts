@@ -1,13 +1,31 @@
 import * as z from 'zod';
+import { MAX_CENTS } from '../core/money.ts';
 
 /** Fields that many requests share, with their limits. */
 export const idSchema = z.string().min(1).max(64);
+/** The id of a record that the body may name; null names none. */
+export const optionalId = idSchema.nullish();
+/** The id of a record that the query may name. */
+export const idParameter = idSchema.optional();
+
+/** The organization that owns a new record; null and an empty text make the record personal. */
+export const organizationField = z.string().max(64).nullish();
+/** The organization whose records the query asks for; an empty text asks for personal records. */
+export const organizationParameter = z.string().max(64).optional();
+
+/** A text of the caller's own; `null` means absent. */
+export const textField = (max: number) => z.string().max(max).nullish();
+export const centsField = z.int().min(0).max(MAX_CENTS).optional();
+export const currencyField = z.string().trim().min(1).max(10);
 
 /** Any JSON, in views and requests; under one name in the API document. */
 export const jsonValue = z.json().register(z.globalRegistry, {
   id: 'JsonValue',
   description: 'Any JSON value: text, number, boolean, null, list or object.',
 });
+
+/** A text that an answer may leave out. */
+export const optionalText = z.string().optional();
 
 /** A time in an answer. */
 export const timestamp = z.string().meta({ format: 'date-time' });
@@ -48,6 +66,12 @@ export const metadataSchema = z
     params: { rule: 'storable' },
   });
 
+export const metadataField = metadataSchema
+  .nullish()
+  .describe(
+    'Your own data: at most 50 keys of at most 40 characters, values of at most 500 characters as JSON, 16 KB in all.',
+  );
+
 export const tagsSchema = z
   .string()
   .max(500)
@@ -57,10 +81,11 @@ export const tagsSchema = z
   })
   .nullish();
 
-/** A boolean in the query. */
+/** A boolean in the query, if it is sent. */
 export const booleanParameter = z
   .enum(['true', 'false', '1', '0', ''])
-  .transform((value) => value === 'true' || value === '1' || value === '');
+  .transform((value) => value === 'true' || value === '1' || value === '')
+  .optional();
 
 /**
  * An e-mail address in any script (RFC 6531), lower-cased so that each payer has one spelling. It refuses quoted local
@@ -81,7 +106,7 @@ export const emailSchema = z
   })
   .meta({ format: 'idn-email' });
 
-export const guestDataSchema = z
+const guestDataSchema = z
   .object({
     email: emailSchema.meta({
       description: "The guest's e-mail address; stored in lower case.",
@@ -96,6 +121,10 @@ export const guestDataSchema = z
     phone: z.string().max(32).nullish().describe("The guest's phone number, in any notation."),
   })
   .meta({ id: 'GuestData', description: 'Who the guest is, for a request without a session.' });
+
+export const guestDataField = guestDataSchema
+  .nullish()
+  .describe('Who the guest is. Needed without a session and without a guest token.');
 
 export const nextActionSchema = z
   .object({

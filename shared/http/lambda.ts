@@ -14,16 +14,8 @@ import type { Endpoint, RateLimit } from './endpoint.ts';
 import { type Exchange, openExchange, type WebDeps } from './exchange.ts';
 import { apiVersion, checkAll, jsonBodyOf, queryOf, rawBodyOf } from './parse.ts';
 import { countDecline, enforceLimits } from './rate-limit.ts';
-import {
-  type HttpResponse,
-  type Reply,
-  render,
-  renderError,
-  renderFile,
-  renderText,
-  withoutPayerSecrets,
-} from './reply.ts';
-import { type ApiRequest, clientAddress, networkOf } from './request.ts';
+import { type HttpResponse, render, renderError, renderFile, renderText, withoutPayerSecrets } from './reply.ts';
+import { type ApiRequest, clientAddress, networkOf, type Reply } from './request.ts';
 
 type Step = MiddlewareObj<Exchange, HttpResponse>;
 

@@ -3,24 +3,39 @@ import type { Clause } from '../table/expression.ts';
 import { type ItemKind, type Key, type Owner, ownerPartition } from '../table/keys.ts';
 import { type IndexRow, type Listed, listRows } from '../table/listing.ts';
 import type { Item, Table } from '../table/table.ts';
-import type { Reply } from './reply.ts';
+import type { Reply } from './request.ts';
 
 /** Lists by limit and offset are bare arrays, newest first, with the total and the next page in headers. */
 export const MAX_OFFSET = 10_000;
 export const PAGE_LIMIT = 100;
 
-export const wholeNumber = z
+const wholeNumber = z
   .string()
   .regex(/^\d{1,9}$/, 'must be a whole number')
   .transform(Number);
 
+export const wholeNumberParameter = (min: number, max: number) => wholeNumber.pipe(z.int().min(min).max(max));
+
 /** A limit above 100 counts as 100. */
+export const cappedLimit = wholeNumber
+  .pipe(z.int().min(1))
+  .transform((limit) => Math.min(limit, PAGE_LIMIT))
+  .default(PAGE_LIMIT);
+
+/** The number of a page, from 1. */
+export const pageNumber = wholeNumber.pipe(z.int().min(1)).default(1);
+
+/** Pages reach as far as offsets do. A page that is not a number has its own problem, so NaN passes here. */
+export const isWithinReach = ({ page, limit }: { readonly page: number; readonly limit: number }): boolean =>
+  !((page - 1) * limit > MAX_OFFSET);
+export const outOfReach = {
+  path: ['page'],
+  message: `must not lead beyond ${MAX_OFFSET} entries`,
+  params: { rule: 'too_big' },
+};
+
 export const offsetQuery = {
-  limit: wholeNumber
-    .pipe(z.int().min(1))
-    .transform((limit) => Math.min(limit, PAGE_LIMIT))
-    .default(PAGE_LIMIT)
-    .describe('How many records a page holds, at least 1; 100 if absent, and for every number above.'),
+  limit: cappedLimit.describe('How many records a page holds, at least 1; 100 if absent, and for every number above.'),
   offset: wholeNumber
     .pipe(z.int().max(MAX_OFFSET))
     .default(0)

@@ -1,17 +1,11 @@
 import { DomainError } from '../core/errors.ts';
-import { epochSeconds, type Now } from '../core/time.ts';
+import { epochSeconds } from '../core/time.ts';
 import { type Key, rateKey } from '../table/keys.ts';
-import type { Table } from '../table/table.ts';
+import type { StoreDeps } from '../table/table.ts';
 import type { RateLimit } from './endpoint.ts';
 import type { ApiRequest } from './request.ts';
 
-/** Fixed windows by the service's clock, with one counter per window. */
-interface LimitDeps {
-  readonly table: Table;
-  readonly now: Now;
-}
-
-/** The current window of one subject. */
+/** The current window of one subject. Windows are fixed, by the service's clock, with one counter each. */
 interface Window {
   readonly key: Key;
   readonly max: number;
@@ -24,7 +18,7 @@ interface Window {
  * declined is not known yet. @throws DomainError RATE_LIMITED if a window is full.
  */
 export const enforceLimits = async (
-  deps: LimitDeps,
+  deps: StoreDeps,
   limits: readonly RateLimit[],
   request: ApiRequest,
 ): Promise<void> => {
@@ -38,7 +32,7 @@ export const enforceLimits = async (
 
 /** Counts a declined payment. Payments under way at the same time may exceed the maximum. */
 export const countDecline = async (
-  deps: LimitDeps,
+  deps: StoreDeps,
   limits: readonly RateLimit[],
   request: ApiRequest,
 ): Promise<void> => {
@@ -52,7 +46,7 @@ export interface Reservation {
 }
 
 /** @throws DomainError RATE_LIMITED if the window is full, also for requests at the same time. */
-export const reserve = async (deps: LimitDeps, limit: RateLimit, request: ApiRequest): Promise<Reservation> => {
+export const reserve = async (deps: StoreDeps, limit: RateLimit, request: ApiRequest): Promise<Reservation> => {
   const windows = windowsOf(deps, [limit], request);
   requireNone((await Promise.all(windows.map((window) => countIn(deps, window)))).flat());
   return {
@@ -71,7 +65,7 @@ const requireNone = (full: readonly Window[]): void => {
 };
 
 /** A limit without a subject in this request has no window. */
-const windowsOf = ({ now }: LimitDeps, limits: readonly RateLimit[], request: ApiRequest): readonly Window[] =>
+const windowsOf = ({ now }: StoreDeps, limits: readonly RateLimit[], request: ApiRequest): readonly Window[] =>
   limits.flatMap(({ name, max, windowSeconds, by }) => {
     const subject = by(request);
     if (subject === undefined) return [];
@@ -82,14 +76,14 @@ const windowsOf = ({ now }: LimitDeps, limits: readonly RateLimit[], request: Ap
   });
 
 /** @returns the window if it is full. */
-const countIn = async ({ table }: LimitDeps, window: Window): Promise<readonly Window[]> => {
+const countIn = async ({ table }: StoreDeps, window: Window): Promise<readonly Window[]> => {
   const { key, max, ttl } = window;
   const notFull = { any: [{ lacks: 'n' }, { below: ['n', max] }] } as const;
   const counted = await table.update(key, { add: { n: 1 }, set: { ttl } }, [notFull]);
   return counted.ok ? [] : [window];
 };
 
-const fullWindows = async ({ table }: LimitDeps, windows: readonly Window[]): Promise<readonly Window[]> => {
+const fullWindows = async ({ table }: StoreDeps, windows: readonly Window[]): Promise<readonly Window[]> => {
   if (windows.length === 0) return [];
   const items = await table.getMany(
     windows.map(({ key }) => key),

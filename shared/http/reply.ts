@@ -1,27 +1,5 @@
 import { type DomainError, ERRORS } from '../core/errors.ts';
-import type { More } from '../csv/csv.ts';
-
-/** The answer of a use case. The chain renders it in the form that the endpoint declares or the caller chooses. */
-export interface Reply {
-  readonly data: unknown;
-  readonly status?: number;
-  readonly message?: string;
-  readonly meta?: Readonly<Record<string, unknown>>;
-  /** Further members of the envelope in addition to `data` (`user_context`). */
-  readonly beside?: Readonly<Record<string, unknown>>;
-  readonly headers?: Readonly<Record<string, string>>;
-  /** Query parameters of the next page: becomes a Link header. */
-  readonly next?: Readonly<Record<string, string>>;
-  /** Sent as it is, with its own headers, in place of `data`. */
-  readonly file?: FileContent;
-  /** Set if rows follow the page: becomes the Link header of a CSV page. */
-  readonly more?: More;
-}
-
-export interface FileContent {
-  readonly body: Buffer;
-  readonly headers: Readonly<Record<string, string>>;
-}
+import type { FileContent, Reply } from './request.ts';
 
 export interface HttpResponse {
   readonly statusCode: number;

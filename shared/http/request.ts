@@ -3,7 +3,7 @@ import ipaddr from 'ipaddr.js';
 import type { Caller } from '../access/caller.ts';
 import type { Role } from '../access/permissions.ts';
 import type { RecordKind } from '../access/record-kind.ts';
-import type { CsvPage } from '../csv/csv.ts';
+import type { CsvPage, More } from '../csv/csv.ts';
 import type { Owner } from '../table/keys.ts';
 import type { Item } from '../table/table.ts';
 
@@ -39,6 +39,28 @@ export interface ApiRequest<Params = unknown, Query = unknown, Body = unknown, R
   readonly path: string;
   /** Hash of principal, method, full path and Idempotency-Key, if the request sends one. */
   readonly idempotency: { readonly scope: string; readonly requestHash: string } | undefined;
+}
+
+/** The answer of a use case. The chain renders it in the form that the endpoint declares or the caller chooses. */
+export interface Reply {
+  readonly data: unknown;
+  readonly status?: number;
+  readonly message?: string;
+  readonly meta?: Readonly<Record<string, unknown>>;
+  /** Further members of the envelope in addition to `data` (`user_context`). */
+  readonly beside?: Readonly<Record<string, unknown>>;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Query parameters of the next page: becomes a Link header. */
+  readonly next?: Readonly<Record<string, string>>;
+  /** Sent as it is, with its own headers, in place of `data`. */
+  readonly file?: FileContent;
+  /** Set if rows follow the page: becomes the Link header of a CSV page. */
+  readonly more?: More;
+}
+
+export interface FileContent {
+  readonly body: Buffer;
+  readonly headers: Readonly<Record<string, string>>;
 }
 
 /**

@@ -15,28 +15,23 @@ const optionalText = z
   .nullish()
   .transform((value) => value || undefined);
 
-const sessionSchema = z.object({
-  user_id: z.string().min(1),
+/** What a session and the claims of a token say of their user. */
+const userFields = {
   email: z.string().toLowerCase(),
   organization_id: optionalText,
   is_admin: z
     .boolean()
     .nullish()
     .transform((value) => value === true),
+};
+const sessionSchema = z.object({
+  ...userFields,
+  user_id: z.string().min(1),
   // A session without a valid expiry counts as absent.
   expires_at: z.unknown().optional(),
 });
 const expirySchema = z.iso.datetime({ offset: true });
-const claimsSchema = z.object({
-  sub: z.string().min(1),
-  email: z.string().toLowerCase(),
-  organization_id: optionalText,
-  is_admin: z
-    .boolean()
-    .nullish()
-    .transform((value) => value === true),
-  exp: z.number(),
-});
+const claimsSchema = z.object({ ...userFields, sub: z.string().min(1), exp: z.number() });
 const userSchema = z.object({
   id: z.string(),
   email: z.string(),

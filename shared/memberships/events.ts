@@ -1,5 +1,4 @@
-import type { BusEvent, CanonicalEvent } from '../events/bus-event.ts';
-import { canonicalBusEvent, payerOf } from '../events/canonical-event.ts';
+import { type BusEvent, type CanonicalEvent, canonicalBusEvent, payerOf } from '../events/bus-event.ts';
 import type { Membership } from './membership.ts';
 
 /** The event of a stored change of a membership. Expiry has no event. */

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { RecordKind } from '../access/record-kind.ts';
+import { ownerColumns, type RecordKind } from '../access/record-kind.ts';
 import { ENTITY_TYPES, entityPartition, listSort, membershipKey } from '../table/keys.ts';
 import type { Item } from '../table/table.ts';
 
@@ -26,11 +26,8 @@ export const membershipSchema = z.object({
   createdAt: z.string(),
   updatedAt: z.string(),
   /** The owner of the subscription. */
-  userId: optional,
+  ...ownerColumns,
   userEmail: optional,
-  guestId: optional,
-  guestEmail: optional,
-  organizationId: optional,
   projectId: optional,
   providerId: z.string(),
 });

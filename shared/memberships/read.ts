@@ -3,10 +3,9 @@ import { mayReadUser } from '../access/access.ts';
 import type { NamedRecord } from '../access/record-kind.ts';
 import { projectRecord } from '../catalog/records.ts';
 import { DomainError, notFound } from '../core/errors.ts';
-import { idSchema } from '../http/fields.ts';
+import { idParameter } from '../http/fields.ts';
 import { offsetQuery, offsetReply, runList } from '../http/paging.ts';
-import type { Reply } from '../http/reply.ts';
-import type { ApiRequest } from '../http/request.ts';
+import type { ApiRequest, Reply } from '../http/request.ts';
 import { organizationRecord } from '../organizations/organization.ts';
 import { ENTITY_TYPES, entityPartition } from '../table/keys.ts';
 import { listRows } from '../table/listing.ts';
@@ -56,9 +55,9 @@ export const listMembershipsQuery = z
   .object({
     ...offsetQuery,
     entity_type: z.enum(ENTITY_TYPES).default('user').describe('Whose memberships to list.'),
-    entity_id: idSchema
-      .optional()
-      .describe('The user, organization or project; the caller if absent. Required unless `entity_type` is `user`.'),
+    entity_id: idParameter.describe(
+      'The user, organization or project; the caller if absent. Required unless `entity_type` is `user`.',
+    ),
   })
   .refine(({ entity_type, entity_id }) => entity_type === 'user' || entity_id !== undefined, {
     path: ['entity_id'],

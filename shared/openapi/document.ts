@@ -4,7 +4,6 @@ import { errorExamples } from './errors.ts';
 import { eventOperations } from './events.ts';
 import { groups } from './groups.ts';
 import { type Example, operationOf } from './operation.ts';
-import { prose } from './prose.ts';
 import { securitySchemes } from './security.ts';
 
 export type Examples = Readonly<Record<string, Example>>;
@@ -81,3 +80,20 @@ const withProse = <T>(document: T): T =>
       name === 'description' && typeof value === 'string' ? prose(value) : value,
     ),
   );
+
+/**
+ * The text of a template literal as Markdown: an indented line goes on with the paragraph or the list item before it, and
+ * an empty line ends the paragraph.
+ */
+export const prose = (text: string): string =>
+  text
+    .trim()
+    .split(/\n\s*\n/)
+    .map((paragraph) =>
+      paragraph
+        .trim()
+        .split('\n')
+        .map((line) => line.trim())
+        .reduce((before, line) => `${before}${/^[-|]/.test(line) ? '\n' : ' '}${line}`),
+    )
+    .join('\n\n');

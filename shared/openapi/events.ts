@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import type { ZodOpenApiPathsObject } from 'zod-openapi';
 import { CANONICAL_EVENTS, type CanonicalEvent } from '../events/bus-event.ts';
+import { optionalText } from '../http/fields.ts';
 import { SAMPLES } from '../webhooks/outbound/samples.ts';
 import { EVENTS, eventBody } from './event-bodies.ts';
 import { WEBHOOKS_GROUP } from './groups.ts';
@@ -16,14 +17,11 @@ const headers = z.object({
       'When this attempt was made, in seconds since 1970. Refuse an event whose time is more than five minutes off.',
     examples: ['1795215858'],
   }),
-  'webhook-signature': z
-    .string()
-    .optional()
-    .meta({
-      description: `The signature over id, time and raw body by the scheme of Standard Webhooks, \`v1,…\`; one per secret, separated by spaces.
+  'webhook-signature': optionalText.meta({
+    description: `The signature over id, time and raw body by the scheme of Standard Webhooks, \`v1,…\`; one per secret, separated by spaces.
       Absent for a target without a secret.`,
-      examples: ['v1,qdrn2m4xPMxRJfq2Tbn1Q3zj9rl0ZuD4vdHltXuM+gc='],
-    }),
+    examples: ['v1,qdrn2m4xPMxRJfq2Tbn1Q3zj9rl0ZuD4vdHltXuM+gc='],
+  }),
   'webhook-event': z.string().describe('The name of the event, as `event` in the body.'),
   'webhook-test': z
     .literal('true')

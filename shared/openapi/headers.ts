@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import type { ErrorCode } from '../core/errors.ts';
 import type { Endpoint } from '../http/endpoint.ts';
+import { optionalText } from '../http/fields.ts';
 import { takesKey } from './errors.ts';
 
 /** The headers that the service reads and sends, each with its meaning. */
@@ -26,16 +27,13 @@ const always = {
         route answers as shown here. The query parameter \`envelope=true\` or \`envelope=false\` does the same.`,
       param: { id: 'X-Response-Form' },
     }),
-  'X-API-Version': z
-    .string()
-    .optional()
-    .meta({
-      description:
-        'The date of the API version that you build against, YYYY-MM-DD. Without it the oldest supported version applies.',
-      format: 'date',
-      examples: ['2026-11-01'],
-      param: { id: 'X-API-Version' },
-    }),
+  'X-API-Version': optionalText.meta({
+    description:
+      'The date of the API version that you build against, YYYY-MM-DD. Without it the oldest supported version applies.',
+    format: 'date',
+    examples: ['2026-11-01'],
+    param: { id: 'X-API-Version' },
+  }),
 };
 
 export const requestHeaders = (endpoint: Endpoint): z.ZodObject =>
@@ -59,27 +57,18 @@ const replayed = z
       '`true` if the request repeats an earlier one with the same `Idempotency-Key`, so that nothing was done again; absent otherwise.',
     header: { id: 'Idempotent-Replayed' },
   });
-const link = z
-  .string()
-  .optional()
-  .meta({
-    description: 'The address of the next page, `<…>; rel="next"`, relative to the host. Absent on the last page.',
-    header: { id: 'Link' },
-  });
-const totalCount = z
-  .string()
-  .optional()
-  .meta({
-    description: 'The number of records of the whole list, where it is known exactly.',
-    header: { id: 'X-Total-Count' },
-  });
-const retryAfter = z
-  .string()
-  .optional()
-  .meta({
-    description: 'The number of seconds to wait before the next try makes sense, at least 1.',
-    header: { id: 'Retry-After' },
-  });
+const link = optionalText.meta({
+  description: 'The address of the next page, `<…>; rel="next"`, relative to the host. Absent on the last page.',
+  header: { id: 'Link' },
+});
+const totalCount = optionalText.meta({
+  description: 'The number of records of the whole list, where it is known exactly.',
+  header: { id: 'X-Total-Count' },
+});
+const retryAfter = optionalText.meta({
+  description: 'The number of seconds to wait before the next try makes sense, at least 1.',
+  header: { id: 'Retry-After' },
+});
 
 /** Of every answer. */
 const common = { 'X-Request-Id': requestId, 'X-API-Version': apiVersion };

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import type { ZodOpenApiOperationObject } from 'zod-openapi';
 import type { ErrorCode } from '../core/errors.ts';
 import type { Endpoint, RateLimit } from '../http/endpoint.ts';
+import { optionalText } from '../http/fields.ts';
 import { codesByStatus, errorSchema, meaningOfCode } from './errors.ts';
 import { groupOf } from './groups.ts';
 import { errorHeaders, requestHeaders, successHeaders } from './headers.ts';
@@ -93,10 +94,7 @@ const envelopeOf = ({ meta, beside }: Endpoint, data: z.ZodType) =>
     ...(!(data instanceof z.ZodUndefined) && { data: data.describe('What the bare form of the answer is.') }),
     ...(meta && { meta }),
     ...beside,
-    message: z
-      .string()
-      .optional()
-      .describe('A sentence for a developer that says what was done, where the route has one.'),
+    message: optionalText.describe('A sentence for a developer that says what was done, where the route has one.'),
   });
 
 const errorsOf = (endpoint: Endpoint) =>

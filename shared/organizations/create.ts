@@ -1,11 +1,11 @@
 import type { IdKind } from '../core/ids.ts';
 import { iso } from '../core/time.ts';
-import type { Reply } from '../http/reply.ts';
-import type { ApiRequest } from '../http/request.ts';
+import type { ApiRequest, Reply } from '../http/request.ts';
 import { createOnce } from '../idempotency/create-once.ts';
+import type { StoreDeps } from '../table/table.ts';
 import { newOrganization, organizationView, userIdOf } from './organization.ts';
 import type { CreateOrganizationBody } from './requests.ts';
-import { organizationStore, type StoreDeps } from './store.ts';
+import { organizationStore } from './store.ts';
 
 /** Creates an organization; the caller becomes its owner. */
 export const createOrganization = async (

@@ -1,8 +1,8 @@
 import { DomainError, notFound } from '../core/errors.ts';
 import { iso } from '../core/time.ts';
-import type { Reply } from '../http/reply.ts';
-import type { ApiRequest } from '../http/request.ts';
+import type { ApiRequest, Reply } from '../http/request.ts';
 import type { Identity } from '../identity/identity.ts';
+import type { StoreDeps } from '../table/table.ts';
 import {
   type Member,
   memberView,
@@ -13,7 +13,7 @@ import {
   userIdOf,
 } from './organization.ts';
 import type { AddMemberBody, ChangeRoleBody } from './requests.ts';
-import { memberStore, type StoreDeps } from './store.ts';
+import { memberStore } from './store.ts';
 
 /** Adds the user with the e-mail address of the body. */
 export const addMember = async (

@@ -1,11 +1,10 @@
 import { ROLES, type Role } from '../access/permissions.ts';
 import { MAX_OFFSET, runList } from '../http/paging.ts';
-import type { Reply } from '../http/reply.ts';
-import type { ApiRequest } from '../http/request.ts';
+import type { ApiRequest, Reply } from '../http/request.ts';
 import type { Identity } from '../identity/identity.ts';
 import { memberPartition, membershipPartition, organizationKey } from '../table/keys.ts';
 import { allRows, type IndexRow, listRows } from '../table/listing.ts';
-import type { Table } from '../table/table.ts';
+import type { StoreDeps, Table } from '../table/table.ts';
 import {
   listedMemberView,
   memberSchema,
@@ -15,7 +14,6 @@ import {
   userIdOf,
 } from './organization.ts';
 import type { ListMembersQuery, PageQuery } from './requests.ts';
-import type { StoreDeps } from './store.ts';
 
 export const getOrganization = async (
   _: unknown,

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { ROLES } from '../access/permissions.ts';
 import { emailSchema } from '../http/fields.ts';
-import { MAX_OFFSET, PAGE_LIMIT, wholeNumber } from '../http/paging.ts';
+import { isWithinReach, outOfReach, PAGE_LIMIT, pageNumber, wholeNumberParameter } from '../http/paging.ts';
 
 const DEFAULT_PAGE_SIZE = 20;
 
@@ -39,20 +39,16 @@ export const changeRoleBody = z.object({ role }).meta({ id: 'ChangeRole', descri
 export type ChangeRoleBody = z.output<typeof changeRoleBody>;
 
 const page = {
-  page: wholeNumber.pipe(z.int().min(1)).default(1).describe('The number of the page, from 1.'),
-  limit: wholeNumber
-    .pipe(z.int().min(1).max(PAGE_LIMIT))
+  page: pageNumber.describe('The number of the page, from 1.'),
+  limit: wholeNumberParameter(1, PAGE_LIMIT)
     .default(DEFAULT_PAGE_SIZE)
     .describe('How many entries a page holds, 1 to 100; 20 if absent.'),
 };
-/** A page that is not a number has its own problem, so NaN passes here. */
-const withinReach = (query: PageQuery): boolean => !((query.page - 1) * query.limit > MAX_OFFSET);
-const tooFar = { path: ['page'], message: `must not lead beyond ${MAX_OFFSET} entries`, params: { rule: 'too_big' } };
 
-export const listOrganizationsQuery = z.object(page).refine(withinReach, tooFar);
+export const listOrganizationsQuery = z.object(page).refine(isWithinReach, outOfReach);
 export const listMembersQuery = z
   .object({ ...page, role: z.enum(ROLES).optional().describe('Only members with this role.') })
-  .refine(withinReach, tooFar);
+  .refine(isWithinReach, outOfReach);
 export type ListMembersQuery = z.output<typeof listMembersQuery>;
 export interface PageQuery {
   readonly page: number;

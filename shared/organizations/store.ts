@@ -1,6 +1,6 @@
 import type { Role } from '../access/permissions.ts';
 import { notFound } from '../core/errors.ts';
-import { iso, type Now } from '../core/time.ts';
+import { iso } from '../core/time.ts';
 import type { Clause } from '../table/expression.ts';
 import {
   dueShard,
@@ -13,7 +13,7 @@ import {
   organizationKey,
 } from '../table/keys.ts';
 import type { Found } from '../table/record-store.ts';
-import type { Item, Table, TransactionStep } from '../table/table.ts';
+import type { Item, StoreDeps, TransactionStep } from '../table/table.ts';
 import {
   countAttribute,
   type Member,
@@ -25,11 +25,6 @@ import {
 } from './organization.ts';
 
 /** Organizations and members as items. Every change of a membership updates the counts in the same transaction. */
-export interface StoreDeps {
-  readonly table: Table;
-  readonly now: Now;
-}
-
 const tombstoneSchema = organizationSchema.pick({ createdAt: true, requestHash: true });
 
 const NOT_DELETED: readonly Clause[] = [{ exists: true }, { lacks: 'deletedAt' }];

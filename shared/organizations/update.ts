@@ -1,8 +1,8 @@
-import type { Reply } from '../http/reply.ts';
-import type { ApiRequest } from '../http/request.ts';
+import type { ApiRequest, Reply } from '../http/request.ts';
+import type { StoreDeps } from '../table/table.ts';
 import { type Organization, organizationView } from './organization.ts';
 import type { UpdateOrganizationBody } from './requests.ts';
-import { organizationStore, type StoreDeps } from './store.ts';
+import { organizationStore } from './store.ts';
 
 /** Changes the fields of the body; null or an empty text clears a field. */
 export const updateOrganization = async (

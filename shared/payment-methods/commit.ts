@@ -1,36 +1,48 @@
-import { DomainError } from '../core/errors.ts';
-import { iso, type Now } from '../core/time.ts';
+import { iso } from '../core/time.ts';
+import { addressUseKey, recordKey } from '../table/keys.ts';
 import { recordStore } from '../table/record-store.ts';
-import type { Table } from '../table/table.ts';
-import { addressUseSteps } from './address-use.ts';
+import type { StoreDeps, TransactionStep } from '../table/table.ts';
 import { type PaymentMethod, paymentMethodShape } from './payment-method.ts';
 
-interface Deps {
-  readonly table: Table;
-  readonly now: Now;
-}
+export type MethodChange = Partial<Pick<PaymentMethod, 'alias' | 'billingAddressId' | 'setup'>>;
 
-export type MethodChange = Pick<PaymentMethod, 'alias' | 'billingAddressId'> & Partial<Pick<PaymentMethod, 'setup'>>;
+/** Stores a change of a method. @throws DomainError VERSION_CONFLICT if another change came first */
+export const commitMethod = (deps: StoreDeps, method: PaymentMethod, changed: MethodChange): Promise<PaymentMethod> =>
+  recordStore(deps, paymentMethodShape).revise(method, changed, addressUseSteps);
 
-/** Stores a change of a method. @returns undefined if another change came first */
-export const commitMethod = (
-  { table, now }: Deps,
-  method: PaymentMethod,
-  changed: MethodChange,
-): Promise<PaymentMethod | undefined> => {
-  const next = { ...method, ...changed, version: method.version + 1, updatedAt: iso(now()) };
-  return recordStore(table, now, paymentMethodShape).commit(method, next, addressUseSteps(method, next));
+/** Unlinks an address from a method that still uses it. */
+export const unlinkMethod = async (deps: StoreDeps, methodId: string, addressId: string): Promise<void> => {
+  const store = recordStore(deps, paymentMethodShape);
+  const method = await store.load(methodId);
+  if (!method) return;
+  await store.change(
+    method,
+    (current) =>
+      current.billingAddressId === addressId
+        ? { ...current, billingAddressId: undefined, version: current.version + 1, updatedAt: iso(deps.now()) }
+        : undefined,
+    addressUseSteps,
+  );
 };
 
-const TRIES = 5;
+type Linked = Pick<PaymentMethod, 'id' | 'billingAddressId'>;
 
-/** Unlinks an address from a method. @throws DomainError VERSION_CONFLICT if every try meets another change */
-export const unlinkMethod = async (deps: Deps, methodId: string, addressId: string): Promise<void> => {
-  const { load } = recordStore(deps.table, deps.now, paymentMethodShape);
-  for (let tries = 0; tries < TRIES; tries += 1) {
-    const method = await load(methodId);
-    if (method?.billingAddressId !== addressId) return;
-    if (await commitMethod(deps, method, { alias: method.alias, billingAddressId: undefined })) return;
-  }
-  throw new DomainError('VERSION_CONFLICT');
+/**
+ * Steps of the write of a method, so that its address leads to the method. They fail if the address is deleted.
+ * @param was undefined for a new method
+ * @param next undefined for a deleted method
+ */
+export const addressUseSteps = (was: Linked | undefined, next: Linked | undefined): readonly TransactionStep[] =>
+  was?.billingAddressId === next?.billingAddressId ? [] : [...removeUse(was), ...addUse(next)];
+
+const removeUse = (method: Linked | undefined): readonly TransactionStep[] =>
+  method?.billingAddressId === undefined ? [] : [{ delete: addressUseKey(method.billingAddressId, 'PM', method.id) }];
+
+const addUse = (method: Linked | undefined): readonly TransactionStep[] => {
+  if (method?.billingAddressId === undefined) return [];
+  const { id, billingAddressId } = method;
+  return [
+    { put: { ...addressUseKey(billingAddressId, 'PM', id) } },
+    { check: recordKey('ADDR', billingAddressId), if: [{ exists: true }, { lacks: 'tombstone' }] },
+  ];
 };

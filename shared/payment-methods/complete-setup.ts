@@ -1,19 +1,12 @@
-import { iso, type Now } from '../core/time.ts';
+import { iso } from '../core/time.ts';
 import type { ProviderSetup } from '../providers/port/methods.ts';
 import { aliasRemoval } from '../table/alias.ts';
-import { type Commit, changeRecord } from '../table/change.ts';
 import { defaultStep } from '../table/defaults.ts';
 import { aliasKey } from '../table/keys.ts';
 import { recordStore } from '../table/record-store.ts';
-import type { Table, TransactionStep } from '../table/table.ts';
+import type { StoreDeps, TransactionStep } from '../table/table.ts';
 import { storedMethodFields } from './create.ts';
-import { methodDefaultSlotOf } from './defaults.ts';
-import { type PaymentMethod, paymentMethodShape } from './payment-method.ts';
-
-interface Deps {
-  readonly table: Table;
-  readonly now: Now;
-}
+import { methodDefaultSlotOf, type PaymentMethod, paymentMethodShape } from './payment-method.ts';
 
 /** What a report of the provider did to a method that is not set up yet. */
 export type SetupProgress =
@@ -29,21 +22,24 @@ export type SetupProgress =
  * @throws DomainError VERSION_CONFLICT if the method has been removed since
  */
 export const applySetupReport = async (
-  deps: Deps,
+  deps: StoreDeps,
   method: PaymentMethod,
   report: ProviderSetup,
 ): Promise<SetupProgress> => {
   if (report.status === 'canceled') return 'over';
-  const { record, isOurs, unmet } = await changeRecord(committerFor(deps), method, (current) =>
-    current.setup?.id === report.setupId ? nextOf(deps, current, report) : undefined,
+  const { record, isOurs, unmet } = await recordStore(deps, paymentMethodShape).change(
+    method,
+    (current) => (current.setup?.id === report.setupId ? nextOf(deps, current, report) : undefined),
+    completionSteps,
   );
+  // The provider's method has another record already.
   if (unmet) return 'over';
   if (!isOurs) return 'unchanged';
   return record.setup ? 'failed' : 'completed';
 };
 
 const nextOf = (
-  { now }: Deps,
+  { now }: StoreDeps,
   method: PaymentMethod,
   { status, method: saved }: ProviderSetup,
 ): PaymentMethod | undefined => {
@@ -51,16 +47,6 @@ const nextOf = (
   if (status === 'succeeded' && saved) return { ...method, ...storedMethodFields(saved), setup: undefined, ...version };
   if (status !== 'failed' || method.setup?.status !== 'requires_action') return undefined;
   return { ...method, setup: { ...method.setup, status: 'failed', nextAction: undefined }, ...version };
-};
-
-/** `unmet`: the provider's method has another record already. */
-const committerFor = ({ table, now }: Deps): Commit<PaymentMethod> => {
-  const store = recordStore(table, now, paymentMethodShape);
-  return async (was, next) => {
-    if (await store.commit(was, next, completionSteps(was, next))) return { ok: true, record: next };
-    const found = await store.load(was.id);
-    return { ok: false, found, unmet: found?.version === was.version };
-  };
 };
 
 /** The payer may have given another card after a failure. A method that was to become the default does so now. */

@@ -1,16 +1,15 @@
-import { ownerFieldsOf } from '../access/owner.ts';
+import { ownerFieldsOf } from '../access/record-kind.ts';
 import { methodOwner, requireMayCharge, requireSameOwner } from '../access/use.ts';
 import { addressRecord } from '../addresses/address.ts';
 import { DomainError, notFound } from '../core/errors.ts';
 import { fingerprint } from '../core/ids.ts';
 import { iso } from '../core/time.ts';
+import { type OwnerCustomer, ownerCustomerOf } from '../customers/customer.ts';
 import { ensureCustomer } from '../customers/ensure.ts';
 import { isMethodOf, learnProviderId } from '../customers/learn-provider-id.ts';
-import { type OwnerCustomer, ownerCustomerOf } from '../customers/owner-customer.ts';
 import { CREATE_TIMEOUT_SECONDS } from '../http/endpoint.ts';
 import { guestTokenFields } from '../http/guests.ts';
-import type { Reply } from '../http/reply.ts';
-import type { ApiRequest } from '../http/request.ts';
+import type { ApiRequest, Reply } from '../http/request.ts';
 import { createOnce } from '../idempotency/create-once.ts';
 import { type AttachMethod, NOT_ATTACHABLE, type ProviderMethod } from '../providers/port/methods.ts';
 import type { PaymentProvider } from '../providers/port/provider.ts';
@@ -24,10 +23,16 @@ import {
 import { aliasStep } from '../table/alias.ts';
 import { defaultStep } from '../table/defaults.ts';
 import type { Owner } from '../table/keys.ts';
-import { recordStore } from '../table/record-store.ts';
-import { addressUseSteps } from './address-use.ts';
-import { isDefaultMethod, methodDefaultSlotOf } from './defaults.ts';
-import { methodWithSecret, type PaymentMethod, paymentMethodRecord, paymentMethodShape } from './payment-method.ts';
+import { firstVersion, recordStore } from '../table/record-store.ts';
+import { addressUseSteps } from './commit.ts';
+import {
+  isDefaultMethod,
+  methodDefaultSlotOf,
+  methodWithSecret,
+  type PaymentMethod,
+  paymentMethodRecord,
+  paymentMethodShape,
+} from './payment-method.ts';
 import type { CreateMethodBody } from './requests.ts';
 import { newSetup } from './setup.ts';
 
@@ -49,7 +54,7 @@ export const createMethod = async (deps: MethodDeps, request: CreateRequest): Pr
   const saved = request.named(paymentMethodRecord);
   if (saved) return answerSaved(deps, { ...request, owner }, saved);
   const { record, replayed } = await createOnce(deps, {
-    store: recordStore(deps.table, deps.now, paymentMethodShape),
+    store: recordStore(deps, paymentMethodShape),
     kind: 'payment_method',
     idempotency,
     hold: { table: deps.table, timeoutSeconds: CREATE_TIMEOUT_SECONDS.payment_method },
@@ -115,10 +120,7 @@ const attach = async (
   const at = iso(deps.now());
   return {
     id,
-    version: 1,
-    createdAt: at,
-    updatedAt: at,
-    requestHash: idempotency?.requestHash,
+    ...firstVersion(at, idempotency),
     providerId: slot,
     ...storedMethodFields(method),
     setup: newSetup(method.setup, body.is_default),
@@ -171,15 +173,7 @@ const attachToken = async (
 };
 
 /** The stored fields of a method that the provider reports. */
-export const storedMethodFields = (method: {
-  readonly methodId: string;
-  readonly type: PaymentMethod['type'];
-  readonly walletType: string | undefined;
-  readonly cardBrand: string | undefined;
-  readonly lastFour: string | undefined;
-  readonly expiryMonth: string | undefined;
-  readonly expiryYear: string | undefined;
-}) => ({
+export const storedMethodFields = (method: ProviderMethod) => ({
   providerMethodId: method.methodId,
   type: method.type,
   walletType: method.walletType,

@@ -1,14 +1,15 @@
 import * as z from 'zod';
 import type { Showing } from '../access/beside.ts';
-import { ownerOfRecord } from '../access/owner.ts';
-import type { RecordKind } from '../access/record-kind.ts';
+import { ownerColumns, ownerIdsOf, ownerOfRecord, type RecordKind } from '../access/record-kind.ts';
 import { isIdOf } from '../core/ids.ts';
 import { PROVIDER_SLOTS } from '../core/settings.ts';
 import type { Instant } from '../core/time.ts';
 import type { MethodKind } from '../providers/port/payments.ts';
 import { aliasesOf } from '../table/alias.ts';
-import { recordKey } from '../table/keys.ts';
+import { type DefaultSlot, promoteNewest, readDefault } from '../table/defaults.ts';
+import { type Owner, recordKey } from '../table/keys.ts';
 import { knownAtSchema, parseRecord, type RecordShape, storedRecordFields } from '../table/record-store.ts';
+import type { Table } from '../table/table.ts';
 import { openSetupSchema, setupEndsAt, setupSecretView, setupStatusView } from './setup.ts';
 
 /**
@@ -17,7 +18,7 @@ import { openSetupSchema, setupEndsAt, setupSecretView, setupStatusView } from '
  */
 const optional = z.string().optional();
 
-export const paymentMethodSchema = z.object({
+const paymentMethodSchema = z.object({
   ...storedRecordFields,
   providerId: z.enum(PROVIDER_SLOTS),
   providerMethodId: z.string(),
@@ -34,10 +35,7 @@ export const paymentMethodSchema = z.object({
   billingAddressId: optional,
   alias: optional,
   /** An organization's method names no user: access ends with the membership. */
-  userId: optional,
-  guestId: optional,
-  guestEmail: optional,
-  organizationId: optional,
+  ...ownerColumns,
   knownAt: knownAtSchema,
   /** Set while the payer still has to authenticate the method. */
   setup: openSetupSchema.optional(),
@@ -68,7 +66,7 @@ export const paymentMethodRecord: RecordKind<PaymentMethod> = {
   key: (id) => recordKey('PM', id),
   aliases: (id) => (isIdOf('payment_method', id) ? undefined : aliasesOf('PM', PROVIDER_SLOTS, id)),
   parse: (item) => parseRecord(paymentMethodShape, item),
-  ownedBy: ({ userId, organizationId, guestId, guestEmail }) => ({ userId, organizationId, guestId, guestEmail }),
+  ownedBy: ownerIdsOf,
   rule: 'owned',
   guestsRead: true,
 };
@@ -114,3 +112,31 @@ export const methodWithSecret = (method: PaymentMethod, isDefault: boolean, now:
   ...methodView(method, isDefault),
   ...setupSecretView(method, now),
 });
+
+/** An owner has one default method. A method becomes the default only once it is set up. */
+export const methodDefaultSlot = (owner: Owner): DefaultSlot => ({
+  owner,
+  kind: 'PM',
+  successorIf: [{ lacks: 'f.n' }],
+});
+
+export const methodDefaultSlotOf = (method: PaymentMethod): DefaultSlot => {
+  const owner = ownerOfRecord(method);
+  if (!owner) throw new Error('the payment method has no owner');
+  return methodDefaultSlot(owner);
+};
+
+/** The owner's default. A pointer to a missing method is repaired: the newest remaining method becomes the default. */
+export const findDefaultMethod = async (
+  table: Table,
+  slot: DefaultSlot,
+  known: ReadonlySet<string>,
+): Promise<string | undefined> => {
+  const id = await readDefault(table, slot);
+  if (id === undefined || known.has(id)) return id;
+  const item = await table.get(paymentMethodRecord.key(id));
+  return item && paymentMethodRecord.parse(item) ? id : promoteNewest(table, slot, { id });
+};
+
+export const isDefaultMethod = async (table: Table, method: PaymentMethod): Promise<boolean> =>
+  (await readDefault(table, methodDefaultSlotOf(method))) === method.id;

@@ -1,25 +1,23 @@
 import { DomainError } from '../core/errors.ts';
 import { listOwned, runList } from '../http/paging.ts';
-import type { Reply } from '../http/reply.ts';
-import type { ApiRequest } from '../http/request.ts';
+import type { ApiRequest, Reply } from '../http/request.ts';
 import type { Clause } from '../table/expression.ts';
 import { type Owner, ownerPartition } from '../table/keys.ts';
-import { allRows, type IndexRow } from '../table/listing.ts';
-import type { Table } from '../table/table.ts';
-import { findDefaultMethod, isDefaultMethod, methodDefaultSlot } from './defaults.ts';
-import { methodView, methodWithSecret, type PaymentMethod, paymentMethodRecord } from './payment-method.ts';
+import { type IndexRow, sortedRows } from '../table/listing.ts';
+import type { StoreDeps } from '../table/table.ts';
+import {
+  findDefaultMethod,
+  isDefaultMethod,
+  methodDefaultSlot,
+  methodView,
+  methodWithSecret,
+  type PaymentMethod,
+  paymentMethodRecord,
+} from './payment-method.ts';
 import type { ListMethodsQuery } from './requests.ts';
 
-interface ReadDeps {
-  readonly table: Table;
-  readonly now: () => number;
-}
-
-/** Longer lists can be ordered only by created_at. */
-const MAX_SORTED_ROWS = 10_000;
-
 export const getMethod = async (
-  deps: ReadDeps,
+  deps: StoreDeps,
   { record, canWrite }: ApiRequest<unknown, unknown, unknown, PaymentMethod>,
 ): Promise<Reply> => {
   const isDefault = await isDefaultMethod(deps.table, record);
@@ -27,7 +25,7 @@ export const getMethod = async (
 };
 
 export const listMethods = async (
-  deps: ReadDeps,
+  deps: StoreDeps,
   { owner, query }: ApiRequest<unknown, ListMethodsQuery>,
 ): Promise<Reply> => {
   if (!owner) throw new Error('a list needs an owner');
@@ -54,7 +52,7 @@ interface MethodPage {
   readonly total: number | undefined;
 }
 
-const findPage = async ({ table }: ReadDeps, owner: Owner, query: ListMethodsQuery): Promise<MethodPage> => {
+const findPage = async ({ table }: StoreDeps, owner: Owner, query: ListMethodsQuery): Promise<MethodPage> => {
   const offset = (query.page - 1) * query.limit;
   const filter = filtersOf(query);
   if (query.orderBy === 'created_at' && query.orderDir === 'desc') {
@@ -62,17 +60,8 @@ const findPage = async ({ table }: ReadDeps, owner: Owner, query: ListMethodsQue
     return { rows: listed.rows, hasMore: listed.hasMore, total: listed.reachedEnd ? listed.seen : undefined };
   }
   const own: Clause[] = owner.kind === 'guest' ? [{ equals: ['f.g', owner.guestId] }] : [];
-  const rows = await allRows(
-    table,
-    { index: 'owner', partition: ownerPartition(owner, 'PM'), filter: [...own, ...filter] },
-    MAX_SORTED_ROWS,
-  );
-  const sorted = rows.toSorted(comparerFor(query));
-  return {
-    rows: sorted.slice(offset, offset + query.limit),
-    hasMore: sorted.length > offset + query.limit,
-    total: sorted.length,
-  };
+  const list = { index: 'owner', partition: ownerPartition(owner, 'PM'), filter: [...own, ...filter] } as const;
+  return sortedRows(table, { ...list, offset, limit: query.limit }, comparerFor(query));
 };
 
 const comparerFor = ({ orderBy, orderDir }: ListMethodsQuery) => {

@@ -1,14 +1,17 @@
 import * as z from 'zod';
 import { PROVIDER_SLOTS } from '../core/settings.ts';
 import {
-  guestDataSchema,
+  guestDataField,
   hasAnyField,
-  idSchema,
+  optionalId,
+  optionalText,
+  organizationField,
+  organizationParameter,
   requiredRule,
   tokenParameter,
   verificationTokenSchema,
 } from '../http/fields.ts';
-import { MAX_OFFSET, PAGE_LIMIT, wholeNumber } from '../http/paging.ts';
+import { cappedLimit, isWithinReach, outOfReach, pageNumber } from '../http/paging.ts';
 
 const alias = z.string().max(100).nullish().describe('A name that the owner recognizes, such as "Company card".');
 
@@ -58,7 +61,7 @@ export const createMethodBody = z
       .enum(['card', 'bank_account'])
       .optional()
       .describe('What the token stands for. The provider decides: the method shows what it reports.'),
-    billing_address_id: idSchema.nullish().describe('The billing address of the method. It must have the same owner.'),
+    billing_address_id: optionalId.describe('The billing address of the method. It must have the same owner.'),
     is_default: z
       .boolean()
       .default(false)
@@ -66,16 +69,10 @@ export const createMethodBody = z
         'True makes the method the default of its owner; if the payer must authenticate first, once that is done.',
       ),
     alias,
-    organization_id: z
-      .string()
-      .max(64)
-      .nullish()
-      .describe(
-        "The organization that owns the method; the session's organization if absent. Null or an empty text makes the method personal.",
-      ),
-    guest_data: guestDataSchema
-      .nullish()
-      .describe('Who the guest is. Needed without a session and without a guest token.'),
+    organization_id: organizationField.describe(
+      "The organization that owns the method; the session's organization if absent. Null or an empty text makes the method personal.",
+    ),
+    guest_data: guestDataField,
   })
   .refine(
     (body) => hasAnyField(body, 'provider_payment_method_token') || hasAnyField(body, 'card_number'),
@@ -98,7 +95,7 @@ export type CreateMethodBody = z.output<typeof createMethodBody>;
 export const updateMethodBody = z
   .object({
     alias,
-    billing_address_id: idSchema.nullish().describe('The billing address of the method; null unlinks it.'),
+    billing_address_id: optionalId.describe('The billing address of the method; null unlinks it.'),
     is_default: z
       .boolean()
       .optional()
@@ -114,24 +111,14 @@ const METHOD_ORDERS = ['created_at', 'card_brand', 'alias'] as const;
 
 export const listMethodsQuery = z
   .object({
-    organization_id: z
-      .string()
-      .max(64)
-      .optional()
-      .describe("The organization whose methods to list. Absent or empty lists the caller's personal methods."),
-    project_id: z
-      .string()
-      .optional()
-      .describe('Not supported: payment methods have no project, and the answer is 400.'),
-    page: wholeNumber
-      .pipe(z.int().min(1))
-      .default(1)
-      .describe('The number of the page, from 1. Pages lead to 10,000 methods at most.'),
-    limit: wholeNumber
-      .pipe(z.int().min(1))
-      .transform((limit) => Math.min(limit, PAGE_LIMIT))
-      .default(PAGE_LIMIT)
-      .describe('How many methods a page holds, at least 1; 100 if absent, and for every number above.'),
+    organization_id: organizationParameter.describe(
+      "The organization whose methods to list. Absent or empty lists the caller's personal methods.",
+    ),
+    project_id: optionalText.describe('Not supported: payment methods have no project, and the answer is 400.'),
+    page: pageNumber.describe('The number of the page, from 1. Pages lead to 10,000 methods at most.'),
+    limit: cappedLimit.describe(
+      'How many methods a page holds, at least 1; 100 if absent, and for every number above.',
+    ),
     payment_type: z.enum(['card', 'bank_account']).optional().describe('Only methods of this kind.'),
     card_brand: z
       .string()
@@ -156,10 +143,5 @@ export const listMethodsQuery = z
       .describe('`desc` lists the newest or last first, `asc` the oldest or first.'),
     token: tokenParameter,
   })
-  // A page that is not a number has its own problem, so NaN passes here.
-  .refine(({ page, limit }) => !((page - 1) * limit > MAX_OFFSET), {
-    path: ['page'],
-    message: `must not lead beyond ${MAX_OFFSET} entries`,
-    params: { rule: 'too_big' },
-  });
+  .refine(isWithinReach, outOfReach);
 export type ListMethodsQuery = z.output<typeof listMethodsQuery>;

@@ -1,24 +1,22 @@
 import { requireSameOwner } from '../access/use.ts';
 import { type Address, addressRecord } from '../addresses/address.ts';
 import type { BillingAddressBody } from '../addresses/requests.ts';
-import { DomainError } from '../core/errors.ts';
 import { fingerprint } from '../core/ids.ts';
-import type { Reply } from '../http/reply.ts';
-import type { ApiRequest } from '../http/request.ts';
+import type { ApiRequest, Reply } from '../http/request.ts';
 import { canonicalJson } from '../idempotency/idempotency.ts';
 import type { Providers } from '../providers/registry/registry.ts';
 import { clearDefault, setDefault } from '../table/defaults.ts';
-import type { Table } from '../table/table.ts';
+import type { StoreDeps } from '../table/table.ts';
 import { commitMethod, type MethodChange } from './commit.ts';
-import { isDefaultMethod, methodDefaultSlotOf } from './defaults.ts';
-import { methodView, methodWithSecret, type PaymentMethod } from './payment-method.ts';
+import {
+  isDefaultMethod,
+  methodDefaultSlotOf,
+  methodView,
+  methodWithSecret,
+  type PaymentMethod,
+} from './payment-method.ts';
 import type { UpdateMethodBody } from './requests.ts';
 import { requireSetUp } from './setup.ts';
-
-interface UpdateDeps {
-  readonly table: Table;
-  readonly now: () => number;
-}
 
 type Stored = ApiRequest<unknown, unknown, unknown, PaymentMethod>;
 
@@ -27,7 +25,7 @@ type Stored = ApiRequest<unknown, unknown, unknown, PaymentMethod>;
  * @throws DomainError INVALID_STATE for `is_default: true` before the method is set up
  */
 export const updateMethod = async (
-  deps: UpdateDeps,
+  deps: StoreDeps,
   { record: method, body, named }: ApiRequest<unknown, unknown, UpdateMethodBody, PaymentMethod>,
 ): Promise<Reply> => {
   if (body.is_default === true) requireSetUp(method);
@@ -46,7 +44,7 @@ export const updateMethod = async (
 };
 
 /** Updates the pointer only; the last update wins. @throws DomainError INVALID_STATE before the method is set up */
-export const setDefaultMethod = async (deps: UpdateDeps, { record }: Stored): Promise<Reply> => {
+export const setDefaultMethod = async (deps: StoreDeps, { record }: Stored): Promise<Reply> => {
   requireSetUp(record);
   await setDefault(deps.table, methodDefaultSlotOf(record), record.id);
   return { data: methodView(record, true) };
@@ -54,7 +52,7 @@ export const setDefaultMethod = async (deps: UpdateDeps, { record }: Stored): Pr
 
 /** Links or unlinks a billing address. If the provider takes billing details, it gets them; its failure undoes nothing. */
 export const linkMethodAddress = async (
-  deps: UpdateDeps & { readonly providers: Providers },
+  deps: StoreDeps & { readonly providers: Providers },
   { record: method, named }: ApiRequest<unknown, unknown, BillingAddressBody, PaymentMethod>,
 ): Promise<Reply> => {
   const address = addressNamed(method, named);
@@ -88,13 +86,10 @@ const updateAtProvider = async (providers: Providers, method: PaymentMethod, add
   return outcome.kind === 'done';
 };
 
-const commit = async (deps: UpdateDeps, method: PaymentMethod, changed: MethodChange): Promise<PaymentMethod> => {
+const commit = async (deps: StoreDeps, method: PaymentMethod, changed: MethodChange): Promise<PaymentMethod> => {
   const same =
     changed.billingAddressId === method.billingAddressId &&
     changed.alias === method.alias &&
     changed.setup === method.setup;
-  if (same) return method;
-  const committed = await commitMethod(deps, method, changed);
-  if (!committed) throw new DomainError('VERSION_CONFLICT');
-  return committed;
+  return same ? method : commitMethod(deps, method, changed);
 };

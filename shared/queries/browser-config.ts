@@ -2,7 +2,9 @@ import * as z from 'zod';
 import type { Capabilities } from '../core/capabilities.ts';
 import { CAPABILITIES_OF } from '../core/capabilities.ts';
 import { ADAPTERS, PROVIDER_SLOTS, type ProviderSlot, type SlotSettings } from '../core/settings.ts';
-import type { Reply } from '../http/reply.ts';
+import type { Reply } from '../http/request.ts';
+
+const optionalText = z.string().optional();
 
 /** What a page in a browser needs to take payments: public ids only. It reads no secret. */
 const providerSchema = z
@@ -10,22 +12,14 @@ const providerSchema = z
     provider_id: z.enum(PROVIDER_SLOTS).describe('The slot, as other requests name it.'),
     provider: z.enum(ADAPTERS).describe('Which provider is behind the slot.'),
     test: z.boolean().describe('True if the public keys, or the base URL, are those of a test account.'),
-    publishable_key: z
-      .string()
-      .optional()
-      .describe("Stripe's key for its library in the browser; absent if it is not set."),
-    client_id: z
-      .string()
-      .optional()
-      .describe("PayPal's id of the app, for its library in the browser; absent if it is not set."),
-    application_id: z
-      .string()
-      .optional()
-      .describe("Square's id of the application, for its library in the browser; absent if it is not set."),
-    location_id: z
-      .string()
-      .optional()
-      .describe("Square's id of the location that takes the payments; absent if it is not set."),
+    publishable_key: optionalText.describe("Stripe's key for its library in the browser; absent if it is not set."),
+    client_id: optionalText.describe(
+      "PayPal's id of the app, for its library in the browser; absent if it is not set.",
+    ),
+    application_id: optionalText.describe(
+      "Square's id of the application, for its library in the browser; absent if it is not set.",
+    ),
+    location_id: optionalText.describe("Square's id of the location that takes the payments; absent if it is not set."),
     confirms_in: z
       .enum(['browser', 'redirect', 'server'])
       .describe(

@@ -3,19 +3,18 @@ import type { Caller } from '../access/caller.ts';
 import { productBeside, projectBeside } from '../catalog/view.ts';
 import { assertNever, notFound } from '../core/errors.ts';
 import { derivedId } from '../core/ids.ts';
-import type { Reply } from '../http/reply.ts';
-import type { ApiRequest } from '../http/request.ts';
+import type { ApiRequest, Reply } from '../http/request.ts';
 import { organizationBeside } from '../organizations/organization.ts';
 import { methodBeside } from '../payment-methods/payment-method.ts';
 import type { PaymentStatus, VisiblePayment } from '../payments/record/payment.ts';
 import { paymentView, paymentWithSecret } from '../payments/record/view.ts';
-import type { ReadDeps } from '../providers/registry/deps.ts';
 import { subscriptionBeside } from '../subscriptions/record/view.ts';
+import type { StoreDeps } from '../table/table.ts';
 import { type GetPaymentQuery, includesOf, type PaymentInclude } from './parameters.ts';
 
 /** One payment. The scope guards of the query (organization, project, product) must match it. */
 export const getPayment = async (
-  deps: ReadDeps,
+  deps: StoreDeps,
   { record: payment, canWrite, query, caller }: ApiRequest<unknown, GetPaymentQuery, unknown, VisiblePayment>,
 ): Promise<Reply> => {
   if (!passesGuards(payment, query)) throw notFound('payment');
@@ -40,7 +39,7 @@ const BESIDE: Readonly<Record<Exclude<PaymentInclude, 'order'>, Include<VisibleP
 
 /** The includes of each payment that this caller may see; null if an include is absent. */
 export const includedRecords = async (
-  { table }: Pick<ReadDeps, 'table'>,
+  { table }: Pick<StoreDeps, 'table'>,
   caller: Caller,
   {
     payments,

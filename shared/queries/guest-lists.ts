@@ -1,21 +1,19 @@
 import type { Owned, RecordKind } from '../access/record-kind.ts';
 import { DomainError } from '../core/errors.ts';
 import { offsetReply, runList } from '../http/paging.ts';
-import type { Reply } from '../http/reply.ts';
-import type { ApiRequest } from '../http/request.ts';
+import type { ApiRequest, Reply } from '../http/request.ts';
 import { paymentRecord, type VisiblePayment } from '../payments/record/payment.ts';
 import { guestPaymentView, paymentView } from '../payments/record/view.ts';
-import type { ReadDeps } from '../providers/registry/deps.ts';
 import { subscriptionRecord, type VisibleSubscription } from '../subscriptions/record/subscription.ts';
 import { guestSubscriptionView, subscriptionView } from '../subscriptions/record/view.ts';
 import { encodeCursor } from '../table/cursor.ts';
 import { guestPartition } from '../table/keys.ts';
 import { type Listed, listRows } from '../table/listing.ts';
-import type { Table } from '../table/table.ts';
+import type { StoreDeps, Table } from '../table/table.ts';
 import type { GuestPaymentsQuery, GuestSubscriptionsQuery } from './parameters.ts';
 import { type PageFound, pageByCreation, paymentsReply, positionOf } from './payment-page.ts';
 
-export interface GuestListDeps extends ReadDeps {
+export interface GuestListDeps extends StoreDeps {
   readonly guestEmailList: 'minimal' | 'full' | 'token';
 }
 

@@ -2,22 +2,18 @@ import type { Caller } from '../access/caller.ts';
 import { DomainError } from '../core/errors.ts';
 import { isIdOf } from '../core/ids.ts';
 import { runList } from '../http/paging.ts';
-import type { Reply } from '../http/reply.ts';
-import type { ApiRequest } from '../http/request.ts';
+import type { ApiRequest, Reply } from '../http/request.ts';
 import { paymentRecord, type VisiblePayment } from '../payments/record/payment.ts';
 import { paymentStore } from '../payments/record/store.ts';
 import { paymentView } from '../payments/record/view.ts';
-import type { ReadDeps } from '../providers/registry/deps.ts';
 import { encodeCursor } from '../table/cursor.ts';
 import type { Clause } from '../table/expression.ts';
 import { guestPartition, ownerPartition, paymentKey, projectPartition } from '../table/keys.ts';
-import { allRows, type IndexRow, type ListQuery, listRows } from '../table/listing.ts';
+import { type IndexRow, type ListQuery, listRows, sortedRows } from '../table/listing.ts';
+import type { StoreDeps } from '../table/table.ts';
 import { includedRecords } from './get-payment.ts';
 import { includesOf, type ListPaymentsQuery } from './parameters.ts';
 import { type PageFound, pageByCreation, paymentsReply, positionOf } from './payment-page.ts';
-
-/** Beyond this many payments in the range, a list can be ordered by created_at only. */
-const MAX_SORTED_ROWS = 10_000;
 
 /** The partition of the caller's list, and the payments in it that the caller owns. */
 interface Scope {
@@ -29,7 +25,10 @@ interface Scope {
 }
 
 /** Lists the payments of the caller, of an organization or of a project. */
-export const listPayments = async (deps: ReadDeps, request: ApiRequest<unknown, ListPaymentsQuery>): Promise<Reply> => {
+export const listPayments = async (
+  deps: StoreDeps,
+  request: ApiRequest<unknown, ListPaymentsQuery>,
+): Promise<Reply> => {
   const { caller, query } = request;
   const scope = scopeOf(request);
   const beside = { user_context: userContext(caller, scope.searchMethod) };
@@ -102,7 +101,7 @@ const projectScope = (projectId: string, organizationId: string | undefined): Sc
 });
 
 const find = async (
-  deps: ReadDeps,
+  deps: StoreDeps,
   scope: Scope,
   { query, csvPage }: ApiRequest<unknown, ListPaymentsQuery>,
 ): Promise<PageFound> => {
@@ -123,7 +122,7 @@ const find = async (
 };
 
 /** A CSV page shows no total: the counters are not read. */
-const csvRows = async ({ table }: ReadDeps, list: ListQuery, { orderBy }: ListPaymentsQuery): Promise<PageFound> => {
+const csvRows = async ({ table }: StoreDeps, list: ListQuery, { orderBy }: ListPaymentsQuery): Promise<PageFound> => {
   if (orderBy !== 'created_at') {
     throw new DomainError('UNSUPPORTED_FILTER', { message: 'CSV goes with orderBy=created_at' });
   }
@@ -145,7 +144,7 @@ interface ById {
   readonly id: string;
 }
 
-const findById = async (deps: ReadDeps, { scope, query, id }: ById): Promise<PageFound> => {
+const findById = async (deps: StoreDeps, { scope, query, id }: ById): Promise<PageFound> => {
   const payment = await paymentStore(deps.table, deps.now).loadVisible(id);
   const matches =
     payment !== undefined &&
@@ -160,25 +159,19 @@ const findById = async (deps: ReadDeps, { scope, query, id }: ById): Promise<Pag
 
 const FIELD_OF = { amount_cents: 'a', status: 's', updated_at: 'u' } as const;
 
-const sortedPage = async (deps: ReadDeps, list: ListQuery, query: ListPaymentsQuery): Promise<PageFound> => {
+const sortedPage = async (deps: StoreDeps, list: ListQuery, query: ListPaymentsQuery): Promise<PageFound> => {
   if (query.orderBy === 'created_at') throw new Error('created_at is the index order');
   if (query.cursor !== undefined) {
     throw new DomainError('UNSUPPORTED_FILTER', { message: 'cursor goes with orderBy=created_at; use page' });
   }
   const field = FIELD_OF[query.orderBy];
   const sign = query.orderDir === 'desc' ? -1 : 1;
-  const rows = await allRows(deps.table, list, MAX_SORTED_ROWS);
-  const sorted = rows.toSorted(
+  const page = await sortedRows(
+    deps.table,
+    list,
     (one, other) => sign * (compare(one.fields[field], other.fields[field]) || compare(one.sort, other.sort)),
   );
-  const page = sorted.slice(list.offset, list.offset + list.limit);
-  return {
-    rows: page,
-    hasMore: sorted.length > list.offset + list.limit,
-    next: undefined,
-    total: sorted.length,
-    totalIsExact: true,
-  };
+  return { ...page, next: undefined, totalIsExact: true };
 };
 
 const compare = (one: unknown, other: unknown): number => {

@@ -1,23 +1,17 @@
 import * as z from 'zod';
 import { DISPUTE_STATUSES, REFUND_STATUSES } from '../core/money-back.ts';
-import { iso, type Now } from '../core/time.ts';
+import { iso } from '../core/time.ts';
 import type { CsvPage } from '../csv/csv.ts';
-import { runList, wholeNumber } from '../http/paging.ts';
-import type { Reply } from '../http/reply.ts';
-import type { ApiRequest } from '../http/request.ts';
+import { runList, wholeNumberParameter } from '../http/paging.ts';
+import type { ApiRequest, Reply } from '../http/request.ts';
 import { disputeOf, disputeView } from '../payments/disputes/dispute.ts';
 import type { VisiblePayment } from '../payments/record/payment.ts';
 import { type Refund, refundOf, refundView } from '../payments/refunds/refund.ts';
 import { decodeCursor, encodeCursor } from '../table/cursor.ts';
 import { besidePayment, monthPartition } from '../table/keys.ts';
 import { type Cursor, type IndexRow, listRows } from '../table/listing.ts';
-import type { Item, Table } from '../table/table.ts';
+import type { Item, StoreDeps, Table } from '../table/table.ts';
 import { cursorParameter, moment } from './parameters.ts';
-
-interface ReadDeps {
-  readonly table: Table;
-  readonly now: Now;
-}
 
 type Kind = 'RFD' | 'DSP';
 
@@ -51,14 +45,14 @@ type InRange = Pick<ApiRequest<unknown, RangeQuery>, 'query' | 'csvPage'>;
 const refundViewOf = (item: Item) => refundView(refundOf(item));
 const disputeViewOf = (item: Item) => disputeView(disputeOf(item));
 
-export const listRefundsOfPayment = ({ table }: ReadDeps, { record }: OfPayment): Promise<Reply> =>
+export const listRefundsOfPayment = ({ table }: StoreDeps, { record }: OfPayment): Promise<Reply> =>
   listOfPayment(table, record.id, { kind: 'RFD', viewOf: refundViewOf });
 
-export const listDisputesOfPayment = ({ table }: ReadDeps, { record }: OfPayment): Promise<Reply> =>
+export const listDisputesOfPayment = ({ table }: StoreDeps, { record }: OfPayment): Promise<Reply> =>
   listOfPayment(table, record.id, { kind: 'DSP', viewOf: disputeViewOf });
 
 export const getRefund = async (
-  _: ReadDeps,
+  _: StoreDeps,
   { record }: ApiRequest<unknown, unknown, unknown, Refund>,
 ): Promise<Reply> => ({ data: refundView(record) });
 
@@ -66,14 +60,11 @@ const MAX_LIMIT = 100;
 const DEFAULT_LIMIT = 25;
 
 const range = {
-  from: moment(false)
-    .optional()
-    .describe('The earliest time of creation: a time, or a day in UTC (its first moment). 24 months ago if absent.'),
-  to: moment(true)
-    .optional()
-    .describe('The latest time of creation: a time, or a day in UTC (its last moment). Now if absent.'),
-  limit: wholeNumber
-    .pipe(z.int().min(1).max(MAX_LIMIT))
+  from: moment(false).describe(
+    'The earliest time of creation: a time, or a day in UTC (its first moment). 24 months ago if absent.',
+  ),
+  to: moment(true).describe('The latest time of creation: a time, or a day in UTC (its last moment). Now if absent.'),
+  limit: wholeNumberParameter(1, MAX_LIMIT)
     .default(DEFAULT_LIMIT)
     .describe('How many records a page holds, 1 to 100; 25 if absent. It does not apply to CSV.'),
   cursor: cursorParameter,
@@ -88,10 +79,10 @@ export const listDisputesQuery = z.object({
 });
 type RangeQuery = z.output<typeof listRefundsQuery> | z.output<typeof listDisputesQuery>;
 
-export const listRefunds = ({ table, now }: ReadDeps, request: InRange): Promise<Reply> =>
+export const listRefunds = ({ table, now }: StoreDeps, request: InRange): Promise<Reply> =>
   listByMonth({ table, now }, request, { kind: 'RFD', viewOf: refundViewOf });
 
-export const listDisputes = ({ table, now }: ReadDeps, request: InRange): Promise<Reply> =>
+export const listDisputes = ({ table, now }: StoreDeps, request: InRange): Promise<Reply> =>
   listByMonth({ table, now }, request, { kind: 'DSP', viewOf: disputeViewOf });
 
 /** Without `from`, a list goes this far back. */
@@ -111,7 +102,7 @@ const monthsOf = (query: RangeQuery, now: number): readonly string[] => {
 
 /** Records of every payment, newest first: one partition per month of their creation. */
 const listByMonth = async (
-  { table, now }: ReadDeps,
+  { table, now }: StoreDeps,
   { query, csvPage }: InRange,
   { kind, viewOf }: { readonly kind: Kind; readonly viewOf: (item: Item) => unknown },
 ): Promise<Reply> =>
@@ -136,7 +127,7 @@ const positionOf = ({ limit, cursor }: RangeQuery, csvPage: CsvPage | undefined)
   return { limit, start: cursor === undefined ? undefined : decodeCursor(cursor) };
 };
 
-const pageByMonth = async ({ table, now }: ReadDeps, query: RangeQuery & Position, kind: Kind) => {
+const pageByMonth = async ({ table, now }: StoreDeps, query: RangeQuery & Position, kind: Kind) => {
   const { start } = query;
   const first = start?.sort.slice(0, 'YYYY-MM'.length);
   const months = monthsOf(query, now()).filter((month) => first === undefined || month <= first);

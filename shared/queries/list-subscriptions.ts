@@ -2,8 +2,7 @@ import { type Include, showBeside } from '../access/beside.ts';
 import { projectBeside } from '../catalog/view.ts';
 import { DomainError } from '../core/errors.ts';
 import { offsetReply, runList } from '../http/paging.ts';
-import type { Reply } from '../http/reply.ts';
-import type { ApiRequest } from '../http/request.ts';
+import type { ApiRequest, Reply } from '../http/request.ts';
 import { methodBeside } from '../payment-methods/payment-method.ts';
 import { findOpenPayment, openPaymentView } from '../subscriptions/billing/open-payment.ts';
 import { subscriptionRecord, type VisibleSubscription } from '../subscriptions/record/subscription.ts';
@@ -11,16 +10,11 @@ import { subscriptionView } from '../subscriptions/record/view.ts';
 import type { Clause } from '../table/expression.ts';
 import { type Owner, ownerPartition, projectPartition } from '../table/keys.ts';
 import { type ListQuery, listRows } from '../table/listing.ts';
-import type { Table } from '../table/table.ts';
+import type { StoreDeps } from '../table/table.ts';
 import type { ListSubscriptionsQuery } from './parameters.ts';
 
-interface ReadDeps {
-  readonly table: Table;
-  readonly now: () => number;
-}
-
 export const getSubscription = async (
-  deps: ReadDeps,
+  deps: StoreDeps,
   { record, canWrite }: ApiRequest<unknown, unknown, unknown, VisibleSubscription>,
 ): Promise<Reply> => {
   const open = canWrite ? await findOpenPayment(deps, record) : undefined;
@@ -29,7 +23,7 @@ export const getSubscription = async (
 
 /** The subscriptions of the caller, of an organization or of a project, newest first. */
 export const listSubscriptions = async (
-  { table }: ReadDeps,
+  { table }: StoreDeps,
   { caller, owner, query, csvPage }: ApiRequest<unknown, ListSubscriptionsQuery>,
 ): Promise<Reply> => {
   if (!owner) throw new DomainError('AUTHENTICATION_REQUIRED');

@@ -1,35 +1,33 @@
 import * as z from 'zod';
-import { booleanParameter, idSchema, tokenParameter } from '../http/fields.ts';
-import { offsetQuery } from '../http/paging.ts';
+import { booleanParameter, idParameter, organizationParameter, tokenParameter } from '../http/fields.ts';
+import { offsetQuery, wholeNumberParameter } from '../http/paging.ts';
 import { PAYMENT_STATUSES } from '../payments/record/payment.ts';
 import { SUBSCRIPTION_STATUSES } from '../subscriptions/record/subscription.ts';
 
 /** Query parameters of the lists of payments and subscriptions, and of get. */
-export const wholeNumberParameter = (min: number, max: number) =>
-  z
-    .string()
-    .regex(/^\d{1,9}$/, 'must be a whole number')
-    .transform(Number)
-    .pipe(z.int().min(min).max(max));
-
 const MAX_PAGE = 1_000_000;
 const PAYMENTS_PER_PAGE = 20;
 const MAX_PAYMENTS_PER_PAGE = 50;
 
-/** A time, or a day (UTC): its first or last moment. */
+/** A time, or a day (UTC): its first or last moment; undefined if it is not sent. */
 export const moment = (dayEnd: boolean) =>
   z
     .union([
       z.iso.datetime({ offset: true }),
       z.iso.date().transform((day) => `${day}T${dayEnd ? '23:59:59.999' : '00:00:00.000'}Z`),
     ])
-    .transform((text) => new Date(text).toISOString());
+    .transform((text) => new Date(text).toISOString())
+    .optional();
 
-export const paymentStatusList = z
-  .string()
-  .max(200)
-  .transform((text) => text.split(',').map((status) => status.trim()))
-  .pipe(z.array(z.enum(PAYMENT_STATUSES)).min(1));
+/** A comma list of statuses. */
+const statusList = <const S extends readonly string[]>(statuses: S) =>
+  z
+    .string()
+    .max(200)
+    .transform((text) => text.split(',').map((status) => status.trim()))
+    .pipe(z.array(z.enum(statuses)).min(1))
+    .optional();
+export const paymentStatusList = statusList(PAYMENT_STATUSES);
 
 /** The position of a list that has a cursor. */
 export const cursorParameter = z
@@ -71,7 +69,7 @@ const ORDERS = ['created_at', 'amount_cents', 'status', 'updated_at'] as const;
 export const listPaymentsQuery = z
   .object({
     ...pageQuery,
-    status: paymentStatusList.optional().meta({
+    status: paymentStatusList.meta({
       description: 'Only payments in one of these statuses, separated by commas.',
       examples: ['succeeded,failed'],
     }),
@@ -81,18 +79,14 @@ export const listPaymentsQuery = z
       .max(200)
       .optional()
       .describe('A payment id, or a part of an e-mail address or description, in any case.'),
-    created_at_from: moment(false)
-      .optional()
-      .meta({
-        description: 'The earliest time of creation: a time, or a day in UTC (its first moment).',
-        examples: ['2026-11-01'],
-      }),
-    created_at_to: moment(true)
-      .optional()
-      .meta({
-        description: 'The latest time of creation: a time, or a day in UTC (its last moment).',
-        examples: ['2026-11-30'],
-      }),
+    created_at_from: moment(false).meta({
+      description: 'The earliest time of creation: a time, or a day in UTC (its first moment).',
+      examples: ['2026-11-01'],
+    }),
+    created_at_to: moment(true).meta({
+      description: 'The latest time of creation: a time, or a day in UTC (its last moment).',
+      examples: ['2026-11-30'],
+    }),
     orderBy: z
       .enum(ORDERS)
       .default('created_at')
@@ -103,19 +97,13 @@ export const listPaymentsQuery = z
     include: includeList(LIST_INCLUDES)
       .optional()
       .describe('`payment_method` (or `pm`) shows the saved method of each payment beside its id.'),
-    include_pm: booleanParameter.optional().describe('`true` has the effect of `include=payment_method`.'),
-    include_payment_method: booleanParameter.optional().describe('`true` has the effect of `include=payment_method`.'),
-    organization_id: z
-      .string()
-      .max(64)
-      .optional()
-      .describe(
-        "The organization whose payments to list; the session's organization if absent. Empty lists personal payments.",
-      ),
-    project_id: idSchema
-      .optional()
-      .describe('Lists the payments of this project, which the caller must be allowed to see.'),
-    product_id: idSchema.optional().describe('Only payments for this product.'),
+    include_pm: booleanParameter.describe('`true` has the effect of `include=payment_method`.'),
+    include_payment_method: booleanParameter.describe('`true` has the effect of `include=payment_method`.'),
+    organization_id: organizationParameter.describe(
+      "The organization whose payments to list; the session's organization if absent. Empty lists personal payments.",
+    ),
+    project_id: idParameter.describe('Lists the payments of this project, which the caller must be allowed to see.'),
+    product_id: idParameter.describe('Only payments for this product.'),
     token: tokenParameter,
   })
   .refine(({ created_at_from: from, created_at_to: to }) => from === undefined || to === undefined || from <= to, {
@@ -130,9 +118,9 @@ export type GuestPaymentsQuery = z.output<typeof guestPaymentsQuery>;
 
 export const getPaymentQuery = z.object({
   token: tokenParameter,
-  organization_id: idSchema.optional().describe('A guard: 404 unless the payment belongs to this organization.'),
-  project_id: idSchema.optional().describe('A guard: 404 unless the payment belongs to this project.'),
-  product_id: idSchema.optional().describe('A guard: 404 unless the payment is for this product.'),
+  organization_id: idParameter.describe('A guard: 404 unless the payment belongs to this organization.'),
+  project_id: idParameter.describe('A guard: 404 unless the payment belongs to this project.'),
+  product_id: idParameter.describe('A guard: 404 unless the payment is for this product.'),
   include: includeList(INCLUDES)
     .optional()
     .meta({
@@ -140,13 +128,13 @@ export const getPaymentQuery = z.object({
       \`subscription\`, \`product\`, \`order\`. A record that is absent, or that the caller may not read, is null.`,
       examples: ['payment_method,project'],
     }),
-  include_pm: booleanParameter.optional().describe('`true` has the effect of `include=payment_method`.'),
-  include_payment_method: booleanParameter.optional().describe('`true` has the effect of `include=payment_method`.'),
-  include_project: booleanParameter.optional().describe('`true` has the effect of `include=project`.'),
-  include_organization: booleanParameter.optional().describe('`true` has the effect of `include=organization`.'),
-  include_subscription: booleanParameter.optional().describe('`true` has the effect of `include=subscription`.'),
-  include_product: booleanParameter.optional().describe('`true` has the effect of `include=product`.'),
-  include_order: booleanParameter.optional().describe('`true` has the effect of `include=order`.'),
+  include_pm: booleanParameter.describe('`true` has the effect of `include=payment_method`.'),
+  include_payment_method: booleanParameter.describe('`true` has the effect of `include=payment_method`.'),
+  include_project: booleanParameter.describe('`true` has the effect of `include=project`.'),
+  include_organization: booleanParameter.describe('`true` has the effect of `include=organization`.'),
+  include_subscription: booleanParameter.describe('`true` has the effect of `include=subscription`.'),
+  include_product: booleanParameter.describe('`true` has the effect of `include=product`.'),
+  include_order: booleanParameter.describe('`true` has the effect of `include=order`.'),
 });
 export type GetPaymentQuery = z.output<typeof getPaymentQuery>;
 
@@ -163,32 +151,22 @@ type Asked = { readonly include?: readonly string[] | undefined } & {
   readonly [name in `include_${PaymentInclude | 'pm'}`]?: boolean | undefined;
 };
 
-const statusList = z
-  .string()
-  .max(200)
-  .transform((list) => list.split(',').map((status) => status.trim()))
-  .pipe(z.array(z.enum(SUBSCRIPTION_STATUSES)).min(1));
-
 export const listSubscriptionsQuery = z.object({
   ...offsetQuery,
-  status: statusList.optional().meta({
+  status: statusList(SUBSCRIPTION_STATUSES).meta({
     description: 'Only subscriptions in one of these states, separated by commas.',
     examples: ['active,past_due'],
   }),
-  organization_id: z
-    .string()
-    .max(64)
-    .optional()
-    .describe("Only subscriptions of this organization; the session's organization if absent. Empty: personal ones."),
-  project_id: idSchema.optional().describe('Only subscriptions of this project. The caller needs to see it.'),
-  include_projects: booleanParameter
-    .optional()
-    .describe('True adds the project of each subscription as `project`; null for a subscription without a project.'),
-  include_pm: booleanParameter
-    .optional()
-    .describe(
-      'True adds the payment method of each subscription as `payment_method`; null for a subscription without a method.',
-    ),
+  organization_id: organizationParameter.describe(
+    "Only subscriptions of this organization; the session's organization if absent. Empty: personal ones.",
+  ),
+  project_id: idParameter.describe('Only subscriptions of this project. The caller needs to see it.'),
+  include_projects: booleanParameter.describe(
+    'True adds the project of each subscription as `project`; null for a subscription without a project.',
+  ),
+  include_pm: booleanParameter.describe(
+    'True adds the payment method of each subscription as `payment_method`; null for a subscription without a method.',
+  ),
 });
 
 export type ListSubscriptionsQuery = z.output<typeof listSubscriptionsQuery>;

@@ -1,23 +1,11 @@
 import { DomainError } from '../core/errors.ts';
-import type { Reply } from '../http/reply.ts';
+import type { Reply } from '../http/request.ts';
 import { decodeCursor, encodeCursor } from '../table/cursor.ts';
-import {
-  type Cursor,
-  countOf,
-  type DayCount,
-  dayCounts,
-  type IndexRow,
-  type Listed,
-  type ListQuery,
-  listRows,
-} from '../table/listing.ts';
+import { countOf, type DayCount, dayCounts, type Listed, type ListQuery, listRows } from '../table/listing.ts';
 import type { Table } from '../table/table.ts';
 
 /** One page of payments, and the total of the list. */
-export interface PageFound {
-  readonly rows: readonly IndexRow[];
-  readonly hasMore: boolean;
-  readonly next: Cursor | undefined;
+export interface PageFound extends Pick<Listed, 'rows' | 'hasMore' | 'next'> {
   readonly total: number;
   readonly totalIsExact: boolean;
 }

@@ -2,13 +2,12 @@ import * as z from 'zod';
 import { DomainError, invalid } from '../core/errors.ts';
 import { PROVIDER_SLOTS } from '../core/settings.ts';
 import { DAY, type Instant, iso, utcDay } from '../core/time.ts';
-import { idSchema } from '../http/fields.ts';
-import type { Reply } from '../http/reply.ts';
-import type { ApiRequest } from '../http/request.ts';
+import { idParameter, organizationParameter } from '../http/fields.ts';
+import type { ApiRequest, Reply } from '../http/request.ts';
 import { PAYMENT_STATUSES } from '../payments/record/payment.ts';
 import { type Group, type Measure, sumNamed } from '../payments/record/sums.ts';
 import { allScopes, ownerPartition, sumKey, sumRange } from '../table/keys.ts';
-import type { Item, Table } from '../table/table.ts';
+import type { Item, StoreDeps, Table } from '../table/table.ts';
 
 /**
  * Summaries of payments and refunds, from the sums that `project-changes` keeps: no payment is read, and the cost depends
@@ -34,14 +33,10 @@ export const summaryQuery = z.object({
 type SummaryQuery = z.output<typeof summaryQuery>;
 
 export const ownerSummaryQuery = summaryQuery.extend({
-  organization_id: z
-    .string()
-    .max(64)
-    .optional()
-    .describe(
-      "The organization whose payments to sum up; the session's organization if absent. Empty means personal payments.",
-    ),
-  project_id: idSchema.optional().describe('Not supported: summaries of projects are not kept, and the answer is 400.'),
+  organization_id: organizationParameter.describe(
+    "The organization whose payments to sum up; the session's organization if absent. Empty means personal payments.",
+  ),
+  project_id: idParameter.describe('Not supported: summaries of projects are not kept, and the answer is 400.'),
 });
 type OwnerSummaryQuery = z.output<typeof ownerSummaryQuery>;
 
@@ -78,14 +73,9 @@ export const SUMMARY_COLUMNS = [
   'refunded_cents',
 ] as const satisfies readonly (keyof SummaryRow)[];
 
-interface SummaryDeps {
-  readonly table: Table;
-  readonly now: () => Instant;
-}
-
 /** The payments of the caller or of an organization, like the list of payments. */
 export const ownerSummary = async (
-  deps: SummaryDeps,
+  deps: StoreDeps,
   request: ApiRequest<unknown, OwnerSummaryQuery>,
 ): Promise<Reply> => {
   if (!request.owner) throw new DomainError('AUTHENTICATION_REQUIRED');
@@ -96,13 +86,13 @@ export const ownerSummary = async (
 };
 
 /** All payments. */
-export const summaryOfAll = (deps: SummaryDeps, request: ApiRequest<unknown, SummaryQuery>): Promise<Reply> =>
+export const summaryOfAll = (deps: StoreDeps, request: ApiRequest<unknown, SummaryQuery>): Promise<Reply> =>
   summaryOf(deps, allScopes, request);
 
 const MAX_JSON_ROWS = 10_000;
 
 const summaryOf = async (
-  { table, now }: SummaryDeps,
+  { table, now }: StoreDeps,
   scopes: readonly string[],
   { query, csvPage }: ApiRequest<unknown, SummaryQuery>,
 ): Promise<Reply> => {
@@ -147,12 +137,8 @@ const dayBefore = (day: string, days: number): string => utcDay(iso(Date.parse(d
 
 const sumsOf = async (table: Table, scope: string, { from, to }: Range): Promise<readonly Item[]> => {
   const items: Item[] = [];
-  let after: Item | undefined;
-  do {
-    const page = await table.queryItems({ partition: sumKey(scope, '', '').pk, ...sumRange(from, to), after });
-    items.push(...page.items);
-    after = page.next;
-  } while (after);
+  const partition = sumKey(scope, '', '').pk;
+  for await (const item of table.eachItem({ partition, ...sumRange(from, to) })) items.push(item);
   return items;
 };
 

@@ -1,10 +1,8 @@
 import * as z from 'zod';
-import type { Standings } from '../access/standing.ts';
 import { DISPUTE_STATUSES, REFUND_REASONS, REFUND_STATUSES } from '../core/money-back.ts';
 import { DECLINE_CODES } from '../core/outcome.ts';
-import { timestamp } from '../http/fields.ts';
-import type { Reply } from '../http/reply.ts';
-import type { ApiRequest } from '../http/request.ts';
+import { optionalText, timestamp } from '../http/fields.ts';
+import type { Reply } from '../http/request.ts';
 import { CAUSES, PAYMENT_STATUSES, paymentSchema, type VisiblePayment } from '../payments/record/payment.ts';
 import type { Item, Table } from '../table/table.ts';
 import {
@@ -13,8 +11,10 @@ import {
   LOG_ENTRIES,
   type LoggedEntry,
   readTimeline,
-  shownEntries,
   type Timeline,
+  type TimelineDeps,
+  type TimelineRequest,
+  timelineReply,
   versionFields,
 } from './timeline.ts';
 
@@ -42,10 +42,9 @@ const change = z
       .describe('What led to the version: a request, an answer or event of the provider, or work of the service.'),
     attempt: z.int().describe('The number of the attempt to charge; 0 before the first.'),
     failure_code: z.enum(DECLINE_CODES).optional().describe('Why the attempt was declined; absent if it was not.'),
-    anomaly: z
-      .string()
-      .optional()
-      .describe('How a report of the provider contradicts the record; absent without a contradiction.'),
+    anomaly: optionalText.describe(
+      'How a report of the provider contradicts the record; absent without a contradiction.',
+    ),
     refund: changedRefund.optional().describe('The refund that the version changed, as it was then.'),
     dispute: changedDispute.optional().describe('The dispute that the version changed, as it was then.'),
   })
@@ -54,16 +53,8 @@ type PaymentChange = z.infer<typeof change>;
 export type TimelineEntry = PaymentChange | LoggedEntry;
 export const timelineSchema = z.array(z.discriminatedUnion('kind', [change, ...LOG_ENTRIES]));
 
-export const paymentTimeline = async (
-  { table, standings }: { readonly table: Table; readonly standings: Standings },
-  { record, caller }: Pick<ApiRequest<unknown, unknown, unknown, VisiblePayment>, 'record' | 'caller'>,
-): Promise<Reply> => {
-  const shown = await shownEntries(standings, { caller, owner: record }, timelineOf(table, record.id));
-  return {
-    data: shown.entries,
-    meta: { payment_id: record.id, status: record.status, is_complete: shown.isComplete },
-  };
-};
+export const paymentTimeline = (deps: TimelineDeps, request: TimelineRequest<VisiblePayment>): Promise<Reply> =>
+  timelineReply(deps, request, { idName: 'payment_id', timeline: timelineOf(deps.table, request.record.id) });
 
 export const timelineOf = (table: Table, paymentId: string): Promise<Timeline<PaymentChange>> =>
   readTimeline(table, { kind: 'PAY', id: paymentId }, entryOfVersion);

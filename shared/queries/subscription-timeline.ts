@@ -1,9 +1,7 @@
 import * as z from 'zod';
-import type { Standings } from '../access/standing.ts';
 import { DECLINE_CODES } from '../core/outcome.ts';
-import { timestamp } from '../http/fields.ts';
-import type { Reply } from '../http/reply.ts';
-import type { ApiRequest } from '../http/request.ts';
+import { optionalText, timestamp } from '../http/fields.ts';
+import type { Reply } from '../http/request.ts';
 import { REASONS, SUBSCRIPTION_STATUSES, type VisibleSubscription } from '../subscriptions/record/subscription.ts';
 import type { Item, Table } from '../table/table.ts';
 import {
@@ -12,8 +10,10 @@ import {
   LOG_ENTRIES,
   type LoggedEntry,
   readTimeline,
-  shownEntries,
   type Timeline,
+  type TimelineDeps,
+  type TimelineRequest,
+  timelineReply,
   versionFields,
 } from './timeline.ts';
 
@@ -29,10 +29,9 @@ const change = z
     cause: z.enum(REASONS).nullable().describe("What led to the version, as in `reason` of the version's event."),
     cancel_at_period_end: z.boolean().describe('Whether the subscription ends with its period, as of this version.'),
     current_period_end: timestamp.describe('When the current period ends, as of this version.'),
-    payment_id: z
-      .string()
-      .optional()
-      .describe('The payment of the period that was charged, or whose charge failed; absent if none was charged.'),
+    payment_id: optionalText.describe(
+      'The payment of the period that was charged, or whose charge failed; absent if none was charged.',
+    ),
     failure_code: z.enum(DECLINE_CODES).optional().describe('Why the charge was declined; absent if it was not.'),
   })
   .meta({
@@ -43,16 +42,14 @@ type SubscriptionChange = z.infer<typeof change>;
 export type SubscriptionTimelineEntry = SubscriptionChange | LoggedEntry;
 export const subscriptionTimelineSchema = z.array(z.discriminatedUnion('kind', [change, ...LOG_ENTRIES]));
 
-export const subscriptionTimeline = async (
-  { table, standings }: { readonly table: Table; readonly standings: Standings },
-  { record, caller }: Pick<ApiRequest<unknown, unknown, unknown, VisibleSubscription>, 'record' | 'caller'>,
-): Promise<Reply> => {
-  const shown = await shownEntries(standings, { caller, owner: record }, subscriptionTimelineOf(table, record.id));
-  return {
-    data: shown.entries,
-    meta: { subscription_id: record.id, status: record.status, is_complete: shown.isComplete },
-  };
-};
+export const subscriptionTimeline = (
+  deps: TimelineDeps,
+  request: TimelineRequest<VisibleSubscription>,
+): Promise<Reply> =>
+  timelineReply(deps, request, {
+    idName: 'subscription_id',
+    timeline: subscriptionTimelineOf(deps.table, request.record.id),
+  });
 
 export const subscriptionTimelineOf = (table: Table, id: string): Promise<Timeline<SubscriptionChange>> =>
   readTimeline(table, { kind: 'SUB', id }, entryOfVersion);

@@ -1,9 +1,9 @@
 import * as z from 'zod';
-import type { Caller } from '../access/caller.ts';
 import type { Owned } from '../access/record-kind.ts';
 import type { Standings } from '../access/standing.ts';
-import { actorSchema } from '../core/stored-actor.ts';
+import { actorSchema } from '../core/actor.ts';
 import { timestamp } from '../http/fields.ts';
+import type { ApiRequest, Reply } from '../http/request.ts';
 import { HISTORY, HISTORY_LOG, HISTORY_VERSIONS, type Historic, recordKey, versionOf } from '../table/keys.ts';
 import type { Item, Table } from '../table/table.ts';
 import { mayReadLogOf } from '../webhooks/logs/access.ts';
@@ -97,18 +97,33 @@ export const readTimeline = async <C extends ChangeEntry>(
   return { entries: entries.sort(inOrder), isComplete: pages.every(({ next }) => next === undefined) };
 };
 
-/** The entries that the caller may see now: those of the webhook log only if the caller may read the log. */
-export const shownEntries = async <C extends ChangeEntry>(
-  standings: Standings,
-  { caller, owner }: { readonly caller: Caller; readonly owner: Pick<Owned, 'userId' | 'organizationId'> },
-  timeline: Promise<Timeline<C>>,
-): Promise<Timeline<C>> => {
+export interface TimelineDeps {
+  readonly table: Table;
+  readonly standings: Standings;
+}
+
+export type TimelineRequest<T> = Pick<ApiRequest<unknown, unknown, unknown, T>, 'record' | 'caller'>;
+
+type Shown = Pick<Owned, 'userId' | 'organizationId'> & { readonly id: string; readonly status: string };
+
+/**
+ * The entries that the caller may see now: those of the webhook log only if the caller may read the log.
+ * @param idName the field of the meta that names the record
+ */
+export const timelineReply = async <C extends ChangeEntry>(
+  { standings }: TimelineDeps,
+  { record, caller }: TimelineRequest<Shown>,
+  { idName, timeline }: { readonly idName: string; readonly timeline: Promise<Timeline<C>> },
+): Promise<Reply> => {
   const [{ entries, isComplete }, withLog] = await Promise.all([
     timeline,
     caller.kind === 'session' &&
-      mayReadLogOf(caller, owner, (organizationId) => standings.consistent(caller, organizationId)),
+      mayReadLogOf(caller, record, (organizationId) => standings.consistent(caller, organizationId)),
   ]);
-  return { entries: withLog ? entries : entries.filter(({ kind }) => kind === 'change'), isComplete };
+  return {
+    data: withLog ? entries : entries.filter(({ kind }) => kind === 'change'),
+    meta: { [idName]: record.id, status: record.status, is_complete: isComplete },
+  };
 };
 
 const RANK = { change: 0, provider_event: 1, delivery: 2 } as const;

@@ -1,20 +1,17 @@
-import { ownerOfRecord } from '../access/owner.ts';
+import { ownerOfRecord } from '../access/record-kind.ts';
 import { DomainError } from '../core/errors.ts';
-import { type Customer, customerShape } from '../customers/customer.ts';
-import { customerSuccessorSteps } from '../customers/owner-customer.ts';
-import type { Reply } from '../http/reply.ts';
-import type { ApiRequest } from '../http/request.ts';
+import { type Customer, customerShape, customerSuccessorSteps } from '../customers/customer.ts';
+import type { ApiRequest, Reply } from '../http/request.ts';
 import { type PaymentMethod, paymentMethodShape } from '../payment-methods/payment-method.ts';
 import { erasePayment } from '../payments/record/erase.ts';
 import type { ProviderRecordDeps } from '../providers/registry/deps.ts';
 import { requireDone } from '../providers/registry/unwrap.ts';
 import type { BillingDeps } from '../subscriptions/billing/biller.ts';
-import { detachCustomer } from '../subscriptions/commands/detach-customer.ts';
-import { requireSuccessorElsewhere } from '../subscriptions/commands/replace-method.ts';
+import { detachCustomer, requireSuccessorElsewhere } from '../subscriptions/commands/replace-method.ts';
+import { subscriptionsUsing } from '../subscriptions/record/linked-records.ts';
 import { eraseSubscription } from '../subscriptions/record/store.ts';
-import { subscriptionsUsing } from '../subscriptions/record/used-by.ts';
 import { aliasRemoval } from '../table/alias.ts';
-import { type Key, ownerPartition } from '../table/keys.ts';
+import { type Key, keyOf, ownerPartition } from '../table/keys.ts';
 import { parseRecord, recordStore } from '../table/record-store.ts';
 import type { TransactionStep } from '../table/table.ts';
 import { removeMethod } from './payment-method.ts';
@@ -74,7 +71,7 @@ const removeRecord = async (
   customer: Customer,
   successorSteps: readonly TransactionStep[],
 ): Promise<void> => {
-  const store = recordStore(deps.table, deps.now, customerShape);
+  const store = recordStore(deps, customerShape);
   const alias = aliasRemoval(customer.providerId, customer.providerCustomerId);
   let steps = successorSteps;
   for (let tries = 0; tries < REMOVE_TRIES; tries += 1) {
@@ -110,17 +107,9 @@ async function* loadMethods(deps: ProviderRecordDeps, keys: readonly Key[]): Asy
 async function* keysOf(deps: ProviderRecordDeps, customer: Customer, kind: 'PM' | 'PAY' | 'SUB'): AsyncGenerator<Key> {
   const owner = ownerOfRecord(customer);
   if (!owner) return;
-  let after: Readonly<Record<string, unknown>> | undefined;
-  do {
-    const page = await deps.table.queryIndex({
-      index: 'owner',
-      partition: ownerPartition(owner, kind),
-      filter: [{ equals: ['f.c', customer.id] }],
-      after,
-    });
-    for (const item of page.items) yield { pk: String(item['pk']), sk: String(item['sk']) };
-    after = page.next;
-  } while (after);
+  const filter = [{ equals: ['f.c', customer.id] }] as const;
+  const partition = ownerPartition(owner, kind);
+  for await (const item of deps.table.eachInIndex({ index: 'owner', partition, filter })) yield keyOf(item);
 }
 
 const removeHistory = async (deps: ProviderRecordDeps, customer: Customer): Promise<void> => {

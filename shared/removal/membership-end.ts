@@ -4,9 +4,9 @@ import { DomainError } from '../core/errors.ts';
 import { iso, MINUTE } from '../core/time.ts';
 import type { BillingDeps } from '../subscriptions/billing/biller.ts';
 import { removeMethodFrom } from '../subscriptions/commands/change-method.ts';
-import { subscriptionsUsing } from '../subscriptions/record/used-by.ts';
+import { subscriptionsUsing } from '../subscriptions/record/linked-records.ts';
 import { endedMembershipKey, ownerPartition } from '../table/keys.ts';
-import type { Item, Table } from '../table/table.ts';
+import type { Table } from '../table/table.ts';
 
 /**
  * A member's own payment methods stop paying for an organization when the membership ends. The service checks the
@@ -49,7 +49,9 @@ const isMember = async (table: Table, userId: string, organizationId: string): P
 /** @returns the number of subscriptions that could not be changed now */
 const removeMethods = async (deps: BillingDeps, userId: string, organizationId: string): Promise<number> => {
   let failed = 0;
-  for await (const methodId of methodsOf(deps.table, userId)) {
+  const partition = ownerPartition({ kind: 'user', userId }, 'PM');
+  for await (const { pk } of deps.table.eachInIndex({ index: 'owner', partition })) {
+    const methodId = String(pk).slice('PM#'.length);
     for (const subscription of await subscriptionsUsing(deps.table, 'PM', methodId)) {
       if (subscription.organizationId !== organizationId) continue;
       try {
@@ -62,13 +64,3 @@ const removeMethods = async (deps: BillingDeps, userId: string, organizationId: 
   }
   return failed;
 };
-
-async function* methodsOf(table: Table, userId: string): AsyncGenerator<string> {
-  const partition = ownerPartition({ kind: 'user', userId }, 'PM');
-  let after: Item | undefined;
-  do {
-    const page = await table.queryIndex({ index: 'owner', partition, after });
-    for (const { pk } of page.items) yield String(pk).slice('PM#'.length);
-    after = page.next;
-  } while (after);
-}

@@ -10,6 +10,7 @@ import { subscriptionRecord } from '../subscriptions/record/subscription.ts';
 import { ownerKeyOf } from '../table/defaults.ts';
 import {
   type Key,
+  keyOf,
   MEMBER_PREFIX,
   type Owner,
   organizationKey,
@@ -34,8 +35,6 @@ interface ChildPage {
   /** Where the next page starts; undefined at the end. */
   readonly next: Item | undefined;
 }
-
-const keyOf = (item: Item): Key => ({ pk: String(item['pk']), sk: String(item['sk']) });
 
 const itemsUnder = (partition: string, prefix?: string): Children => ({
   page: async ({ table }, after, limit) => {

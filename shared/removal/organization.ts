@@ -1,10 +1,9 @@
 import * as z from 'zod';
 import { DomainError } from '../core/errors.ts';
 import { instant, iso, MINUTE } from '../core/time.ts';
-import type { Reply } from '../http/reply.ts';
-import type { ApiRequest } from '../http/request.ts';
+import type { ApiRequest, Reply } from '../http/request.ts';
 import type { Organization } from '../organizations/organization.ts';
-import { organizationStore, type StoreDeps } from '../organizations/store.ts';
+import { organizationStore } from '../organizations/store.ts';
 import type { BillingDeps } from '../subscriptions/billing/biller.ts';
 import { cancelNow } from '../subscriptions/commands/cancel.ts';
 import {
@@ -13,8 +12,8 @@ import {
   subscriptionRecord,
   type VisibleSubscription,
 } from '../subscriptions/record/subscription.ts';
-import { organizationKey, ownerPartition } from '../table/keys.ts';
-import type { Item, Table } from '../table/table.ts';
+import { type Key, keyOf, organizationKey, ownerPartition } from '../table/keys.ts';
+import type { StoreDeps, Table } from '../table/table.ts';
 import { type RemovalDeps, removeNextChildren } from './organization-children.ts';
 
 /**
@@ -56,17 +55,11 @@ const unfinishedSubscriptions = async (
   organizationId: string,
 ): Promise<readonly VisibleSubscription[]> => {
   const partition = ownerPartition({ kind: 'organization', organizationId }, 'SUB');
-  const found: VisibleSubscription[] = [];
-  let after: Item | undefined;
-  do {
-    const page = await table.queryIndex({ index: 'owner', partition, after });
-    const keys = page.items.map(({ pk, sk }) => ({ pk: String(pk), sk: String(sk) }));
-    // The index is eventually consistent: the items decide.
-    const items = await table.getMany(keys, { consistent: true });
-    found.push(...items.flatMap((item) => (item && subscriptionRecord.parse(item)) ?? []).filter(isUnfinished));
-    after = page.next;
-  } while (after);
-  return found;
+  const keys: Key[] = [];
+  for await (const item of table.eachInIndex({ index: 'owner', partition })) keys.push(keyOf(item));
+  // The index is eventually consistent: the items decide.
+  const items = await table.getMany(keys, { consistent: true });
+  return items.flatMap((item) => (item && subscriptionRecord.parse(item)) ?? []).filter(isUnfinished);
 };
 
 /** Longer than a function runs: requests that were admitted before the deletion have finished by then. */

@@ -6,6 +6,9 @@ export interface Key {
   readonly sk: string;
 }
 
+/** The key of an item. */
+export const keyOf = ({ pk, sk }: Readonly<Record<string, unknown>>): Key => ({ pk: String(pk), sk: String(sk) });
+
 /** The owner of a record; the record has one key in the `owner` index. */
 export type Owner =
   | { readonly kind: 'user'; readonly userId: string }

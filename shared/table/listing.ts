@@ -137,6 +137,21 @@ const chunkQuery = (
   ...(query.filter.length === 0 ? { limit: missing } : chunk === 0 ? { limit: FILTERED_CHUNK_ROWS } : {}),
 });
 
+/** Beyond this many records in the range, a list has only the order of its index. */
+const MAX_SORTED_ROWS = 10_000;
+
+/** One page in an order that no index has. @throws DomainError UNSUPPORTED_FILTER beyond 10,000 records */
+export const sortedRows = async (
+  table: Table,
+  query: Omit<ListQuery, 'descending' | 'cursor'>,
+  compare: (one: IndexRow, other: IndexRow) => number,
+): Promise<Pick<Listed, 'rows' | 'hasMore'> & { readonly total: number }> => {
+  const { offset, limit } = query;
+  const rows = await allRows(table, query, MAX_SORTED_ROWS);
+  const end = offset + limit;
+  return { rows: rows.toSorted(compare).slice(offset, end), hasMore: rows.length > end, total: rows.length };
+};
+
 /** Every row of a range, for orders that no index has. @throws DomainError UNSUPPORTED_FILTER beyond `max` rows. */
 export const allRows = async (
   table: Table,
@@ -178,22 +193,13 @@ export const dayCounts = async (
   range: Pick<ListQuery, 'from' | 'to'>,
 ): Promise<readonly DayCount[]> => {
   const counts: DayCount[] = [];
-  let after: Item | undefined;
-  do {
-    const page = await table.queryItems({
-      partition: countKey(scope, '').pk,
-      from: range.from && utcDay(range.from),
-      to: range.to && utcDay(range.to),
-      after,
-    });
-    for (const item of page.items) {
-      const byStatus = Object.entries(item).flatMap(([name, value]): [string, number][] =>
-        name.startsWith('n_') && typeof value === 'number' ? [[name.slice(2), value]] : [],
-      );
-      counts.push({ day: String(item['sk']), byStatus: Object.fromEntries(byStatus) });
-    }
-    after = page.next;
-  } while (after);
+  const days = { from: range.from && utcDay(range.from), to: range.to && utcDay(range.to) };
+  for await (const item of table.eachItem({ partition: countKey(scope, '').pk, ...days })) {
+    const byStatus = Object.entries(item).flatMap(([name, value]): [string, number][] =>
+      name.startsWith('n_') && typeof value === 'number' ? [[name.slice(2), value]] : [],
+    );
+    counts.push({ day: String(item['sk']), byStatus: Object.fromEntries(byStatus) });
+  }
   return counts;
 };
 

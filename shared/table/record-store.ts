@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { DomainError } from '../core/errors.ts';
-import { DAY, epochSeconds, instant, type Now } from '../core/time.ts';
+import { DAY, epochSeconds, instant, iso } from '../core/time.ts';
+import { type Changed, changeRecord, type Decide } from './change.ts';
 import type { Clause } from './expression.ts';
 import {
   dueShard,
@@ -12,7 +13,7 @@ import {
   projectPartition,
   recordKey,
 } from './keys.ts';
-import type { Item, Table, TransactionStep } from './table.ts';
+import type { Item, StoreDeps, TransactionStep } from './table.ts';
 
 /**
  * The store of an owned record (customer, address, payment method): its item, list keys and versions. A deleted record that
@@ -34,6 +35,14 @@ export const storedRecordFields = {
   updatedAt: z.string(),
   requestHash: z.string().optional(),
 };
+
+/** The fields of a new record. @param request the Idempotency-Key of the request that creates it */
+export const firstVersion = (at: string, request?: { readonly requestHash: string }) => ({
+  version: 1,
+  createdAt: at,
+  updatedAt: at,
+  requestHash: request?.requestHash,
+});
 
 /** Epoch second of the last report from the provider, or of our last write to it. An earlier event is stale. */
 export const knownAtSchema = z.int().optional();
@@ -82,7 +91,10 @@ export const recordItem = <T extends StoredRecord>(shape: RecordShape<T>, record
   };
 };
 
-export const recordStore = <T extends StoredRecord>(table: Table, now: Now, shape: RecordShape<T>) => {
+/** The further steps of the write that replaces `was` by `next`. */
+type BesideOf<T> = (was: T, next: T) => readonly TransactionStep[];
+
+export const recordStore = <T extends StoredRecord>({ table, now }: StoreDeps, shape: RecordShape<T>) => {
   const key = (id: string): Key => recordKey(shape.kind, id);
   const parse = (item: Item | undefined): T | undefined => item && parseRecord(shape, item);
 
@@ -125,6 +137,26 @@ export const recordStore = <T extends StoredRecord>(table: Table, now: Now, shap
     return written.ok ? next : undefined;
   };
 
+  /** Stores the next version with the changed fields. @throws DomainError VERSION_CONFLICT if another commit came first */
+  const revise = async (was: T, changed: Partial<T>, besideOf: BesideOf<T> = () => []): Promise<T> => {
+    const next = { ...was, ...changed, version: was.version + 1, updatedAt: iso(now()) };
+    const committed = await commit(was, next, besideOf(was, next));
+    if (!committed) throw new DomainError('VERSION_CONFLICT');
+    return committed;
+  };
+
+  /** Changes a record; see `changeRecord`. `besideOf` has the further steps of each write. */
+  const change = (record: T, decide: Decide<T>, besideOf: BesideOf<T> = () => []): Promise<Changed<T>> =>
+    changeRecord(
+      async (was, next) => {
+        if (await commit(was, next, besideOf(was, next))) return { ok: true, record: next };
+        const found = await load(was.id);
+        return { ok: false, found, unmet: found?.version === was.version };
+      },
+      record,
+      decide,
+    );
+
   const removalStep = (record: T): TransactionStep => {
     const keyEndsAt = instant(record.createdAt) + TOMBSTONE_MS;
     if (record.requestHash === undefined || keyEndsAt <= now()) return { delete: key(record.id) };
@@ -136,7 +168,7 @@ export const recordStore = <T extends StoredRecord>(table: Table, now: Now, shap
   const remove = async (record: T, beside: readonly TransactionStep[] = []): Promise<boolean> =>
     (await table.transact([removalStep(record), ...beside])).ok;
 
-  return { find, load, insertOrFind, commit, remove };
+  return { find, load, insertOrFind, commit, revise, change, remove };
 };
 
 const tombstoneSchema = z.object({ requestHash: z.string().optional(), createdAt: z.string() });

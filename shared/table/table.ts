@@ -44,6 +44,12 @@ export const connectDynamo = (config: DynamoDBClientConfig, tableName: string, n
 const BATCH_GET_LIMIT = 100;
 const nameOf = (key: { pk?: unknown; sk?: unknown }): string => `${key.pk}\n${key.sk}`;
 
+/** What every store needs, and most use cases. */
+export interface StoreDeps {
+  readonly table: Table;
+  readonly now: Now;
+}
+
 export const openTable = (connection: Connection, now: Now) => {
   const unlessExpired = (item: Item | undefined): Item | undefined =>
     item && typeof item['ttl'] === 'number' && item['ttl'] <= epochSeconds(now()) ? undefined : item;
@@ -68,6 +74,16 @@ export const openTable = (connection: Connection, now: Now) => {
     const { items, next } = await connection.query(query);
     return { items: items.filter((item) => unlessExpired(item) !== undefined), next };
   };
+
+  /** Reads page after page while the caller takes items. */
+  async function* pages(query: PartitionPage): AsyncGenerator<Item> {
+    let after: Item | undefined;
+    do {
+      const { items, next } = await page({ ...query, after });
+      yield* items;
+      after = next;
+    } while (after);
+  }
 
   const update = (key: Key, changes: Changes, clauses: readonly Clause[] = []): Promise<Written> =>
     guarded(connection.updateItem({ key, changes, clauses }));
@@ -97,5 +113,9 @@ export const openTable = (connection: Connection, now: Now) => {
     scanItems: (slice: Slice): Promise<Page> => connection.scan(slice),
     /** One page of the items under a partition key of the table itself, by sort key. */
     queryItems: (query: PartitionQuery & Consistency): Promise<Page> => page(query),
+    /** All entries of an index in a range, eventually consistent. */
+    eachInIndex: (query: Omit<IndexQuery, 'after'>): AsyncGenerator<Item> => pages(query),
+    /** All items under a partition key in a range. */
+    eachItem: (query: Omit<PartitionQuery & Consistency, 'after'>): AsyncGenerator<Item> => pages(query),
   };
 };

@@ -9,7 +9,7 @@ import { runDueRefund } from '../payments/refunds/run-due.ts';
 import { runEndedMembership } from '../removal/membership-end.ts';
 import { runDueOrganization } from '../removal/organization.ts';
 import type { RemovalDeps } from '../removal/organization-children.ts';
-import { runDueMethod } from '../removal/unfinished-method.ts';
+import { runDueMethod } from '../removal/payment-method.ts';
 import type { BillingDeps } from '../subscriptions/billing/biller.ts';
 import { isChargeOpen } from '../subscriptions/billing/charge.ts';
 import { runDueSubscription } from '../subscriptions/commands/run-due.ts';

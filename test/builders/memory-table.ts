@@ -107,6 +107,12 @@ export const memoryTable = ({ now }: Clock) => {
       const found = [...items.values()].filter(({ pk, sk }) => pk === partition && from <= `${sk}` && `${sk}` <= to);
       return { items: found.sort((one, other) => (`${one['sk']}` < `${other['sk']}` ? -1 : 1)), next: undefined };
     },
+    eachInIndex: async function* (query) {
+      yield* (await table.queryIndex(query)).items;
+    },
+    eachItem: async function* (query) {
+      yield* (await table.queryItems(query)).items;
+    },
     scanItems: () => Promise.reject(new Error('not in memory')),
   };
   return { table, items: (): readonly Item[] => [...items.values()] };

@@ -446,7 +446,7 @@ describe('the credential of a request', () => {
     }
     const guest = await service.post('/payments/intents', guestIntentBody());
     expect(guest.status).toBe(201);
-    await service.identity({ delay_ms: 2_500 });
+    await service.identity({ delay_ms: 5_000 });
     expect(await service.get('/payments', user.options)).toMatchObject({ body: { code: 'IDENTITY_UNAVAILABLE' } });
     await service.identity({ available: true });
     expect(await service.get('/payments', user.options)).toMatchObject({ status: 200 });

@@ -10,9 +10,8 @@ import {
 } from '../../shared/access/access.ts';
 import type { Caller } from '../../shared/access/caller.ts';
 import { principalOf } from '../../shared/access/caller.ts';
-import { ownerFor } from '../../shared/access/owner.ts';
 import { PERMISSIONS, type Permission, ROLES, type Role } from '../../shared/access/permissions.ts';
-import type { Owned, RecordKind } from '../../shared/access/record-kind.ts';
+import { type Owned, ownerFor, type RecordKind } from '../../shared/access/record-kind.ts';
 import { type Standing, standingOf } from '../../shared/access/standing.ts';
 import { guest, session } from '../builders/api-request.ts';
 

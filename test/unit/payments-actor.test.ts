@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type Actor, currentWork, runAs } from '../../shared/core/actor.ts';
-import { actorOf } from '../../shared/core/stored-actor.ts';
+import { type Actor, actorOf, currentWork, runAs } from '../../shared/core/actor.ts';
 import { withoutPayerSecrets } from '../../shared/http/reply.ts';
 import { paymentOf, type VisiblePayment } from '../../shared/payments/record/payment.ts';
 import { paymentItem, paymentStore } from '../../shared/payments/record/store.ts';

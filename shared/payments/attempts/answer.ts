@@ -6,8 +6,7 @@ import type { Payment, PaymentStatus, VisiblePayment } from '../record/payment.t
 import { mayPaymentChange } from '../record/states.ts';
 import { advanceStored } from '../record/store.ts';
 import { providerReference, reportedFields } from '../record/versions.ts';
-import { refusalError } from './create-intent.ts';
-import type { IntentParts } from './parts.ts';
+import { type IntentParts, refusalError } from './create-intent.ts';
 
 /** The outcome of an attempt, and the payment as it is now. */
 export interface AttemptResult {

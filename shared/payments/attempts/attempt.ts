@@ -9,8 +9,7 @@ import { isOfSubscription, isVisiblePayment, type VisiblePayment } from '../reco
 import type { PaymentStore } from '../record/store.ts';
 import { claimAttempt, releaseAttempt } from '../record/versions.ts';
 import { type AttemptResult, recordAnswer } from './answer.ts';
-import { creationKey, intentRequest } from './create-intent.ts';
-import type { IntentParts } from './parts.ts';
+import { creationKey, type IntentParts, intentRequest } from './create-intent.ts';
 
 export interface ClaimedAttempt {
   readonly claim: VisiblePayment;

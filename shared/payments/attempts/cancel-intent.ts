@@ -4,7 +4,7 @@ import type { HistoryCause, VisiblePayment } from '../record/payment.ts';
 import { isSettled } from '../record/states.ts';
 import { advanceStored } from '../record/store.ts';
 import { providerReference, reportedFields } from '../record/versions.ts';
-import type { IntentParts } from './parts.ts';
+import type { IntentParts } from './create-intent.ts';
 import { abandonDraft } from './update-intent.ts';
 
 /**

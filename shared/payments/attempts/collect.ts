@@ -12,8 +12,7 @@ import { paymentStore } from '../record/store.ts';
 import { type ChosenMethod, claimAttempt } from '../record/versions.ts';
 import { makeAttempt } from './attempt.ts';
 import { cancelIntent } from './cancel-intent.ts';
-import { createIntent } from './create-intent.ts';
-import type { IntentParts } from './parts.ts';
+import { createIntent, type IntentParts } from './create-intent.ts';
 
 /** Payments that the service starts (for subscriptions): with the same records, claims and keys as all payments. */
 export type CollectDeps = Pick<MoneyDeps, 'table' | 'now' | 'log' | 'providers'>;

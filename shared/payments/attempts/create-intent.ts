@@ -3,12 +3,20 @@ import { fingerprint } from '../../core/ids.ts';
 import type { Outcome } from '../../core/outcome.ts';
 import { canonicalJson } from '../../idempotency/idempotency.ts';
 import type { CreateIntent, ProviderPayment } from '../../providers/port/payments.ts';
+import type { PaymentProvider } from '../../providers/port/provider.ts';
+import type { MoneyDeps } from '../../providers/registry/deps.ts';
 import { unavailableError, unknownOutcomeError } from '../../providers/registry/unwrap.ts';
 import type { TransactionStep } from '../../table/table.ts';
 import { isVisiblePayment, type Payment, type VisiblePayment } from '../record/payment.ts';
 import type { PaymentStore } from '../record/store.ts';
 import { type ChosenMethod, claimAttempt, publishIntent } from '../record/versions.ts';
-import type { IntentParts } from './parts.ts';
+
+/** The dependencies of every provider call about a payment. */
+export interface IntentParts {
+  readonly deps: Pick<MoneyDeps, 'now' | 'log'>;
+  readonly store: PaymentStore;
+  readonly provider: PaymentProvider;
+}
 
 /**
  * The idempotency key of the intent's creation, the same for every try. After a refusal, the client may send a
@@ -17,7 +25,7 @@ import type { IntentParts } from './parts.ts';
 export const creationKey = (payment: Payment): string =>
   `${payment.id}:create:${fingerprint(canonicalJson(intentRequest(payment))).slice(0, 12)}`;
 
-export interface Publication {
+interface Publication {
   /** Claims the first attempt with this method in the write that publishes the payment. */
   readonly claim?: ChosenMethod;
   readonly onlyIf?: readonly TransactionStep[];
@@ -25,7 +33,7 @@ export interface Publication {
   readonly isFirstTry?: boolean;
 }
 
-export interface PublishedIntent {
+interface PublishedIntent {
   readonly payment: VisiblePayment;
   /** Where this call has published the payment: the payment as created, before a claim. */
   readonly created?: VisiblePayment;

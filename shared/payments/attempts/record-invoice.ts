@@ -1,7 +1,6 @@
 import { DomainError } from '../../core/errors.ts';
-import type { DeclineCode } from '../../core/outcome.ts';
 import { iso } from '../../core/time.ts';
-import type { NextAction } from '../../providers/port/payments.ts';
+import type { ProviderInvoice } from '../../providers/port/subscriptions.ts';
 import { putAlias } from '../../table/alias.ts';
 import { findMismatch } from '../record/amounts.ts';
 import { isVisiblePayment, type Payment, type VisiblePayment } from '../record/payment.ts';
@@ -10,18 +9,8 @@ import { type PaymentStore, paymentStore } from '../record/store.ts';
 import { advancePayment } from '../record/versions.ts';
 import type { CollectDeps, PeriodPayment } from './collect.ts';
 
-/** A provider's report of an invoice that it collects by itself. */
-export interface ProviderInvoicePayment {
-  readonly invoiceId: string;
-  readonly intentId: string;
-  readonly status: 'succeeded' | 'failed' | 'processing' | 'pending';
-  readonly amountCents: number;
-  readonly currency: string;
-  readonly attempts: number;
-  readonly failureCode: DeclineCode | undefined;
-  readonly clientSecret?: string | undefined;
-  readonly nextAction?: NextAction | undefined;
-}
+/** An invoice that the provider collects by itself. */
+type ProviderInvoicePayment = ProviderInvoice & { readonly intentId: string };
 
 export type InvoiceResult =
   | { readonly kind: 'payment'; readonly payment: VisiblePayment }

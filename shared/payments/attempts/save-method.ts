@@ -1,12 +1,11 @@
-import { ownerOfRecord } from '../../access/owner.ts';
+import { ownerOfRecord } from '../../access/record-kind.ts';
 import { addressShape } from '../../addresses/address.ts';
 import { derivedId, isIdOf } from '../../core/ids.ts';
 import { iso } from '../../core/time.ts';
-import { type Customer, customerShape } from '../../customers/customer.ts';
+import { type Customer, customerShape, type OwnerCustomer } from '../../customers/customer.ts';
 import { isMethodOf, learnProviderId } from '../../customers/learn-provider-id.ts';
-import type { OwnerCustomer } from '../../customers/owner-customer.ts';
 import { organizationRecord } from '../../organizations/organization.ts';
-import { addressUseSteps } from '../../payment-methods/address-use.ts';
+import { addressUseSteps } from '../../payment-methods/commit.ts';
 import { storedMethodFields } from '../../payment-methods/create.ts';
 import { type PaymentMethod, paymentMethodShape } from '../../payment-methods/payment-method.ts';
 import type { ProviderMethod } from '../../providers/port/methods.ts';
@@ -14,16 +13,14 @@ import type { Providers } from '../../providers/registry/registry.ts';
 import { aliasStep, findAlias } from '../../table/alias.ts';
 import { ownerKeyOf } from '../../table/defaults.ts';
 import type { Owner } from '../../table/keys.ts';
-import { recordStore } from '../../table/record-store.ts';
-import type { Table } from '../../table/table.ts';
+import { firstVersion, recordStore } from '../../table/record-store.ts';
+import type { StoreDeps, Table } from '../../table/table.ts';
 import { isVisiblePayment, type VisiblePayment, wantsMethodSaved } from '../record/payment.ts';
 import { type PaymentStore, paymentStore } from '../record/store.ts';
 import { providerReference } from '../record/versions.ts';
 
-interface SaveDeps {
-  readonly table: Table;
+interface SaveDeps extends StoreDeps {
   readonly providers: Providers;
-  readonly now: () => number;
 }
 
 /**
@@ -77,13 +74,13 @@ const isGone = async (table: Table, owner: Owner): Promise<boolean> => {
 
 /** The payment's customer, where its owner is the payment's owner: no method is saved for another owner's customer. */
 const customerOf = async (
-  { table, now }: SaveDeps,
+  deps: SaveDeps,
   { providerId, providerCustomerId }: VisiblePayment,
   owner: Owner,
 ): Promise<Customer | undefined> => {
   if (providerCustomerId === undefined) return undefined;
-  const id = await customerIdOf(table, providerId, providerCustomerId);
-  const customer = id && (await recordStore(table, now, customerShape).load(id));
+  const id = await customerIdOf(deps.table, providerId, providerCustomerId);
+  const customer = id && (await recordStore(deps, customerShape).load(id));
   return customer && isOf(customer, owner) ? customer : undefined;
 };
 
@@ -100,12 +97,12 @@ const customerIdOf = async (
 
 /** The record of this method, if there is one: a method is saved once, for one owner. */
 const knownMethod = async (
-  { table, now }: SaveDeps,
+  deps: SaveDeps,
   { providerId }: VisiblePayment,
   { methodId }: ProviderMethod,
 ): Promise<PaymentMethod | undefined> => {
-  const alias = await findAlias(table, providerId, methodId);
-  return alias?.kind === 'PM' ? recordStore(table, now, paymentMethodShape).load(alias.id) : undefined;
+  const alias = await findAlias(deps.table, providerId, methodId);
+  return alias?.kind === 'PM' ? recordStore(deps, paymentMethodShape).load(alias.id) : undefined;
 };
 
 const isOf = (record: PaymentMethod | Customer, owner: Owner): boolean => {
@@ -113,12 +110,9 @@ const isOf = (record: PaymentMethod | Customer, owner: Owner): boolean => {
   return recordOwner !== undefined && ownerKeyOf(recordOwner) === ownerKeyOf(owner);
 };
 
-const save = async ({ table, now }: SaveDeps, method: PaymentMethod): Promise<PaymentMethod> => {
+const save = async (deps: SaveDeps, method: PaymentMethod): Promise<PaymentMethod> => {
   const alias = aliasStep(method.providerId, method.providerMethodId, { kind: 'PM', id: method.id });
-  await recordStore(table, now, paymentMethodShape).insertOrFind(method, [
-    alias,
-    ...addressUseSteps(undefined, method),
-  ]);
+  await recordStore(deps, paymentMethodShape).insertOrFind(method, [alias, ...addressUseSteps(undefined, method)]);
   return method;
 };
 
@@ -133,9 +127,7 @@ const newMethod = async (deps: SaveDeps, { payment, kept, holder }: Kept): Promi
   const { userId, organizationId, guestId, guestEmail } = payment;
   return {
     id: derivedId('payment_method', payment.id),
-    version: 1,
-    createdAt: at,
-    updatedAt: at,
+    ...firstVersion(at),
     providerId: payment.providerId,
     ...storedMethodFields(kept),
     ...holder,
@@ -145,8 +137,5 @@ const newMethod = async (deps: SaveDeps, { payment, kept, holder }: Kept): Promi
 };
 
 /** The address that the payment names, unless it was deleted since. */
-const addressOf = async (
-  { table, now }: SaveDeps,
-  { billingAddressId }: VisiblePayment,
-): Promise<string | undefined> =>
-  billingAddressId === undefined ? undefined : (await recordStore(table, now, addressShape).load(billingAddressId))?.id;
+const addressOf = async (deps: SaveDeps, { billingAddressId }: VisiblePayment): Promise<string | undefined> =>
+  billingAddressId === undefined ? undefined : (await recordStore(deps, addressShape).load(billingAddressId))?.id;

@@ -8,8 +8,7 @@ import { type Draft, type Payment, type VisiblePayment, withDraft } from '../rec
 import { isSettled } from '../record/states.ts';
 import type { PaymentStore } from '../record/store.ts';
 import { applyDraft, providerReference } from '../record/versions.ts';
-import { refusalError } from './create-intent.ts';
-import type { IntentParts } from './parts.ts';
+import { type IntentParts, refusalError } from './create-intent.ts';
 import { storeReading } from './reconcile.ts';
 
 /**

@@ -1,6 +1,5 @@
 import { DomainError } from '../../core/errors.ts';
-import type { Reply } from '../../http/reply.ts';
-import type { ApiRequest } from '../../http/request.ts';
+import type { ApiRequest, Reply } from '../../http/request.ts';
 import type { MoneyDeps } from '../../providers/registry/deps.ts';
 import { cancelIntent } from '../attempts/cancel-intent.ts';
 import { isOfSubscription, type VisiblePayment } from '../record/payment.ts';

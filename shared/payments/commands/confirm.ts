@@ -1,6 +1,5 @@
 import { DomainError } from '../../core/errors.ts';
-import type { Reply } from '../../http/reply.ts';
-import type { ApiRequest } from '../../http/request.ts';
+import type { ApiRequest, Reply } from '../../http/request.ts';
 import { errorFields } from '../../observability/logger.ts';
 import { paymentMethodRecord } from '../../payment-methods/payment-method.ts';
 import { requireHeld, type UsableMethod, useHeld, useSaved, useToken } from '../../payment-methods/use.ts';

@@ -1,16 +1,17 @@
 import * as z from 'zod';
+import { ownerIdsOf } from '../../access/record-kind.ts';
 import { DomainError, invalid } from '../../core/errors.ts';
 import { REFUND_REASONS } from '../../core/money-back.ts';
 import type { NotDone } from '../../core/outcome.ts';
 import { iso } from '../../core/time.ts';
-import { metadataSchema } from '../../http/fields.ts';
-import type { Reply } from '../../http/reply.ts';
-import type { ApiRequest } from '../../http/request.ts';
+import { metadataField } from '../../http/fields.ts';
+import type { ApiRequest, Reply } from '../../http/request.ts';
 import { createOnce } from '../../idempotency/create-once.ts';
 import type { PaymentProvider } from '../../providers/port/provider.ts';
 import type { ProviderRefund, RefundsPort } from '../../providers/port/refunds.ts';
 import type { MoneyDeps } from '../../providers/registry/deps.ts';
 import { unavailableError } from '../../providers/registry/unwrap.ts';
+import { firstVersion } from '../../table/record-store.ts';
 import { makeClaimedCall } from '../attempts/claimed-call.ts';
 import { refundableCents } from '../record/amounts.ts';
 import { reconcileTime } from '../record/due.ts';
@@ -24,7 +25,6 @@ import {
   sendRefund,
 } from '../refunds/attempt.ts';
 import { foundRefund, type Refund, refundView } from '../refunds/refund.ts';
-import { ownerFieldsOfPayment } from '../refunds/reports.ts';
 import { type RefundStore, refundStore } from '../refunds/store.ts';
 import { requireRefundable } from '../refunds/sums.ts';
 
@@ -43,11 +43,7 @@ export const createRefundBody = z
       .nullish()
       .describe('Why the payment is refunded; the provider gets it where it has such a word.'),
     description: z.string().max(1_000).nullish().describe('A note in your words, at most 1,000 characters.'),
-    metadata: metadataSchema
-      .nullish()
-      .describe(
-        'Your own data: at most 50 keys of at most 40 characters, values of at most 500 characters as JSON, 16 KB in all.',
-      ),
+    metadata: metadataField,
   })
   .meta({ id: 'CreateRefund', description: 'How much to give back, and why. Send `{}` to refund all that is left.' });
 export type CreateRefundBody = z.output<typeof createRefundBody>;
@@ -153,10 +149,7 @@ const newRefund = (
   { id, amountCents, now }: { readonly id: string; readonly amountCents: number; readonly now: number },
 ): Refund => ({
   id,
-  version: 1,
-  createdAt: iso(now),
-  updatedAt: iso(now),
-  requestHash: idempotency?.requestHash,
+  ...firstVersion(iso(now), idempotency),
   paymentId: payment.id,
   amountCents,
   currency: payment.currency,
@@ -167,7 +160,7 @@ const newRefund = (
   source: 'api',
   providerId: payment.providerId,
   createdBy,
-  ...ownerFieldsOfPayment(payment),
+  ...ownerIdsOf(payment),
   reconcileAt: iso(reconcileTime(now, 0)),
   reconcileStep: 0,
 });

@@ -2,23 +2,24 @@ import * as z from 'zod';
 import type { NamedRecord } from '../../access/record-kind.ts';
 import { addressRecord } from '../../addresses/address.ts';
 import { productRecord, projectRecord } from '../../catalog/records.ts';
-import { MAX_CENTS } from '../../core/money.ts';
 import { PROVIDER_SLOTS } from '../../core/settings.ts';
 import { customerRecord } from '../../customers/customer.ts';
 import {
-  guestDataSchema,
+  centsField,
+  currencyField,
+  guestDataField,
   hasAnyField,
-  idSchema,
-  metadataSchema,
+  metadataField,
+  optionalId,
+  organizationField,
   requiredRule,
   tagsSchema,
+  textField,
   verificationTokenSchema,
 } from '../../http/fields.ts';
 import { paymentMethodRecord } from '../../payment-methods/payment-method.ts';
 
 /** The bodies of payment requests. Lengths are limits of the service; `null` means absent, and clears the field on PUT. */
-const text = (max: number) => z.string().max(max).nullish();
-const cents = z.int().min(0).max(MAX_CENTS).optional();
 
 const webUrl = z
   .url({ protocol: /^https?$/ })
@@ -31,27 +32,25 @@ const webUrl = z
   });
 
 const fields = {
-  subtotal_cents: cents.meta({
+  subtotal_cents: centsField.meta({
     description: 'The price before tax and discount, in minor units. Derived from the total if absent.',
     examples: [2500],
   }),
-  tax_cents: cents.meta({ description: 'The tax in minor units; 0 if absent.', examples: [475] }),
-  discount_cents: cents.meta({
+  tax_cents: centsField.meta({ description: 'The tax in minor units; 0 if absent.', examples: [475] }),
+  discount_cents: centsField.meta({
     description: 'What the discount takes off, in minor units; 0 if absent.',
     examples: [0],
   }),
-  total_cents: cents.meta({
+  total_cents: centsField.meta({
     description:
       'What the payer pays, in minor units: subtotal + tax − discount, from 1 to 99,999,999. Derived if absent.',
     examples: [2975],
   }),
-  amount_cents: cents.describe('Another name of `total_cents`. If both are sent, they must be equal.'),
-  currency: z
-    .string()
-    .trim()
-    .min(1)
-    .max(10)
-    .meta({ description: 'An ISO 4217 code; stored in upper case. Not needed with a product.', examples: ['EUR'] }),
+  amount_cents: centsField.describe('Another name of `total_cents`. If both are sent, they must be equal.'),
+  currency: currencyField.meta({
+    description: 'An ISO 4217 code; stored in upper case. Not needed with a product.',
+    examples: ['EUR'],
+  }),
   provider_id: z
     .enum(PROVIDER_SLOTS)
     .optional()
@@ -59,16 +58,16 @@ const fields = {
       description: 'The provider slot that collects the money; `provider_a` if absent. It never changes afterwards.',
       examples: ['provider_a'],
     }),
-  description: text(1000).meta({
+  description: textField(1000).meta({
     description: 'What the payment is for; the provider gets it too.',
     examples: ['Two notebooks'],
   }),
-  concept: text(200).describe('A short title, such as a line of an invoice; yours to use.'),
-  reference_code: text(100).meta({
+  concept: textField(200).describe('A short title, such as a line of an invoice; yours to use.'),
+  reference_code: textField(100).meta({
     description: 'Your own reference, such as an order or invoice number. Platform admins search by it.',
     examples: ['INV-2026-0042'],
   }),
-  category: text(100).describe('A category of your choice.'),
+  category: textField(100).describe('A category of your choice.'),
   tags: tagsSchema.meta({
     description: 'At most 20 tags of at most 50 characters, separated by commas.',
     examples: ['paper,gift'],
@@ -87,37 +86,25 @@ const fields = {
         library made in the browser.`,
       examples: ['pmt_ff1f7d6ee53651bba2808e45'],
     }),
-  customer_id: idSchema.nullish().describe("The customer that pays; the owner's customer at this provider if absent."),
-  organization_id: z
-    .string()
-    .max(64)
-    .nullish()
-    .describe(
-      "The organization that owns the payment; the session's organization if absent. Null or an empty text makes the payment personal.",
-    ),
-  project_id: idSchema
-    .nullish()
-    .describe('The project to file the payment under. The caller needs edit permission on it.'),
-  product_id: idSchema
-    .nullish()
-    .describe('The product to buy. Price and currency are then those of the product; other values are refused.'),
-  billing_address_id: idSchema
-    .nullish()
-    .describe('The billing address, kept for tax and audit. It must have the same owner as the payment.'),
+  customer_id: optionalId.describe("The customer that pays; the owner's customer at this provider if absent."),
+  organization_id: organizationField.describe(
+    "The organization that owns the payment; the session's organization if absent. Null or an empty text makes the payment personal.",
+  ),
+  project_id: optionalId.describe('The project to file the payment under. The caller needs edit permission on it.'),
+  product_id: optionalId.describe(
+    'The product to buy. Price and currency are then those of the product; other values are refused.',
+  ),
+  billing_address_id: optionalId.describe(
+    'The billing address, kept for tax and audit. It must have the same owner as the payment.',
+  ),
   return_url: webUrl,
-  metadata: metadataSchema
-    .nullish()
-    .describe(
-      'Your own data: at most 50 keys of at most 40 characters, values of at most 500 characters as JSON, 16 KB in all.',
-    ),
+  metadata: metadataField,
 };
 
 const updatable = {
   ...fields,
   currency: fields.currency.optional(),
-  guest_data: guestDataSchema
-    .nullish()
-    .describe('Who the guest is. Needed without a session and without a guest token.'),
+  guest_data: guestDataField,
 };
 
 /** With a product, price and currency are those of the product. */

@@ -1,4 +1,4 @@
-import { ownerOfRecord } from '../../access/owner.ts';
+import { ownerOfRecord } from '../../access/record-kind.ts';
 import { requirePayersCustomer, requireSameOwner } from '../../access/use.ts';
 import { addressRecord } from '../../addresses/address.ts';
 import { priceOf } from '../../catalog/price.ts';
@@ -6,18 +6,16 @@ import { type Product, productRecord } from '../../catalog/records.ts';
 import { DomainError, invalid, notFound, type Problem } from '../../core/errors.ts';
 import { currencyCode, derivePrices, type Prices } from '../../core/money.ts';
 import { type Instant, instant } from '../../core/time.ts';
-import { customerRecord } from '../../customers/customer.ts';
+import { customerPointerKey, customerRecord, ownerCustomerOf } from '../../customers/customer.ts';
 import { ensureCustomer } from '../../customers/ensure.ts';
-import { customerPointerKey, ownerCustomerOf } from '../../customers/owner-customer.ts';
-import type { Reply } from '../../http/reply.ts';
-import type { ApiRequest } from '../../http/request.ts';
+import type { ApiRequest, Reply } from '../../http/request.ts';
 import { canonicalJson } from '../../idempotency/idempotency.ts';
 import { paymentMethodRecord } from '../../payment-methods/payment-method.ts';
 import { requireHeld, type UsableMethod, useSaved, useToken } from '../../payment-methods/use.ts';
 import type { PaymentProvider } from '../../providers/port/provider.ts';
 import type { MoneyDeps } from '../../providers/registry/deps.ts';
 import { requireProvider, unavailableError, unknownOutcomeError } from '../../providers/registry/unwrap.ts';
-import type { IntentParts } from '../attempts/parts.ts';
+import type { IntentParts } from '../attempts/create-intent.ts';
 import {
   bringIntoForce,
   decideByAmount,

@@ -3,7 +3,7 @@ import { type Instant, instant, iso } from '../../core/time.ts';
 import type { Log } from '../../observability/logger.ts';
 import type { ProviderDispute } from '../../providers/port/refunds.ts';
 import { type Committed, changeRecord } from '../../table/change.ts';
-import type { Table } from '../../table/table.ts';
+import type { StoreDeps, Table } from '../../table/table.ts';
 import type { VisiblePayment } from '../record/payment.ts';
 import { paymentStore } from '../record/store.ts';
 import {
@@ -17,9 +17,7 @@ import {
 } from './dispute.ts';
 import { isLaterDispute, requireDisputeTransition } from './states.ts';
 
-export interface DisputeDeps {
-  readonly table: Table;
-  readonly now: () => Instant;
+export interface DisputeDeps extends StoreDeps {
   readonly log: Log;
 }
 

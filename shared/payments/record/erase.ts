@@ -6,10 +6,11 @@ import {
   HISTORY,
   historyKey,
   type Key,
+  keyOf,
   paymentEntryKey,
   paymentKey,
 } from '../../table/keys.ts';
-import type { Item, Table, TransactionStep } from '../../table/table.ts';
+import type { Table, TransactionStep } from '../../table/table.ts';
 import {
   isVisiblePayment,
   type Payment,
@@ -61,12 +62,9 @@ export const erasePayment = async (table: Table, id: string): Promise<void> => {
 const besideOf = async (table: Table, id: string): Promise<readonly Key[]> => {
   const keys: Key[] = [];
   for (const kind of ['RFD', 'DSP'] as const) {
-    let after: Item | undefined;
-    do {
-      const page = await table.queryIndex({ index: 'owner', partition: besidePayment(id, kind), after });
-      keys.push(...page.items.map(({ pk, sk }) => ({ pk: String(pk), sk: String(sk) })));
-      after = page.next;
-    } while (after);
+    for await (const item of table.eachInIndex({ index: 'owner', partition: besidePayment(id, kind) })) {
+      keys.push(keyOf(item));
+    }
   }
   const items = await table.getMany(keys);
   const aliases = items.flatMap((item) => {
@@ -88,20 +86,13 @@ const historyFields = z.object({ refund: paymentSchema.shape.refund, refundedBy:
 /** The entries with a refund are last. */
 const historyOf = async (table: Table, id: string): Promise<readonly HistoryItem[]> => {
   const entries: HistoryItem[] = [];
-  let after: Item | undefined;
-  do {
-    const page = await table.queryItems({
-      partition: paymentKey(id).pk,
-      ...HISTORY,
-      after,
+  for await (const item of table.eachItem({ partition: paymentKey(id).pk, ...HISTORY })) {
+    const { refund, refundedBy } = historyFields.parse(item);
+    entries.push({
+      key: keyOf(item),
+      refund: refund && refundedBy !== undefined ? { ...refund, refundedBy } : undefined,
     });
-    for (const item of page.items) {
-      const key = { pk: String(item['pk']), sk: String(item['sk']) };
-      const { refund, refundedBy } = historyFields.parse(item);
-      entries.push({ key, refund: refund && refundedBy !== undefined ? { ...refund, refundedBy } : undefined });
-    }
-    after = page.next;
-  } while (after);
+  }
   return entries.toSorted((one, other) => Number(one.refund !== undefined) - Number(other.refund !== undefined));
 };
 

@@ -1,6 +1,5 @@
 import { CLOSED_DISPUTE_STATUSES, type RefundStatus } from '../../core/money-back.ts';
-import type { BusEvent, CanonicalEvent } from '../../events/bus-event.ts';
-import { canonicalBusEvent, payerOf } from '../../events/canonical-event.ts';
+import { type BusEvent, type CanonicalEvent, canonicalBusEvent, payerOf } from '../../events/bus-event.ts';
 import { isShown, type Payment, type VisiblePayment } from './payment.ts';
 
 /** The events of a stored change. They follow from the change alone, so that concurrent writers never repeat one. */

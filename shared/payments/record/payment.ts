@@ -1,9 +1,9 @@
 import * as z from 'zod';
-import type { RecordKind } from '../../access/record-kind.ts';
+import { ownerColumns, ownerIdsOf, type RecordKind } from '../../access/record-kind.ts';
+import { actorSchema, makerAttributes, makerOf, makerSchema } from '../../core/actor.ts';
 import { DISPUTE_STATUSES, REFUND_REASONS, REFUND_STATUSES } from '../../core/money-back.ts';
 import { DECLINE_CODES } from '../../core/outcome.ts';
 import { PROVIDER_SLOTS } from '../../core/settings.ts';
-import { actorSchema, makerAttributes, makerOf, makerSchema } from '../../core/stored-actor.ts';
 import { DAY, type Instant, instant } from '../../core/time.ts';
 import type { MethodKind } from '../../providers/port/payments.ts';
 import { findAliasAnywhere } from '../../table/alias.ts';
@@ -89,14 +89,11 @@ export const paymentSchema = z.object({
   updatedAt: z.string(),
   completedAt: optional,
 
-  userId: optional,
+  ...ownerColumns,
   /** E-mail of the session that created the payment. */
   userEmail: optional,
-  guestId: optional,
-  guestEmail: optional,
   guestName: optional,
   guestPhone: optional,
-  organizationId: optional,
   subscriptionId: optional,
   /**
    * The payment is for a subscription that its readers do not see yet: hidden, and without events, until money has moved
@@ -299,7 +296,7 @@ export const paymentRecord: RecordKind<VisiblePayment> = {
     const payment = paymentOf(item);
     return isShown(payment) ? payment : undefined;
   },
-  ownedBy: ({ userId, organizationId, guestId, guestEmail }) => ({ userId, organizationId, guestId, guestEmail }),
+  ownedBy: ownerIdsOf,
   rule: 'owned',
   guestsRead: true,
 };

@@ -1,4 +1,4 @@
-import { ownerOfRecord } from '../../access/owner.ts';
+import { ownerOfRecord } from '../../access/record-kind.ts';
 import { utcDay } from '../../core/time.ts';
 import { countKey, historyKey, ownerPartition, projectPartition } from '../../table/keys.ts';
 import type { Item, TransactionStep } from '../../table/table.ts';

@@ -1,6 +1,6 @@
-import { ownerOfRecord } from '../../access/owner.ts';
+import { ownerOfRecord } from '../../access/record-kind.ts';
+import { currentMaker } from '../../core/actor.ts';
 import { notFound } from '../../core/errors.ts';
-import { currentMaker } from '../../core/stored-actor.ts';
 import { epochSeconds, type Instant, instant, iso, SECOND } from '../../core/time.ts';
 import { putAlias } from '../../table/alias.ts';
 import { type Changed, type Committed, changeRecord, type Decide } from '../../table/change.ts';

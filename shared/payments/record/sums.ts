@@ -1,4 +1,4 @@
-import { ownerOfRecord } from '../../access/owner.ts';
+import { ownerOfRecord } from '../../access/record-kind.ts';
 import { utcDay } from '../../core/time.ts';
 import { allScope, type Key, ownerPartition, sumKey } from '../../table/keys.ts';
 import type { Payment } from './payment.ts';

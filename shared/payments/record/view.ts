@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { DECLINE_CODES } from '../../core/outcome.ts';
 import type { Instant } from '../../core/time.ts';
-import { guestTokenView, jsonValue, nextActionSchema, timestamp } from '../../http/fields.ts';
+import { guestTokenView, jsonValue, nextActionSchema, optionalText, timestamp } from '../../http/fields.ts';
 import { refundableCents } from './amounts.ts';
 import { isGuestPayment, liveSecret, PAYMENT_STATUSES, type Payment, type VisiblePayment } from './payment.ts';
 
@@ -196,12 +196,9 @@ export const paymentViewSchema = z
     provider_intent_id: text.describe(
       'The id of the intent or order at the provider; it stays the same over several attempts.',
     ),
-    client_secret: z
-      .string()
-      .optional()
-      .describe(
-        'For the library of the provider in the browser. Present for 24 hours after the creation, for callers who may confirm the payment; never in a list.',
-      ),
+    client_secret: optionalText.describe(
+      'For the library of the provider in the browser. Present for 24 hours after the creation, for callers who may confirm the payment; never in a list.',
+    ),
     payment_method_id: text.describe('The saved payment method, `pmt_…`; null without one, and for a one-time token.'),
     refunded_cents: cents.describe('The sum of the succeeded refunds, in minor units.'),
     refundable_cents: cents.describe(
@@ -213,21 +210,17 @@ export const paymentViewSchema = z
     disputed: z.boolean().describe('True while a dispute about the payment is open.'),
     is_guest_payment: isGuest,
     guest_email: text.describe("The guest's e-mail address; null for a signed-in user."),
-    organization_id: z
-      .string()
-      .optional()
-      .describe('The organization that owns the payment; absent for a personal payment.'),
-    project_id: z.string().optional().describe('The project of the payment; absent without one.'),
-    product_id: z.string().optional().describe('The product that was bought; absent without one.'),
-    subscription_id: z
-      .string()
-      .optional()
-      .describe('The subscription whose period this pays, `subs_…`; absent for a single payment.'),
+    organization_id: optionalText.describe('The organization that owns the payment; absent for a personal payment.'),
+    project_id: optionalText.describe('The project of the payment; absent without one.'),
+    product_id: optionalText.describe('The product that was bought; absent without one.'),
+    subscription_id: optionalText.describe(
+      'The subscription whose period this pays, `subs_…`; absent for a single payment.',
+    ),
     setup_future_usage: z
       .literal('off_session')
       .optional()
       .describe('Present if the method is saved for later payments once this one succeeds.'),
-    return_url: z.string().optional().describe('Where the provider sends the payer back to; absent without one.'),
+    return_url: optionalText.describe('Where the provider sends the payer back to; absent without one.'),
     billing_address_id: text.describe('The billing address for tax and audit, `addr_…`; null without one.'),
     metadata: z
       .record(z.string(), jsonValue)

@@ -1,7 +1,8 @@
 import * as z from 'zod';
-import type { RecordKind } from '../../access/record-kind.ts';
+import { ownerColumns, ownerIdsOf, type RecordKind } from '../../access/record-kind.ts';
 import { REFUND_REASONS, REFUND_STATUSES } from '../../core/money-back.ts';
 import { PROVIDER_SLOTS } from '../../core/settings.ts';
+import { type Instant, iso } from '../../core/time.ts';
 import { jsonValue, timestamp } from '../../http/fields.ts';
 import { besidePayment, dueShard, listSort, monthPartition, recordKey } from '../../table/keys.ts';
 import { type Found, storedRecordFields } from '../../table/record-store.ts';
@@ -15,7 +16,7 @@ const optional = z.string().optional();
 
 const REFUND_SOURCES = ['api', 'provider'] as const;
 
-export const refundSchema = z.object({
+const refundSchema = z.object({
   ...storedRecordFields,
   paymentId: z.string(),
   amountCents: z.int(),
@@ -40,10 +41,7 @@ export const refundSchema = z.object({
   completedAt: optional,
 
   /** The owner of the payment: who may read the payment may read its refunds. */
-  userId: optional,
-  organizationId: optional,
-  guestId: optional,
-  guestEmail: optional,
+  ...ownerColumns,
 
   /** While the refund is pending: the next look at the provider. */
   reconcileAt: optional,
@@ -76,7 +74,7 @@ export const refundRecord: RecordKind<Refund> = {
   resource: 'refund',
   key: refundKey,
   parse: refundOf,
-  ownedBy: ({ userId, organizationId, guestId, guestEmail }) => ({ userId, organizationId, guestId, guestEmail }),
+  ownedBy: ownerIdsOf,
   rule: 'owned',
   guestsRead: true,
 };
@@ -162,3 +160,21 @@ export const refundViewSchema = z
     completed_at: timestamp.nullable().describe('When the refund first succeeded; null before.'),
   })
   .meta({ id: 'Refund', description: 'Money of a succeeded payment that goes back to its payer.' });
+
+/**
+ * The next version of a refund without its person. Amounts, dates, ids and the status stay. A refund of an organization's
+ * payment keeps the organization's texts. @returns the same refund if there is nothing to blank
+ */
+export const blankRefund = (refund: Refund, now: Instant): Refund => {
+  const { organizationId, guestEmail, description, metadata } = refund;
+  const hasPerson = guestEmail !== undefined || description !== undefined || metadata !== undefined;
+  if (organizationId !== undefined || !hasPerson) return refund;
+  return {
+    ...refund,
+    guestEmail: undefined,
+    description: undefined,
+    metadata: undefined,
+    version: refund.version + 1,
+    updatedAt: iso(now),
+  };
+};

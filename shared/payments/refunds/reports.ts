@@ -1,3 +1,4 @@
+import { ownerIdsOf } from '../../access/record-kind.ts';
 import { derivedId } from '../../core/ids.ts';
 import { instant, iso } from '../../core/time.ts';
 import type { ProviderRefund } from '../../providers/port/refunds.ts';
@@ -167,16 +168,8 @@ const providerRefund = (id: string, { payment, report }: Reported, now: number):
   providerRefundId: report.refundId,
   failureCode: report.status === 'failed' ? (report.failureCode ?? 'declined') : undefined,
   completedAt: report.status === 'succeeded' ? iso(now) : undefined,
-  ...ownerFieldsOfPayment(payment),
+  ...ownerIdsOf(payment),
   ...(report.status === 'pending' && { reconcileAt: iso(reconcileTime(now, 0)), reconcileStep: 0 }),
-});
-
-/** The owner of a payment, for the records beside it. */
-export const ownerFieldsOfPayment = ({ userId, organizationId, guestId, guestEmail }: VisiblePayment) => ({
-  userId,
-  organizationId,
-  guestId,
-  guestEmail,
 });
 
 /**

@@ -1,20 +1,17 @@
 import { notFound } from '../../core/errors.ts';
 import { hasArrow } from '../../core/states.ts';
-import type { Instant } from '../../core/time.ts';
 import type { Log } from '../../observability/logger.ts';
 import { putAlias } from '../../table/alias.ts';
 import { type Changed, type Committed, changeRecord, type Decide } from '../../table/change.ts';
 import { dueShard } from '../../table/keys.ts';
-import type { Table } from '../../table/table.ts';
+import type { StoreDeps } from '../../table/table.ts';
 import { isVisiblePayment, type VisiblePayment } from '../record/payment.ts';
 import { paymentStore } from '../record/store.ts';
 import { type Refund, refundItem, refundKey, refundOf } from './refund.ts';
 import { REFUND_TRANSITIONS, type RefundCause } from './states.ts';
 import { hasGivenBackTooMuch, isSameShare, withoutRefund, withRefund } from './sums.ts';
 
-export interface RefundStoreDeps {
-  readonly table: Table;
-  readonly now: () => Instant;
+export interface RefundStoreDeps extends StoreDeps {
   readonly log: Log;
 }
 

@@ -1,8 +1,9 @@
 import * as z from 'zod/mini';
 import type { InboundEventType, ProviderEvent } from '../port/events.ts';
+import { wordTable } from '../wire/adapter.ts';
 import { NO_OBJECT, readContractEvent } from '../wire/contract-event.ts';
 import { centsOf } from './amounts.ts';
-import { chargedAsOf, disputedCaptures, readPaypalDispute, readPaypalRefund } from './money-back.ts';
+import { chargedAsOf, disputedCaptures, readPaypalDispute, readPaypalRefund } from './refunds.ts';
 import { paypalFailure } from './report.ts';
 import {
   captureSchema,
@@ -41,14 +42,12 @@ export const readPayPalEvent = (body: unknown): ProviderEvent | undefined => {
 
 const idOf = (resource: unknown): string => z.looseObject({ id: z.string() }).safeParse(resource).data?.id ?? '';
 
-const CAPTURE_EVENTS: ReadonlyMap<string, InboundEventType> = new Map(
-  Object.entries({
-    'PAYMENT.CAPTURE.COMPLETED': 'payment_intent.succeeded',
-    'PAYMENT.CAPTURE.PENDING': 'payment_intent.processing',
-    'PAYMENT.CAPTURE.DENIED': 'payment_intent.failed',
-    'PAYMENT.CAPTURE.DECLINED': 'payment_intent.failed',
-  } as const),
-);
+const CAPTURE_EVENTS = wordTable<InboundEventType>({
+  'PAYMENT.CAPTURE.COMPLETED': 'payment_intent.succeeded',
+  'PAYMENT.CAPTURE.PENDING': 'payment_intent.processing',
+  'PAYMENT.CAPTURE.DENIED': 'payment_intent.failed',
+  'PAYMENT.CAPTURE.DECLINED': 'payment_intent.failed',
+});
 
 const captureSaid = (rawType: string, resource: unknown): Said | undefined => {
   const type = CAPTURE_EVENTS.get(rawType);
@@ -70,12 +69,10 @@ const captureSaid = (rawType: string, resource: unknown): Said | undefined => {
 };
 
 /** A completed order needs no entry: the event of its capture reports the result. */
-const ORDER_EVENTS: ReadonlyMap<string, InboundEventType> = new Map(
-  Object.entries({
-    'CHECKOUT.ORDER.APPROVED': 'payment_intent.processing',
-    'CHECKOUT.ORDER.VOIDED': 'payment_intent.canceled',
-  } as const),
-);
+const ORDER_EVENTS = wordTable<InboundEventType>({
+  'CHECKOUT.ORDER.APPROVED': 'payment_intent.processing',
+  'CHECKOUT.ORDER.VOIDED': 'payment_intent.canceled',
+});
 
 const orderSaid = (rawType: string, resource: unknown): Said | undefined => {
   const type = ORDER_EVENTS.get(rawType);
@@ -95,12 +92,10 @@ const orderSaid = (rawType: string, resource: unknown): Said | undefined => {
   };
 };
 
-const TOKEN_EVENTS: ReadonlyMap<string, InboundEventType> = new Map(
-  Object.entries({
-    'VAULT.PAYMENT-TOKEN.CREATED': 'payment_method.attached',
-    'VAULT.PAYMENT-TOKEN.DELETED': 'payment_method.detached',
-  } as const),
-);
+const TOKEN_EVENTS = wordTable<InboundEventType>({
+  'VAULT.PAYMENT-TOKEN.CREATED': 'payment_method.attached',
+  'VAULT.PAYMENT-TOKEN.DELETED': 'payment_method.detached',
+});
 
 const tokenSaid = (rawType: string, resource: unknown): Said | undefined => {
   const type = TOKEN_EVENTS.get(rawType);

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { mapOutcome, type Outcome } from '../../core/outcome.ts';
-import type { CallOptions } from '../port/call-options.ts';
 import {
+  type CallOptions,
   type ConfirmIntent,
   type CreateIntent,
   INTENT_SPENT,

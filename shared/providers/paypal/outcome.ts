@@ -1,4 +1,5 @@
 import type { DeclineCode, Outcome, Refusal } from '../../core/outcome.ts';
+import { wordTable } from '../wire/adapter.ts';
 import type { StatusTable } from '../wire/failures.ts';
 import type { Exchanged, Failed, HttpRequest, ReadRefusal } from '../wire/http-client.ts';
 import { paypalRefusalSchema } from './schemas.ts';
@@ -39,40 +40,36 @@ const chargeRefusal = (status: number, body: unknown): Failed => {
 };
 
 /** Refusals of the payment method: the payer may pay with another method. */
-const DECLINES: ReadonlyMap<string, DeclineCode> = new Map(
-  Object.entries({
-    INSTRUMENT_DECLINED: 'do_not_honor',
-    TRANSACTION_REFUSED: 'do_not_honor',
-    TRANSACTION_LIMIT_EXCEEDED: 'do_not_honor',
-    TRANSACTION_BLOCKED_BY_PAYEE: 'do_not_honor',
-    PAYEE_BLOCKED_TRANSACTION: 'do_not_honor',
-    PAYER_ACCOUNT_LOCKED_OR_CLOSED: 'do_not_honor',
-    PAYER_ACCOUNT_RESTRICTED: 'do_not_honor',
-    PAYER_CANNOT_PAY: 'do_not_honor',
-    PAYMENT_SOURCE_CANNOT_BE_USED: 'do_not_honor',
-    PAYMENT_SOURCE_DECLINED_BY_PROCESSOR: 'do_not_honor',
-    REDIRECT_PAYER_FOR_ALTERNATE_FUNDING: 'do_not_honor',
-    MAX_NUMBER_OF_PAYMENT_ATTEMPTS_EXCEEDED: 'do_not_honor',
-    COMPLIANCE_VIOLATION: 'do_not_honor',
-    CARD_BRAND_NOT_SUPPORTED: 'do_not_honor',
-    CARD_EXPIRED: 'expired_card',
-    REFERENCED_CARD_EXPIRED: 'expired_card',
-  } as const),
-);
+const DECLINES = wordTable<DeclineCode>({
+  INSTRUMENT_DECLINED: 'do_not_honor',
+  TRANSACTION_REFUSED: 'do_not_honor',
+  TRANSACTION_LIMIT_EXCEEDED: 'do_not_honor',
+  TRANSACTION_BLOCKED_BY_PAYEE: 'do_not_honor',
+  PAYEE_BLOCKED_TRANSACTION: 'do_not_honor',
+  PAYER_ACCOUNT_LOCKED_OR_CLOSED: 'do_not_honor',
+  PAYER_ACCOUNT_RESTRICTED: 'do_not_honor',
+  PAYER_CANNOT_PAY: 'do_not_honor',
+  PAYMENT_SOURCE_CANNOT_BE_USED: 'do_not_honor',
+  PAYMENT_SOURCE_DECLINED_BY_PROCESSOR: 'do_not_honor',
+  REDIRECT_PAYER_FOR_ALTERNATE_FUNDING: 'do_not_honor',
+  MAX_NUMBER_OF_PAYMENT_ATTEMPTS_EXCEEDED: 'do_not_honor',
+  COMPLIANCE_VIOLATION: 'do_not_honor',
+  CARD_BRAND_NOT_SUPPORTED: 'do_not_honor',
+  CARD_EXPIRED: 'expired_card',
+  REFERENCED_CARD_EXPIRED: 'expired_card',
+});
 
-const PARAMETERS: ReadonlyMap<string, string> = new Map(
-  Object.entries({
-    TOKEN_ID_NOT_FOUND: 'payment_method',
-    AGREEMENT_ALREADY_CANCELLED: 'payment_method',
-    MISMATCHED_VAULT_ID_TO_PAYMENT_SOURCE: 'payment_method',
-    INVALID_CURRENCY_CODE: 'currency',
-    CURRENCY_NOT_SUPPORTED: 'currency',
-    DECIMAL_PRECISION: 'amount',
-    DECIMALS_NOT_SUPPORTED: 'amount',
-    RETURN_URL_REQUIRED: 'return_url',
-    CANCEL_URL_REQUIRED: 'return_url',
-  } as const),
-);
+const PARAMETERS = wordTable<string>({
+  TOKEN_ID_NOT_FOUND: 'payment_method',
+  AGREEMENT_ALREADY_CANCELLED: 'payment_method',
+  MISMATCHED_VAULT_ID_TO_PAYMENT_SOURCE: 'payment_method',
+  INVALID_CURRENCY_CODE: 'currency',
+  CURRENCY_NOT_SUPPORTED: 'currency',
+  DECIMAL_PRECISION: 'amount',
+  DECIMALS_NOT_SUPPORTED: 'amount',
+  RETURN_URL_REQUIRED: 'return_url',
+  CANCEL_URL_REQUIRED: 'return_url',
+});
 
 const parameterOf = (issue: string, field: string | undefined): string | undefined => {
   if (field?.endsWith('/vault_id')) return 'payment_method';
@@ -80,19 +77,17 @@ const parameterOf = (issue: string, field: string | undefined): string | undefin
 };
 
 /** Processor codes about a card that PayPal passes on. */
-const BY_PROCESSOR: ReadonlyMap<string, DeclineCode> = new Map(
-  Object.entries({
-    '00N7': 'incorrect_cvc',
-    '5110': 'incorrect_cvc',
-    '5120': 'insufficient_funds',
-    '5400': 'expired_card',
-    '5650': 'authentication_required',
-    '5910': 'processing_error',
-    '5920': 'processing_error',
-    '7710': 'authentication_required',
-    '9520': 'lost_card',
-  } as const),
-);
+const BY_PROCESSOR = wordTable<DeclineCode>({
+  '00N7': 'incorrect_cvc',
+  '5110': 'incorrect_cvc',
+  '5120': 'insufficient_funds',
+  '5400': 'expired_card',
+  '5650': 'authentication_required',
+  '5910': 'processing_error',
+  '5920': 'processing_error',
+  '7710': 'authentication_required',
+  '9520': 'lost_card',
+});
 
 /** The most specific decline code that we support, else do_not_honor. */
 export const paypalDeclineCode = (processorCode: string | undefined): DeclineCode =>

@@ -1,4 +1,5 @@
 import type { KnownPayment, NextAction, ProviderPayment, ReportedStatus } from '../port/payments.ts';
+import { wordTable } from '../wire/adapter.ts';
 import { centsOf } from './amounts.ts';
 import { paypalDeclineCode } from './outcome.ts';
 import type { Capture, Order } from './schemas.ts';
@@ -51,17 +52,15 @@ export const paypalFailure = (capture: Capture) => paypalDeclineCode(capture.pro
 /** A status that this adapter does not know is not final; the payment is looked up again. */
 const captureStatus = (status: string | undefined): ReportedStatus => CAPTURE_STATUS.get(status ?? '') ?? 'processing';
 
-const CAPTURE_STATUS: ReadonlyMap<string, ReportedStatus> = new Map(
-  Object.entries({
-    COMPLETED: 'succeeded',
-    PARTIALLY_REFUNDED: 'succeeded',
-    REFUNDED: 'succeeded',
-    PENDING: 'processing',
-    DECLINED: 'failed',
-    DENIED: 'failed',
-    FAILED: 'failed',
-  } as const),
-);
+const CAPTURE_STATUS = wordTable<ReportedStatus>({
+  COMPLETED: 'succeeded',
+  PARTIALLY_REFUNDED: 'succeeded',
+  REFUNDED: 'succeeded',
+  PENDING: 'processing',
+  DECLINED: 'failed',
+  DENIED: 'failed',
+  FAILED: 'failed',
+});
 
 /** Captures whose money went back, in part or whole. */
 const REFUNDED: readonly string[] = ['PARTIALLY_REFUNDED', 'REFUNDED'];

@@ -1,4 +1,4 @@
-import type { CallOptions } from './call-options.ts';
+import type { CallOptions } from './payments.ts';
 
 export interface CustomerDetails {
   readonly email: string | undefined;

@@ -1,6 +1,5 @@
 import type { Outcome } from '../../core/outcome.ts';
-import type { CallOptions } from './call-options.ts';
-import type { KnownPayment, NextAction } from './payments.ts';
+import type { CallOptions, KnownPayment, NextAction } from './payments.ts';
 
 /** Refusal reason: the provider stores the method for another customer, or does not store it a second time. */
 export const NOT_ATTACHABLE = 'not_attachable';

@@ -1,5 +1,10 @@
 import type { DeclineCode, Outcome } from '../../core/outcome.ts';
-import type { CallOptions } from './call-options.ts';
+
+/** The options of every call that writes at a provider. */
+export interface CallOptions {
+  /** Derived from our id and attempt, so that a repeat is the same call. */
+  readonly idempotencyKey: string;
+}
 
 /** The statuses of a payment that a provider can report. */
 export type ReportedStatus =

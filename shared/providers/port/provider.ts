@@ -1,13 +1,13 @@
 import type { Capabilities } from '../../core/capabilities.ts';
 import type { Outcome } from '../../core/outcome.ts';
 import type { ProviderSlot } from '../../core/settings.ts';
-import type { CallOptions } from './call-options.ts';
 import type { CreateCustomer, ProviderCustomer, UpdateCustomer } from './customers.ts';
 import type { ProviderEvent, WebhookRequest } from './events.ts';
 import type { AttachMethod, BillingDetails, KeepMethod, ProviderMethod, RawCard, SetupsPort } from './methods.ts';
 import type {
   Amount,
   AmountRefusal,
+  CallOptions,
   ConfirmIntent,
   CreateIntent,
   KnownPayment,

@@ -1,6 +1,6 @@
 import type { DisputeStatus, RefundReason, RefundStatus } from '../../core/money-back.ts';
 import type { Outcome } from '../../core/outcome.ts';
-import type { CallOptions } from './call-options.ts';
+import type { CallOptions } from './payments.ts';
 
 /** Refunds and disputes at a provider. Amounts are integers in ISO 4217 minor units, currencies upper-case ISO 4217. */
 /** The ids by which a provider finds the charge of a succeeded payment. */

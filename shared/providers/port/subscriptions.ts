@@ -1,6 +1,5 @@
 import type { DeclineCode, Outcome } from '../../core/outcome.ts';
-import type { CallOptions } from './call-options.ts';
-import type { NextAction } from './payments.ts';
+import type { CallOptions, NextAction } from './payments.ts';
 
 /**
  * The port to a provider that bills subscriptions. The provider charges on its own calendar and reports each charge; the

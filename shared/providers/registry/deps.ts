@@ -1,15 +1,12 @@
 import type { GuestTokens } from '../../access/guest-token.ts';
 import type { IdKind } from '../../core/ids.ts';
-import type { Now } from '../../core/time.ts';
 import type { Log } from '../../observability/logger.ts';
-import type { Table } from '../../table/table.ts';
+import type { StoreDeps } from '../../table/table.ts';
 import type { Providers } from './registry.ts';
 
 /** Dependencies of use cases that change customers and methods at a provider. */
-export interface ProviderRecordDeps {
-  readonly table: Table;
+export interface ProviderRecordDeps extends StoreDeps {
   readonly providers: Providers;
-  readonly now: Now;
   readonly newId: (kind: IdKind) => string;
 }
 
@@ -19,13 +16,8 @@ export interface MethodDeps extends ProviderRecordDeps {
   readonly allowRawCards: boolean;
 }
 
-export interface ReadDeps {
-  readonly table: Table;
-  readonly now: Now;
-}
-
 /** Dependencies of use cases that move money. */
-export interface MoneyDeps extends ReadDeps {
+export interface MoneyDeps extends StoreDeps {
   readonly providers: Providers;
   readonly newId: (kind: IdKind) => string;
   readonly guestTokens: GuestTokens;

@@ -1,8 +1,14 @@
 import { createHmac } from 'node:crypto';
 import * as z from 'zod/mini';
 import { mapOutcome, type Outcome } from '../../core/outcome.ts';
-import type { CallOptions } from '../port/call-options.ts';
-import type { ConfirmIntent, CreateIntent, KnownPayment, ProviderPayment, UpdateIntent } from '../port/payments.ts';
+import type {
+  CallOptions,
+  ConfirmIntent,
+  CreateIntent,
+  KnownPayment,
+  ProviderPayment,
+  UpdateIntent,
+} from '../port/payments.ts';
 import { type SquareMoney, squareAmounts, squareMoney } from './currencies.ts';
 import { type SquareCall, squareKey } from './outcome.ts';
 import { decisive, readSquareOrder, readSquarePayment } from './report.ts';

@@ -5,9 +5,10 @@ import {
   type MoneyBackEventType,
   type ProviderEvent,
 } from '../port/events.ts';
+import { wordTable } from '../wire/adapter.ts';
 import { readContractEvent } from '../wire/contract-event.ts';
 import { stripeAmounts } from './currencies.ts';
-import { readStripeDispute, readStripeRefund } from './refund-report.ts';
+import { readStripeDispute, readStripeRefund } from './refunds.ts';
 import { idOf, stripeDeclineCode } from './report.ts';
 
 /** Reads Stripe's own events, and the interface's payload, which is a subset of Stripe's format. */
@@ -27,29 +28,27 @@ const ownFields = z.looseObject({
   }),
 });
 
-const STRIPE_NAMES: ReadonlyMap<string, InboundEventType> = new Map(
-  Object.entries({
-    'payment_intent.payment_failed': 'payment_intent.failed',
-    'setup_intent.setup_failed': 'setup_intent.failed',
-    'payment_method.automatically_updated': 'payment_method.updated',
-    'customer.subscription.created': 'subscription.created',
-    'customer.subscription.updated': 'subscription.updated',
-    'customer.subscription.paused': 'subscription.updated',
-    'customer.subscription.resumed': 'subscription.updated',
-    'customer.subscription.deleted': 'subscription.deleted',
-    'customer.subscription.trial_will_end': 'subscription.trial_will_end',
-    'charge.refunded': 'charge.refunded',
-    'charge.refund.updated': 'refund.updated',
-    'refund.created': 'refund.updated',
-    'refund.updated': 'refund.updated',
-    'refund.failed': 'refund.updated',
-    'charge.dispute.created': 'dispute.updated',
-    'charge.dispute.updated': 'dispute.updated',
-    'charge.dispute.closed': 'dispute.updated',
-    'charge.dispute.funds_withdrawn': 'dispute.updated',
-    'charge.dispute.funds_reinstated': 'dispute.updated',
-  } as const),
-);
+const STRIPE_NAMES = wordTable<InboundEventType>({
+  'payment_intent.payment_failed': 'payment_intent.failed',
+  'setup_intent.setup_failed': 'setup_intent.failed',
+  'payment_method.automatically_updated': 'payment_method.updated',
+  'customer.subscription.created': 'subscription.created',
+  'customer.subscription.updated': 'subscription.updated',
+  'customer.subscription.paused': 'subscription.updated',
+  'customer.subscription.resumed': 'subscription.updated',
+  'customer.subscription.deleted': 'subscription.deleted',
+  'customer.subscription.trial_will_end': 'subscription.trial_will_end',
+  'charge.refunded': 'charge.refunded',
+  'charge.refund.updated': 'refund.updated',
+  'refund.created': 'refund.updated',
+  'refund.updated': 'refund.updated',
+  'refund.failed': 'refund.updated',
+  'charge.dispute.created': 'dispute.updated',
+  'charge.dispute.updated': 'dispute.updated',
+  'charge.dispute.closed': 'dispute.updated',
+  'charge.dispute.funds_withdrawn': 'dispute.updated',
+  'charge.dispute.funds_reinstated': 'dispute.updated',
+});
 
 const refundFields = z.looseObject({
   id: z.string(),

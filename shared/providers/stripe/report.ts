@@ -2,6 +2,7 @@ import type Stripe from 'stripe';
 import type { DeclineCode } from '../../core/outcome.ts';
 import type { ProviderMethod, ProviderSetup } from '../port/methods.ts';
 import type { KnownPayment, NextAction, ProviderPayment, ReportedStatus } from '../port/payments.ts';
+import { wordTable } from '../wire/adapter.ts';
 import { methodFacts } from '../wire/contract-event.ts';
 import { reportedAmount } from './currencies.ts';
 
@@ -91,23 +92,21 @@ const setupStatusOf = ({ status }: Stripe.SetupIntent): ProviderSetup['status'] 
 export const idOf = (reference: string | { id: string } | null | undefined): string | undefined =>
   typeof reference === 'string' ? reference : reference?.id;
 
-const BY_CODE: ReadonlyMap<string, DeclineCode> = new Map(
-  Object.entries({
-    insufficient_funds: 'insufficient_funds',
-    expired_card: 'expired_card',
-    incorrect_cvc: 'incorrect_cvc',
-    invalid_cvc: 'incorrect_cvc',
-    lost_card: 'lost_card',
-    stolen_card: 'stolen_card',
-    processing_error: 'processing_error',
-    authentication_required: 'authentication_required',
-    authentication_not_handled: 'authentication_required',
-    payment_intent_authentication_failure: 'authentication_required',
-    setup_intent_authentication_failure: 'authentication_required',
-    subscription_payment_intent_requires_action: 'authentication_required',
-    invoice_payment_intent_requires_action: 'authentication_required',
-  } as const),
-);
+const BY_CODE = wordTable<DeclineCode>({
+  insufficient_funds: 'insufficient_funds',
+  expired_card: 'expired_card',
+  incorrect_cvc: 'incorrect_cvc',
+  invalid_cvc: 'incorrect_cvc',
+  lost_card: 'lost_card',
+  stolen_card: 'stolen_card',
+  processing_error: 'processing_error',
+  authentication_required: 'authentication_required',
+  authentication_not_handled: 'authentication_required',
+  payment_intent_authentication_failure: 'authentication_required',
+  setup_intent_authentication_failure: 'authentication_required',
+  subscription_payment_intent_requires_action: 'authentication_required',
+  invoice_payment_intent_requires_action: 'authentication_required',
+});
 
 /** The more specific of Stripe's two codes that we support, else do_not_honor. */
 export const stripeDeclineCode = (error: {

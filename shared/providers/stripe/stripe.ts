@@ -4,18 +4,17 @@ import { epochSeconds } from '../../core/time.ts';
 import type { WebhookRequest } from '../port/events.ts';
 import type { PaymentProvider } from '../port/provider.ts';
 import { type AdapterOptions, listed } from '../wire/adapter.ts';
-import { withOneRetry } from '../wire/one-retry.ts';
+import { withOneRetry } from '../wire/failures.ts';
 import { stripeAmounts } from './currencies.ts';
 import { stripeCustomers } from './customers.ts';
 import { readStripeEvent } from './events.ts';
-import { stripeMethods } from './methods.ts';
+import { stripeMethods, stripeSetups } from './methods.ts';
 import { STRIPE_STATUSES, stripeCalls } from './outcome.ts';
 import { stripePayments } from './payments.ts';
 import { stripeRefunds } from './refunds.ts';
-import { stripeSetups } from './setups.ts';
 import { stripeSubscriptions } from './subscriptions.ts';
 
-/** Stripe, with its own SDK. The SDK's retries are off: the service retries once, under the same key (wire/one-retry.ts). */
+/** Stripe, with its own SDK. The SDK's retries are off: the service retries once, under the same key (wire/failures.ts). */
 const LIVE_BASE = 'https://api.stripe.com';
 const CLOCK_TOLERANCE_SECONDS = 300;
 

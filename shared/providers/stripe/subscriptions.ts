@@ -1,6 +1,6 @@
 import type Stripe from 'stripe';
 import type { Outcome } from '../../core/outcome.ts';
-import type { CallOptions } from '../port/call-options.ts';
+import type { CallOptions } from '../port/payments.ts';
 import type {
   NewProviderSubscription,
   ProviderInvoice,

@@ -18,6 +18,10 @@ export const listed = (setting: string): readonly string[] =>
     .map((part) => part.trim())
     .filter((part) => part !== '');
 
+/** What the provider's words mean here. A word that is missing has no meaning here. */
+export const wordTable = <T>(words: Readonly<Record<string, T>>): ReadonlyMap<string, T> =>
+  new Map(Object.entries(words));
+
 /** The method of a capability that the provider lacks. The service does not call it; it does nothing. */
 export const notOffered = async (): Promise<Extract<Outcome<never>, { kind: 'refused' }>> => ({
   kind: 'refused',

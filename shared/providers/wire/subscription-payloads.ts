@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import type { EventInvoice, EventSubscription } from '../port/subscriptions.ts';
+import { wordTable } from './adapter.ts';
 
 /**
  * Subscriptions and invoices in the interface's format, which is a subset of Stripe's. Newer versions of Stripe moved the
@@ -39,18 +40,16 @@ export const readEventSubscription = (object: unknown): EventSubscription | unde
   };
 };
 
-const STATUSES: ReadonlyMap<string, EventSubscription['status']> = new Map(
-  Object.entries({
-    trialing: 'trialing',
-    active: 'active',
-    past_due: 'past_due',
-    unpaid: 'past_due',
-    incomplete: 'past_due',
-    canceled: 'canceled',
-    incomplete_expired: 'canceled',
-    paused: 'paused',
-  } as const),
-);
+const STATUSES = wordTable<EventSubscription['status']>({
+  trialing: 'trialing',
+  active: 'active',
+  past_due: 'past_due',
+  unpaid: 'past_due',
+  incomplete: 'past_due',
+  canceled: 'canceled',
+  incomplete_expired: 'canceled',
+  paused: 'paused',
+});
 
 /** Stripe keeps the status of a subscription whose collection is paused; the service shows it as paused. */
 const statusOf = (said: z.infer<typeof subscriptionSchema>): EventSubscription['status'] => {
@@ -101,18 +100,16 @@ export const readEventInvoice = (object: unknown): EventInvoice | undefined => {
   };
 };
 
-const INVOICE_STATUSES: ReadonlyMap<string, EventInvoice['status']> = new Map(
-  Object.entries({
-    paid: 'succeeded',
-    draft: 'pending',
-    void: 'failed',
-    uncollectible: 'failed',
-    succeeded: 'succeeded',
-    failed: 'failed',
-    processing: 'processing',
-    pending: 'pending',
-  } as const),
-);
+const INVOICE_STATUSES = wordTable<EventInvoice['status']>({
+  paid: 'succeeded',
+  draft: 'pending',
+  void: 'failed',
+  uncollectible: 'failed',
+  succeeded: 'succeeded',
+  failed: 'failed',
+  processing: 'processing',
+  pending: 'pending',
+});
 
 const invoiceStatus = (status: string | null | undefined, attempts: number): EventInvoice['status'] => {
   if (status === 'open') return attempts > 0 ? 'failed' : 'pending';

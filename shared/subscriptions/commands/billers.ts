@@ -1,5 +1,12 @@
-import type { Biller } from '../billing/biller.ts';
+import type { Caller } from '../../access/caller.ts';
+import { DomainError } from '../../core/errors.ts';
+import { requireHeld, type UsableMethod } from '../../payment-methods/use.ts';
+import type { VisiblePayment } from '../../payments/record/payment.ts';
+import { type Biller, type BillingDeps, settlementOf } from '../billing/biller.ts';
+import { dropCharge, settleCharge } from '../billing/charge.ts';
 import { providerBiller } from '../provider-billed/create.ts';
+import { hasOpenAttempt } from '../record/states.ts';
+import { subscriptionStore } from '../record/store.ts';
 import type { Subscription } from '../record/subscription.ts';
 import { serviceBiller } from '../service-billed/collect.ts';
 
@@ -9,3 +16,67 @@ const BILLERS: Readonly<Record<Subscription['billingOwner'], Biller>> = {
 };
 
 export const billerOf = ({ billingOwner }: Pick<Subscription, 'billingOwner'>): Biller => BILLERS[billingOwner];
+
+/**
+ * Stops an abandoned charge where that is still possible, and records its outcome. Where the provider cannot be called
+ * now, the charge stays, and due work checks it later.
+ */
+export const stopAbandonedCharge = async (deps: BillingDeps, subscription: Subscription): Promise<Subscription> => {
+  const { charge } = subscription;
+  if (!charge?.abandoned) return subscription;
+  let payment: VisiblePayment | undefined;
+  try {
+    payment = await billerOf(subscription).releaseCharge(deps, subscription);
+  } catch (error) {
+    if (error instanceof DomainError) return subscription;
+    throw error;
+  }
+  return subscriptionStore(deps.table).change(subscription, (current) => {
+    if (current.charge?.paymentId !== charge.paymentId) return current;
+    // No attempt can be claimed any more: the claim requires a charge that is not abandoned.
+    return payment && payment.status !== 'failed'
+      ? settleCharge(current, payment, settlementOf(deps))
+      : dropCharge(current);
+  });
+};
+
+/**
+ * May this caller start the subscription again? Its method is charged from now on, at once or at the next period, so the
+ * rule of use is checked even where nothing is charged now (decisions 15.5).
+ * @throws DomainError PAYMENT_IN_PROGRESS while the outcome of an earlier charge is unknown; PAYMENT_METHOD_REQUIRED or
+ * INSUFFICIENT_PERMISSIONS
+ */
+export const requireStartable = async (
+  { table }: BillingDeps,
+  subscription: Subscription,
+  { caller, needsMethod }: { readonly caller: Caller; readonly needsMethod: boolean },
+): Promise<UsableMethod> => {
+  const { charge, paymentMethodId, totalCents } = subscription;
+  if (hasOpenAttempt(charge)) throw new DomainError('PAYMENT_IN_PROGRESS');
+  if (needsMethod && totalCents > 0 && paymentMethodId === undefined) throw new DomainError('PAYMENT_METHOD_REQUIRED');
+  return requireHeld({ table, caller }, subscription, subscription);
+};
+
+/**
+ * Starts a new period now, and charges it while the payer waits. Where the provider bills, it gets a new subscription.
+ * @throws DomainError PAYMENT_DECLINED, or why nothing could be charged: then the subscription stays as it was.
+ */
+export const startPeriod = async (
+  deps: BillingDeps,
+  subscription: Subscription,
+  { cause, method }: { readonly cause: 'reactivate' | 'resume'; readonly method: UsableMethod },
+): Promise<Subscription> => {
+  const biller = billerOf(subscription);
+  const opened = await subscriptionStore(deps.table).commit(
+    subscription,
+    biller.openFirstPeriod(subscription, cause, deps.now()),
+  );
+  if (!opened.ok) throw new DomainError('VERSION_CONFLICT');
+  if (!opened.record.charge) return opened.record;
+  const charged = await biller.collect(deps, opened.record, { method, attended: true });
+  if (charged.error) throw charged.error;
+  if (charged.declined && charged.subscription.status === subscription.status) {
+    throw new DomainError('PAYMENT_DECLINED', { details: { decline_code: charged.declined } });
+  }
+  return charged.subscription;
+};

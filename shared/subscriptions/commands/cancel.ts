@@ -1,5 +1,4 @@
-import type { Reply } from '../../http/reply.ts';
-import type { ApiRequest } from '../../http/request.ts';
+import type { ApiRequest, Reply } from '../../http/request.ts';
 import type { BillingDeps } from '../billing/biller.ts';
 import { markCanceled } from '../billing/lifecycle.ts';
 import { cancelProviderSubscription, carryOutAtProvider, scheduleCancelCommand } from '../provider-billed/commands.ts';
@@ -7,8 +6,8 @@ import { subscriptionStore } from '../record/store.ts';
 import { isProviderBilled, type Subscription, type VisibleSubscription } from '../record/subscription.ts';
 import { edit } from '../record/versions.ts';
 import { commandView } from '../record/view.ts';
+import { stopAbandonedCharge } from './billers.ts';
 import type { CancelBody } from './requests.ts';
-import { stopAbandonedCharge } from './stop-charge.ts';
 
 /** Cancels a subscription, at the end of its period or at once. Idempotent. */
 export const cancelSubscription = async (

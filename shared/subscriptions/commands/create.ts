@@ -7,8 +7,7 @@ import { DAY, type Instant, instant, iso, SECOND } from '../../core/time.ts';
 import { type Customer, customerRecord } from '../../customers/customer.ts';
 import { CREATE_TIMEOUT_SECONDS } from '../../http/endpoint.ts';
 import { guestTokenFields } from '../../http/guests.ts';
-import type { Reply } from '../../http/reply.ts';
-import type { ApiRequest } from '../../http/request.ts';
+import type { ApiRequest, Reply } from '../../http/request.ts';
 import { createOnce } from '../../idempotency/create-once.ts';
 import { inProgressError } from '../../idempotency/idempotency.ts';
 import { paymentMethodRecord } from '../../payment-methods/payment-method.ts';
@@ -26,8 +25,8 @@ import { isLive, isVisibleSubscription, type Subscription, type VisibleSubscript
 import { subscriptionView } from '../record/view.ts';
 import { billerOf } from './billers.ts';
 import { replaceMethodOf } from './change-method.ts';
-import { detachCustomer } from './detach-customer.ts';
 import { planOf, trialDaysOf } from './plan.ts';
+import { detachCustomer } from './replace-method.ts';
 import type { CreateSubscriptionBody } from './requests.ts';
 
 const RETRY_WAITS_MS = (CREATE_TIMEOUT_SECONDS.subscription + 5) * SECOND;

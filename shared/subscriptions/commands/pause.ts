@@ -1,7 +1,6 @@
 import { DomainError } from '../../core/errors.ts';
 import { allows } from '../../core/states.ts';
-import type { Reply } from '../../http/reply.ts';
-import type { ApiRequest } from '../../http/request.ts';
+import type { ApiRequest, Reply } from '../../http/request.ts';
 import type { BillingDeps } from '../billing/biller.ts';
 import { markPaused, resumeInPaidPeriod } from '../billing/lifecycle.ts';
 import { isPaidFor } from '../billing/periods.ts';
@@ -11,8 +10,7 @@ import { SUBSCRIPTION_TRANSITIONS } from '../record/states.ts';
 import { subscriptionStore } from '../record/store.ts';
 import { isProviderBilled, type Subscription, type VisibleSubscription } from '../record/subscription.ts';
 import { commandView } from '../record/view.ts';
-import { requireStartable, startPeriod } from './start-period.ts';
-import { stopAbandonedCharge } from './stop-charge.ts';
+import { requireStartable, startPeriod, stopAbandonedCharge } from './billers.ts';
 
 /** Pauses a subscription: no charge until it is resumed. Idempotent. */
 export const pauseSubscription = async (

@@ -1,7 +1,6 @@
 import type { Caller } from '../../access/caller.ts';
 import { DomainError } from '../../core/errors.ts';
-import type { Reply } from '../../http/reply.ts';
-import type { ApiRequest } from '../../http/request.ts';
+import type { ApiRequest, Reply } from '../../http/request.ts';
 import { requireHeld } from '../../payment-methods/use.ts';
 import type { BillingDeps } from '../billing/biller.ts';
 import { reactivateInPaidPeriod } from '../billing/lifecycle.ts';
@@ -13,7 +12,7 @@ import { subscriptionStore } from '../record/store.ts';
 import { isLive, isProviderBilled, type Subscription, type VisibleSubscription } from '../record/subscription.ts';
 import { edit } from '../record/versions.ts';
 import { commandView } from '../record/view.ts';
-import { requireStartable, startPeriod } from './start-period.ts';
+import { requireStartable, startPeriod } from './billers.ts';
 
 /**
  * Reactivates a subscription: withdraws a scheduled cancellation; or continues the current period of a canceled

@@ -1,12 +1,17 @@
+import { ownerOfRecord } from '../../access/record-kind.ts';
 import { DomainError } from '../../core/errors.ts';
-import { methodDefaultSlotOf } from '../../payment-methods/defaults.ts';
-import { type PaymentMethod, paymentMethodShape } from '../../payment-methods/payment-method.ts';
+import type { Customer } from '../../customers/customer.ts';
+import { methodDefaultSlotOf, type PaymentMethod, paymentMethodShape } from '../../payment-methods/payment-method.ts';
 import { paysFor } from '../../payment-methods/use.ts';
-import { readDefault } from '../../table/defaults.ts';
+import { ownerKeyOf, readDefault } from '../../table/defaults.ts';
+import type { Owner } from '../../table/keys.ts';
 import { recordStore } from '../../table/record-store.ts';
 import type { BillingDeps } from '../billing/biller.ts';
+import { subscriptionsUsing } from '../record/linked-records.ts';
+import { subscriptionStore } from '../record/store.ts';
 import type { Subscription } from '../record/subscription.ts';
-import { subscriptionsUsing } from '../record/used-by.ts';
+import { edit } from '../record/versions.ts';
+import { cancelNow } from './cancel.ts';
 import { removeMethodFrom, replaceMethodOf } from './change-method.ts';
 
 /**
@@ -63,7 +68,7 @@ const inUseError = (users: readonly Subscription[]): DomainError =>
   new DomainError('PAYMENT_METHOD_IN_USE', { details: { subscription_ids: users.map(({ id }) => id) } });
 
 /** The successor of a method, if the subscription may still charge the method's user at all. */
-export const findChargeableSuccessor = async (
+const findChargeableSuccessor = async (
   deps: BillingDeps,
   subscription: Subscription,
   method: PaymentMethod,
@@ -73,6 +78,41 @@ export const findChargeableSuccessor = async (
 const findSuccessor = async (deps: BillingDeps, method: PaymentMethod): Promise<PaymentMethod | undefined> => {
   const id = await readDefault(deps.table, methodDefaultSlotOf(method));
   if (id === undefined || id === method.id) return undefined;
-  const successor = await recordStore(deps.table, deps.now, paymentMethodShape).load(id);
+  const successor = await recordStore(deps, paymentMethodShape).load(id);
   return successor?.providerId === method.providerId ? successor : undefined;
 };
+
+/**
+ * Detaches a live subscription from a customer that is being deleted. A subscription of the customer's owner
+ * is canceled. An organization's subscription that names a member's own customer continues with a method of another
+ * customer, or waits for one.
+ */
+export const detachCustomer = async (
+  deps: BillingDeps,
+  subscription: Subscription,
+  customer: Customer,
+): Promise<Subscription> => {
+  if (isSameOwner(ownerOfRecord(subscription), ownerOfRecord(customer))) return cancelNow(deps, subscription);
+  const { paymentMethodId } = subscription;
+  if (paymentMethodId === undefined) return subscription;
+  const method = await recordStore(deps, paymentMethodShape).load(paymentMethodId);
+  if (method && method.customerId !== customer.id) return setCustomerOf(deps, subscription, method);
+  const successor = method && (await findChargeableSuccessor(deps, subscription, method));
+  return successor && successor.customerId !== customer.id
+    ? replaceMethodOf(deps, subscription, { removedId: paymentMethodId, successor })
+    : removeMethodFrom(deps, subscription, paymentMethodId);
+};
+
+const isSameOwner = (a: Owner | undefined, b: Owner | undefined): boolean =>
+  a === undefined || b === undefined || ownerKeyOf(a) === ownerKeyOf(b);
+
+const setCustomerOf = (
+  deps: BillingDeps,
+  subscription: Subscription,
+  { id: methodId, customerId }: PaymentMethod,
+): Promise<Subscription> =>
+  subscriptionStore(deps.table).change(subscription, (current) =>
+    customerId === undefined || current.customerId === customerId || current.paymentMethodId !== methodId
+      ? current
+      : edit(current, { reason: 'updated', now: deps.now() }, { customerId }),
+  );

@@ -1,22 +1,32 @@
 import * as z from 'zod';
 import { BILLING_INTERVALS } from '../../catalog/records.ts';
-import { MAX_CENTS } from '../../core/money.ts';
 import { PROVIDER_SLOTS } from '../../core/settings.ts';
-import { guestDataSchema, hasAnyField, idSchema, metadataSchema, requiredRule, tagsSchema } from '../../http/fields.ts';
+import {
+  centsField,
+  currencyField,
+  guestDataField,
+  hasAnyField,
+  idParameter,
+  idSchema,
+  metadataField,
+  metadataSchema,
+  optionalId,
+  organizationField,
+  requiredRule,
+  tagsSchema,
+  textField,
+} from '../../http/fields.ts';
 
 /** Requests of the subscription routes; `null` is the same as absent. */
-const text = (max: number) => z.string().max(max).nullish();
-const cents = z.int().min(0).max(MAX_CENTS).optional();
-
 const MAX_TRIAL_DAYS = 730;
 const MAX_MULTIPLIER = 100;
 
 export const createSubscriptionBody = z
   .object({
     customer_id: idSchema.describe('The customer that pays, at the same provider as the method.'),
-    product_id: idSchema
-      .nullish()
-      .describe('The product to subscribe to. Price, currency, interval and trial days are then those of the product.'),
+    product_id: optionalId.describe(
+      'The product to subscribe to. Price, currency, interval and trial days are then those of the product.',
+    ),
     payment_method_id: idSchema.describe(
       "The saved payment method to charge each period: the caller's own, or one of the organization that pays.",
     ),
@@ -30,18 +40,14 @@ export const createSubscriptionBody = z
       .max(MAX_TRIAL_DAYS)
       .nullish()
       .describe("Days without a charge before the first period, from 0 to 730. With a product, the product's own."),
-    subtotal_cents: cents.describe('The price of a period before tax and discount, in minor units.'),
-    tax_cents: cents.describe('The tax of a period in minor units; 0 if absent.'),
-    discount_cents: cents.describe('What the discount takes off each period, in minor units; 0 if absent.'),
-    total_cents: cents.describe(
+    subtotal_cents: centsField.describe('The price of a period before tax and discount, in minor units.'),
+    tax_cents: centsField.describe('The tax of a period in minor units; 0 if absent.'),
+    discount_cents: centsField.describe('What the discount takes off each period, in minor units; 0 if absent.'),
+    total_cents: centsField.describe(
       'What each period costs, in minor units: subtotal + tax − discount. With 0 nothing is ever charged.',
     ),
-    amount_cents: cents.describe('Another name of `total_cents`. If both are sent, they must be equal.'),
-    currency: z
-      .string()
-      .trim()
-      .min(1)
-      .max(10)
+    amount_cents: centsField.describe('Another name of `total_cents`. If both are sent, they must be equal.'),
+    currency: currencyField
       .optional()
       .meta({ description: 'An ISO 4217 code; stored in upper case. Not needed with a product.', examples: ['EUR'] }),
     billing_interval: z.enum(BILLING_INTERVALS).optional().describe('The unit of a period. Not needed with a product.'),
@@ -51,32 +57,18 @@ export const createSubscriptionBody = z
       .max(MAX_MULTIPLIER)
       .optional()
       .describe('Units per period, from 1 to 100; 1 if absent. 3 with `monthly` charges every three months.'),
-    concept: text(200).describe('A short title, such as a line of an invoice; yours to use.'),
-    description: text(1000).describe('What the subscription is for; the payments of its periods get it too.'),
-    reference_code: text(100).describe('Your own reference, such as a contract number.'),
-    category: text(100).describe('A category of your choice.'),
+    concept: textField(200).describe('A short title, such as a line of an invoice; yours to use.'),
+    description: textField(1000).describe('What the subscription is for; the payments of its periods get it too.'),
+    reference_code: textField(100).describe('Your own reference, such as a contract number.'),
+    category: textField(100).describe('A category of your choice.'),
     tags: tagsSchema.describe('At most 20 tags of at most 50 characters, separated by commas.'),
-    organization_id: z
-      .string()
-      .max(64)
-      .nullish()
-      .describe(
-        "The organization that pays; the session's organization if absent. Null or an empty text makes the subscription personal.",
-      ),
-    project_id: idSchema
-      .nullish()
-      .describe('The project that gets the membership. The caller needs edit permission on it.'),
-    billing_address_id: idSchema
-      .nullish()
-      .describe('The billing address. It must have the same owner as the subscription.'),
-    metadata: metadataSchema
-      .nullish()
-      .describe(
-        'Your own data: at most 50 keys of at most 40 characters, values of at most 500 characters as JSON, 16 KB in all.',
-      ),
-    guest_data: guestDataSchema
-      .nullish()
-      .describe('Who the guest is. Needed without a session and without a guest token.'),
+    organization_id: organizationField.describe(
+      "The organization that pays; the session's organization if absent. Null or an empty text makes the subscription personal.",
+    ),
+    project_id: optionalId.describe('The project that gets the membership. The caller needs edit permission on it.'),
+    billing_address_id: optionalId.describe('The billing address. It must have the same owner as the subscription.'),
+    metadata: metadataField,
+    guest_data: guestDataField,
   })
   .refine(
     (body) => hasAnyField(body, 'total_cents', 'subtotal_cents', 'amount_cents', 'product_id'),
@@ -94,11 +86,9 @@ export type CreateSubscriptionBody = z.output<typeof createSubscriptionBody>;
 /** In mode `merge`, a null value of the metadata deletes its key. */
 export const updateSubscriptionBody = z
   .object({
-    payment_method_id: idSchema
-      .optional()
-      .describe(
-        "A saved payment method of the caller, at the subscription's provider. Charged from the next charge on.",
-      ),
+    payment_method_id: idParameter.describe(
+      "A saved payment method of the caller, at the subscription's provider. Charged from the next charge on.",
+    ),
     metadata: metadataSchema.nullish().describe('Your own data, under the limits of the create request.'),
     metadata_mode: z
       .enum(['merge', 'replace'])

@@ -21,8 +21,8 @@ import { type SubscriptionStore, subscriptionStore } from '../record/store.ts';
 import { isLive, isProviderBilled, isVisibleSubscription, type Subscription } from '../record/subscription.ts';
 import { edit } from '../record/versions.ts';
 import { attemptCharge } from '../service-billed/collect.ts';
+import { stopAbandonedCharge } from './billers.ts';
 import { removeMethodFrom } from './change-method.ts';
-import { stopAbandonedCharge } from './stop-charge.ts';
 
 /** Failed due work is retried after this time. */
 const RETRY_MS = 5 * MINUTE;

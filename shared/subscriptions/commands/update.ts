@@ -3,12 +3,11 @@ import { type Address, addressRecord } from '../../addresses/address.ts';
 import type { BillingAddressBody } from '../../addresses/requests.ts';
 import { type DomainError, invalid } from '../../core/errors.ts';
 import { metadataSchema } from '../../http/fields.ts';
-import type { Reply } from '../../http/reply.ts';
-import type { ApiRequest } from '../../http/request.ts';
+import type { ApiRequest, Reply } from '../../http/request.ts';
 import { canonicalJson } from '../../idempotency/idempotency.ts';
 import { paymentMethodRecord } from '../../payment-methods/payment-method.ts';
 import { type UsableMethod, useSaved } from '../../payment-methods/use.ts';
-import type { Table } from '../../table/table.ts';
+import type { StoreDeps } from '../../table/table.ts';
 import type { BillingDeps } from '../billing/biller.ts';
 import { subscriptionStore } from '../record/store.ts';
 import type { Subscription, VisibleSubscription } from '../record/subscription.ts';
@@ -84,7 +83,7 @@ const mergeMetadata = (stored: Metadata, sent: Metadata): Metadata => {
 
 /** Links or unlinks a billing address. */
 export const linkSubscriptionAddress = async (
-  deps: { readonly table: Table; readonly now: () => number },
+  deps: StoreDeps,
   { record, named }: ApiRequest<unknown, unknown, BillingAddressBody, VisibleSubscription>,
 ): Promise<Reply> => {
   const address: Address | undefined = named(addressRecord);

@@ -3,7 +3,7 @@ import type { Outcome } from '../../core/outcome.ts';
 import type { HeldMethod } from '../../payment-methods/use.ts';
 import { findCollectedPayment } from '../../payments/attempts/collect.ts';
 import { isSettled } from '../../payments/record/states.ts';
-import type { CallOptions } from '../../providers/port/call-options.ts';
+import type { CallOptions } from '../../providers/port/payments.ts';
 import type { ProviderSubscription, SubscriptionsPort } from '../../providers/port/subscriptions.ts';
 import type { BillingDeps } from '../billing/biller.ts';
 import { subscriptionStore } from '../record/store.ts';

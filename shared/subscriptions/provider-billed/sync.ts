@@ -1,12 +1,16 @@
 import type { Refusal } from '../../core/outcome.ts';
-import { epochSeconds } from '../../core/time.ts';
+import { epochSeconds, iso, SECOND } from '../../core/time.ts';
 import { refusalError } from '../../payments/attempts/create-intent.ts';
-import type { ProviderSubscription } from '../../providers/port/subscriptions.ts';
+import { recordInvoice } from '../../payments/attempts/record-invoice.ts';
+import type { VisiblePayment } from '../../payments/record/payment.ts';
+import type { ProviderInvoice, ProviderSubscription } from '../../providers/port/subscriptions.ts';
+import { unansweredError } from '../../providers/registry/unwrap.ts';
 import { putAlias } from '../../table/alias.ts';
 import type { BillingDeps } from '../billing/biller.ts';
+import { periodPaymentId } from '../billing/charge.ts';
+import { periodPaymentRequest } from '../billing/periods.ts';
 import { subscriptionStore } from '../record/store.ts';
 import type { Subscription } from '../record/subscription.ts';
-import { recordInvoicePayment } from './invoice-payment.ts';
 import { requireAnswer, subscriptionsPortOf } from './port.ts';
 import { applyReport, type SubscriptionReport } from './report.ts';
 
@@ -93,4 +97,42 @@ export const syncAfterRefusal = async (
   const { status, cancelAtPeriodEnd } = subscription;
   if (synced && (synced.status !== status || synced.cancelAtPeriodEnd !== cancelAtPeriodEnd)) return synced;
   throw refusalError(refusal);
+};
+
+type InvoicePayment =
+  | { readonly kind: 'payment'; readonly payment: VisiblePayment }
+  /** The invoice has no amount. */
+  | { readonly kind: 'nothing' }
+  | { readonly kind: 'mismatch'; readonly reason: string };
+
+/** Records the payment of a provider's invoice. Its id is derived from subscription and period. */
+export const recordInvoicePayment = async (
+  deps: BillingDeps,
+  subscription: Subscription,
+  invoice: ProviderInvoice,
+): Promise<InvoicePayment> => {
+  const { intentId } = invoice;
+  if (intentId === undefined || invoice.amountCents === 0) return { kind: 'nothing' };
+  const paymentId = periodPaymentId(subscription.id, iso(invoice.periodStart * SECOND), 0);
+  const port = await subscriptionsPortOf(deps, subscription);
+  const label = async (): Promise<void> => {
+    const labelled = await port.labelPayment({ intentId, paymentId, idempotencyKey: `${paymentId}:label` });
+    if (labelled.kind === 'unknown' || labelled.kind === 'not_done') {
+      throw unansweredError(labelled, { payment_id: paymentId });
+    }
+  };
+  const recorded = await recordInvoice(deps, {
+    wanted: periodPaymentRequest(subscription, paymentId),
+    invoice: { ...invoice, intentId },
+    label,
+  });
+  if (recorded.kind === 'mismatch') {
+    deps.log.error('subscription anomaly', {
+      subscription_id: subscription.id,
+      payment_id: paymentId,
+      provider: subscription.providerId,
+      reason: recorded.reason,
+    });
+  }
+  return recorded;
 };

@@ -2,7 +2,7 @@ import { DomainError } from '../../core/errors.ts';
 import type { Outcome } from '../../core/outcome.ts';
 import { epochSeconds, instant, iso, MINUTE, SECOND } from '../../core/time.ts';
 import type { HeldMethod } from '../../payment-methods/use.ts';
-import type { CallOptions } from '../../providers/port/call-options.ts';
+import type { CallOptions } from '../../providers/port/payments.ts';
 import type { ProviderSubscription, SubscriptionsPort } from '../../providers/port/subscriptions.ts';
 import { unavailableError } from '../../providers/registry/unwrap.ts';
 import { putAlias } from '../../table/alias.ts';

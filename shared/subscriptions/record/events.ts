@@ -1,5 +1,4 @@
-import type { BusEvent } from '../../events/bus-event.ts';
-import { canonicalBusEvent, payerOf } from '../../events/canonical-event.ts';
+import { type BusEvent, canonicalBusEvent, payerOf } from '../../events/bus-event.ts';
 import { billingStatusOf, isVisibleSubscription, type Subscription, type VisibleSubscription } from './subscription.ts';
 
 /** The event of a stored version, one per version: created, updated or cancelled. */

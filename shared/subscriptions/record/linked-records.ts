@@ -1,10 +1,31 @@
 import { type PaymentMethod, paymentMethodRecord } from '../../payment-methods/payment-method.ts';
-import { recordKey } from '../../table/keys.ts';
-import type { Table } from '../../table/table.ts';
-import type { Subscription } from './subscription.ts';
+import { recordKey, USED_BY_PREFIX } from '../../table/keys.ts';
+import type { StoreDeps, Table } from '../../table/table.ts';
+import { subscriptionStore } from './store.ts';
+import { isLive, type Subscription, subscriptionOf } from './subscription.ts';
+import { edit } from './versions.ts';
+
+/** The live subscriptions that use a method or a customer, of any owner. */
+export const subscriptionsUsing = async (
+  table: Table,
+  kind: 'PM' | 'CUS',
+  id: string,
+): Promise<readonly Subscription[]> => {
+  const ids: string[] = [];
+  const range = { from: USED_BY_PREFIX, to: `${USED_BY_PREFIX}~` };
+  for await (const { sk } of table.eachItem({ partition: recordKey(kind, id).pk, ...range, consistent: true })) {
+    ids.push(String(sk).slice(USED_BY_PREFIX.length));
+  }
+  if (ids.length === 0) return [];
+  const items = await table.getMany(
+    ids.map((subscriptionId) => recordKey('SUB', subscriptionId)),
+    { consistent: true },
+  );
+  return items.flatMap((item) => (item && subscriptionOf(item)) ?? []).filter(isLive);
+};
 
 /** The customer and the payment method that a subscription names, where they have not been deleted. */
-export interface LinkedRecords {
+interface LinkedRecords {
   readonly hasCustomer: boolean;
   readonly method: PaymentMethod | undefined;
 }
@@ -16,4 +37,16 @@ export const readLinkedRecords = async (
   const keys = [recordKey('CUS', customerId), ...(paymentMethodId ? [recordKey('PM', paymentMethodId)] : [])];
   const [customer, method] = await table.getMany(keys, { consistent: true });
   return { hasCustomer: customer !== undefined, method: method && paymentMethodRecord.parse(method) };
+};
+
+/** Removes a billing address from a subscription that still uses it. */
+export const unlinkSubscription = async ({ table, now }: StoreDeps, id: string, addressId: string): Promise<void> => {
+  const store = subscriptionStore(table);
+  const subscription = await store.load(id);
+  if (!subscription) return;
+  await store.change(subscription, (current) =>
+    current.billingAddressId === addressId
+      ? edit(current, { reason: 'billing_address_changed', now: now() }, { billingAddressId: undefined })
+      : undefined,
+  );
 };

@@ -1,4 +1,4 @@
-import { HISTORY, historyKey, recordKey } from '../../table/keys.ts';
+import { HISTORY, historyKey, keyOf, recordKey } from '../../table/keys.ts';
 import type { Item, Table } from '../../table/table.ts';
 import { isVisibleSubscription, type Reason, type Subscription } from './subscription.ts';
 
@@ -25,12 +25,7 @@ export const subscriptionEntry = (before: Subscription | undefined, after: Subsc
 export const removeHistoryOf = async (table: Table, subscription: Subscription): Promise<void> => {
   if (!isVisibleSubscription(subscription)) return;
   const partition = recordKey('SUB', subscription.id).pk;
-  let after: Item | undefined;
-  do {
-    const { items, next } = await table.queryItems({ partition, ...HISTORY, consistent: true, after });
-    for (const { pk, sk } of items) await table.remove({ pk: String(pk), sk: String(sk) });
-    after = next;
-  } while (after);
+  for await (const item of table.eachItem({ partition, ...HISTORY, consistent: true })) await table.remove(keyOf(item));
 };
 
 const STARTS: readonly (Reason | undefined)[] = ['created', 'reactivated', 'resumed'];

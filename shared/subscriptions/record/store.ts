@@ -1,5 +1,5 @@
+import { currentMaker } from '../../core/actor.ts';
 import { DomainError } from '../../core/errors.ts';
-import { currentMaker } from '../../core/stored-actor.ts';
 import { membershipItem } from '../../memberships/membership.ts';
 import { type Committed, changeRecord, type Decide } from '../../table/change.ts';
 import type { Clause } from '../../table/expression.ts';

@@ -1,10 +1,9 @@
 import * as z from 'zod';
-import { ownerOfRecord } from '../../access/owner.ts';
-import type { RecordKind } from '../../access/record-kind.ts';
+import { ownerColumns, ownerIdsOf, ownerOfRecord, type RecordKind } from '../../access/record-kind.ts';
 import { BILLING_INTERVALS } from '../../catalog/records.ts';
+import { actorSchema, makerAttributes, makerOf, makerSchema } from '../../core/actor.ts';
 import { DECLINE_CODES } from '../../core/outcome.ts';
 import { PROVIDER_SLOTS } from '../../core/settings.ts';
-import { actorSchema, makerAttributes, makerOf, makerSchema } from '../../core/stored-actor.ts';
 import { recordKey } from '../../table/keys.ts';
 import { parseRecord, type RecordShape, storedRecordFields } from '../../table/record-store.ts';
 
@@ -79,13 +78,10 @@ export const subscriptionSchema = z.object({
   requestId: optional,
   billingOwner: z.enum(['provider', 'service']),
 
-  userId: optional,
+  ...ownerColumns,
   /** E-mail of the session that created it. */
   userEmail: optional,
-  guestId: optional,
-  guestEmail: optional,
   guestName: optional,
-  organizationId: optional,
   projectId: optional,
   productId: optional,
   /** As it was when the subscription was created. */
@@ -255,7 +251,7 @@ export const subscriptionRecord: RecordKind<VisibleSubscription> = {
     const subscription = subscriptionOf(item);
     return subscription && isVisibleSubscription(subscription) ? subscription : undefined;
   },
-  ownedBy: ({ userId, organizationId, guestId, guestEmail }) => ({ userId, organizationId, guestId, guestEmail }),
+  ownedBy: ownerIdsOf,
   rule: 'owned',
 };
 

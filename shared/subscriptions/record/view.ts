@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import type { Showing } from '../../access/beside.ts';
-import { jsonValue, nextActionSchema, timestamp } from '../../http/fields.ts';
+import { jsonValue, nextActionSchema, optionalText, timestamp } from '../../http/fields.ts';
 import { PAYMENT_STATUSES } from '../../payments/record/payment.ts';
 import {
   BILLING_STATUSES,
@@ -241,12 +241,9 @@ export const createdSubscriptionSchema = subscriptionViewSchema
     next_action: nextActionSchema
       .optional()
       .describe('Present if the first charge waits for the payer, for example to authenticate a card.'),
-    client_secret: z
-      .string()
-      .optional()
-      .describe(
-        "For the provider's library in the browser, while the first charge waits for the payer; present for 23 hours.",
-      ),
+    client_secret: optionalText.describe(
+      "For the provider's library in the browser, while the first charge waits for the payer; present for 23 hours.",
+    ),
   })
   .meta({
     id: 'CreatedSubscription',

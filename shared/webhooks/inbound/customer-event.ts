@@ -3,8 +3,7 @@ import type { ProviderEvent } from '../../providers/port/events.ts';
 import { type RemoveCustomerDeps, removeCustomer } from '../../removal/customer.ts';
 import { findAlias } from '../../table/alias.ts';
 import { recordStore } from '../../table/record-store.ts';
-import { type EventResult, type InboundEvent, ignored } from './inbound-event.ts';
-import { refreshRecord } from './refresh-record.ts';
+import { type EventResult, type InboundEvent, ignored, refreshRecord } from './inbound-event.ts';
 
 type CustomerEvent = InboundEvent<'customer.created' | 'customer.updated' | 'customer.deleted'>;
 
@@ -13,9 +12,8 @@ export const applyCustomerEvent = async (
   deps: RemoveCustomerDeps,
   { slot, type, event }: CustomerEvent,
 ): Promise<EventResult> => {
-  const store = recordStore(deps.table, deps.now, customerShape);
   const alias = await findAlias(deps.table, slot, event.object.id);
-  const customer = alias?.kind === 'CUS' ? await store.load(alias.id) : undefined;
+  const customer = alias?.kind === 'CUS' ? await recordStore(deps, customerShape).load(alias.id) : undefined;
   if (!customer) return type === 'customer.updated' ? { kind: 'early' } : ignored({}, 'no such customer here');
   switch (type) {
     case 'customer.created':
@@ -24,13 +22,7 @@ export const applyCustomerEvent = async (
       await removeCustomer(deps, customer, { atProvider: false });
       return { kind: 'applied', reason: 'customer removed', owner: customer };
     case 'customer.updated':
-      return refreshRecord(customer, {
-        store,
-        event,
-        name: 'customer',
-        factsOf: (known) => factsOf(event, known),
-        now: deps.now,
-      });
+      return refreshRecord(deps, customer, { shape: customerShape, name: 'customer', event, factsOf });
   }
 };
 

@@ -1,6 +1,9 @@
 import type { ProviderSlot } from '../../core/settings.ts';
+import { iso } from '../../core/time.ts';
 import type { InboundEventType, ProviderEvent } from '../../providers/port/events.ts';
 import type { Historic } from '../../table/keys.ts';
+import { isStale, type RecordShape, recordStore, type StoredRecord } from '../../table/record-store.ts';
+import type { StoreDeps } from '../../table/table.ts';
 
 /** An event of a slot's provider, of a type that the service acts on. */
 export interface InboundEvent<Type extends InboundEventType = InboundEventType> {
@@ -29,3 +32,36 @@ export interface OwnerIds {
 }
 
 export const ignored = (owner: OwnerIds, reason: string): EventResult => ({ kind: 'ignored', reason, owner });
+
+type Refreshable = StoredRecord & OwnerIds & { readonly knownAt?: number | undefined };
+
+interface Refresh<T extends Refreshable> {
+  readonly shape: RecordShape<T>;
+  /** The name of the record in the log. */
+  readonly name: string;
+  readonly event: ProviderEvent;
+  /** The fields of the record as the provider has them. */
+  readonly factsOf: (event: ProviderEvent, known: T) => Partial<T>;
+}
+
+/**
+ * Stores the provider's fields of a record, and the time of the report. Only a changed field makes a new version,
+ * because each version sends an event.
+ */
+export const refreshRecord = async <T extends Refreshable>(
+  deps: StoreDeps,
+  record: T,
+  { shape, name, event, factsOf }: Refresh<T>,
+): Promise<EventResult> => {
+  const { createdAt: knownAt } = event;
+  let makesVersion = false;
+  const { record: current, isOurs } = await recordStore(deps, shape).change(record, (known) => {
+    if (isStale(known, event)) return undefined;
+    const facts = factsOf(event, known);
+    makesVersion = Object.entries(facts).some(([field, value]) => known[field] !== value);
+    if (makesVersion) return { ...known, ...facts, knownAt, version: known.version + 1, updatedAt: iso(deps.now()) };
+    return known.knownAt === knownAt ? undefined : { ...known, knownAt };
+  });
+  if (isOurs && makesVersion) return { kind: 'applied', reason: `${name} refreshed`, owner: current };
+  return ignored(current, isStale(current, event) ? 'stale' : 'no change');
+};

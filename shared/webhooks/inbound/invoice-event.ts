@@ -1,8 +1,8 @@
 import { epochSeconds, instant } from '../../core/time.ts';
 import type { EventInvoice, ProviderInvoice } from '../../providers/port/subscriptions.ts';
-import { recordInvoicePayment } from '../../subscriptions/provider-billed/invoice-payment.ts';
 import { subscriptionsPortOf } from '../../subscriptions/provider-billed/port.ts';
 import { applyReport, type SubscriptionReport } from '../../subscriptions/provider-billed/report.ts';
+import { recordInvoicePayment } from '../../subscriptions/provider-billed/sync.ts';
 import type { Subscription } from '../../subscriptions/record/subscription.ts';
 import type { EventResult } from './inbound-event.ts';
 import { resultOf, resultOfChange, type SubscriptionEventContext, syncSubscription } from './subscription-context.ts';

@@ -3,15 +3,12 @@ import { isIdOf } from '../../core/ids.ts';
 import type { ProviderSlot } from '../../core/settings.ts';
 import { type Customer, customerShape } from '../../customers/customer.ts';
 import { learnProviderId } from '../../customers/learn-provider-id.ts';
-
 import { type PaymentMethod, paymentMethodShape } from '../../payment-methods/payment-method.ts';
 import type { ProviderEvent } from '../../providers/port/events.ts';
-import { type RemoveMethodDeps, removeMethod } from '../../removal/payment-method.ts';
-import { refreshSetup } from '../../removal/unfinished-method.ts';
+import { type RemoveMethodDeps, refreshSetup, removeMethod } from '../../removal/payment-method.ts';
 import { findAlias } from '../../table/alias.ts';
 import { isStale, recordStore } from '../../table/record-store.ts';
-import { type EventResult, type InboundEvent, ignored } from './inbound-event.ts';
-import { refreshRecord } from './refresh-record.ts';
+import { type EventResult, type InboundEvent, ignored, refreshRecord } from './inbound-event.ts';
 
 type MethodEvent = InboundEvent<'payment_method.attached' | 'payment_method.detached' | 'payment_method.updated'>;
 
@@ -24,7 +21,7 @@ export const applyMethodEvent = async (
   deps: RemoveMethodDeps,
   { slot, type, event }: MethodEvent,
 ): Promise<EventResult> => {
-  const store = recordStore(deps.table, deps.now, paymentMethodShape);
+  const store = recordStore(deps, paymentMethodShape);
   const alias = await findAlias(deps.table, slot, event.object.id);
   const method = alias?.kind === 'PM' ? await store.load(alias.id) : undefined;
   if (!method) {
@@ -42,13 +39,7 @@ export const applyMethodEvent = async (
       await removeMethod(deps, method, { atProvider: false });
       return { kind: 'applied', reason: 'payment method removed', owner: method };
     case 'payment_method.updated':
-      return refreshRecord(method, {
-        store,
-        event,
-        name: 'payment method',
-        factsOf: (known) => factsOf(event, known),
-        now: deps.now,
-      });
+      return refreshRecord(deps, method, { shape: paymentMethodShape, name: 'payment method', event, factsOf });
   }
 };
 
@@ -57,7 +48,7 @@ export const applySetupEvent = async (
   deps: RemoveMethodDeps,
   { slot, event: { object } }: InboundEvent<'setup_intent.succeeded' | 'setup_intent.failed'>,
 ): Promise<EventResult> => {
-  const store = recordStore(deps.table, deps.now, paymentMethodShape);
+  const store = recordStore(deps, paymentMethodShape);
   const methodId = object.ourMethodId ?? '';
   const method = isIdOf('payment_method', methodId) ? await store.load(methodId) : undefined;
   if (method?.providerId !== slot) return ignored({}, 'no such payment method here');
@@ -88,7 +79,7 @@ const learnCustomer = async (
 ): Promise<Customer | undefined> => {
   const id = methodOf?.ourCustomerId;
   if (!methodOf || id === undefined || !isIdOf('customer', id)) return undefined;
-  const customer = await recordStore(deps.table, deps.now, customerShape).load(id);
+  const customer = await recordStore(deps, customerShape).load(id);
   if (customer?.providerId !== slot) return undefined;
   const { providerCustomerId } = customer;
   const learned = await learnProviderId(deps, { customerId: id, providerCustomerId }, methodOf);

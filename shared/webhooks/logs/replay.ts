@@ -1,7 +1,6 @@
 import { DomainError } from '../../core/errors.ts';
 import type { WebDeps } from '../../http/exchange.ts';
-import type { Reply } from '../../http/reply.ts';
-import type { ApiRequest } from '../../http/request.ts';
+import type { ApiRequest, Reply } from '../../http/request.ts';
 import type { Queues } from '../../messaging/queues.ts';
 import { deliveryKey } from '../../table/keys.ts';
 import { type Delivery, deliveryOf } from '../record/delivery.ts';

@@ -1,8 +1,7 @@
 import { DomainError } from '../../core/errors.ts';
 import { epochSeconds, iso } from '../../core/time.ts';
 import type { WebDeps } from '../../http/exchange.ts';
-import type { Reply } from '../../http/reply.ts';
-import type { ApiRequest } from '../../http/request.ts';
+import type { ApiRequest, Reply } from '../../http/request.ts';
 import { requireSender } from '../logs/access.ts';
 import { deliveryTo } from '../record/delivery.ts';
 import { type OutboundEvent, rawAliases } from '../record/outbound-event.ts';

@@ -1,7 +1,7 @@
-import { iso, type Now } from '../../core/time.ts';
+import { iso } from '../../core/time.ts';
 import { idsIn, withoutPerson } from '../../observability/person-fields.ts';
 import { erasedKey, erasedPartition, type Key, listSort, providerEventKey } from '../../table/keys.ts';
-import type { Item, Table } from '../../table/table.ts';
+import type { Item, StoreDeps, Table } from '../../table/table.ts';
 import { packed, type StoredEvent } from './stored-event.ts';
 
 /**
@@ -10,7 +10,7 @@ import { packed, type StoredEvent } from './stored-event.ts';
  * personal data back.
  */
 export const markErased = async (
-  { table, now }: { readonly table: Table; readonly now: Now },
+  { table, now }: StoreDeps,
   erasureId: string,
   ids: readonly (string | undefined)[],
 ): Promise<void> => {
@@ -25,10 +25,7 @@ export const markErased = async (
 };
 
 /** Events from before now about an organization's record that the user made hold the user's e-mail address. */
-export const markUserErased = async (
-  { table, now }: { readonly table: Table; readonly now: Now },
-  userId: string,
-): Promise<void> => {
+export const markUserErased = async ({ table, now }: StoreDeps, userId: string): Promise<void> => {
   await table.put({ ...erasedUserKey(userId), at: iso(now()) });
 };
 
@@ -37,12 +34,9 @@ const erasedUserKey = (userId: string): Key => erasedKey(`user:${userId}`);
 /** The ids that an erasure has marked so far. */
 export const erasedIds = async (table: Table, erasureId: string): Promise<ReadonlySet<string>> => {
   const ids = new Set<string>();
-  let after: Item | undefined;
-  do {
-    const page = await table.queryIndex({ index: 'owner', partition: erasedPartition(erasureId), after });
-    for (const { pk } of page.items) ids.add(String(pk).slice('GONE#'.length));
-    after = page.next;
-  } while (after);
+  for await (const { pk } of table.eachInIndex({ index: 'owner', partition: erasedPartition(erasureId) })) {
+    ids.add(String(pk).slice('GONE#'.length));
+  }
   return ids;
 };
 

@@ -1,21 +1,17 @@
 import { DomainError } from '../core/errors.ts';
-import { instant, type Now } from '../core/time.ts';
-import type { Reply } from '../http/reply.ts';
-import type { ApiRequest } from '../http/request.ts';
+import { instant } from '../core/time.ts';
+import { runList } from '../http/paging.ts';
+import type { ApiRequest, Reply } from '../http/request.ts';
 import { organizationRecord } from '../organizations/organization.ts';
-import { referenceKey } from '../table/keys.ts';
-import type { Table } from '../table/table.ts';
-import { type Invite, inviteSchema, projectRecord } from './records.ts';
-import { buyersProjectView } from './view.ts';
-
-interface PreviewDeps {
-  readonly table: Table;
-  readonly now: Now;
-}
+import { referenceKey, referencePartition } from '../table/keys.ts';
+import { listRows } from '../table/listing.ts';
+import type { StoreDeps, Table } from '../table/table.ts';
+import { type Invite, inviteSchema, projectRecord, tierSchema } from './records.ts';
+import { buyersProjectView, tierView } from './view.ts';
 
 /** Fields shown to an invite holder before sign-in. */
 export const previewInvite = async (
-  { table, now }: PreviewDeps,
+  { table, now }: StoreDeps,
   { params }: ApiRequest<{ readonly token: string }>,
 ): Promise<Reply> => {
   const item = await table.get(referenceKey('invites', params.token));
@@ -53,3 +49,26 @@ const maskedEmail = (email: string): string => {
   const at = email.lastIndexOf('@');
   return `${at > 1 ? email.slice(0, 1) : ''}***${email.slice(at)}`;
 };
+
+/** More tiers than a price page shows. */
+const MAX_TIERS = 500;
+
+/** The active tiers by rank; public. */
+export const listTiers = async ({ table }: { readonly table: Table }): Promise<Reply> =>
+  runList(table, {
+    findPage: () =>
+      listRows(table, {
+        index: 'owner',
+        partition: referencePartition('tiers'),
+        descending: false,
+        filter: [{ equals: ['f.a', true] }],
+        offset: 0,
+        limit: MAX_TIERS,
+      }),
+    recordOf: (item) => {
+      const tier = tierSchema.parse(item);
+      return tier.is_active ? tier : undefined;
+    },
+    viewsOf: (tiers) => tiers.toSorted((one, other) => one.rank - other.rank).map(tierView),
+    replyOf: (views) => ({ data: views }),
+  });
