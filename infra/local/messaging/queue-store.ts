@@ -80,49 +80,20 @@ export const openQueueStore = (state: State) => {
 
   const next = rememberNext((queue) => sql.nextVisible.first(queue)?.at ?? undefined);
 
-  const add = (queue: string, message: NewMessage, now: number): string => {
-    const id = randomUUID();
-    const group = message.group ?? '';
-    sql.insert(
-      id,
-      queue,
-      message.body,
-      message.attributes ?? '{}',
-      group,
-      now,
-      now + (message.delayMs ?? 0),
-      sql.turn.first(queue, group)?.turn ?? 0,
-    );
-    return id;
-  };
-
-  /** @returns the received messages; undefined: all found messages moved to the dead-letter queue, try again. */
-  const takeOnce = (queue: string, how: TakeOptions): readonly Message[] | undefined => {
-    const { now, deadLetter, busyGroups = [] } = how;
-    const found = sql.receive.all(
-      ...[queue, now, JSON.stringify(busyGroups), how.max, now + how.visibilityMs, how.held ? 1 : 0],
-    );
-    const isExhausted = ({ receives }: Message): boolean =>
-      deadLetter !== undefined && receives > deadLetter.maxReceives;
-    for (const { seq } of found.filter(isExhausted)) sql.move(deadLetter?.queue ?? queue, queue, now, seq);
-    const taken = found.filter((message) => !isExhausted(message));
-    if (found.length > 0) next.forget();
-    if (taken.length === 0 && found.length > 0) return undefined;
-    // An update returns its rows in no order.
-    return taken.sort((one, other) => one.turn - other.turn || one.seq - other.seq);
-  };
-
   return {
     /** @returns the ids, in order. */
     addAll: (queue: string, messages: readonly NewMessage[], now: number): readonly string[] => {
       next.forget(queue);
-      return state.together(() => messages.map((message) => add(queue, message, now)));
+      return state.together(() => messages.map((message) => insert(sql, queue, { message, now })));
     },
     /** Receives up to `max` visible messages; one that was received `maxReceives` times goes to the dead-letter queue. */
     take: (queue: string, how: TakeOptions): readonly Message[] => {
       for (;;) {
-        const taken = takeOnce(queue, how);
-        if (taken) return taken;
+        const found = sql.receive.all(...receiving(queue, how));
+        if (found.length === 0) return found;
+        next.forget();
+        const taken = withoutExhausted(sql, found, how);
+        if (taken.length > 0) return taken;
       }
     },
     find: (id: string): Message | undefined => sql.find.first(id),
@@ -168,6 +139,32 @@ export const openQueueStore = (state: State) => {
       state.write('UPDATE messages SET held = 0, visible_at = ? WHERE held = 1')(now);
     },
   };
+};
+
+type Sql = ReturnType<typeof prepare>;
+
+const insert = (sql: Sql, queue: string, { message, now }: { message: NewMessage; now: number }): string => {
+  const id = randomUUID();
+  const { body, attributes = '{}', group = '', delayMs = 0 } = message;
+  sql.insert(id, queue, body, attributes, group, now, now + delayMs, sql.turn.first(queue, group)?.turn ?? 0);
+  return id;
+};
+
+const receiving = (queue: string, { now, max, visibilityMs, held, busyGroups = [] }: TakeOptions) =>
+  [queue, now, JSON.stringify(busyGroups), max, now + visibilityMs, held ? 1 : 0] as const;
+
+/** In the order of their turns: an update returns its rows in no order. Moves exhausted messages to the dead-letter queue. */
+const withoutExhausted = (
+  sql: Sql,
+  found: readonly Message[],
+  { now, deadLetter }: TakeOptions,
+): readonly Message[] => {
+  const isExhausted = ({ receives }: Message): boolean =>
+    deadLetter !== undefined && receives > deadLetter.maxReceives;
+  for (const { seq, queue } of found.filter(isExhausted)) sql.move(deadLetter?.queue ?? queue, queue, now, seq);
+  return found
+    .filter((message) => !isExhausted(message))
+    .toSorted((one, other) => one.turn - other.turn || one.seq - other.seq);
 };
 
 /** When the next message of a queue becomes visible: the clock asks very often, and usually nothing has changed. */

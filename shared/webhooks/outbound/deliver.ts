@@ -34,8 +34,8 @@ export interface DeliverDeps extends AttemptDeps {
  */
 export const deliverWebhook = async (deps: DeliverDeps, message: unknown, receive: Receive): Promise<Handled> => {
   const delivery = deliveryOf(message);
-  const unlogged = unloggedOf(message);
-  if (unlogged) return logLater(deps, { delivery, unlogged, receive });
+  const notLogged = notLoggedOf(message);
+  if (notLogged) return logLater(deps, { delivery, notLogged, receive });
   const target = (await deps.targets()).find(({ name }) => name === delivery.target);
   if (!target) return drop(deps, { delivery, receive, reason: 'target no longer configured' });
   const { body, isErased } = (await contentOf(deps, delivery)) ?? {};
@@ -65,7 +65,7 @@ const handledOf = (outcome: AttemptOutcome, seconds: number): Handled =>
   outcome === 'failed' ? { retryAfterSeconds: seconds } : 'done';
 
 /** An attempt whose log entry could not be written: the queue keeps what came of it. */
-const unloggedSchema = z.object({
+const notLoggedSchema = z.object({
   number: z.int(),
   messageId: z.string(),
   attempted: z.object({
@@ -74,10 +74,10 @@ const unloggedSchema = z.object({
     at: z.string(),
   }),
 });
-type Unlogged = z.infer<typeof unloggedSchema>;
+type NotLogged = z.infer<typeof notLoggedSchema>;
 
-const messageSchema = z.object({ unlogged: unloggedSchema.optional() });
-const unloggedOf = (message: unknown): Unlogged | undefined => messageSchema.parse(message).unlogged;
+const messageSchema = z.object({ notLogged: notLoggedSchema.optional() });
+const notLoggedOf = (message: unknown): NotLogged | undefined => messageSchema.parse(message).notLogged;
 
 interface Made {
   readonly attempt: Attempt;
@@ -94,9 +94,9 @@ const logOrQueue = async (
     await logAttempt(table, attempt, attempted);
   } catch (error) {
     const { number, messageId } = attempt;
-    const unlogged: Unlogged = { number, messageId, attempted };
+    const notLogged: NotLogged = { number, messageId, attempted };
     await queues.send('webhook-delivery', [
-      { body: JSON.stringify({ ...delivery, unlogged }), group: delivery.target },
+      { body: JSON.stringify({ ...delivery, notLogged }), group: delivery.target },
     ]);
     log.warn('webhook log deferred', { event_id: delivery.id, target: delivery.target, ...errorFields(error) });
   }
@@ -104,13 +104,13 @@ const logOrQueue = async (
 
 interface LoggedLater {
   readonly delivery: Delivery;
-  readonly unlogged: Unlogged;
+  readonly notLogged: NotLogged;
   readonly receive: Receive;
 }
 
 /** Writes the log entry of an attempt that was made before; sends nothing. */
-const logLater = async (deps: DeliverDeps, { delivery, unlogged, receive }: LoggedLater): Promise<Handled> => {
-  const { number, messageId, attempted } = unlogged;
+const logLater = async (deps: DeliverDeps, { delivery, notLogged, receive }: LoggedLater): Promise<Handled> => {
+  const { number, messageId, attempted } = notLogged;
   const format = (await deps.targets()).find(({ name }) => name === delivery.target)?.format ?? 'event';
   const { body = Buffer.from('{}'), isErased } = (await contentOf(deps, delivery)) ?? {};
   const { answer } = attempted;

@@ -62,8 +62,8 @@ export const logItem = (entry: LogEntry): Item => {
     userId: entry.userId,
     sort: listSort(createdAt, id),
     f: { p: provider, e: eventType },
-    project: partitionOf(EVERYBODY, status, shardOf(id, EVERYBODYS_SHARDS)),
-    ...(scope !== undefined && { owner: partitionOf(scope, status, shardOf(id, OWNERS_SHARDS)) }),
+    project: partitionOf(EVERYBODY, status, shardOf(id, SHARDS_OF_ALL)),
+    ...(scope !== undefined && { owner: partitionOf(scope, status, shardOf(id, SHARDS_OF_OWNER)) }),
     ttl: epochSeconds(instant(createdAt) + KEPT_MS),
   };
 };
@@ -125,17 +125,17 @@ export const logPartitions = (
   const statuses = status === undefined ? LOG_STATUSES : [status];
   const partitionsOf = (name: string, count: number): readonly string[] =>
     statuses.flatMap((one) => Array.from({ length: count }, (_, shard) => partitionOf(name, one, shard)));
-  if (scope.kind === 'everybody') return { index: 'project', partitions: partitionsOf(EVERYBODY, EVERYBODYS_SHARDS) };
+  if (scope.kind === 'everybody') return { index: 'project', partitions: partitionsOf(EVERYBODY, SHARDS_OF_ALL) };
   const name = scopeOf(scope.kind === 'user' ? { userId: scope.userId } : { organizationId: scope.organizationId });
-  return { index: 'owner', partitions: partitionsOf(name ?? '', OWNERS_SHARDS) };
+  return { index: 'owner', partitions: partitionsOf(name ?? '', SHARDS_OF_OWNER) };
 };
 
 /**
  * A partition of an index takes 1,000 writes per second, and holds back the table itself when it gets more. So the entries of an
  * owner lie in four partitions per status, and all entries together in sixteen.
  */
-const OWNERS_SHARDS = 4;
-const EVERYBODYS_SHARDS = 16;
+const SHARDS_OF_OWNER = 4;
+const SHARDS_OF_ALL = 16;
 const EVERYBODY = 'ALL';
 
 /** One partition per status, so that failures are found without reading successes. */
