@@ -159,8 +159,7 @@ const withoutExhausted = (
   found: readonly Message[],
   { now, deadLetter }: TakeOptions,
 ): readonly Message[] => {
-  const isExhausted = ({ receives }: Message): boolean =>
-    deadLetter !== undefined && receives > deadLetter.maxReceives;
+  const isExhausted = ({ receives }: Message): boolean => deadLetter !== undefined && receives > deadLetter.maxReceives;
   for (const { seq, queue } of found.filter(isExhausted)) sql.move(deadLetter?.queue ?? queue, queue, now, seq);
   return found
     .filter((message) => !isExhausted(message))

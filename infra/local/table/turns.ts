@@ -76,7 +76,7 @@ const openDurability = (sync: Sync | undefined) => {
   /** Callers of turns that were committed since the running sync began, and those that read after them. */
   let next: Waiting[] = [];
   let running: Promise<void> | undefined;
-  /** After a failed sync nobody knows what is on the disk, so no later one counts. */
+  /** After a failed sync it is unknown what is on the disk, so no later sync counts. */
   let lost: { readonly error: unknown } | undefined;
 
   const conclude = (callers: readonly Waiting[]): void => {
