@@ -72,13 +72,11 @@ export const openUnits = (parts: UnitsParts): Units => {
     };
     return { result: store.transaction(() => task(unit)), answerLost };
   };
-  const servedSlots = JSON.stringify(served);
+  /** The clock asks very often, and usually nothing has been written since. */
   let known: { readonly writes: number; readonly dueAt: number | undefined } | undefined;
   const nextDueAt = (): number | undefined => {
-    if (known?.writes !== store.writes()) {
-      const row = store.row(`SELECT min(due_at) AS dueAt FROM work WHERE ${SERVED}`, servedSlots);
-      known = { writes: store.writes(), dueAt: dueAtRow.parse(row).dueAt ?? undefined };
-    }
+    const writes = store.writes();
+    if (known?.writes !== writes) known = { writes, dueAt: firstDueAt(store, served) };
     return known.dueAt;
   };
   return {
@@ -124,6 +122,10 @@ const dueRow = z.object({
 });
 
 const SERVED = 'slot IN (SELECT value FROM json_each(?))';
+
+const firstDueAt = (store: Store, served: readonly ProviderSlot[]): number | undefined =>
+  dueAtRow.parse(store.row(`SELECT min(due_at) AS dueAt FROM work WHERE ${SERVED}`, JSON.stringify(served))).dueAt ??
+  undefined;
 
 const nextDue = (store: Store, now: number, served: readonly ProviderSlot[]) => {
   const row = store.row(

@@ -71,8 +71,6 @@ export const openOutbox = ({ store, clock, served, send }: OutboxParts): Outbox 
   const servedSlots = JSON.stringify(served);
   let closed = false;
   const inFlight = new Set<number>();
-  /** When the next delivery is due, as last read; undefined after a change of what is in flight. */
-  let known: { readonly writes: number; readonly dueAt: number | undefined } | undefined;
   const lane = lanes(AT_ONCE);
 
   const deliver = async (delivery: OutboxDelivery): Promise<void> => {
@@ -98,7 +96,7 @@ export const openOutbox = ({ store, clock, served, send }: OutboxParts): Outbox 
       .map((row) => deliveryRow.parse(row))
       .filter((delivery) => !inFlight.has(delivery.seq));
 
-  const readNextDue = (): number | undefined => {
+  const findNextDue = (): number | undefined => {
     const rows = store.rows(
       `SELECT seq, due_at AS dueAt FROM outbox
        WHERE state = 'pending' AND slot IN (SELECT value FROM json_each(?)) ORDER BY due_at LIMIT ?`,
@@ -107,8 +105,11 @@ export const openOutbox = ({ store, clock, served, send }: OutboxParts): Outbox 
     );
     return rows.map((row) => dueRow.parse(row)).find((row) => !inFlight.has(row.seq))?.dueAt;
   };
+  /** The clock asks very often, and usually nothing has been written since. */
+  let known: { readonly writes: number; readonly dueAt: number | undefined } | undefined;
   const nextDueAt = (): number | undefined => {
-    if (known?.writes !== store.writes()) known = { writes: store.writes(), dueAt: readNextDue() };
+    const writes = store.writes();
+    if (known?.writes !== writes) known = { writes, dueAt: findNextDue() };
     return known.dueAt;
   };
   const isDue = (): boolean => (nextDueAt() ?? Number.POSITIVE_INFINITY) <= clock.now();
@@ -117,9 +118,9 @@ export const openOutbox = ({ store, clock, served, send }: OutboxParts): Outbox 
     if (closed || inFlight.size >= BATCH || !isDue()) return;
     for (const delivery of inOrder(due(BATCH), setting.seed)) {
       inFlight.add(delivery.seq);
-      known = undefined;
       lane(delivery.subject, () => deliver(delivery));
     }
+    known = undefined;
   };
 
   return {

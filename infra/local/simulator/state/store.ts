@@ -40,10 +40,10 @@ export interface Store {
   run(sql: string, ...values: SQLInputValue[]): { readonly changes: number; readonly lastId: number };
   row(sql: string, ...values: SQLInputValue[]): SqliteRow | undefined;
   rows(sql: string, ...values: SQLInputValue[]): SqliteRow[];
+  /** Counts the calls of `run` and the rollbacks. */
+  writes(): number;
   /** All or nothing; joins a transaction that is already open. */
   transaction<T>(work: () => T): T;
-  /** Counts the writes by `run`: what was read stays true until it changes. */
-  writes(): number;
   /** 1, 2, 3 … for each name. */
   next(counter: string): number;
   readSetting<T>(name: string, schema: z.ZodType<T>): T | undefined;
@@ -84,6 +84,7 @@ export const openStore = (file: string): Store => {
     run,
     row,
     rows: (sql, ...values) => prepared(sql).all(...values),
+    writes: () => writes,
     transaction: (work) => {
       if (database.isTransaction) return work();
       prepared('BEGIN IMMEDIATE').run();
@@ -92,12 +93,12 @@ export const openStore = (file: string): Store => {
         prepared('COMMIT').run();
         return result;
       } catch (error) {
+        // The rollback changes what was read in the transaction.
         writes += 1;
         prepared('ROLLBACK').run();
         throw error;
       }
     },
-    writes: () => writes,
     next: (counter) =>
       countRow.parse(
         row(
