@@ -23,6 +23,7 @@ import { openBus } from './events/bus.ts';
 import type { WebDeps } from './http/exchange.ts';
 import { identityClient } from './identity/identity.ts';
 import { openQueues } from './messaging/queues.ts';
+import { fetchOverHttp } from './network/fetch.ts';
 import { jsonLog } from './observability/logger.ts';
 import { openCallRate } from './providers/registry/call-rate.ts';
 import { openProviders } from './providers/registry/registry.ts';
@@ -89,7 +90,12 @@ const settings = perHost(() => parseSettings(host.env));
 const holds = (right: Right): boolean => host.rights?.holds(right) ?? true;
 
 const log = perHost(() =>
-  jsonLog({ level: host.env['LOG_LEVEL'] === 'silent' ? 'SILENT' : 'INFO', stage: settings().STAGE }),
+  jsonLog({
+    level: host.env['LOG_LEVEL'] === 'silent' ? 'SILENT' : 'INFO',
+    stage: settings().STAGE,
+    // Lambda sets it for each request.
+    trace: () => host.env['_X_AMZN_TRACE_ID'],
+  }),
 );
 const table = perHost(() => openTable(host.connection ?? connectTable(), now));
 const connectTable = (): Connection => connectDynamo(openDynamo(host.env), settings().TABLE_NAME, now);
@@ -154,7 +160,7 @@ const providersWith = (onCall?: (slot: ProviderSlot) => void) => {
     slots: settings().slots,
     withSecrets,
     timeoutMs: settings().PROVIDER_TIMEOUT_MS,
-    fetch: (input, init) => fetch(input, init),
+    fetch: fetchOverHttp,
     log: log(),
     ...(onCall && { onCall }),
   });

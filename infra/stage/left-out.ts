@@ -9,7 +9,15 @@ import type { Plugin } from 'esbuild';
 export const leftOut: Plugin = {
   name: 'left-out',
   setup: (build) => {
-    const trims = [credentialChain, eventStreams, endpointCache, xmlWriter, unusedResources, unusedPackages];
+    const trims = [
+      credentialChain,
+      eventStreams,
+      endpointCache,
+      xmlWriter,
+      jsonSchemas,
+      unusedResources,
+      unusedPackages,
+    ];
     for (const trim of trims) trim.setup(build);
   },
 };
@@ -57,6 +65,24 @@ const xmlWriter: Plugin = {
   setup: ({ onResolve, onLoad }) => {
     onResolve({ filter: /^xmlbuilder$/ }, ({ path }) => ({ path, namespace: 'xml-writer' }));
     onLoad({ filter: /.*/, namespace: 'xml-writer' }, () => ({ contents: 'module.exports = {};' }));
+  },
+};
+
+/** The API document is made before the bundles, so that no function writes a JSON schema of its own schemas. */
+const jsonSchemas: Plugin = {
+  name: 'json-schemas',
+  setup: ({ onLoad }) => {
+    onLoad({ filter: /zod[/\\]v4[/\\]core[/\\](?:to-json-schema|json-schema-processors)\.js$/ }, async ({ path }) => {
+      const source = await readFile(path, 'utf8');
+      const names = [...source.matchAll(/^export (?:const|function) (\w+)/gm)].map(([, name]) => name);
+      return {
+        contents: [
+          `const leftOut = () => { throw new Error('JSON schemas are left out of the bundle'); };`,
+          'const methodLeftOut = () => leftOut;',
+          `export { ${names.map((name) => `${name?.startsWith('create') ? 'methodLeftOut' : 'leftOut'} as ${name}`).join(', ')} };`,
+        ].join('\n'),
+      };
+    });
   },
 };
 

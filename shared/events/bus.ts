@@ -10,15 +10,15 @@ export type PutEvents = (input: PutEventsCommandInput) => Promise<Pick<PutEvents
 
 export type Bus = ReturnType<typeof openBus>;
 
-/** The event bus. Retries the entries that a PutEvents call did not accept. */
+/** The event bus, which keeps no order. Retries the entries that a PutEvents call did not accept. */
 export const openBus = (putEvents: PutEvents, busName: string, now: Now) => {
   /** @returns the events that could not be published. */
   const publish = async (events: readonly BusEvent[]): Promise<readonly BusEvent[]> => {
-    const failed: BusEvent[] = [];
+    const batches: Promise<readonly BusEvent[]>[] = [];
     for (let start = 0; start < events.length; start += BATCH) {
-      failed.push(...(await publishBatch(events.slice(start, start + BATCH))));
+      batches.push(publishBatch(events.slice(start, start + BATCH)));
     }
-    return failed;
+    return (await Promise.all(batches)).flat();
   };
 
   const publishBatch = async (batch: readonly BusEvent[]): Promise<readonly BusEvent[]> => {

@@ -43,10 +43,11 @@ export const openTable = (connection: Connection, now: Now) => {
   const getMany = async (keys: readonly Key[], { consistent = false }: Consistency = {}) => {
     const found = new Map<string, Item>();
     const unique = [...new Map(keys.map((key) => [nameOf(key), { pk: key.pk, sk: key.sk }])).values()];
+    const batches: Promise<readonly Item[]>[] = [];
     for (let start = 0; start < unique.length; start += BATCH_GET_LIMIT) {
-      const batch = await connection.getBatch(unique.slice(start, start + BATCH_GET_LIMIT), consistent);
-      for (const item of batch) found.set(nameOf(item), item);
+      batches.push(connection.getBatch(unique.slice(start, start + BATCH_GET_LIMIT), consistent));
     }
+    for (const item of (await Promise.all(batches)).flat()) found.set(nameOf(item), item);
     return keys.map((key) => unlessExpired(found.get(nameOf(key))));
   };
 
@@ -71,7 +72,7 @@ export const openTable = (connection: Connection, now: Now) => {
   return {
     get: async (key: Key, { consistent = true }: Consistency = {}): Promise<Item | undefined> =>
       unlessExpired(await connection.getItem(key, consistent)),
-    /** Reads all keys, a hundred per request. @returns the items in the order of the keys; undefined for an absent item. */
+    /** Reads all keys, a hundred per request, the requests side by side. @returns the items in the order of the keys; undefined for an absent item. */
     getMany: (keys: readonly Key[], options?: Consistency): Promise<readonly (Item | undefined)[]> =>
       getMany(keys, options),
     put: (item: Item, clauses: readonly Clause[] = []): Promise<Written> => guarded(connection.putItem(item, clauses)),

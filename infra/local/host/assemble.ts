@@ -17,6 +17,7 @@ import { createGateway, type Gateway } from '../gateway/gateway.ts';
 import type { Route } from '../gateway/routes.ts';
 import { createIdentity } from '../identity/identity.ts';
 import type { LocalRequest, LocalResponse } from '../machine/answer.ts';
+import { type Operations, sendInProcess } from '../machine/aws-protocol.ts';
 import { checkedConnection } from '../machine/checked-connection.ts';
 import { createClock, type HostClock, type KeptTime } from '../machine/clock.ts';
 import type { DataFolder } from '../machine/data-folder.ts';
@@ -93,6 +94,7 @@ export const triggersOf = <Kind extends Trigger['kind']>(
 export const assemble = (site: HostInputs): HostParts => {
   const { catalogue, settings, onClose, machine } = site;
   const clock = machine?.clock ?? openClock(site);
+  let operations: Operations = {};
   const rights = createRights({ ...catalogue, log: site.log });
   const connection = checkedConnection(site.between(site.database.connect(clock.now)), rights.require);
   setHost({
@@ -100,11 +102,13 @@ export const assemble = (site: HostInputs): HostParts => {
     now: clock.now,
     rights,
     connection,
-    ...(machine && { instance: machine.instance, send: machine.send }),
+    send: machine?.send ?? sendInProcess(() => operations),
+    ...(machine && { instance: machine.instance }),
   });
   let afterEach = (): void => undefined;
   const functions = createFunctions({ load: catalogue.load, as: rights.as, afterEach: () => afterEach() });
-  const { local, bus, streams, start } = createServices(site, clock, functions);
+  const { local, bus, streams, start, ...services } = createServices(site, clock, functions);
+  operations = services.operations;
   onClose(functions.stop);
   afterEach = () => {
     streams.poke();
@@ -200,6 +204,7 @@ const createServices = (site: HostInputs, clock: HostClock, { invoke }: Function
   return {
     bus,
     streams,
+    operations,
     local: createLocal({
       clock,
       queues,

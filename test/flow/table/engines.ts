@@ -30,6 +30,7 @@ const TRIGGER: StreamTrigger = {
   summary: '',
   sortKeys: [STREAMED],
   batchSize: 100,
+  batchesAtOnce: 1,
   uses: [],
   timeoutSeconds: 1,
   memoryMb: 256,
