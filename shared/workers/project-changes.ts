@@ -37,10 +37,7 @@ export const projectChanges = async (
 };
 
 /** First of all: sync and some events find a payment by its alias only. */
-const repairPaymentAliases = async (
-  { table, log }: ProjectDeps,
-  records: readonly DynamoDBRecord[],
-): Promise<void> => {
+const repairPaymentAliases = async ({ table, log }: ProjectDeps, records: readonly DynamoDBRecord[]): Promise<void> => {
   const changes = records.map(changeOf).filter((change) => change !== undefined);
   const count = await repairAliases(
     table,

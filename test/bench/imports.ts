@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as z from 'zod';
 import { build } from '../../infra/build.ts';
-import { apiRequest } from './api-request.ts';
 import { type ColdProcess, coldProcess } from './cold-process.ts';
+import { gatewayRequest } from './gateway-request.ts';
 import { type HostProcess, startHostProcess } from './host-process.ts';
 import { inRounds, medianRatio, withSpread } from './median.ts';
 import { say, sheet } from './sheet.ts';
@@ -82,7 +82,7 @@ const coldStarts = (folder: string, host: HostProcess): readonly ColdStart[] => 
       name: 'create and its first answer',
       atMost: 4.5,
       process: async () =>
-        answering(create, { env, status: 201, event: apiRequest('POST /payments/intents', { body: NEW }) }),
+        answering(create, { env, status: 201, event: gatewayRequest('POST /payments/intents', { body: NEW }) }),
     },
     {
       name: 'confirm and its first answer',
@@ -95,13 +95,13 @@ const coldStarts = (folder: string, host: HostProcess): readonly ColdStart[] => 
 const NEW = { total_cents: 2500, currency: 'USD', payment_method_id: 'pm_card_visa', description: 'Two tickets' };
 
 const createdPayment = async ({ baseUrl }: HostProcess): Promise<string> => {
-  const { headers, body } = apiRequest('POST /payments/intents', { body: NEW });
+  const { headers, body } = gatewayRequest('POST /payments/intents', { body: NEW });
   const response = await fetch(`${baseUrl}/payments/intents`, { method: 'POST', headers, body: body ?? '' });
   return z.object({ id: z.string() }).parse(await response.json()).id;
 };
 
-const getOf = (id: string) => apiRequest('GET /payments/{id}', { pathParameters: { id } });
-const confirmOf = (id: string) => apiRequest('POST /payments/confirm/{id}', { pathParameters: { id }, body: {} });
+const getOf = (id: string) => gatewayRequest('GET /payments/{id}', { pathParameters: { id } });
+const confirmOf = (id: string) => gatewayRequest('POST /payments/confirm/{id}', { pathParameters: { id }, body: {} });
 
 interface Row extends ColdStart {
   readonly times: readonly number[];

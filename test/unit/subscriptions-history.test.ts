@@ -1,4 +1,3 @@
-import { marshall } from '@aws-sdk/util-dynamodb';
 import type { DynamoDBRecord } from 'aws-lambda';
 import { describe, expect, test } from 'vitest';
 import { runAs } from '../../shared/core/actor.ts';
@@ -14,6 +13,7 @@ import { projectChanges } from '../../shared/workers/project-changes.ts';
 import { logLines } from '../builders/log-lines.ts';
 import { memoryTable } from '../builders/memory-table.ts';
 import { NOON } from '../builders/payment.ts';
+import { streamRecord } from '../builders/stream-record.ts';
 import { subscription } from '../builders/subscription.ts';
 
 const clock = { now: () => NOON };
@@ -25,21 +25,12 @@ const WORKER = { requestId: 'msg_3', actor: { type: 'system', id: 'run-due' } } 
 const recorded = () => {
   const { table } = memoryTable(clock);
   const key = recordKey('SUB', subscription().id);
-  const image = (item: Item) => marshall(item, { removeUndefinedValues: true }) as never;
   const records: DynamoDBRecord[] = [];
   let before: Item | undefined;
   const record = async (work: Parameters<typeof runAs>[0], act: () => Promise<unknown>): Promise<void> => {
     await runAs(work, act);
     const after = await table.get(key);
-    const SequenceNumber = String(records.length);
-    records.push({
-      eventName: before === undefined ? 'INSERT' : after === undefined ? 'REMOVE' : 'MODIFY',
-      dynamodb: {
-        SequenceNumber,
-        ...(before && { OldImage: image(before) }),
-        ...(after && { NewImage: image(after) }),
-      },
-    });
+    records.push(streamRecord(records.length, before, after));
     before = after;
   };
   return { table, key, records, record };

@@ -1,5 +1,5 @@
 /** The event of API Gateway for a request of the demo user. */
-export const apiRequest = (
+export const gatewayRequest = (
   routeKey: string,
   { body, pathParameters }: { readonly body?: unknown; readonly pathParameters?: Readonly<Record<string, string>> },
 ) => {
