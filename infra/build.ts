@@ -1,15 +1,16 @@
 import { copyFileSync, existsSync, mkdirSync, rmSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { argv, stdout } from 'node:process';
 import { build as esbuild, type Metafile } from 'esbuild';
 import { endpoints, triggers } from '../functions/api/catalogue.ts';
-import { ADAPTERS } from '../shared/core/settings.ts';
 import { CLIENT_FOLDER, writeClient } from './client/package.ts';
-import { ADAPTER_FOLDER, adaptersApart } from './stage/adapters-apart.ts';
+import { builtinModules } from './stage/builtin-modules.ts';
 import { consoleMade } from './stage/console-made.ts';
-import { descriptionsOut } from './stage/descriptions-out.ts';
 import { documentMade } from './stage/document-made.ts';
 import { leftOut } from './stage/left-out.ts';
+import { ADAPTER_FOLDER, APART_FOLDERS, LOADED_APART, loadedApart } from './stage/loaded-apart.ts';
+import { ownSources } from './stage/own-sources.ts';
+import { bundledAwsClient } from './stage/settings.ts';
 
 /** The default route's function: the only entry that the catalogue does not list. */
 export const DEFAULT_ID = 'api.default';
@@ -33,9 +34,10 @@ export interface Bundle {
 
 /**
  * Bundles every function into `<outDir>/<id>/index.mjs`, its source map beside it. The old content of `outDir` is removed.
+ * @param awsClient the client of AWS that the functions hold; the operator's setting `AWS_CLIENT` by default
  * @throws where an entry of the catalogue has no file, or does not build.
  */
-export const build = async (outDir: string): Promise<readonly Bundle[]> => {
+export const build = async (outDir: string, awsClient = bundledAwsClient()): Promise<readonly Bundle[]> => {
   const missing = entryIds.filter((id) => !existsSync(join(ROOT, entryFile(id))));
   if (missing.length > 0) throw new Error(`no file for the entries of ${missing.join(', ')}`);
   rmSync(outDir, { recursive: true, force: true });
@@ -43,7 +45,7 @@ export const build = async (outDir: string): Promise<readonly Bundle[]> => {
     absWorkingDir: ROOT,
     entryPoints: {
       ...Object.fromEntries(entryIds.map((id) => [`${id}/index`, entryFile(id)])),
-      ...Object.fromEntries(adapterNames.map((name) => [`${ADAPTER_FOLDER}/${name}`, adapterFile(name)])),
+      ...Object.fromEntries(Object.entries(LOADED_APART).map(([source, file]) => [file, source])),
     },
     outdir: resolve(outDir),
     outExtension: { '.js': '.mjs' },
@@ -57,28 +59,33 @@ export const build = async (outDir: string): Promise<readonly Bundle[]> => {
     mainFields: ['module', 'main'],
     conditions: ['module'],
     sourcemap: 'external',
-    plugins: [adaptersApart, consoleMade, documentMade, leftOut, descriptionsOut],
-    // CommonJS packages in an ES module still call require for Node's own modules.
-    banner: { js: "import{createRequire as _cr}from'node:module';const require=_cr(import.meta.url);" },
+    define: { 'process.env.BUNDLED_AWS_CLIENT': JSON.stringify(awsClient) },
+    plugins: [builtinModules, consoleMade, documentMade, leftOut, loadedApart, ownSources],
     logLevel: 'warning',
   });
-  const bundles = bundlesOf(metafile);
-  for (const bundle of bundles) putAdaptersBeside(outDir, bundle);
-  rmSync(join(outDir, ADAPTER_FOLDER), { recursive: true, force: true });
-  return bundles;
+  for (const [id, files] of apartOf(metafile)) putBeside(outDir, id, files);
+  for (const folder of APART_FOLDERS) rmSync(join(outDir, folder), { recursive: true, force: true });
+  return bundlesOf(metafile);
 };
 
-/** The existing adapters. */
-const adapterFile = (name: string): string => `shared/providers/${name}/${name}.ts`;
-const adapterNames: readonly string[] = ADAPTERS.filter((name) => existsSync(join(ROOT, adapterFile(name))));
+/** The files that stand beside each function. */
+const apartOf = ({ outputs }: Metafile): ReadonlyMap<string, readonly string[]> =>
+  new Map(
+    Object.entries(outputs)
+      .filter(([file]) => file.endsWith('/index.mjs'))
+      .map(([file, { imports }]) => [idOf(file), filesApart(imports)]),
+  );
 
-const putAdaptersBeside = (outDir: string, { id, adapters }: Bundle): void => {
-  if (adapters.size === 0) return;
-  mkdirSync(join(outDir, id, ADAPTER_FOLDER));
-  for (const name of adapters.keys()) {
-    for (const file of [`${name}.mjs`, `${name}.mjs.map`]) {
-      copyFileSync(join(outDir, ADAPTER_FOLDER, file), join(outDir, id, ADAPTER_FOLDER, file));
-    }
+const idOf = (indexFile: string): string => dirname(indexFile).split('/').at(-1) ?? '';
+
+const filesApart = (imports: readonly { readonly path: string }[]): readonly string[] =>
+  Object.values(LOADED_APART).filter((file) => imports.some(({ path }) => path === `./${file}.mjs`));
+
+const putBeside = (outDir: string, id: string, files: readonly string[]): void => {
+  for (const file of files) {
+    mkdirSync(join(outDir, id, dirname(file)), { recursive: true });
+    for (const kind of ['mjs', 'mjs.map'])
+      copyFileSync(join(outDir, `${file}.${kind}`), join(outDir, id, `${file}.${kind}`));
   }
 };
 
@@ -88,7 +95,7 @@ const bundlesOf = ({ outputs }: Metafile): readonly Bundle[] =>
   Object.entries(outputs)
     .filter(([file]) => file.endsWith('/index.mjs'))
     .map(([file, { bytes, inputs, imports }]) => ({
-      id: dirname(file).split('/').at(-1) ?? '',
+      id: idOf(file),
       bytes,
       adapters: adaptersOf(outputs, imports),
       parts: partsOf(Object.entries(inputs).map(([path, { bytesInOutput }]) => [path, bytesInOutput])),
@@ -100,12 +107,11 @@ const adaptersOf = (
   imports: readonly { readonly path: string }[],
 ): ReadonlyMap<string, number> =>
   new Map(
-    adapterNames
-      .filter((name) => imports.some(({ path }) => path === `./${ADAPTER_FOLDER}/${name}.mjs`))
-      .map((name) => {
-        const [, output] =
-          Object.entries(outputs).find(([file]) => file.endsWith(`/${ADAPTER_FOLDER}/${name}.mjs`)) ?? [];
-        return [name, output?.bytes ?? 0];
+    filesApart(imports)
+      .filter((file) => dirname(file) === ADAPTER_FOLDER)
+      .map((file) => {
+        const [, output] = Object.entries(outputs).find(([path]) => path.endsWith(`/${file}.mjs`)) ?? [];
+        return [basename(file), output?.bytes ?? 0];
       }),
   );
 

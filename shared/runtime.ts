@@ -1,12 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { EventBridgeClient } from '@aws-sdk/client-eventbridge';
-import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
-import { SQSClient } from '@aws-sdk/client-sqs';
 import * as z from 'zod';
 import { authenticator } from './access/authenticate.ts';
 import { cacheEpoch } from './access/cache-epoch.ts';
 import { guestTokens } from './access/guest-token.ts';
 import { standings } from './access/standing.ts';
+import type { SendPost } from './aws/post.ts';
+import { openDynamo, openPutEvents, openQueueOperations, openReadSecret } from './clients/choice.ts';
 import { type IdKind, idFromBytes } from './core/ids.ts';
 import type { Right } from './core/rights.ts';
 import {
@@ -19,15 +18,17 @@ import {
   WEAK_GUEST_SECRET,
 } from './core/settings.ts';
 import { MINUTE, type Now } from './core/time.ts';
+import { connectDynamo } from './dynamodb/connect.ts';
 import { openBus } from './events/bus.ts';
 import type { WebDeps } from './http/exchange.ts';
 import { identityClient } from './identity/identity.ts';
 import { openQueues } from './messaging/queues.ts';
+import { fetchOverHttp } from './network/fetch.ts';
 import { jsonLog } from './observability/logger.ts';
 import { openCallRate } from './providers/registry/call-rate.ts';
 import { openProviders } from './providers/registry/registry.ts';
 import type { Connection } from './table/connection.ts';
-import { connectDynamo, openTable } from './table/table.ts';
+import { openTable } from './table/table.ts';
 import { openPost } from './webhooks/outbound/post.ts';
 import { parseTargets, type Target } from './webhooks/outbound/targets.ts';
 
@@ -40,21 +41,23 @@ interface HostEnvironment {
   readonly now: Now;
   /** Absent on AWS, where the role of each function decides. */
   readonly rights?: FunctionRights;
-  /** A table in this process; without it, the AWS SDK reaches the table. */
+  /** A table that the host connects; without it, a client of AWS reaches the table. */
   readonly connection?: Connection;
   /**
    * Names the instance that runs now, where one process stands for many: each has its own caches. On Lambda the process is
    * the instance.
    */
   readonly instance?: () => object;
+  /** Sends the requests of the thin client of AWS; over HTTP by default. */
+  readonly send?: SendPost;
 }
 
 /** How a host that runs every function in one process holds each function to its declared rights. */
 export interface FunctionRights {
   /** Whether the running function declares the right. */
   readonly holds: (right: Right) => boolean;
-  /** Sends the requests of AWS clients that the running function may make. */
-  readonly requestHandler: SQSClient['config']['requestHandler'];
+  /** @throws where the running function may not request this of the bus or of the queue */
+  readonly check: (action: string, queueUrl?: string) => void;
 }
 
 let host: HostEnvironment = { env: process.env, now: Date.now };
@@ -84,43 +87,32 @@ const perInstance = <T>(build: () => T): (() => T) => builtFor(() => host.instan
 const now: Now = () => host.now();
 const settings = perHost(() => parseSettings(host.env));
 
-/** The SDK's settings from the host's environment, where it names an endpoint. */
-const clientConfig = (endpointVariable: string) => {
-  const { AWS_REGION, AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY } = host.env;
-  const endpoint = host.env[endpointVariable];
-  if (endpoint === undefined) return {};
-  return {
-    endpoint,
-    ...(host.rights && { requestHandler: host.rights.requestHandler }),
-    region: AWS_REGION ?? 'us-east-1',
-    credentials: { accessKeyId: AWS_ACCESS_KEY_ID ?? 'local', secretAccessKey: AWS_SECRET_ACCESS_KEY ?? 'local' },
-  };
-};
-
 const holds = (right: Right): boolean => host.rights?.holds(right) ?? true;
 
 const log = perHost(() =>
-  jsonLog({ level: host.env['LOG_LEVEL'] === 'silent' ? 'SILENT' : 'INFO', stage: settings().STAGE }),
+  jsonLog({
+    level: host.env['LOG_LEVEL'] === 'silent' ? 'SILENT' : 'INFO',
+    stage: settings().STAGE,
+    // Lambda sets it for each request.
+    trace: () => host.env['_X_AMZN_TRACE_ID'],
+  }),
 );
-const table = perHost(() => openTable(host.connection ?? connectSdk(), now));
-const connectSdk = (): Connection =>
-  connectDynamo(clientConfig('AWS_ENDPOINT_URL_DYNAMODB'), settings().TABLE_NAME, now);
-const bus = perHost(() =>
-  openBus(new EventBridgeClient(clientConfig('AWS_ENDPOINT_URL_EVENTBRIDGE')), settings().EVENT_BUS_NAME, now),
-);
-const queues = perHost(() => openQueues(new SQSClient(clientConfig('AWS_ENDPOINT_URL_SQS')), settings().queueUrls));
+const table = perHost(() => openTable(host.connection ?? connectTable(), now));
+const connectTable = (): Connection => connectDynamo(openDynamo(host.env), settings().TABLE_NAME, now);
+const site = () => ({ env: host.env, check: host.rights?.check, send: host.send });
+const bus = perHost(() => openBus(openPutEvents(site()), settings().EVENT_BUS_NAME, now));
+const queues = perHost(() => openQueues(openQueueOperations(site()), settings().queueUrls));
 
 const newId = (kind: IdKind): string => idFromBytes(kind, randomBytes(12));
 
 const SECRET_CACHE_MS = 5 * MINUTE;
 const secrets = perInstance(() => {
-  const manager = new SecretsManagerClient({});
+  const readSecret = openReadSecret(host.env);
   const cache = new Map<string, { readonly text: string; readonly until: number }>();
   return async (arn: string, keptMs = SECRET_CACHE_MS): Promise<string> => {
     const known = cache.get(arn);
     if (known && known.until > now()) return known.text;
-    const { SecretString } = await manager.send(new GetSecretValueCommand({ SecretId: arn }));
-    const text = SecretString ?? '';
+    const text = await readSecret(arn);
     cache.set(arn, { text, until: now() + keptMs });
     return text;
   };
@@ -168,7 +160,7 @@ const providersWith = (onCall?: (slot: ProviderSlot) => void) => {
     slots: settings().slots,
     withSecrets,
     timeoutMs: settings().PROVIDER_TIMEOUT_MS,
-    fetch: (input, init) => fetch(input, init),
+    fetch: fetchOverHttp,
     log: log(),
     ...(onCall && { onCall }),
   });

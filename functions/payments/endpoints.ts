@@ -69,7 +69,6 @@ const create = {
   params: none,
   query: none,
   body: createIntentBody,
-  response: createdPaymentSchema,
   status: 201,
   form: 'bare',
   errors: CREATE_ERRORS,
@@ -84,6 +83,7 @@ export const createIntentEndpoint = endpoint({
   ...create,
   id: 'payments.create-intent',
   path: '/payments/intents',
+  response: createdPaymentSchema,
   summary: 'Create a payment intent',
   description: `Creates a payment and its intent at the provider. No money moves yet: the payer confirms the payment in the browser with
     the \`client_secret\`, or your server confirms it with \`POST /payments/confirm/{id}\`.
@@ -99,6 +99,7 @@ export const createPaymentEndpoint = endpoint({
   ...create,
   id: 'payments.create',
   path: '/payments',
+  response: createdPaymentSchema,
   summary: 'Create a payment',
   description: `Does the same as \`POST /payments/intents\`, under the path that some callers expect.`,
 });

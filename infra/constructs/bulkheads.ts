@@ -10,7 +10,7 @@ type Reservation = number | undefined;
 
 /** A schedule starts one run at a time; the second instance is for a run that overlaps the next. */
 const SCHEDULE = 2;
-/** A stream has one reader per shard: on-demand tables begin with about four, and split under load. */
+/** A stream has up to four readers per shard (`batchesAtOnce`), and an on-demand table begins with about four shards. */
 const STREAM = 20;
 
 export const reservedForEndpoint = (

@@ -22,7 +22,7 @@ export interface StreamConsumerProps {
   readonly failures: Bucket;
 }
 
-/** A function that reads the table's stream in order; what fails ten times is kept in a bucket, with an alarm. */
+/** A function that reads the table's stream, the changes of each item in order; what fails ten times is kept in a bucket, with an alarm. */
 export class StreamConsumer extends Construct {
   readonly trigger: StreamTrigger;
   /** The maximum delay behind the stream. */
@@ -55,6 +55,7 @@ export class StreamConsumer extends Construct {
       eventSourceArn: streamArn,
       startingPosition: StartingPosition.TRIM_HORIZON,
       batchSize: trigger.batchSize,
+      parallelizationFactor: trigger.batchesAtOnce,
       bisectBatchOnError: true,
       retryAttempts: TRIES,
       reportBatchItemFailures: true,

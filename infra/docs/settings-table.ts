@@ -123,7 +123,7 @@ const wordOf = (schema: z.ZodType): string => {
 
 const LOCAL = functionEnvironment(
   {},
-  { baseUrl: 'http://127.0.0.1:3000', basePath: '', dynamoEndpoint: '', queues: [] },
+  { baseUrl: 'http://127.0.0.1:3000', basePath: '', dynamoEndpoint: '', queues: [], awsClient: 'thin' },
 );
 
 const locally = (name: string): string | undefined => {

@@ -1,32 +1,14 @@
-import { readFile } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
-import type { Plugin } from 'esbuild';
 import ts from 'typescript';
 
-/**
- * Bundles leave out the text that only the API document shows: the calls `.describe(…)`, `.meta({…})` and
- * `.register(z.globalRegistry, {…})` of schemas, and the text of endpoint declarations. So a description costs neither
- * bytes nor time at a function's start. The document itself is made before the bundles (`document-made.ts`).
- */
-export const descriptionsOut: Plugin = {
-  name: 'descriptions-out',
-  setup: ({ onLoad, initialOptions }) => {
-    const root = resolve(initialOptions.absWorkingDir ?? '.');
-    const folders = [join(root, 'shared'), join(root, 'functions')];
-    onLoad({ filter: /\.ts$/ }, async ({ path }) => {
-      if (!folders.some((folder) => path.startsWith(folder))) return undefined;
-      const source = await readFile(path, 'utf8');
-      return MAY_DESCRIBE.test(source) ? { contents: withoutDescriptions(source), loader: 'ts' } : undefined;
-    });
-  },
-};
-
-const MAY_DESCRIBE = /\.(?:describe|meta|register)\(|\bendpoint\(/;
-
 /** Properties of an endpoint's declaration that only the document and the tools of the developer read. */
-const TEXTS: ReadonlySet<string> = new Set(['summary', 'description', 'accepted', 'meta', 'beside']);
+const DOCUMENTED: ReadonlySet<string> = new Set(['summary', 'description', 'accepted', 'meta', 'beside', 'response']);
 
-/** The source without descriptions. Every line keeps its number, so that source maps stay true. */
+/**
+ * The source without what only the API document shows: the calls `.describe(…)`, `.meta({…})` and
+ * `.register(z.globalRegistry, {…})` of schemas, and the texts and responses of endpoint declarations. So they cost neither
+ * bytes nor time at a function's start. The document itself is made before the bundles (`document-made.ts`). Every line
+ * keeps its number, so that source maps stay true.
+ */
 export const withoutDescriptions = (source: string): string => {
   const cuts: Cut[] = [];
   const file = ts.createSourceFile('source.ts', source, ts.ScriptTarget.Latest, true);
@@ -36,7 +18,7 @@ export const withoutDescriptions = (source: string): string => {
       visit(node.expression.expression);
       return;
     }
-    if (isText(node)) {
+    if (isDocumented(node)) {
       const [comma = ''] = /^\s*,/.exec(source.slice(node.getEnd())) ?? [];
       cuts.push({ from: node.getStart(), to: node.getEnd() + comma.length });
       return;
@@ -70,10 +52,10 @@ const isDescription = (node: ts.Node): node is MethodCall => {
   }
 };
 
-/** A text of the object that `endpoint(…)` is called with. */
-const isText = (node: ts.Node): boolean =>
+/** A property of the object that `endpoint(…)` is called with. */
+const isDocumented = (node: ts.Node): boolean =>
   ts.isPropertyAssignment(node) &&
-  TEXTS.has(node.name.getText()) &&
+  DOCUMENTED.has(node.name.getText()) &&
   ts.isCallExpression(node.parent.parent) &&
   node.parent.parent.arguments[0] === node.parent &&
   node.parent.parent.expression.getText() === 'endpoint';

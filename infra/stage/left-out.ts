@@ -9,7 +9,15 @@ import type { Plugin } from 'esbuild';
 export const leftOut: Plugin = {
   name: 'left-out',
   setup: (build) => {
-    const trims = [credentialChain, eventStreams, endpointCache, xmlWriter, unusedResources, unusedPackages];
+    const trims = [
+      credentialChain,
+      eventStreams,
+      endpointCache,
+      xmlWriter,
+      jsonSchemas,
+      unusedResources,
+      unusedPackages,
+    ];
     for (const trim of trims) trim.setup(build);
   },
 };
@@ -60,6 +68,24 @@ const xmlWriter: Plugin = {
   },
 };
 
+/** The API document is made before the bundles, so that no function writes a JSON schema of its own schemas. */
+const jsonSchemas: Plugin = {
+  name: 'json-schemas',
+  setup: ({ onLoad }) => {
+    onLoad({ filter: /zod[/\\]v4[/\\]core[/\\](?:to-json-schema|json-schema-processors)\.js$/ }, async ({ path }) => {
+      const source = await readFile(path, 'utf8');
+      const names = [...source.matchAll(/^export (?:const|function) (\w+)/gm)].map(([, name]) => name);
+      return {
+        contents: [
+          `const leftOut = () => { throw new Error('JSON schemas are left out of the bundle'); };`,
+          'const methodLeftOut = () => leftOut;',
+          `export { ${names.map((name) => `${name?.startsWith('create') ? 'methodLeftOut' : 'leftOut'} as ${name}`).join(', ')} };`,
+        ].join('\n'),
+      };
+    });
+  },
+};
+
 /**
  * Stripe's SDK has a class a resource; those that the adapter never names keep their class without its methods. What it
  * names is read off its own source, so that nothing has to be remembered.
@@ -97,10 +123,13 @@ const resourcesNamed = async (): Promise<ReadonlySet<string>> => {
 const unusedPackages: Plugin = {
   name: 'unused-packages',
   setup: (build) => {
-    build.onResolve({ filter: /^(ipaddr\.js|standardwebhooks)$/ }, async ({ path, resolveDir, kind, pluginData }) => {
-      if (pluginData === unusedPackages) return undefined;
-      const resolved = await build.resolve(path, { resolveDir, kind, pluginData: unusedPackages });
-      return { ...resolved, sideEffects: false };
-    });
+    build.onResolve(
+      { filter: /^(ipaddr\.js|standardwebhooks|@aws-sdk\/lib-dynamodb)$/ },
+      async ({ path, resolveDir, kind, pluginData }) => {
+        if (pluginData === unusedPackages) return undefined;
+        const resolved = await build.resolve(path, { resolveDir, kind, pluginData: unusedPackages });
+        return { ...resolved, sideEffects: false };
+      },
+    );
   },
 };

@@ -159,6 +159,11 @@ export const deploymentSchema = z.object({
   FUNCTION_URLS: onOrOff('on').describe(
     'off: providers reach the webhook routes of the API only, the functions have no URLs of their own',
   ),
+  AWS_CLIENT: z
+    .enum(['thin', 'sdk', ''], 'thin or sdk is wanted')
+    .default('')
+    .transform((value) => value || 'thin')
+    .describe('the client by which the functions call AWS: thin, or the AWS SDK; `npm run build` reads it too'),
   DEPLOY: z
     .enum(['all-at-once', 'canary', ''], 'all-at-once or canary is wanted')
     .default('')
@@ -209,6 +214,13 @@ export const readDeploymentSettings = (given: Environment = operatorEnvironment(
     webhookVariables,
     secretsLeftOut: SECRET_SETTINGS.filter((name) => given[name]),
   };
+};
+
+/** The client that the bundles of the functions hold. @throws SettingsError */
+export const bundledAwsClient = (given: Environment = operatorEnvironment()): 'thin' | 'sdk' => {
+  const parsed = deploymentSchema.shape.AWS_CLIENT.safeParse(given['AWS_CLIENT']);
+  if (!parsed.success) throw new SettingsError(parsed.error.issues.map(({ message }) => `AWS_CLIENT: ${message}`));
+  return parsed.data;
 };
 
 const bulkheadsOf = (given: z.infer<typeof deploymentSchema>): Bulkheads | undefined =>

@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache';
+import QuickLRU from 'quick-lru';
 import { MINUTE, type Now } from '../core/time.ts';
 import { type Key, memberKey, organizationKey } from '../table/keys.ts';
 import type { Item, Table } from '../table/table.ts';
@@ -35,7 +35,10 @@ export const standingOf = (
 export type Standings = ReturnType<typeof standings>;
 
 export const standings = (deps: { readonly table: Table; readonly now: Now; readonly epoch: CacheEpoch }) => {
-  const cache = new LRUCache<string, { readonly standing: Standing; readonly until: number }>({ max: CACHE_ENTRIES });
+  // The library keeps up to twice its size.
+  const cache = new QuickLRU<string, { readonly standing: Standing; readonly until: number }>({
+    maxSize: CACHE_ENTRIES / 2,
+  });
   let epoch = '';
 
   /** For reads only. */

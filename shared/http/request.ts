@@ -1,5 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import ipaddr from 'ipaddr.js';
+import { isIP, isIPv6 } from 'node:net';
 import type { Caller } from '../access/caller.ts';
 import type { Role } from '../access/permissions.ts';
 import type { RecordKind } from '../access/record-kind.ts';
@@ -68,12 +68,31 @@ export interface FileContent {
  * request from another address in it. An IPv4 address written as IPv6 counts as the IPv4 address.
  */
 export const networkOf = (address: string): string => {
-  if (!ipaddr.isValid(address)) return address;
-  const parsed = ipaddr.process(address);
-  if (!('parts' in parsed)) return parsed.toString();
-  const prefix = parsed.parts.slice(0, 4).map((part) => part.toString(16));
+  if (!isIPv6(address)) return address;
+  const [text = ''] = address.split('%');
+  const groups = groupsOf(text);
+  const isIPv4 = groups.slice(0, 5).every((group) => group === 0) && groups[5] === 0xff_ff;
+  if (isIPv4) return groups.slice(6).flatMap(bytesOf).join('.');
+  const prefix = groups.slice(0, 4).map((group) => group.toString(16));
   return `${prefix.join(':')}::/64`;
 };
+
+const GROUPS = 8;
+
+/** The eight groups of 16 bits of an IPv6 address. */
+const groupsOf = (address: string): readonly number[] => {
+  const [head = [], tail = []] = address.split('::').map((part) => part.split(':').filter(Boolean).flatMap(groupsIn));
+  return [...head, ...Array<number>(GROUPS - head.length - tail.length).fill(0), ...tail];
+};
+
+/** One group in hex; two groups for the IPv4 address that may end an IPv6 address. */
+const groupsIn = (text: string): readonly number[] => {
+  if (!text.includes('.')) return [Number.parseInt(text, 16)];
+  const [a = 0, b = 0, c = 0, d = 0] = text.split('.').map(Number);
+  return [a * 256 + b, c * 256 + d];
+};
+
+const bytesOf = (group: number): readonly number[] => [Math.floor(group / 256), group % 256];
 
 /** A proxy before the API that sends the client's address in a header and proves itself by a secret. */
 export interface TrustedEdge {
@@ -99,7 +118,7 @@ export const clientAddress = ({ sourceIp, headers }: Arrival, edge: TrustedEdge 
   if (!edge || !isFromEdge(edge, headers[EDGE_SECRET])) return sourceIp;
   const named = headers[edge.header]?.trim() ?? '';
   const address = edge.header === WITH_PORT ? named.replace(/:\d+$/, '') : named;
-  return ipaddr.isValid(address) ? address : sourceIp;
+  return isIP(address) !== 0 ? address : sourceIp;
 };
 
 /** Compares hashes of equal length in constant time, and all of them. */

@@ -1,9 +1,8 @@
-import { JwtVerifier } from 'aws-jwt-verify';
-import { FetchError, JwtBaseError, JwtExpiredError } from 'aws-jwt-verify/error';
-import { SimpleJwksCache } from 'aws-jwt-verify/jwk';
 import * as z from 'zod';
-import { DomainError } from '../core/errors.ts';
+import { assertNever, DomainError } from '../core/errors.ts';
 import { instant, type Now, SECOND } from '../core/time.ts';
+import { type FetchInit, fetchOverHttp } from '../network/fetch.ts';
+import type { VerifiedBearer } from './bearer-token.ts';
 
 /**
  * The client of the identity service: users by session, token, e-mail or id. An outage is a 503; a caller never becomes
@@ -67,9 +66,9 @@ const unavailable = (cause: unknown): DomainError => new DomainError('IDENTITY_U
 
 export const identityClient = (options: IdentityOptions) => {
   /** @throws DomainError IDENTITY_UNAVAILABLE on an outage, a time-out, or a malformed response. */
-  const ask = async <T>(path: string, schema: z.ZodType<T>, init: RequestInit = {}): Promise<T | undefined> => {
+  const ask = async <T>(path: string, schema: z.ZodType<T>, init: FetchInit = {}): Promise<T | undefined> => {
     try {
-      const response = await fetch(`${options.url}${path}`, {
+      const response = await fetchOverHttp(`${options.url}${path}`, {
         ...init,
         signal: AbortSignal.timeout(options.timeoutMs),
       });
@@ -96,21 +95,26 @@ export const identityClient = (options: IdentityOptions) => {
     };
   };
 
-  const verifier = tokenVerifier(options);
+  const verify = bearerVerifier(options);
 
   /** The session of a JWT; undefined where its signature or claims are invalid. */
   const sessionOfToken = async (token: string): Promise<IdentitySession | undefined> => {
-    if (!verifier) return undefined;
-    try {
-      const claims = claimsSchema.safeParse(await verifier.verify(token));
-      if (!claims.success) return undefined;
-      const { sub, email, organization_id, is_admin, exp } = claims.data;
-      return { userId: sub, email, organizationId: organization_id, isAdmin: is_admin, expiresAt: exp * SECOND };
-    } catch (error) {
-      if (error instanceof FetchError) throw unavailable(error);
-      if (error instanceof JwtExpiredError) throw new DomainError('SESSION_EXPIRED');
-      if (error instanceof JwtBaseError) return undefined;
-      throw error;
+    const verified = await verify(token);
+    switch (verified.kind) {
+      case 'valid': {
+        const claims = claimsSchema.safeParse(verified.claims);
+        if (!claims.success) return undefined;
+        const { sub, email, organization_id, is_admin, exp } = claims.data;
+        return { userId: sub, email, organizationId: organization_id, isAdmin: is_admin, expiresAt: exp * SECOND };
+      }
+      case 'invalid':
+        return undefined;
+      case 'expired':
+        throw new DomainError('SESSION_EXPIRED');
+      case 'unavailable':
+        throw unavailable(verified.cause);
+      default:
+        return assertNever(verified);
     }
   };
 
@@ -130,22 +134,16 @@ export const identityClient = (options: IdentityOptions) => {
   return { session, sessionOfToken, userByEmail, users };
 };
 
-const tokenVerifier = ({ jwksUri, issuer, audience, timeoutMs }: IdentityOptions) => {
-  if (jwksUri === '') return undefined;
-  const fetcher = {
-    fetch: async (uri: string): Promise<ArrayBuffer> => {
-      try {
-        const response = await fetch(uri, { signal: AbortSignal.timeout(timeoutMs) });
-        if (!response.ok) throw new Error(`status ${response.status}`);
-        return await response.arrayBuffer();
-      } catch (error) {
-        throw new FetchError(uri, error);
-      }
-    },
+const bearerVerifier = ({ jwksUri, issuer, audience, timeoutMs }: IdentityOptions) => {
+  const read = async (uri: string): Promise<ArrayBuffer> => {
+    const response = await fetchOverHttp(uri, { signal: AbortSignal.timeout(timeoutMs) });
+    if (!response.ok) throw new Error(`status ${response.status}`);
+    return response.arrayBuffer();
   };
-  // The caller checks `exp` by the host's clock; the library checks it by the machine's clock as well.
-  return JwtVerifier.create(
-    { issuer: issuer || null, audience: audience || null, jwksUri },
-    { jwksCache: new SimpleJwksCache({ fetcher }) },
-  );
+  let verify: ((token: string) => Promise<VerifiedBearer>) | undefined;
+  return async (token: string): Promise<VerifiedBearer> => {
+    if (jwksUri === '') return { kind: 'invalid' };
+    verify ??= (await import('./bearer-token.ts')).openBearerTokens({ jwksUri, issuer, audience, read });
+    return verify(token);
+  };
 };

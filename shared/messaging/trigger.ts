@@ -14,13 +14,18 @@ interface TriggerBase {
   readonly impact: string;
 }
 
-/** Reads the table's stream (INSERT and MODIFY of items with one of these sort keys), in order, ten tries. */
+/**
+ * Reads the table's stream (INSERT and MODIFY of items with one of these sort keys), ten tries. The changes of one item come
+ * in order; those of different items may not.
+ */
 export interface StreamTrigger extends TriggerBase {
   readonly kind: 'stream';
   readonly sortKeys: readonly string[];
   /** The sort keys of items whose removal it reads, too, be it by expiry. */
   readonly removalsOf?: readonly string[];
   readonly batchSize: number;
+  /** Batches of one stream shard that run at once, 1 to 10; each item is in one of them only. */
+  readonly batchesAtOnce: number;
 }
 
 type BusValues = readonly (string | { readonly prefix: string })[];

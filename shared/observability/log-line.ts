@@ -41,6 +41,7 @@ export type LogMessage =
   | 'webhook dispatched'
   | 'webhook delivered'
   | 'webhook dropped'
+  | 'webhook log deferred'
   | 'payment anomaly'
   | 'money back not read'
   | 'refund anomaly'

@@ -1,4 +1,3 @@
-import { Logger } from '@aws-lambda-powertools/logger';
 import type { LogFields, LogMessage } from './log-line.ts';
 import { metricsOf } from './metrics.ts';
 
@@ -11,23 +10,44 @@ export interface Log {
 export interface LogOptions {
   readonly level: 'INFO' | 'ERROR' | 'SILENT';
   readonly stage: string;
+  /** The trace header of the running request, where the host has one. */
+  readonly trace?: () => string | undefined;
 }
 
 /**
- * JSON lines on standard output, which CloudWatch collects. The local host has no CloudWatch: its lines carry no
- * metrics.
+ * JSON lines, which CloudWatch collects: information on standard output, the others on the error output. The local host has
+ * no CloudWatch: its lines carry no metrics. Written without a library: every function loads this file, and its start is
+ * short only as long as it loads little.
  */
-export const jsonLog = ({ level, stage }: LogOptions): Log => {
-  const logger = new Logger({ serviceName: 'payments', logLevel: level });
-  const line = (message: LogMessage, fields: LogFields) => ({
-    ...fields,
-    ...(stage !== 'local' && metricsOf({ stage, message, fields, at: Date.now() })),
-  });
+export const jsonLog = ({ level, stage, trace }: LogOptions): Log => {
+  const write =
+    (lineLevel: keyof typeof OUTPUTS, isWritten: boolean) =>
+    (message: LogMessage, fields: LogFields): void => {
+      if (!isWritten) return;
+      const at = Date.now();
+      const line = {
+        level: lineLevel,
+        message,
+        timestamp: new Date(at).toISOString(),
+        service: 'payments',
+        ...traceOf(trace?.()),
+        ...fields,
+        ...(stage !== 'local' && metricsOf({ stage, message, fields, at })),
+      };
+      process[OUTPUTS[lineLevel]].write(`${JSON.stringify(line)}\n`);
+    };
   return {
-    info: (message, fields) => logger.info(message, line(message, fields)),
-    warn: (message, fields) => logger.warn(message, line(message, fields)),
-    error: (message, fields) => logger.error(message, line(message, fields)),
+    info: write('INFO', level === 'INFO'),
+    warn: write('WARN', level === 'INFO'),
+    error: write('ERROR', level !== 'SILENT'),
   };
+};
+
+const OUTPUTS = { INFO: 'stdout', WARN: 'stderr', ERROR: 'stderr' } as const;
+
+const traceOf = (header: string | undefined) => {
+  const [, root] = /Root=([^;]+)/.exec(header ?? '') ?? [];
+  return root !== undefined && { xray_trace_id: root };
 };
 
 /** Name and stack of a bug, for the log only. The message is left out, because it may contain personal data. */

@@ -143,8 +143,11 @@ export const sumRange = (from: string, to: string): { readonly from: string; rea
   to: `${to}#~`,
 });
 const ALL_SHARDS = 8;
-/** The sums of all payments are spread over shards by payment, so that no item takes every write. */
-export const allScope = (paymentId: string): string => `ALL#${shardOf(paymentId, ALL_SHARDS)}#PAY`;
+/**
+ * The sums of all payments are spread over shards, so that no item takes every write. Projections that run at once choose
+ * different shards: two transactions on one item would conflict.
+ */
+export const allScope = (spread: string): string => `ALL#${shardOf(spread, ALL_SHARDS)}#PAY`;
 export const allScopes: readonly string[] = Array.from({ length: ALL_SHARDS }, (_, shard) => `ALL#${shard}#PAY`);
 export const idempotencyKey = (scope: string): Key => ({ pk: `IDEM#${scope}`, sk: 'IDEM' });
 export const rateKey = (name: string, subject: string, window: number): Key => ({

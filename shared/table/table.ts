@@ -1,4 +1,3 @@
-import type { DynamoDBClientConfig } from '@aws-sdk/client-dynamodb';
 import { epochSeconds, type Now } from '../core/time.ts';
 import type {
   Connection,
@@ -13,11 +12,8 @@ import type {
   TransactionStep,
   Written,
 } from './connection.ts';
-import { openDynamo } from './dynamo.ts';
 import type { Changes, Clause } from './expression.ts';
 import type { Key } from './keys.ts';
-import { getBatch, getItem, queryPage, scanPage } from './reads.ts';
-import { deleteItem, putItem, transact, updateItem } from './writes.ts';
 
 export type { Item, Page, TransactionStep, Written } from './connection.ts';
 
@@ -25,21 +21,6 @@ export type IndexQuery = PartitionQuery & { readonly index: IndexName };
 
 /** The only access to the table. Clauses guard every write; every read leaves out expired items. */
 export type Table = ReturnType<typeof openTable>;
-
-/** A table of DynamoDB by the AWS SDK. */
-export const connectDynamo = (config: DynamoDBClientConfig, tableName: string, now: Now): Connection => {
-  const dynamo = openDynamo(config, tableName, now);
-  return {
-    getItem: (key, consistent) => getItem(dynamo, key, consistent),
-    getBatch: (keys, consistent) => getBatch(dynamo, keys, consistent),
-    putItem: (item, clauses) => putItem(dynamo, item, clauses),
-    updateItem: (update) => updateItem(dynamo, update),
-    deleteItem: (key, clauses) => deleteItem(dynamo, key, clauses),
-    transact: (steps) => transact(dynamo, steps),
-    query: (query) => queryPage(dynamo, query),
-    scan: (slice) => scanPage(dynamo, slice),
-  };
-};
 
 const BATCH_GET_LIMIT = 100;
 const nameOf = (key: { pk?: unknown; sk?: unknown }): string => `${key.pk}\n${key.sk}`;
@@ -62,10 +43,11 @@ export const openTable = (connection: Connection, now: Now) => {
   const getMany = async (keys: readonly Key[], { consistent = false }: Consistency = {}) => {
     const found = new Map<string, Item>();
     const unique = [...new Map(keys.map((key) => [nameOf(key), { pk: key.pk, sk: key.sk }])).values()];
+    const batches: Promise<readonly Item[]>[] = [];
     for (let start = 0; start < unique.length; start += BATCH_GET_LIMIT) {
-      const batch = await connection.getBatch(unique.slice(start, start + BATCH_GET_LIMIT), consistent);
-      for (const item of batch) found.set(nameOf(item), item);
+      batches.push(connection.getBatch(unique.slice(start, start + BATCH_GET_LIMIT), consistent));
     }
+    for (const item of (await Promise.all(batches)).flat()) found.set(nameOf(item), item);
     return keys.map((key) => unlessExpired(found.get(nameOf(key))));
   };
 
@@ -90,7 +72,7 @@ export const openTable = (connection: Connection, now: Now) => {
   return {
     get: async (key: Key, { consistent = true }: Consistency = {}): Promise<Item | undefined> =>
       unlessExpired(await connection.getItem(key, consistent)),
-    /** Reads all keys, a hundred per request. @returns the items in the order of the keys; undefined for an absent item. */
+    /** Reads all keys, a hundred per request, the requests side by side. @returns the items in the order of the keys; undefined for an absent item. */
     getMany: (keys: readonly Key[], options?: Consistency): Promise<readonly (Item | undefined)[]> =>
       getMany(keys, options),
     put: (item: Item, clauses: readonly Clause[] = []): Promise<Written> => guarded(connection.putItem(item, clauses)),

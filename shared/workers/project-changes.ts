@@ -2,12 +2,13 @@ import type { DynamoDBRecord } from 'aws-lambda';
 import type { Log } from '../observability/logger.ts';
 import { repairAliases } from '../payments/record/aliases.ts';
 import { type Payment, paymentOf } from '../payments/record/payment.ts';
-import { paymentProjection } from '../payments/record/projection.ts';
+import { projectionOf } from '../payments/record/projection.ts';
 import { writePaymentEntries } from '../queries/payment-entry.ts';
 import { removeHistoryOf, subscriptionEntry } from '../subscriptions/record/projection.ts';
 import { subscriptionOf } from '../subscriptions/record/subscription.ts';
 import { changeOf, type ItemChange, removedItem } from '../table/images.ts';
 import type { Table } from '../table/table.ts';
+import { writeProjections } from './write-projections.ts';
 
 export interface ProjectDeps {
   readonly table: Table;
@@ -15,58 +16,83 @@ export interface ProjectDeps {
 }
 
 /**
- * Writes the history and the counters that lists need, in one transaction per change of a payment; a repeated change counts
- * once. Then writes the entries of the changed payments in the list of all payments, once per batch and payment. A change of
- * a subscription has only a history entry: one write. Aliases of a payment that its function has not written are written here.
+ * Writes the history and the counters that lists need, the changes of payments of a batch in as few transactions as hold
+ * them; a repeated change counts once. Then writes the entries of the changed payments in the list of all payments, once
+ * per batch and payment. A change of a subscription has only a history entry: one write. Aliases of a payment that its
+ * function has not written are written here.
+ *
+ * The changes of one record come in order; those of different records may come in any order, and several batches at once.
  */
 export const projectChanges = async (
   deps: ProjectDeps,
   records: readonly DynamoDBRecord[],
 ): Promise<string | undefined> => {
-  const payments: Payment[] = [];
-  const changes = records.map(changeOf);
-  await repairPaymentAliases(deps, changes);
-  let count = 0;
-  for (const [index, record] of records.entries()) {
-    const change = changes[index];
-    const payment = change && (await projectPayment(deps, change));
-    if (payment) payments.push(payment);
-    if (payment || (change && (await projectSubscription(deps, change)))) count += 1;
-    await forgetRemoved(deps, record);
-  }
+  const ofPayments = records.filter(isAbout('PAY'));
+  await repairPaymentAliases(deps, ofPayments);
+  const payments = await projectPayments(deps, ofPayments);
+  const subscriptions = await projectSubscriptions(deps, records.filter(isAbout('SUB')));
   await writePaymentEntries(deps.table, payments);
-  deps.log.info('changes projected', { count });
+  deps.log.info('changes projected', { count: payments.length + subscriptions });
   return undefined;
 };
 
 /** First of all: sync and some events find a payment by its alias only. */
 const repairPaymentAliases = async (
   { table, log }: ProjectDeps,
-  changes: readonly (ItemChange | undefined)[],
+  records: readonly DynamoDBRecord[],
 ): Promise<void> => {
-  const ofPayments = changes.flatMap((change) =>
-    change?.after['sk'] === 'PAY'
-      ? [{ before: change.before && paymentOf(change.before), after: paymentOf(change.after) }]
-      : [],
+  const changes = records.map(changeOf).filter((change) => change !== undefined);
+  const count = await repairAliases(
+    table,
+    changes.map(({ before, after }) => ({ before: before && paymentOf(before), after: paymentOf(after) })),
   );
-  const count = await repairAliases(table, ofPayments);
   if (count > 0) log.warn('missing aliases written', { count });
 };
 
-/** @returns the payment, if readers see the change. */
-const projectPayment = async ({ table }: ProjectDeps, { before, after }: ItemChange): Promise<Payment | undefined> => {
-  if (after['sk'] !== 'PAY') return undefined;
-  const payment = paymentOf(after);
-  const steps = paymentProjection(before && paymentOf(before), payment);
-  if (steps.length === 0) return undefined;
-  // A failed condition means that this version has been projected before.
-  await table.transact(steps);
-  return payment;
+const isAbout =
+  (sortKey: 'PAY' | 'SUB') =>
+  ({ dynamodb }: DynamoDBRecord): boolean =>
+    dynamodb?.Keys?.['sk']?.S === sortKey;
+
+/** @returns the changed payments, once per change that readers see. */
+const projectPayments = async (
+  { table }: ProjectDeps,
+  records: readonly DynamoDBRecord[],
+): Promise<readonly Payment[]> => {
+  const changes = records.map(changeOf).filter((change) => change !== undefined);
+  const spread = String(changes[0]?.after['pk']);
+  const projected = changes.flatMap(({ before, after }) => {
+    const payment = paymentOf(after);
+    const projection = projectionOf(before && paymentOf(before), payment, spread);
+    return projection ? [{ payment, projection }] : [];
+  });
+  await writeProjections(
+    table,
+    projected.map(({ projection }) => projection),
+  );
+  return projected.map(({ payment }) => payment);
+};
+
+/** The subscriptions of a batch side by side, the changes of each in order. @returns how many changes readers see. */
+const projectSubscriptions = async (deps: ProjectDeps, records: readonly DynamoDBRecord[]): Promise<number> => {
+  const byItem = Map.groupBy(records, ({ dynamodb }) => dynamodb?.Keys?.['pk']?.S);
+  const counts = await Promise.all(
+    [...byItem.values()].map(async (ofItem) => {
+      let count = 0;
+      for (const record of ofItem) {
+        const change = changeOf(record);
+        if (change && (await projectSubscription(deps, change))) count += 1;
+        await forgetRemoved(deps, record);
+      }
+      return count;
+    }),
+  );
+  return counts.reduce((sum, count) => sum + count, 0);
 };
 
 /** @returns true if readers see the change. */
 const projectSubscription = async ({ table }: ProjectDeps, { before, after }: ItemChange): Promise<boolean> => {
-  const subscription = after['sk'] === 'SUB' ? subscriptionOf(after) : undefined;
+  const subscription = subscriptionOf(after);
   const entry = subscription && subscriptionEntry(before && subscriptionOf(before), subscription);
   if (!entry) return false;
   await table.put(entry, [{ absent: true }]);
@@ -79,6 +105,6 @@ const projectSubscription = async ({ table }: ProjectDeps, { before, after }: It
  */
 const forgetRemoved = async ({ table }: ProjectDeps, record: DynamoDBRecord): Promise<void> => {
   const removed = removedItem(record);
-  const subscription = removed?.['sk'] === 'SUB' ? subscriptionOf(removed) : undefined;
+  const subscription = removed && subscriptionOf(removed);
   if (subscription) await removeHistoryOf(table, subscription);
 };

@@ -5,6 +5,7 @@ import { pathToFileURL } from 'node:url';
 import { CreateTableCommand } from '@aws-sdk/client-dynamodb';
 import * as z from 'zod';
 import { build } from '../../infra/build.ts';
+import { apiRequest } from './api-request.ts';
 import { startHostProcess } from './host-process.ts';
 import { inRounds, medianRatio, withSpread } from './median.ts';
 import { openClient } from './service.ts';
@@ -34,7 +35,7 @@ export const benchCpu = async (): Promise<boolean> => {
       create: await bundled(folder, 'payments.create-intent'),
     };
     const theirs = handWritten(host.env);
-    const create = requestOf('POST /payments/intents', { body: JSON.stringify(BODY) });
+    const create = apiRequest('POST /payments/intents', { body: BODY });
     const rows = [
       await compared('create intent', { ours: () => ours.create(create), theirs: () => theirs.create(create) }, 201),
       await compared('get', await readers(ours, theirs, create), 200),
@@ -56,20 +57,7 @@ const CALLS = 100;
 const BODY = { total_cents: 2500, currency: 'USD', description: 'Two tickets', metadata: { seat: '12', row: 'F' } };
 
 type Handler = (event: Request, context: object) => Promise<{ readonly statusCode: number; readonly body?: unknown }>;
-type Request = ReturnType<typeof requestOf>;
-
-const requestOf = (
-  routeKey: string,
-  rest: { readonly body?: string; readonly pathParameters?: Readonly<Record<string, string>> },
-) => {
-  const [method = '', rawPath = ''] = routeKey.split(' ');
-  return {
-    ...{ version: '2.0', routeKey, rawPath, rawQueryString: '', isBase64Encoded: false },
-    headers: { 'x-session-id': 'demo-owner', 'content-type': 'application/json' },
-    requestContext: { routeKey, requestId: 'bench', http: { method, path: rawPath, sourceIp: '127.0.0.1' } },
-    ...rest,
-  };
-};
+type Request = ReturnType<typeof apiRequest>;
 
 const entrySchema = z.object({ handler: z.custom<Handler>((value) => typeof value === 'function') });
 
@@ -108,7 +96,7 @@ const readers = async (
   const idOf = ({ body }: { readonly body?: unknown }): string =>
     z.object({ id: z.string() }).parse(JSON.parse(String(body))).id;
   const [ourId, theirId] = [idOf(await ours.create(create)), idOf(await theirs.create(create))];
-  const get = (id: string) => requestOf('GET /payments/{id}', { pathParameters: { id } });
+  const get = (id: string) => apiRequest('GET /payments/{id}', { pathParameters: { id } });
   const [askOurs, askTheirs] = [get(ourId), get(theirId)];
   return { ours: () => ours.get(askOurs), theirs: () => theirs.get(askTheirs) };
 };

@@ -9,6 +9,7 @@ import { benchLogGrowth } from './growth-logs.ts';
 import { benchSummaryGrowth } from './growth-summaries.ts';
 import { benchImports } from './imports.ts';
 import { benchMonth } from './month.ts';
+import { benchProjection } from './projection.ts';
 import { say } from './sheet.ts';
 import { benchVersus } from './versus/versus.ts';
 import { benchWebhooks } from './webhooks.ts';
@@ -28,6 +29,7 @@ const BENCHES: Readonly<Record<string, () => Promise<boolean>>> = {
     const all = await benchAllPaymentsGrowth();
     return (await benchSummaryGrowth()) && all && logs && lists;
   },
+  projection: benchProjection,
   versus: benchVersus,
   webhooks: benchWebhooks,
   month: benchMonth,

@@ -86,7 +86,7 @@ function* itemsOf(seeding: Seeding, shares: Share[]): Generator<Item> {
     const day = utcDay(payment.createdAt);
     const numbers = counts.get(day) ?? {};
     const name = `n_${payment.status}`;
-    shares.push(...sharesOf(payment));
+    shares.push(...sharesOf(payment, payment.id));
     counts.set(day, { ...numbers, [name]: (numbers[name] ?? 0) + 1 });
     yield paymentItem(payment, instantAfter(seeding));
   }

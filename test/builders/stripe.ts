@@ -54,7 +54,7 @@ export const stripeThatAnswers = (answer: Answer, env: Readonly<Record<string, s
       timeoutMs: 40,
       log,
       fetch: async (input, init) => {
-        const url = new URL(input instanceof Request ? input.url : input);
+        const url = new URL(input);
         const form = new URLSearchParams(String(init?.body ?? ''));
         calls.push({
           method: init?.method ?? 'GET',

@@ -504,6 +504,17 @@ describe('the stream', () => {
   });
 });
 
+test('the stream replayed to the projection changes no history, counter, sum or entry of any payment', async () => {
+  const { sendEvent } = await unconfirmed();
+  await sendEvent('payment_intent.succeeded');
+  const prefixes = ['PAY#', 'COUNT#', 'SUM#', 'ALLPAY#'];
+  const projected = async () => (await Promise.all(prefixes.map((prefix) => itemsOf(service, prefix)))).flat();
+  const items = await projected();
+  await service.host().replayStream('workers.project-changes');
+  await service.settle();
+  expect(await projected()).toEqual(items);
+});
+
 test('a payment of a second user is never touched by the events of the first', async () => {
   const [one, other] = [await unconfirmed(), await unconfirmed()];
   const user = await signIn(service);

@@ -23,7 +23,14 @@ export const QUEUE: QueueTrigger = {
   visibilitySeconds: 60,
   maxReceives: 3,
 };
-export const STREAM: StreamTrigger = { ...common, id: 'fake.stream', kind: 'stream', sortKeys: ['PAY'], batchSize: 10 };
+export const STREAM: StreamTrigger = {
+  ...common,
+  id: 'fake.stream',
+  kind: 'stream',
+  sortKeys: ['PAY'],
+  batchSize: 10,
+  batchesAtOnce: 1,
+};
 export const SWEEP: ScheduleTrigger = { ...common, id: 'workers.sweep-due', kind: 'schedule', everyMinutes: 1 };
 export const HOURLY: ScheduleTrigger = { ...common, id: 'fake.hourly', kind: 'schedule', everyMinutes: 60 };
 

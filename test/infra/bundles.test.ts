@@ -58,18 +58,31 @@ describe('the bundles', () => {
     expect(large.map(({ id, bytes }) => `${id}: ${bytes}`)).toEqual([]);
   });
 
-  it.each(all)('$id holds no client of a service without a declared right', ({ id, uses, consumes }) => {
+  it.each(all)('$id holds no client of a service without a declared right', async ({ id, uses, consumes }) => {
     const parts = partsOf(id);
     expect(parts).toContain('shared/core');
     for (const client of PROVIDER_CLIENTS) expect(parts).not.toContain(client);
     if (!callsProviders(uses)) expect(bundles.get(id)?.adapters.size).toBe(0);
-    if (!uses.includes('events:put')) expect(parts).not.toContain('@aws-sdk/client-eventbridge');
+    const code = await readFile(join(folder, id, 'index.mjs'), 'utf8');
+    const publishes = uses.includes('events:put');
     const sends = consumes || uses.some((right) => right.startsWith('queue:send:'));
-    if (!sends) expect(parts).not.toContain('@aws-sdk/client-sqs');
+    const held = ['PutEvents', 'SendMessageBatch'].filter((operation) => code.includes(operation));
+    expect(held).toEqual([...(publishes ? ['PutEvents'] : []), ...(sends ? ['SendMessageBatch'] : [])]);
   });
 
-  it('hold the one credential provider that Lambda has', () => {
-    const providers = partsOf('payments.get').filter((part) => part.startsWith('@aws-sdk/credential-provider-'));
+  it('hold nothing of the AWS SDK but the conversion of items', () => {
+    const held = entryIds
+      .flatMap(partsOf)
+      .filter((part) => part.startsWith('@aws-sdk/') || part.startsWith('@smithy/'));
+    expect([...new Set(held)]).toEqual(['@aws-sdk/util-dynamodb']);
+  });
+
+  it('hold the AWS SDK, with the one credential provider that Lambda has, where the operator sets it', async () => {
+    const [one] = (await build(join(folder, 'sdk'), 'sdk')).filter(({ id }) => id === 'payments.get');
+    const parts = [...(one?.parts.keys() ?? [])];
+    expect(parts).toContain('@aws-sdk/client-dynamodb');
+    expect(parts).not.toContain('shared/aws');
+    const providers = parts.filter((part) => part.startsWith('@aws-sdk/credential-provider-'));
     expect(providers).toEqual(['@aws-sdk/credential-provider-env']);
   });
 

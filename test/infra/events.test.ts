@@ -133,6 +133,7 @@ describe.each(streamTriggers)('the stream consumer $id', (trigger) => {
   it('splits a failing batch, tries ten times, and stores the failed batch in full', () => {
     expect(source.Properties).toMatchObject({
       BatchSize: trigger.batchSize,
+      ParallelizationFactor: trigger.batchesAtOnce,
       BisectBatchOnFunctionError: true,
       MaximumRetryAttempts: 10,
       FunctionResponseTypes: ['ReportBatchItemFailures'],

@@ -25,6 +25,11 @@ describe('a bundle without descriptions', () => {
     expect(withoutDescriptions(source)).toBe("endpoint({ id: 'a',  path: '/a',   status: 200 })");
   });
 
+  test('leaves out the schema of the answer', () => {
+    const source = "endpoint({ id: 'a', response: z.array(viewSchema), status: 200 })";
+    expect(withoutDescriptions(source)).toBe("endpoint({ id: 'a',  status: 200 })");
+  });
+
   test('leaves out a text that holds a described schema as a whole', () => {
     const source = "endpoint({ meta: z.object({ a: z.int().describe('A.') }).describe('B.'), status: 200 })";
     expect(withoutDescriptions(source)).toBe('endpoint({  status: 200 })');

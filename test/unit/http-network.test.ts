@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
+import ipaddr from 'ipaddr.js';
 import { expect, test } from 'vitest';
 import { clientAddress, networkOf, type TrustedEdge } from '../../shared/http/request.ts';
 
@@ -26,6 +27,26 @@ test('two IPv6 addresses are counted as one exactly if their first 64 bits are e
       const isSame = text(one) === text(other);
       expect(networkOf(text(one, host)) === networkOf(text(other, host))).toBe(isSame);
     }),
+  );
+});
+
+test('every address that a socket names is counted as a library for addresses reads it', () => {
+  const read = (address: string): string => {
+    const parsed = ipaddr.process(address);
+    if (!('parts' in parsed)) return parsed.toString();
+    return `${parsed.parts
+      .slice(0, 4)
+      .map((part) => part.toString(16))
+      .join(':')}::/64`;
+  };
+  // The library also reads the retired form ::192.0.2.1 as IPv4; no socket names it.
+  const address6 = fc.ipV6().filter((address) => !/^::\d+\./.test(address));
+  const mapped = fc.ipV4().map((address) => `::ffff:${address}`);
+  fc.assert(
+    fc.property(fc.oneof(fc.ipV4(), address6, mapped), (address) => {
+      expect(networkOf(address)).toBe(read(address));
+    }),
+    { numRuns: 1_000 },
   );
 });
 

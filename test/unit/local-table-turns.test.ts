@@ -1,12 +1,12 @@
 import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
-import { createTurns } from '../../infra/local/table/turns.ts';
+import { createTurns, type Sync } from '../../infra/local/table/turns.ts';
 
-const open = () => {
+const open = (sync?: Sync) => {
   const database = new DatabaseSync(':memory:');
   database.exec('CREATE TABLE note (text TEXT PRIMARY KEY)');
   const insert = database.prepare('INSERT INTO note VALUES (?)');
-  const turns = createTurns(database);
+  const turns = createTurns(database, sync);
   return {
     turns,
     note: (...texts: readonly string[]) =>
@@ -53,4 +53,55 @@ test('work that refuses its request before it writes leaves the others of its tu
   await expect(refused).rejects.toThrow('no');
   expect(await noted).toBe(1);
   expect(notes()).toEqual(['a']);
+});
+
+/** A disk whose syncs end when the test says so. */
+const openDisk = () => {
+  const syncs: { readonly done: () => void; readonly fail: (error: Error) => void }[] = [];
+  const sync: Sync = () => new Promise((done, fail) => syncs.push({ done, fail }));
+  const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
+  const isAnswered = async (answer: Promise<unknown>): Promise<boolean> => {
+    await turn();
+    return Promise.race([answer.then(() => true), turn().then(() => false)]);
+  };
+  return { sync, syncs, isAnswered };
+};
+
+test('a write is answered once it is on the disk, and a read once the writes before it are', async () => {
+  const { sync, syncs, isAnswered } = openDisk();
+  const { turns, note, notes } = open(sync);
+  const written = note('a');
+  expect(await isAnswered(written)).toBe(false);
+  const read = turns.run(notes);
+  expect(await isAnswered(read)).toBe(false);
+  const later = note('b');
+  expect(await isAnswered(later)).toBe(false);
+  const readLater = turns.run(notes);
+  expect(await isAnswered(readLater)).toBe(false);
+  expect(syncs).toHaveLength(1);
+  syncs[0]?.done();
+  expect(await Promise.all([written, read])).toEqual([1, ['a']]);
+  // The turns that were committed during a sync share the next one.
+  expect(await isAnswered(later)).toBe(false);
+  expect(syncs).toHaveLength(2);
+  syncs[1]?.done();
+  expect(await Promise.all([later, readLater])).toEqual([1, ['a', 'b']]);
+  await turns.synced();
+  expect(await turns.run(notes)).toEqual(['a', 'b']);
+  expect(syncs).toHaveLength(2);
+});
+
+test('after a sync that fails, no write is answered any more', async () => {
+  const { sync, syncs, isAnswered } = openDisk();
+  const { note } = open(sync);
+  const written = note('a');
+  written.catch(() => undefined);
+  await isAnswered(Promise.resolve());
+  syncs[0]?.fail(new Error('no space'));
+  await expect(written).rejects.toThrow('no space');
+  const later = note('b');
+  later.catch(() => undefined);
+  await isAnswered(Promise.resolve());
+  syncs[1]?.done();
+  await expect(later).rejects.toThrow('no space');
 });

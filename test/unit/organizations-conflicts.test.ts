@@ -2,12 +2,14 @@ import { TransactionCanceledException, TransactionConflictException } from '@aws
 import { DynamoDBDocumentClient, PutCommand, TransactWriteCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { mockClient } from 'aws-sdk-client-mock';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { connectDynamo, openTable } from '../../shared/table/table.ts';
+import { connectDynamo } from '../../shared/dynamodb/connect.ts';
+import { sdkOperations } from '../../shared/dynamodb/sdk-operations.ts';
+import { openTable } from '../../shared/table/table.ts';
 
 /** Memberships change in transactions, which may conflict; the engine of the flow tests produces no conflicts. */
 const documents = mockClient(DynamoDBDocumentClient);
 const table = openTable(
-  connectDynamo({ region: 'eu-central-1' }, 'payments', () => 0),
+  connectDynamo(sdkOperations({ region: 'eu-central-1' }), 'payments', () => 0),
   () => 0,
 );
 const KEY = { pk: 'ORG#1', sk: 'ORG' };

@@ -2,9 +2,9 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { DAY, iso } from '../../shared/core/time.ts';
 import { PAYMENT_STATUSES, type Payment } from '../../shared/payments/record/payment.ts';
-import { paymentProjection } from '../../shared/payments/record/projection.ts';
 import type { TransactionStep } from '../../shared/table/table.ts';
 import { NOON, payment } from '../builders/payment.ts';
+import { paymentProjection } from '../builders/projection.ts';
 
 const creating = (fields: Partial<Payment> = {}): Payment => ({
   ...payment(),

@@ -8,7 +8,6 @@ import {
   type Payment,
   type VisiblePayment,
 } from '../../shared/payments/record/payment.ts';
-import { paymentProjection } from '../../shared/payments/record/projection.ts';
 import { paymentItem } from '../../shared/payments/record/store.ts';
 import { advancePayment } from '../../shared/payments/record/versions.ts';
 import { ownerSummary, summaryOfAll, summaryQuery } from '../../shared/queries/payment-summary.ts';
@@ -16,6 +15,7 @@ import { type Owner, paymentKey } from '../../shared/table/keys.ts';
 import { apiRequest } from '../builders/api-request.ts';
 import { memoryTable } from '../builders/memory-table.ts';
 import { NOON, payment } from '../builders/payment.ts';
+import { paymentProjection } from '../builders/projection.ts';
 
 /** Four users, an organization and a guest; the guest has no summary. */
 const OWNERS: readonly Partial<Payment>[] = [

@@ -15,13 +15,15 @@ import {
 } from '@aws-sdk/lib-dynamodb';
 import { mockClient } from 'aws-sdk-client-mock';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
-import { connectDynamo, openTable } from '../../shared/table/table.ts';
+import { connectDynamo } from '../../shared/dynamodb/connect.ts';
+import { sdkOperations } from '../../shared/dynamodb/sdk-operations.ts';
+import { openTable } from '../../shared/table/table.ts';
 import { NOON } from '../builders/payment.ts';
 import { refusalIn } from '../builders/refusal.ts';
 
 const engine = mockClient(DynamoDBDocumentClient);
 const table = openTable(
-  connectDynamo({ region: 'us-east-1' }, 'records', () => NOON),
+  connectDynamo(sdkOperations({ region: 'us-east-1' }), 'records', () => NOON),
   () => NOON,
 );
 const said = { $metadata: {}, message: 'no' };

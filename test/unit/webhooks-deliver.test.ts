@@ -26,6 +26,7 @@ const rig = (answer: PostResponse = OK, targets: readonly Target[] = [TARGET]) =
     log,
     now: () => NOON,
     targets: async () => targets,
+    queues: { send: async () => undefined },
     retryPlan: { retries: 3, delayMs: 5_000 },
     post: async (what: Posted) => {
       posted.push(what);

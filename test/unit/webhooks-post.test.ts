@@ -44,7 +44,7 @@ describe('a POST', () => {
       durationMs: expect.any(Number),
     });
     expect(seen).toEqual([
-      ['POST', '/in', { 'webhook-id': 'msg_1', 'content-length': '10', connection: 'close' }, '{"a":"ä"}'],
+      ['POST', '/in', { 'webhook-id': 'msg_1', 'content-length': '10', connection: 'keep-alive' }, '{"a":"ä"}'],
     ]);
   });
 
@@ -112,6 +112,48 @@ describe('a POST', () => {
     expect(await openPost(PATIENT)(posted(halfway))).toMatchObject({ reason: 'unreachable' });
     const plain = (await target(() => undefined)).replace('http:', 'https:');
     expect(await openPost(PATIENT)(posted(plain))).toMatchObject({ reason: 'unreachable' });
+  });
+});
+
+describe('the connection of a POST', () => {
+  const counted = async (answer: RequestListener) => {
+    let connections = 0;
+    let calls = 0;
+    const server = createHttpServer((request, response) => {
+      calls += 1;
+      answer(request, response);
+    });
+    server.on('connection', () => {
+      connections += 1;
+    });
+    const url = `http://${await listening(server)}/in`;
+    return { server, url, counts: () => ({ connections, calls }) };
+  };
+
+  test('is that of the POST before, and a new one after a pause in which a function may have been frozen', async () => {
+    const { url, counts } = await counted((_, response) => void response.end('{}'));
+    const post = openPost(PATIENT);
+    vi.useFakeTimers({ toFake: ['Date'] });
+    try {
+      for (let calls = 0; calls < 3; calls += 1) await post(posted(url));
+      expect(counts()).toEqual({ connections: 1, calls: 3 });
+      vi.setSystemTime(Date.now() + 60_000);
+      expect(await post(posted(url))).toMatchObject({ status: 200 });
+      expect(counts()).toEqual({ connections: 2, calls: 4 });
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  test('is a new one where the target hangs up on the kept one', async () => {
+    const { url, counts } = await counted((request, response) => {
+      if (counts().calls === 2) request.socket.resetAndDestroy();
+      else response.end('{}');
+    });
+    const post = openPost(PATIENT);
+    await post(posted(url));
+    expect(await post(posted(url))).toMatchObject({ kind: 'answered', status: 200 });
+    expect(counts()).toEqual({ connections: 2, calls: 3 });
   });
 });
 

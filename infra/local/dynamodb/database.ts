@@ -7,12 +7,13 @@ import {
   ResourceNotFoundException,
   type TableDescription,
 } from '@aws-sdk/client-dynamodb';
+import { openDynamo } from '../../../shared/clients/choice.ts';
 import type { Now } from '../../../shared/core/time.ts';
+import { connectDynamo } from '../../../shared/dynamodb/connect.ts';
 import type { Connection } from '../../../shared/table/connection.ts';
 import { everyDueShard, TABLE } from '../../../shared/table/keys.ts';
-import { connectDynamo } from '../../../shared/table/table.ts';
 import type { Operations } from '../machine/aws-protocol.ts';
-import { REGION } from '../machine/environment.ts';
+import { awsEnvironment, type HostSettings, REGION } from '../machine/environment.ts';
 import { StartError } from '../machine/start-error.ts';
 import type { Engine } from './engine.ts';
 import { createPolledStream, type StreamSource } from './stream-source.ts';
@@ -36,14 +37,17 @@ export const DUE_INDEX = 'due';
 const ACTIVE_TRIES = 100;
 const LOOK_AGAIN_MS = 20;
 
-/**
- * @param engine the host's own engine, which reads due times straight from its file: moving the clock reads them often
- * @throws StartError where the engine cannot be reached, or holds a table of another shape.
- */
+export interface EngineAccess {
+  /** The host's own engine, which reads due times straight from its file: moving the clock reads them often. */
+  readonly engine: Engine | undefined;
+  readonly awsClient: HostSettings['awsClient'];
+}
+
+/** @throws StartError where the engine cannot be reached, or holds a table of another shape. */
 export const openEngineDatabase = async (
   endpoint: string,
   tableName: string,
-  engine: Engine | undefined,
+  { engine, awsClient }: EngineAccess,
 ): Promise<Database> => {
   const config = { endpoint, region: REGION, credentials: localCredentials };
   const client = new DynamoDBClient({ ...config, maxAttempts: 2 });
@@ -63,7 +67,8 @@ export const openEngineDatabase = async (
           ? engine.firstSortKeys({ table: tableName, index: DUE_INDEX }, everyDueShard)
           : await Promise.all(everyDueShard.map((shard) => earliestOf(client, tableName, shard))),
       ),
-    connect: (now) => connectDynamo(config, tableName, now),
+    connect: (now) =>
+      connectDynamo(openDynamo(awsEnvironment({ dynamoEndpoint: endpoint, awsClient })), tableName, now),
     close: () => client.destroy(),
   };
 };

@@ -36,7 +36,7 @@ export interface StreamsOptions {
 const IDLE_MS = 50;
 const WATCHED_IDLE_MS = 1_000;
 /** Writes come in bursts: one read serves all of them. */
-const AFTER_POKE_MS = 2;
+const AFTER_POKE_MS = 10;
 const AFTER_ERROR_MS = 200;
 const FIRST_PAUSE_MS = 10;
 const LONGEST_PAUSE_MS = 200;

@@ -1,9 +1,10 @@
 import { join } from 'node:path';
 import * as z from 'zod';
+import type { SendPost } from '../../../shared/aws/post.ts';
 import { PROVIDER_SLOTS, type ProviderSlot, type Settings, type SlotSettings } from '../../../shared/core/settings.ts';
 import type { Endpoint } from '../../../shared/http/endpoint.ts';
 import type { Trigger } from '../../../shared/messaging/trigger.ts';
-import { type FunctionRights, setHost } from '../../../shared/runtime.ts';
+import { setHost } from '../../../shared/runtime.ts';
 import type { Connection } from '../../../shared/table/connection.ts';
 import { createLocal } from '../control/local-routes.ts';
 import { startReport } from '../control/start-report.ts';
@@ -16,6 +17,7 @@ import { createGateway, type Gateway } from '../gateway/gateway.ts';
 import type { Route } from '../gateway/routes.ts';
 import { createIdentity } from '../identity/identity.ts';
 import type { LocalRequest, LocalResponse } from '../machine/answer.ts';
+import { type Operations, sendInProcess } from '../machine/aws-protocol.ts';
 import { checkedConnection } from '../machine/checked-connection.ts';
 import { createClock, type HostClock, type KeptTime } from '../machine/clock.ts';
 import type { DataFolder } from '../machine/data-folder.ts';
@@ -62,8 +64,8 @@ export interface HostInputs {
 /** What a simulation puts in place of the machine's own. */
 export interface SimulatedMachine {
   readonly clock: HostClock;
-  /** Sends the requests of AWS clients. */
-  readonly requestHandler: FunctionRights['requestHandler'];
+  /** Sends the requests of the thin client of AWS. */
+  readonly send: SendPost;
   /** The instance in which the running function keeps its dependencies. */
   readonly instance: () => object;
 }
@@ -92,13 +94,21 @@ export const triggersOf = <Kind extends Trigger['kind']>(
 export const assemble = (site: HostInputs): HostParts => {
   const { catalogue, settings, onClose, machine } = site;
   const clock = machine?.clock ?? openClock(site);
-  const rights = createRights({ ...catalogue, log: site.log, requestHandler: machine?.requestHandler });
-  onClose(rights.close);
+  let operations: Operations = {};
+  const rights = createRights({ ...catalogue, log: site.log });
   const connection = checkedConnection(site.between(site.database.connect(clock.now)), rights.require);
-  setHost({ env: site.env, now: clock.now, rights, connection, ...(machine && { instance: machine.instance }) });
+  setHost({
+    env: site.env,
+    now: clock.now,
+    rights,
+    connection,
+    send: machine?.send ?? sendInProcess(() => operations),
+    ...(machine && { instance: machine.instance }),
+  });
   let afterEach = (): void => undefined;
   const functions = createFunctions({ load: catalogue.load, as: rights.as, afterEach: () => afterEach() });
-  const { local, bus, streams, start } = createServices(site, clock, functions);
+  const { local, bus, streams, start, ...services } = createServices(site, clock, functions);
+  operations = services.operations;
   onClose(functions.stop);
   afterEach = () => {
     streams.poke();
@@ -194,6 +204,7 @@ const createServices = (site: HostInputs, clock: HostClock, { invoke }: Function
   return {
     bus,
     streams,
+    operations,
     local: createLocal({
       clock,
       queues,

@@ -128,6 +128,7 @@ const start = async (options: HostOptions, onClose: (step: () => unknown) => voi
     baseUrl,
     basePath,
     dynamoEndpoint: database.endpoint,
+    awsClient: hostSettings.awsClient,
     queues: triggersOf(catalogue, 'queue').map(({ queue }) => queue),
   });
   const settings = parseSettings(env);
@@ -165,7 +166,7 @@ const start = async (options: HostOptions, onClose: (step: () => unknown) => voi
   };
 };
 
-interface DatabaseOptions extends Pick<HostSettings, 'engine' | 'dynamoEndpoint'> {
+interface DatabaseOptions extends Pick<HostSettings, 'engine' | 'dynamoEndpoint' | 'awsClient'> {
   readonly place: DataFolder;
   readonly baseUrl: string;
   readonly tableName: string;
@@ -175,14 +176,14 @@ interface DatabaseOptions extends Pick<HostSettings, 'engine' | 'dynamoEndpoint'
 }
 
 const openDatabase = async (options: DatabaseOptions): Promise<Database> => {
-  const { dynamoEndpoint, tableName, place, onLoss, onClose } = options;
-  if (dynamoEndpoint !== '') return openEngineDatabase(dynamoEndpoint, tableName, undefined);
+  const { dynamoEndpoint, tableName, place, awsClient, onLoss, onClose } = options;
+  if (dynamoEndpoint !== '') return openEngineDatabase(dynamoEndpoint, tableName, { engine: undefined, awsClient });
   if (options.engine === 'embedded') {
     return openEmbeddedDatabase({ ...options, endpoint: awsEndpoint(options.baseUrl) });
   }
   const engine = await startEngine({ ...place, onLoss });
   onClose(engine.stop);
-  return openEngineDatabase(engine.endpoint, tableName, engine);
+  return openEngineDatabase(engine.endpoint, tableName, { engine, awsClient });
 };
 
 /** The functions of the service, loaded only by a host that runs them. */

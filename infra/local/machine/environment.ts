@@ -32,6 +32,7 @@ const DEFAULT_PORT = 3000;
 
 const LOG_LEVELS = ['silent', 'error', 'warn', 'info', 'debug'] as const;
 const ENGINES = ['embedded', 'dynoxide'] as const;
+const AWS_CLIENTS = ['thin', 'sdk'] as const;
 
 export const hostSchema = z.object({
   PORT: z
@@ -53,6 +54,9 @@ export const hostSchema = z.object({
   DYNAMODB_ENGINE: z
     .preprocess((value) => (value === '' ? undefined : value), z.enum(ENGINES).default('embedded'))
     .describe('embedded: the table is in the process of the host; dynoxide: in an engine that is started beside it'),
+  AWS_CLIENT: z
+    .preprocess((value) => (value === '' ? undefined : value), z.enum(AWS_CLIENTS).default('thin'))
+    .describe('by which client the functions call AWS operations: thin, as deployed ones do, or the AWS SDK'),
   DEMO_DATA: z
     .preprocess((value) => (value === '' ? undefined : value), z.enum(['demo', 'none']).default('demo'))
     .describe('demo: thirty days of payments, made on an empty data folder; none: demo sessions and org_demo only'),
@@ -72,6 +76,7 @@ export interface HostSettings {
   readonly basePath: string;
   readonly dynamoEndpoint: string;
   readonly engine: (typeof ENGINES)[number];
+  readonly awsClient: (typeof AWS_CLIENTS)[number];
   readonly demoData: 'none' | 'demo';
   readonly logLevel: (typeof LOG_LEVELS)[number];
 }
@@ -82,13 +87,15 @@ export const readHostSettings = (env: Env): HostSettings => {
   if (!parsed.success) {
     throw new SettingsError(parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`));
   }
-  const { PORT, DATA_DIR, BASE_PATH, DYNAMODB_ENDPOINT, DYNAMODB_ENGINE, DEMO_DATA, LOG_LEVEL } = parsed.data;
+  const { PORT, DATA_DIR, BASE_PATH, DYNAMODB_ENDPOINT, DYNAMODB_ENGINE, AWS_CLIENT, DEMO_DATA, LOG_LEVEL } =
+    parsed.data;
   return {
     port: PORT,
     dataDir: DATA_DIR,
     basePath: BASE_PATH,
     dynamoEndpoint: DYNAMODB_ENDPOINT,
     engine: DYNAMODB_ENGINE,
+    awsClient: AWS_CLIENT,
     demoData: DEMO_DATA,
     logLevel: LOG_LEVEL,
   };
@@ -99,6 +106,7 @@ export interface Wiring {
   readonly basePath: string;
   readonly dynamoEndpoint: string;
   readonly queues: readonly string[];
+  readonly awsClient: HostSettings['awsClient'];
 }
 
 /** Where AWS operations of the host are answered. */
@@ -112,10 +120,7 @@ export const queueUrl = (baseUrl: string, queue: string): string => `${awsEndpoi
 export const functionEnvironment = (operator: Env, wiring: Wiring): Record<string, string> => ({
   ...defaults(wiring, operator),
   ...ofTheOperator(operator),
-  AWS_REGION: REGION,
-  AWS_ACCESS_KEY_ID: 'local',
-  AWS_SECRET_ACCESS_KEY: 'local',
-  AWS_ENDPOINT_URL_DYNAMODB: wiring.dynamoEndpoint,
+  ...awsEnvironment(wiring),
   AWS_ENDPOINT_URL_SQS: awsEndpoint(wiring.baseUrl),
   AWS_ENDPOINT_URL_EVENTBRIDGE: awsEndpoint(wiring.baseUrl),
   ...Object.fromEntries(
@@ -124,6 +129,15 @@ export const functionEnvironment = (operator: Env, wiring: Wiring): Record<strin
       queueUrl(wiring.baseUrl, queue),
     ]),
   ),
+});
+
+/** How a client reaches the host's own table. */
+export const awsEnvironment = ({ dynamoEndpoint, awsClient }: Pick<Wiring, 'dynamoEndpoint' | 'awsClient'>) => ({
+  AWS_CLIENT: awsClient,
+  AWS_REGION: REGION,
+  AWS_ACCESS_KEY_ID: 'local',
+  AWS_SECRET_ACCESS_KEY: 'local',
+  AWS_ENDPOINT_URL_DYNAMODB: dynamoEndpoint,
 });
 
 const defaults = ({ baseUrl, basePath }: Wiring, operator: Env): Record<string, string> => {
@@ -194,7 +208,8 @@ const ofTheOperator = (env: Env): Record<string, string> => {
 
 /** The service's own settings, checked before anything starts. @throws SettingsError naming every mistake. */
 export const checkSettings = (operator: Env, basePath: string): Settings => {
-  const wiring = { baseUrl: 'http://127.0.0.1:0', basePath, dynamoEndpoint: 'http://127.0.0.1:0', queues: [] };
+  const none = 'http://127.0.0.1:0';
+  const wiring = { baseUrl: none, basePath, dynamoEndpoint: none, queues: [], awsClient: 'thin' } as const;
   const env = functionEnvironment(operator, wiring);
   if (env['STAGE'] !== 'prod') return checkedSettings(env);
   throw new SettingsError([DEPLOYED_ONLY, ...productionMistakes(operator, env)]);

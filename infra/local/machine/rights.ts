@@ -1,10 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import * as z from 'zod';
 import { type Right, TABLE_ACTIONS } from '../../../shared/core/rights.ts';
 import type { Trigger } from '../../../shared/messaging/trigger.ts';
 import type { FunctionRights } from '../../../shared/runtime.ts';
-import { REGION } from './environment.ts';
 
 /**
  * The rights of functions on one machine. Every request of a function to the table, a queue or the bus is checked against
@@ -15,7 +12,6 @@ export interface Rights extends FunctionRights {
   readonly as: <T>(id: string, work: () => T) => T;
   /** @throws AccessDeniedException unless the running function may do all of these */
   readonly require: (actions: readonly string[]) => void;
-  readonly close: () => void;
 }
 
 export interface DeclaredFunction {
@@ -34,17 +30,14 @@ export interface RightsOptions {
   readonly triggers: readonly Trigger[];
   /** Called for each refused request, because a function may catch the error. */
   readonly log: (line: string) => void;
-  /** Sends the requests that pass; over HTTP by default. */
-  readonly requestHandler?: FunctionRights['requestHandler'] | undefined;
 }
 
-export const createRights = ({ endpoints, triggers, log, ...options }: RightsOptions): Rights => {
+export const createRights = ({ endpoints, triggers, log }: RightsOptions): Rights => {
   const functions = new Map<string, Running>([
     ...endpoints.map(({ id, uses }) => [id, running(id, uses)] as const),
     ...triggers.map((trigger) => [trigger.id, running(trigger.id, trigger.uses, sourceActions(trigger))] as const),
   ]);
   const storage = new AsyncLocalStorage<Running>();
-  const requestHandler = options.requestHandler ?? new DynamoDBClient({ region: REGION }).config.requestHandler;
   const require = (actions: readonly string[]): void => {
     const current = storage.getStore();
     const missing = current && actions.find((action) => !current.actions.has(action));
@@ -57,13 +50,8 @@ export const createRights = ({ endpoints, triggers, log, ...options }: RightsOpt
     as: (id, work) => storage.run(functions.get(id) ?? running(id, []), work),
     holds: (right) => storage.getStore()?.uses.includes(right) ?? true,
     require,
-    requestHandler: {
-      handle: async (request, options) => {
-        require(actionsOf(request));
-        return requestHandler.handle(request, options);
-      },
-    },
-    close: () => requestHandler.destroy?.(),
+    check: (action, queueUrl) =>
+      require([queueUrl === undefined ? action : `${action} on ${queueUrl.split('/').at(-1)}`]),
   };
 };
 
@@ -88,21 +76,3 @@ const actionsGranted = (right: Right): readonly string[] => {
 /** A function may defer the messages of its own queue. */
 const sourceActions = (trigger: Trigger): readonly string[] =>
   trigger.kind === 'queue' ? [`sqs:ChangeMessageVisibility on ${trigger.queue}`] : [];
-
-interface AwsRequest {
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body?: unknown;
-}
-
-const queueSchema = z.object({ QueueUrl: z.string() });
-
-/** The IAM actions that AWS requires for a request to the bus or a queue; the table's are checked by its connection. */
-const actionsOf = ({ headers, body }: AwsRequest): readonly string[] => {
-  const [service = '', operation = ''] = (headers['x-amz-target'] ?? '').split('.');
-  if (service !== 'AmazonSQS') return [`events:${operation}`];
-  const queue = queueSchema.parse(jsonOf(body)).QueueUrl.split('/').at(-1);
-  return [`sqs:${operation.replace(/Batch$/, '')} on ${queue}`];
-};
-
-const jsonOf = (body: unknown): unknown =>
-  JSON.parse(body instanceof Uint8Array ? new TextDecoder().decode(body) : String(body));

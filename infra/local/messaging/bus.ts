@@ -52,19 +52,35 @@ export const createBus = ({ name, triggers, send, clock }: BusOptions): LocalBus
   const events: Envelope[] = [];
   const rules = triggers.flatMap(({ queue, rules }) => rules.map(({ pattern }) => ({ queue, pattern })));
 
-  const publish = (envelope: Envelope): void => {
+  const keep = (envelope: Envelope): void => {
     events.push(envelope);
     // Drop old events in bulk: only when twice the promised number is kept.
     if (events.length > 2 * KEPT_EVENTS) events.splice(0, KEPT_EVENTS);
-    const body = JSON.stringify(envelope);
-    for (const rule of rules) if (matchesPattern(rule.pattern, envelope)) send(rule.queue, [{ body }]);
   };
-  const take = (entry: Entry): TakenEntry => {
-    const refused = refusalOf(entry);
-    if (refused) return refused;
-    const envelope = envelopeOf(entry, clock.now());
-    if (entry.EventBusName.split('/').at(-1) === name) publish(envelope);
-    return { EventId: envelope.id };
+  /** Each queue gets its events together, so that its consumer can take them together. */
+  const route = (envelopes: readonly Envelope[]): void => {
+    const bodies = new Map(envelopes.map((envelope) => [envelope, JSON.stringify(envelope)]));
+    for (const { queue, pattern } of rules) {
+      const wanted = envelopes.filter((envelope) => matchesPattern(pattern, envelope));
+      if (wanted.length > 0)
+        send(
+          queue,
+          wanted.map((envelope) => ({ body: bodies.get(envelope) ?? '' })),
+        );
+    }
+  };
+  const takeAll = (entries: readonly Entry[]): readonly TakenEntry[] => {
+    const published: Envelope[] = [];
+    const taken = entries.map((entry): TakenEntry => {
+      const detail = detailOf(entry);
+      if ('ErrorCode' in detail) return detail;
+      const envelope = envelopeOf(entry, detail.detail, clock.now());
+      if (entry.EventBusName.split('/').at(-1) === name) published.push(envelope);
+      return { EventId: envelope.id };
+    });
+    for (const envelope of published) keep(envelope);
+    route(published);
+    return taken;
   };
 
   return {
@@ -73,34 +89,39 @@ export const createBus = ({ name, triggers, send, clock }: BusOptions): LocalBus
       'AWSEvents.PutEvents': operation(z.object({ Entries: z.array(entrySchema).min(1).max(MAX_ENTRIES) }), (input) => {
         const bytes = input.Entries.reduce((sum, entry) => sum + Buffer.byteLength(entry.Detail ?? ''), 0);
         if (bytes > MAX_BYTES) throw new AwsError('ValidationException', `Total size of the entries over ${MAX_BYTES}`);
-        const taken = input.Entries.map(take);
+        const taken = takeAll(input.Entries);
         return { FailedEntryCount: taken.filter((one) => 'ErrorCode' in one).length, Entries: taken };
       }),
     },
   };
 };
 
-type TakenEntry = { readonly EventId: string } | { readonly ErrorCode: string; readonly ErrorMessage: string };
+interface Refused {
+  readonly ErrorCode: string;
+  readonly ErrorMessage: string;
+}
+type TakenEntry = { readonly EventId: string } | Refused;
 
-const refusalOf = (entry: Entry): TakenEntry | undefined => {
+const detailOf = (entry: Entry): { readonly detail: object } | Refused => {
   for (const field of ['Source', 'DetailType', 'Detail'] as const) {
     if (!entry[field]) {
       return { ErrorCode: 'InvalidArgument', ErrorMessage: `Parameter ${field} is not valid. Reason: it is required.` };
     }
   }
-  if (isJsonObject(entry.Detail ?? '')) return undefined;
+  const detail = parsed(entry.Detail ?? '');
+  if (typeof detail === 'object' && detail !== null && !Array.isArray(detail)) return { detail };
   return { ErrorCode: 'MalformedDetail', ErrorMessage: 'Detail is malformed.' };
 };
 
-const isJsonObject = (text: string): boolean => {
+const parsed = (text: string): unknown => {
   try {
-    return z.record(z.string(), z.unknown()).safeParse(JSON.parse(text)).success;
+    return JSON.parse(text);
   } catch {
-    return false;
+    return undefined;
   }
 };
 
-const envelopeOf = (entry: Entry, now: number): Envelope => ({
+const envelopeOf = (entry: Entry, detail: object, now: number): Envelope => ({
   version: '0',
   id: randomUUID(),
   'detail-type': entry.DetailType ?? '',
@@ -110,5 +131,5 @@ const envelopeOf = (entry: Entry, now: number): Envelope => ({
   time: new Date(entry.Time === undefined ? now : entry.Time * 1_000).toISOString().replace(/\.\d+Z$/, 'Z'),
   region: REGION,
   resources: entry.Resources,
-  detail: JSON.parse(entry.Detail ?? '{}'),
+  detail,
 });

@@ -19,6 +19,8 @@ const messageSchema = z.object({
   visible_at: z.number(),
   receives: z.number(),
   held: z.number(),
+  /** Messages are received in the order of their turns. */
+  turn: z.number(),
   /** The queue that moved the message here; null for a message sent straight to this queue. */
   source: z.string().nullable(),
 });
@@ -53,11 +55,16 @@ const SCHEMA = `
     attributes TEXT NOT NULL, grp TEXT NOT NULL, sent_at INTEGER NOT NULL, first_received_at INTEGER,
     visible_at INTEGER NOT NULL, receives INTEGER NOT NULL DEFAULT 0, held INTEGER NOT NULL DEFAULT 0,
     turn INTEGER NOT NULL);
-  CREATE INDEX IF NOT EXISTS messages_in_turn ON messages (queue, held, turn, seq);
+  DROP INDEX IF EXISTS messages_in_turn;
+  CREATE INDEX IF NOT EXISTS messages_ready ON messages (queue, held, turn, seq, visible_at, grp);
   CREATE INDEX IF NOT EXISTS messages_by_time ON messages (queue, held, visible_at);
   CREATE INDEX IF NOT EXISTS messages_by_group ON messages (queue, grp, turn);`;
 
-const COLUMNS = 'seq, id, queue, body, attributes, grp, sent_at, first_received_at, visible_at, receives, held, source';
+const COLUMNS =
+  'seq, id, queue, body, attributes, grp, sent_at, first_received_at, visible_at, receives, held, turn, source';
+/** By the index in order of turns: one by time would sort all visible messages of the queue for each receive. */
+const READY = `SELECT seq FROM messages INDEXED BY messages_ready WHERE queue = ?1 AND held = 0 AND visible_at <= ?2
+  AND grp NOT IN (SELECT value FROM json_each(?3)) ORDER BY turn, seq LIMIT ?4`;
 const HAS_SOURCE = "SELECT name FROM pragma_table_info('messages') WHERE name = 'source'";
 
 /** The turn of a new message: messages of one group wait in line, groups (and ungrouped messages) do not. */
@@ -71,62 +78,45 @@ export const openQueueStore = (state: State) => {
   if (!state.read(HAS_SOURCE, z.object({})).first()) state.define('ALTER TABLE messages ADD COLUMN source TEXT');
   const sql = prepare(state);
 
-  const add = (queue: string, message: NewMessage, now: number): string => {
-    const id = randomUUID();
-    const group = message.group ?? '';
-    sql.insert(
-      id,
-      queue,
-      message.body,
-      message.attributes ?? '{}',
-      group,
-      now,
-      now + (message.delayMs ?? 0),
-      sql.turn.first(queue, group)?.turn ?? 0,
-    );
-    return id;
-  };
-
-  /** @returns the received messages; undefined: all found messages moved to the dead-letter queue, try again. */
-  const takeOnce = (queue: string, how: TakeOptions): readonly Message[] | undefined => {
-    const { now, deadLetter } = how;
-    const ready = sql.ready.all(queue, now, JSON.stringify(how.busyGroups ?? []), how.max);
-    const isExhausted = ({ receives }: Message): boolean =>
-      deadLetter !== undefined && receives >= deadLetter.maxReceives;
-    for (const { seq } of ready.filter(isExhausted)) sql.move(deadLetter?.queue ?? queue, queue, now, seq);
-    const taken = ready.filter((message) => !isExhausted(message));
-    for (const { seq } of taken) sql.receive(now, now + how.visibilityMs, how.held ? 1 : 0, seq);
-    if (taken.length === 0 && ready.length > 0) return undefined;
-    return taken.map((message) => ({
-      ...message,
-      receives: message.receives + 1,
-      first_received_at: message.first_received_at ?? now,
-    }));
-  };
+  const next = rememberNext((queue) => sql.nextVisible.first(queue)?.at ?? undefined);
 
   return {
     /** @returns the ids, in order. */
-    addAll: (queue: string, messages: readonly NewMessage[], now: number): readonly string[] =>
-      state.together(() => messages.map((message) => add(queue, message, now))),
+    addAll: (queue: string, messages: readonly NewMessage[], now: number): readonly string[] => {
+      next.forget(queue);
+      return state.together(() => messages.map((message) => insert(sql, queue, { message, now })));
+    },
     /** Receives up to `max` visible messages; one that was received `maxReceives` times goes to the dead-letter queue. */
-    take: (queue: string, how: TakeOptions): readonly Message[] =>
-      state.together(() => {
-        for (;;) {
-          const taken = takeOnce(queue, how);
-          if (taken) return taken;
-        }
-      }),
+    take: (queue: string, how: TakeOptions): readonly Message[] => {
+      for (;;) {
+        const found = sql.receive.all(...receiving(queue, how));
+        if (found.length === 0) return found;
+        next.forget();
+        const taken = withoutExhausted(sql, found, how);
+        if (taken.length > 0) return taken;
+      }
+    },
     find: (id: string): Message | undefined => sql.find.first(id),
-    setVisible: (id: string, at: number): boolean => sql.setVisible(at, id) > 0,
+    setVisible: (id: string, at: number): boolean => {
+      next.forget();
+      return sql.setVisible(at, id) > 0;
+    },
     /** @returns when it is visible. */
     release: (id: string): number => {
+      next.forget();
       sql.release(id);
       return sql.find.first(id)?.visible_at ?? 0;
     },
-    remove: (id: string): boolean => sql.remove(id) > 0,
+    remove: (id: string): boolean => {
+      const removed = sql.remove.first(id);
+      // The poller's own messages, which are most of them, were not waiting.
+      if (removed?.held === 0) next.forget();
+      return removed !== undefined;
+    },
     /** Moves all visible messages, as new ones, to `to`; without it, each to its source queue. */
     moveAll: (from: string, to: string | undefined, now: number): Moved =>
       state.together(() => {
+        next.forget();
         let moved = 0;
         for (const { seq, source } of sql.ready.all(from, now, '[]', -1)) {
           const destination = to ?? source;
@@ -140,12 +130,54 @@ export const openQueueStore = (state: State) => {
     /** When the next message that is not visible now becomes visible. */
     nextVisibleAfter: (queue: string, now: number): number | undefined =>
       sql.nextVisibleAfter.first(queue, now)?.at ?? undefined,
-    nextVisibleAt: (queue: string): number | undefined => sql.nextVisible.first(queue)?.at ?? undefined,
+    nextVisibleAt: next.of,
     count: (queue: string, now: number): QueueCounts =>
       sql.count.first(queue, now) ?? { visible: 0, delayed: 0, in_flight: 0 },
     /** At start: the poller that held these messages has ended. */
     releaseAll: (now: number): void => {
+      next.forget();
       state.write('UPDATE messages SET held = 0, visible_at = ? WHERE held = 1')(now);
+    },
+  };
+};
+
+type Sql = ReturnType<typeof prepare>;
+
+const insert = (sql: Sql, queue: string, { message, now }: { message: NewMessage; now: number }): string => {
+  const id = randomUUID();
+  const { body, attributes = '{}', group = '', delayMs = 0 } = message;
+  sql.insert(id, queue, body, attributes, group, now, now + delayMs, sql.turn.first(queue, group)?.turn ?? 0);
+  return id;
+};
+
+const receiving = (queue: string, { now, max, visibilityMs, held, busyGroups = [] }: TakeOptions) =>
+  [queue, now, JSON.stringify(busyGroups), max, now + visibilityMs, held ? 1 : 0] as const;
+
+/** In the order of their turns: an update returns its rows in no order. Moves exhausted messages to the dead-letter queue. */
+const withoutExhausted = (
+  sql: Sql,
+  found: readonly Message[],
+  { now, deadLetter }: TakeOptions,
+): readonly Message[] => {
+  const isExhausted = ({ receives }: Message): boolean => deadLetter !== undefined && receives > deadLetter.maxReceives;
+  for (const { seq, queue } of found.filter(isExhausted)) sql.move(deadLetter?.queue ?? queue, queue, now, seq);
+  return found
+    .filter((message) => !isExhausted(message))
+    .toSorted((one, other) => one.turn - other.turn || one.seq - other.seq);
+};
+
+/** When the next message of a queue becomes visible: the clock asks very often, and usually nothing has changed. */
+const rememberNext = (find: (queue: string) => number | undefined) => {
+  const known = new Map<string, number | undefined>();
+  return {
+    of: (queue: string): number | undefined => {
+      if (!known.has(queue)) known.set(queue, find(queue));
+      return known.get(queue);
+    },
+    /** After a change of this queue, or of any. */
+    forget: (queue?: string): void => {
+      if (queue === undefined) known.clear();
+      else known.delete(queue);
     },
   };
 };
@@ -165,19 +197,16 @@ const prepare = (state: State) => ({
   insert: state.write(
     'INSERT INTO messages (id, queue, body, attributes, grp, sent_at, visible_at, turn) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
   ),
-  ready: state.read(
-    `SELECT ${COLUMNS} FROM messages WHERE queue = ? AND held = 0 AND visible_at <= ?
-       AND grp NOT IN (SELECT value FROM json_each(?)) ORDER BY turn, seq LIMIT ?`,
+  ready: state.read(`SELECT ${COLUMNS} FROM messages WHERE seq IN (${READY}) ORDER BY turn, seq`, messageSchema),
+  receive: state.read(
+    `UPDATE messages SET receives = receives + 1, first_received_at = coalesce(first_received_at, ?2), visible_at = ?5,
+     held = ?6 WHERE seq IN (${READY}) RETURNING ${COLUMNS}`,
     messageSchema,
-  ),
-  receive: state.write(
-    `UPDATE messages SET receives = receives + 1, first_received_at = coalesce(first_received_at, ?1), visible_at = ?2,
-     held = ?3 WHERE seq = ?4`,
   ),
   find: state.read(`SELECT ${COLUMNS} FROM messages WHERE id = ?`, messageSchema),
   setVisible: state.write('UPDATE messages SET visible_at = ? WHERE id = ?'),
   release: state.write('UPDATE messages SET held = 0 WHERE id = ?'),
-  remove: state.write('DELETE FROM messages WHERE id = ?'),
+  remove: state.read('DELETE FROM messages WHERE id = ? RETURNING held', z.object({ held: z.number() })),
   move: state.write(
     `UPDATE messages SET queue = ?, source = ?, visible_at = ?, receives = 0, first_received_at = NULL, held = 0
      WHERE seq = ?`,

@@ -1,4 +1,6 @@
+import { closeSync, fdatasync, openSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
+import { promisify } from 'node:util';
 import { epochSeconds, type Now } from '../../../shared/core/time.ts';
 import type {
   Connection,
@@ -56,7 +58,8 @@ export interface EmbeddedTableOptions {
 /** @throws StartError where the file cannot be opened, or is not of this version */
 export const openEmbeddedTable = ({ file, isRecorded }: EmbeddedTableOptions): EmbeddedTable => {
   const database = openFile(file);
-  const turns = createTurns(database);
+  const wal = file === MEMORY ? undefined : openSync(`${file}-wal`, 'r+');
+  const turns = createTurns(database, wal === undefined ? undefined : () => datasync(wal));
   const rows = openRows(database);
   const log = openChangeLog(database, isRecorded);
   const operations = createOperations({ rows, log, together: turns.write });
@@ -72,9 +75,15 @@ export const openEmbeddedTable = ({ file, isRecorded }: EmbeddedTableOptions): E
     close: () => {
       turns.flush();
       database.close();
+      if (wal !== undefined) void turns.synced().then(() => closeSync(wal));
     },
   };
 };
+
+const MEMORY = ':memory:';
+
+/** SQLite appends every commit to this file, and keeps it for as long as the database is open. */
+const datasync = promisify(fdatasync);
 
 const openFile = (file: string): DatabaseSync => {
   const database = new DatabaseSync(file);
@@ -92,7 +101,8 @@ const openFile = (file: string): DatabaseSync => {
 
 /** Makes the tables of a new file. @returns false where another version made them */
 const hasShape = (database: DatabaseSync): boolean => {
-  database.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL');
+  // NORMAL leaves the sync of commits to the turns, and still syncs before and after each checkpoint.
+  database.exec('PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL');
   const isNew = database.prepare('SELECT count(*) AS tables FROM sqlite_schema').get()?.['tables'] === 0;
   if (isNew) {
     database.exec(`BEGIN; ${DEFINITION}`);

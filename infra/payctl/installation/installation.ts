@@ -2,6 +2,7 @@ import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { SQSClient } from '@aws-sdk/client-sqs';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import { sdkQueues } from '../../../shared/clients/sdk.ts';
 import { parseSettings, type Settings } from '../../../shared/core/settings.ts';
 import { openQueues, type Queues } from '../../../shared/messaging/queues.ts';
 import type { Log } from '../../../shared/observability/logger.ts';
@@ -63,7 +64,7 @@ export const openInstallation = async (options: InstallationOptions): Promise<In
     isLocal: site.control !== undefined,
     settings,
     deps: { ...moneyDeps(), providers },
-    queues: openQueues(sqs, Object.fromEntries(queueUrls)),
+    queues: openQueues(sdkQueues(env), Object.fromEntries(queueUrls)),
     dynamodb,
     documents: DynamoDBDocumentClient.from(dynamodb),
     sqs,

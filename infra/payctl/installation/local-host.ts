@@ -29,7 +29,13 @@ export const readLocalHost = async (baseUrl: string): Promise<InstallationFacts>
   return {
     name: baseUrl,
     env: {
-      ...functionEnvironment(secretsOf(operatorEnvironment()), { baseUrl, basePath, dynamoEndpoint, queues }),
+      ...functionEnvironment(secretsOf(operatorEnvironment()), {
+        baseUrl,
+        basePath,
+        dynamoEndpoint,
+        queues,
+        awsClient: 'sdk',
+      }),
       ...host.settings,
     },
     queueUrls: queues.map((queue) => ({

@@ -1,44 +1,64 @@
 import { ownerOfRecord } from '../../access/record-kind.ts';
 import { utcDay } from '../../core/time.ts';
 import { countKey, historyKey, ownerPartition, projectPartition } from '../../table/keys.ts';
-import type { TransactionStep } from '../../table/table.ts';
+import type { Item, TransactionStep } from '../../table/table.ts';
 import { isShown, isVisiblePayment, type Payment } from './payment.ts';
 import { additionsOf, type CountedRefund, refundShares, type Share, sharesOf, takenBack } from './sums.ts';
 
-/** History, counters and sums of one change; all are written only where the history entry is absent. */
-export const paymentProjection = (before: Payment | undefined, after: Payment): readonly TransactionStep[] => {
-  if (!isVisiblePayment(after) || before?.version === after.version) return [];
+/** What one version of a payment adds to the history, the counters and the sums. */
+export interface Projection {
+  /** Written once: what the version adds is counted in the transaction that writes this entry. */
+  readonly history: Item;
+  readonly shares: readonly Share[];
+}
+
+/**
+ * @param spread chooses the shard of the sums of all payments; any will do, because the shards are added up
+ * @returns undefined where readers do not see the change
+ */
+export const projectionOf = (
+  before: Payment | undefined,
+  after: Payment,
+  spread: string = after.id,
+): Projection | undefined => {
+  if (!isVisiblePayment(after) || before?.version === after.version) return undefined;
   const refund = refundChangeOf(after, before?.refundedCents);
-  const history: TransactionStep = {
-    put: {
-      ...historyKey({ kind: 'PAY', id: after.id }, after.version),
-      status: after.status,
-      cause: after.cause,
-      at: after.updatedAt,
-      attempt: after.attempt,
-      failureCode: after.failureCode,
-      anomaly: after.anomaly,
-      actor: after.actor,
-      requestId: after.requestId,
-      ...(after.cause === 'refund' && { refund: after.refund }),
-      // What the refund changed of the sum of refunds: an erasure takes it back.
-      ...(refund && { refundedBy: refund.refundedBy }),
-      ...(after.cause === 'dispute' && { dispute: after.dispute }),
-    },
-    if: [{ absent: true }],
+  const history: Item = {
+    ...historyKey({ kind: 'PAY', id: after.id }, after.version),
+    status: after.status,
+    cause: after.cause,
+    at: after.updatedAt,
+    attempt: after.attempt,
+    failureCode: after.failureCode,
+    anomaly: after.anomaly,
+    actor: after.actor,
+    requestId: after.requestId,
+    ...(after.cause === 'refund' && { refund: after.refund }),
+    // What the refund changed of the sum of refunds: an erasure takes it back.
+    ...(refund && { refundedBy: refund.refundedBy }),
+    ...(after.cause === 'dispute' && { dispute: after.dispute }),
   };
   // A payment that its readers do not see is in no list, and is not counted.
-  if (!isShown(after)) return [history];
+  if (!isShown(after)) return { history, shares: [] };
   const was = before && isShown(before) ? before : undefined;
-  return [
+  return {
     history,
-    ...updates([
-      ...(was ? takenBack(allSharesOf(was)) : []),
-      ...allSharesOf(after),
-      ...(refund ? refundShares(after, refund) : []),
-    ]),
-  ];
+    shares: [
+      ...(was ? takenBack(allSharesOf(was, spread)) : []),
+      ...allSharesOf(after, spread),
+      ...(refund ? refundShares(after, refund, spread) : []),
+    ],
+  };
 };
+
+/**
+ * The steps of one transaction for several versions: an entry of the history for each, in their order, on the condition
+ * that it is absent, and one update per counter or sum.
+ */
+export const projectionSteps = (projections: readonly Projection[]): readonly TransactionStep[] => [
+  ...projections.map(({ history }): TransactionStep => ({ put: history, if: [{ absent: true }] })),
+  ...updates(projections.flatMap(({ shares }) => shares)),
+];
 
 /** The refund that this version changed. @param refundedBefore the sum of refunds before this version */
 export const refundChangeOf = (
@@ -50,13 +70,21 @@ export const refundChangeOf = (
 /** Takes an erased payment out of the counters and sums, with its refunds. */
 export const countersWithout = (payment: Payment, refunds: readonly CountedRefund[]): readonly TransactionStep[] =>
   isShown(payment)
-    ? updates(takenBack([...allSharesOf(payment), ...refunds.flatMap((refund) => refundShares(payment, refund))]))
+    ? updates(
+        takenBack([
+          ...allSharesOf(payment, payment.id),
+          ...refunds.flatMap((refund) => refundShares(payment, refund, payment.id)),
+        ]),
+      )
     : [];
 
 const updates = (shares: readonly Share[]): readonly TransactionStep[] =>
   additionsOf(shares).map(({ key, add }) => ({ update: key, changes: { add } }));
 
-const allSharesOf = (payment: Payment): readonly Share[] => [...countsOf(payment), ...sharesOf(payment)];
+const allSharesOf = (payment: Payment, spread: string): readonly Share[] => [
+  ...countsOf(payment),
+  ...sharesOf(payment, spread),
+];
 
 /** The numbers by status of the lists that show the payment, by its day of creation. */
 const countsOf = (payment: Payment): readonly Share[] =>

@@ -5,7 +5,7 @@ import type { Payment } from './payment.ts';
 
 /**
  * The sums behind the summaries: one item per scope, UTC day and currency. A scope is a user, an organization, or a shard
- * of all payments. Each item holds counts and amounts by status (payments by their day of creation, with their refunds)
+ * of all payments (the writer may choose any shard, because readers add them up). Each item holds counts and amounts by status (payments by their day of creation, with their refunds)
  * and by provider (succeeded payments by their day of completion, refunds by the day on which they succeeded).
  * Always holds: the sums are the sum of the shares of all payments.
  */
@@ -31,18 +31,24 @@ export const sumNamed = (name: string): { group: Group; value: string; measure: 
 };
 
 /** A guest has no summary. */
-const scopesOf = (payment: Payment): readonly string[] => {
+const scopesOf = (payment: Payment, spread: string): readonly string[] => {
   const owner = ownerOfRecord(payment);
-  return [allScope(payment.id), ...(owner && owner.kind !== 'guest' ? [ownerPartition(owner, 'PAY')] : [])];
+  return [allScope(spread), ...(owner && owner.kind !== 'guest' ? [ownerPartition(owner, 'PAY')] : [])];
 };
 
 interface Amounts {
   readonly day: string;
   readonly measures: Partial<Readonly<Record<Measure, number | undefined>>>;
+  /** Chooses the shard of the sums of all payments. */
+  readonly spread: string;
 }
 
-const share = (payment: Payment, [group, value]: readonly [Group, string], { day, measures }: Amounts): Share[] =>
-  scopesOf(payment).flatMap((scope) =>
+const share = (
+  payment: Payment,
+  [group, value]: readonly [Group, string],
+  { day, measures, spread }: Amounts,
+): Share[] =>
+  scopesOf(payment, spread).flatMap((scope) =>
     MEASURES.flatMap((measure) => {
       const by = measures[measure];
       if (by === undefined || by === 0) return [];
@@ -50,17 +56,21 @@ const share = (payment: Payment, [group, value]: readonly [Group, string], { day
     }),
   );
 
-/** What a payment adds to the sums. Its refunds move with its status; their own days have them by `refundShares`. */
-export const sharesOf = (payment: Payment): readonly Share[] => {
+/**
+ * What a payment adds to the sums. Its refunds move with its status; their own days have them by `refundShares`.
+ * @param spread chooses the shard of the sums of all payments
+ */
+export const sharesOf = (payment: Payment, spread: string): readonly Share[] => {
   const measures = { count: 1, cents: payment.totalCents };
   const refunds = { refunds: payment.refundedCount, refunded: payment.refundedCents };
   const made = share(payment, ['status', payment.status], {
     day: utcDay(payment.createdAt),
     measures: { ...measures, ...refunds },
+    spread,
   });
   if (payment.status !== 'succeeded') return made;
   const day = utcDay(payment.completedAt ?? payment.createdAt);
-  return [...made, ...share(payment, ['provider', payment.providerId], { day, measures })];
+  return [...made, ...share(payment, ['provider', payment.providerId], { day, measures, spread })];
 };
 
 /** A change of a refund, as a version of its payment holds it. */
@@ -70,10 +80,15 @@ export type CountedRefund = Pick<NonNullable<Payment['refund']>, 'status' | 'was
 };
 
 /** What a change of a refund adds to the day on which the refund succeeded: it counts from its success on, and a refund that fails after its success is taken back. */
-export const refundShares = (payment: Payment, { status, was, completedAt, refundedBy }: CountedRefund): Share[] => {
+export const refundShares = (
+  payment: Payment,
+  { status, was, completedAt, refundedBy }: CountedRefund,
+  spread: string,
+): Share[] => {
   const by = Number(status === 'succeeded') - Number(was === 'succeeded');
   const measures = { refunds: by, refunded: refundedBy };
-  return share(payment, ['provider', payment.providerId], { day: utcDay(completedAt ?? payment.updatedAt), measures });
+  const day = utcDay(completedAt ?? payment.updatedAt);
+  return share(payment, ['provider', payment.providerId], { day, measures, spread });
 };
 
 export const takenBack = (shares: readonly Share[]): readonly Share[] =>

@@ -1,5 +1,6 @@
 import { DomainError } from '../../core/errors.ts';
 import type { AdapterName, ProviderSlot, SlotSettings } from '../../core/settings.ts';
+import type { Fetch } from '../../network/fetch.ts';
 import type { Log } from '../../observability/logger.ts';
 import type { PaymentProvider } from '../port/provider.ts';
 import type { AdapterOptions } from '../wire/adapter.ts';
@@ -10,7 +11,7 @@ export interface RegistryOptions {
   /** Settings of a slot with its secrets, read again when they may have changed; undefined if the function may not read them. */
   readonly withSecrets: (slot: ProviderSlot) => Promise<SlotSettings | undefined>;
   readonly timeoutMs: number;
-  readonly fetch: typeof fetch;
+  readonly fetch: Fetch;
   /** Runs before each call. */
   readonly onCall?: (slot: ProviderSlot) => void;
   readonly log: Log;
@@ -35,7 +36,7 @@ export const openProviders = (options: RegistryOptions) => {
   >();
 
   const fetchOf =
-    (slot: ProviderSlot): typeof fetch =>
+    (slot: ProviderSlot): Fetch =>
     (input, init) => {
       options.onCall?.(slot);
       return options.fetch(input, init);

@@ -1,6 +1,7 @@
 import Stripe from 'stripe';
 import { CAPABILITIES_OF } from '../../core/capabilities.ts';
 import { epochSeconds } from '../../core/time.ts';
+import type { Fetch } from '../../network/fetch.ts';
 import type { WebhookRequest } from '../port/events.ts';
 import type { PaymentProvider } from '../port/provider.ts';
 import { type AdapterOptions, listed } from '../wire/adapter.ts';
@@ -27,7 +28,7 @@ export const openStripe = (options: AdapterOptions): PaymentProvider | undefined
   if (settings.API_KEY === '') return undefined;
   const retries = { statuses: STRIPE_STATUSES, timeoutMs: options.timeoutMs };
   const stripe = new Stripe(settings.API_KEY, {
-    httpClient: Stripe.createFetchHttpClient(withOneRetry(rebased(options.fetch, settings.BASE_URL), retries)),
+    httpClient: Stripe.createFetchHttpClient(asFetch(withOneRetry(rebased(options.fetch, settings.BASE_URL), retries))),
     apiVersion: STRIPE_API_VERSION,
     maxNetworkRetries: 0,
     timeout: options.timeoutMs,
@@ -56,10 +57,11 @@ export const openStripe = (options: AdapterOptions): PaymentProvider | undefined
 };
 
 /** Sends the SDK's calls to another base URL, such as the simulator's. */
-const rebased = (send: typeof fetch, baseUrl: string): typeof fetch =>
-  baseUrl === ''
-    ? send
-    : (input, init) => send(String(input instanceof Request ? input.url : input).replace(LIVE_BASE, baseUrl), init);
+const rebased = (send: Fetch, baseUrl: string): Fetch =>
+  baseUrl === '' ? send : (url, init) => send(url.replace(LIVE_BASE, baseUrl), init);
+
+// Sound: the SDK calls it with an address as text, and of the answer it reads status, headers and text alone.
+const asFetch = (send: Fetch): typeof fetch => send as unknown as typeof fetch;
 
 const verify = ({ raw, headers, now }: WebhookRequest, secret: string): 'valid' | 'invalid' => {
   const header = headers['stripe-signature'];

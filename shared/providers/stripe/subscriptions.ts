@@ -69,6 +69,10 @@ type Answered = Stripe.Response<Stripe.Subscription>;
 type OfSubscription = CallOptions & { readonly subscriptionId: string };
 type Billing = ReturnType<typeof openBilling>;
 
+/** By its types the SDK returns headers as an object; its fetch client returns those of the answer. */
+const headerOf = (headers: object, name: string): unknown =>
+  'get' in headers && typeof headers.get === 'function' ? headers.get(name) : undefined;
+
 const openBilling = (stripe: Stripe, call: StripeCall, descriptor: string) => {
   const findInvoice = (invoiceId: string): Promise<Outcome<ProviderInvoice>> =>
     call(() => stripe.invoices.retrieve(invoiceId, WITH_INTENT), readStripeInvoice);
@@ -78,8 +82,7 @@ const openBilling = (stripe: Stripe, call: StripeCall, descriptor: string) => {
 
   const read = async (send: () => Promise<Answered>): Promise<Found> => {
     const answered = await call(send, (subscription) => ({
-      // The SDK's own client returns headers as an object, its fetch client as Headers.
-      isOld: new Headers(subscription.lastResponse.headers).get('idempotent-replayed') === 'true',
+      isOld: headerOf(subscription.lastResponse.headers, 'idempotent-replayed') === 'true',
       subscription: readStripeSubscription(subscription),
     }));
     if (answered.kind !== 'done') return answered;

@@ -1,5 +1,6 @@
 import type { Outcome } from '../../core/outcome.ts';
 import type { ProviderSlot, SlotSettings } from '../../core/settings.ts';
+import type { Fetch } from '../../network/fetch.ts';
 import type { Log } from '../../observability/logger.ts';
 
 export interface AdapterOptions {
@@ -7,7 +8,7 @@ export interface AdapterOptions {
   /** The slot's settings with its secrets filled in. */
   readonly settings: SlotSettings;
   readonly timeoutMs: number;
-  readonly fetch: typeof fetch;
+  readonly fetch: Fetch;
   readonly log: Log;
 }
 

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { NotDone, Outcome, Unknown } from '../../core/outcome.ts';
+import type { Fetch, FetchInit, FetchResponse } from '../../network/fetch.ts';
 
 /**
  * The meaning of a failed call to a provider: it refused the call, it certainly did nothing, or it may have acted. Each
@@ -75,7 +76,7 @@ interface RetryOptions {
 }
 
 export const withOneRetry =
-  (send: typeof fetch, { statuses, timeoutMs }: RetryOptions): typeof fetch =>
+  (send: Fetch, { statuses, timeoutMs }: RetryOptions): Fetch =>
   async (input, init) => {
     const startedAt = performance.now();
     let waitMs = LEAST_WAIT_MS;
@@ -97,19 +98,22 @@ export const withOneRetry =
     return send(input, init);
   };
 
-const didNothing = ({ status }: Response, statuses: StatusTable): boolean =>
+const didNothing = ({ status }: FetchResponse, statuses: StatusTable): boolean =>
   status >= 300 && meaningOf(statuses, status) === 'not_done';
 
 /** A read, or a write with an idempotency key in its header. */
-const isRepeatable = (init: RequestInit | undefined): boolean =>
-  (init?.method ?? 'GET') === 'GET' || new Headers(init?.headers).has('idempotency-key');
+const isRepeatable = (init: FetchInit | undefined): boolean =>
+  (init?.method ?? 'GET') === 'GET' || namesOf(init?.headers).some((name) => name.toLowerCase() === 'idempotency-key');
+
+const namesOf = (headers: FetchInit['headers'] = {}): readonly string[] =>
+  Array.isArray(headers) ? headers.map(([name]) => name) : Object.keys(headers);
 
 /** The answer of a retry; the first answer if the retry did nothing: the first call may have acted. */
 const unlessNothing = async (
-  retry: () => Promise<Response>,
-  first: Response,
+  retry: () => Promise<FetchResponse>,
+  first: FetchResponse,
   statuses: StatusTable,
-): Promise<Response> => {
+): Promise<FetchResponse> => {
   try {
     const second = await retry();
     const [kept, dropped] = didNothing(second, statuses) ? [first, second] : [second, first];
@@ -122,7 +126,7 @@ const unlessNothing = async (
 };
 
 /** @returns undefined if the answer allows no retry. */
-const waitAfter = ({ status, headers }: Response, isNotDone: boolean): number | undefined => {
+const waitAfter = ({ status, headers }: FetchResponse, isNotDone: boolean): number | undefined => {
   const advice = headers.get('stripe-should-retry');
   const isWanted = isNotDone ? advice !== 'false' : status >= 300 && advice === 'true';
   if (!isWanted) return undefined;

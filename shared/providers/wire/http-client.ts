@@ -1,5 +1,6 @@
 import type * as z from 'zod/mini';
 import type { NotDone, Outcome, Unknown } from '../../core/outcome.ts';
+import type { Fetch, FetchInit, FetchResponse } from '../../network/fetch.ts';
 import type { AdapterOptions } from './adapter.ts';
 import { meaningOf, networkFailure, retryAfterSeconds, type StatusTable, withOneRetry } from './failures.ts';
 
@@ -67,12 +68,12 @@ export const httpClient = (options: HttpClientOptions) => {
 interface Sending {
   readonly baseUrl: string;
   readonly timeoutMs: number;
-  readonly fetch: typeof fetch;
+  readonly fetch: Fetch;
   readonly statuses: StatusTable;
 }
 
 const send = async <T>(options: Sending, request: HttpRequest<T>): Promise<Exchanged<T>> => {
-  let response: Response;
+  let response: FetchResponse;
   let text: string;
   try {
     response = await options.fetch(`${options.baseUrl.replace(/\/$/, '')}${request.path}`, init(options, request));
@@ -101,7 +102,7 @@ const send = async <T>(options: Sending, request: HttpRequest<T>): Promise<Excha
 const ERROR: Unknown = { kind: 'unknown', reason: 'error' };
 
 /** Redirects are not followed: a charge goes only to the configured URL. */
-const init = ({ timeoutMs }: Sending, { method, headers, body }: HttpRequest<unknown>): RequestInit => ({
+const init = ({ timeoutMs }: Sending, { method, headers, body }: HttpRequest<unknown>): FetchInit => ({
   method,
   redirect: 'error',
   signal: AbortSignal.timeout(timeoutMs),

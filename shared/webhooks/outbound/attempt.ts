@@ -28,18 +28,27 @@ export interface Attempt {
   readonly about?: Historic | undefined;
 }
 
+/** What the log entry of an attempt needs. */
+type LoggedAttempt = Omit<Attempt, 'target'> & { readonly target: Pick<Target, 'format'> };
+
 /** `gone`: the target answered 410, so the event is not delivered again. */
-export type AttemptOutcome = 'delivered' | 'failed' | 'gone';
+export const ATTEMPT_OUTCOMES = ['delivered', 'failed', 'gone'] as const;
+export type AttemptOutcome = (typeof ATTEMPT_OUTCOMES)[number];
+
+/** What came of an attempt. */
+export interface Attempted {
+  readonly outcome: AttemptOutcome;
+  readonly answer: PostResponse;
+  /** ISO time of the end of the attempt. */
+  readonly at: string;
+}
 
 const GONE = 410;
 
-/** One POST of an event to a target, signed, and its log entry. */
-export const attemptDelivery = async (
-  deps: AttemptDeps,
-  attempt: Attempt,
-): Promise<{ readonly outcome: AttemptOutcome; readonly answer: PostResponse }> => {
-  const { delivery, target, body } = attempt;
-  const sent = target.format === 'chat' ? chatBody(delivery.event, body) : body;
+/** One POST of an event to a target, signed. The caller logs it by `logAttempt`. */
+export const postDelivery = async (deps: Omit<AttemptDeps, 'table'>, attempt: Attempt): Promise<Attempted> => {
+  const { delivery, target } = attempt;
+  const sent = sentBody(attempt);
   const answer = await deps.post({
     url: target.url,
     headers: {
@@ -51,10 +60,15 @@ export const attemptDelivery = async (
     },
     body: sent,
   });
-  const outcome = outcomeOf(answer);
-  await writeLog(deps.table, entryOf(attempt, { outcome, answer, sent, at: iso(deps.now()) }));
-  return { outcome, answer };
+  return { outcome: outcomeOf(answer), answer, at: iso(deps.now()) };
 };
+
+/** Writes the attempt's log entry, once however often it is called. */
+export const logAttempt = (table: Table, attempt: LoggedAttempt, attempted: Attempted): Promise<void> =>
+  writeLog(table, entryOf(attempt, attempted));
+
+const sentBody = ({ delivery, target, body }: LoggedAttempt): Buffer =>
+  target.format === 'chat' ? chatBody(delivery.event, body) : body;
 
 /** Any 2xx is a success. A redirect is a failure. */
 const outcomeOf = (answer: PostResponse): AttemptOutcome => {
@@ -69,24 +83,21 @@ const chatBody = (event: string, body: Buffer): Buffer =>
 /** A provider's event name may hold characters that a header may not. */
 const headerText = (text: string): string => text.replaceAll(/[^\x21-\x7e]/g, '?');
 
-const entryOf = (
-  { delivery, number, messageId, about }: Attempt,
-  made: { readonly outcome: AttemptOutcome; readonly answer: PostResponse; readonly sent: Buffer; readonly at: string },
-): LogEntry => ({
-  provider: delivery.provider,
-  eventType: delivery.event,
-  eventId: delivery.id,
-  status: made.outcome === 'delivered' ? 'success' : 'failed',
+const entryOf = (attempt: LoggedAttempt, { outcome, answer, at }: Attempted): LogEntry => ({
+  provider: attempt.delivery.provider,
+  eventType: attempt.delivery.event,
+  eventId: attempt.delivery.id,
+  status: outcome === 'delivered' ? 'success' : 'failed',
   direction: 'outbound',
-  attempt: number,
-  target: delivery.target,
-  messageId,
-  payload: parsedOrText(made.sent.toString('utf8')),
-  response: responseOf(made.answer),
-  createdAt: made.at,
-  organizationId: delivery.organizationId,
-  userId: delivery.userId,
-  about,
+  attempt: attempt.number,
+  target: attempt.delivery.target,
+  messageId: attempt.messageId,
+  payload: parsedOrText(sentBody(attempt).toString('utf8')),
+  response: responseOf(answer),
+  createdAt: at,
+  organizationId: attempt.delivery.organizationId,
+  userId: attempt.delivery.userId,
+  about: attempt.about,
 });
 
 const responseOf = (answer: PostResponse): Readonly<Record<string, unknown>> =>

@@ -1,57 +1,144 @@
 import * as z from 'zod';
 import { instant, iso, MINUTE, SECOND } from '../../core/time.ts';
 import type { Handled, Receive } from '../../messaging/consumers.ts';
-import type { Log } from '../../observability/logger.ts';
+import type { Queues } from '../../messaging/queues.ts';
+import { errorFields, type Log } from '../../observability/logger.ts';
 import { providerEventKey } from '../../table/keys.ts';
 import { type Delivery, deliveryItem, deliveryOf, subjectOfDelivery } from '../record/delivery.ts';
 import { namesErased, tellsOfErased, withoutPersonText } from '../record/erased.ts';
 import { writeLog } from '../record/log-entry.ts';
 import { storedEventOf } from '../record/stored-event.ts';
-import { type AttemptDeps, type AttemptOutcome, attemptDelivery } from './attempt.ts';
+import {
+  ATTEMPT_OUTCOMES,
+  type Attempt,
+  type AttemptDeps,
+  type Attempted,
+  type AttemptOutcome,
+  logAttempt,
+  postDelivery,
+} from './attempt.ts';
+import { postResponseSchema } from './post.ts';
 import type { Target } from './targets.ts';
 
 export interface DeliverDeps extends AttemptDeps {
   readonly targets: () => Promise<readonly Target[]>;
+  readonly queues: Pick<Queues, 'send'>;
   readonly retryPlan: RetryPlan;
   readonly log: Log;
 }
 
 /**
  * One attempt of one delivery. The queue delivers a failed message again, after 5, 10 and 20 s by default, then moves
- * it to the dead-letter queue.
+ * it to the dead-letter queue. What came of a POST is in the log or in the queue before the message is done, so that a table
+ * that refuses the log entry causes no second POST. A crash between the POST and that write does: delivery is at least once.
  */
 export const deliverWebhook = async (deps: DeliverDeps, message: unknown, receive: Receive): Promise<Handled> => {
   const delivery = deliveryOf(message);
+  const notLogged = notLoggedOf(message);
+  if (notLogged) return logLater(deps, { delivery, notLogged, receive });
   const target = (await deps.targets()).find(({ name }) => name === delivery.target);
   if (!target) return drop(deps, { delivery, receive, reason: 'target no longer configured' });
-  const stored = await bodyOf(deps, delivery);
-  if (!stored) return drop(deps, { delivery, receive, reason: 'event no longer kept' });
-  const isErased = await mayNameErased(deps, delivery, stored);
-  const body = isErased ? Buffer.from(withoutPersonText(stored.toString('utf8'))) : stored;
+  const { body, isErased } = (await contentOf(deps, delivery)) ?? {};
+  if (!body) return drop(deps, { delivery, receive, reason: 'event no longer kept' });
   await deps.table.put(deliveryItem(isErased ? withBody(delivery, body) : delivery, deps.now()), [{ absent: true }]);
-  const { id, event } = delivery;
-  const { outcome } = await attemptDelivery(deps, {
+  const attempt: Attempt = {
     delivery,
     target,
     body,
     number: receive.count,
     messageId: receive.messageId,
     about: subjectOfDelivery(delivery),
-  });
+  };
+  const attempted = await postDelivery(deps, attempt);
+  await logOrQueue(deps, delivery, { attempt, attempted });
   deps.log.info('webhook delivered', {
-    event_id: id,
-    event_type: event,
+    event_id: delivery.id,
+    event_type: delivery.event,
     target: target.name,
     attempt: receive.count,
-    outcome,
+    outcome: attempted.outcome,
   });
-  return handledOf(outcome, secondsUntilNext(deps.retryPlan, receive.count));
+  return handledOf(attempted.outcome, secondsUntilNext(deps.retryPlan, receive.count));
 };
 
 const handledOf = (outcome: AttemptOutcome, seconds: number): Handled =>
   outcome === 'failed' ? { retryAfterSeconds: seconds } : 'done';
 
-/** The body to send; for a provider's event, the bytes as received. undefined: no longer kept. */
+/** An attempt whose log entry could not be written: the queue keeps what came of it. */
+const notLoggedSchema = z.object({
+  number: z.int(),
+  messageId: z.string(),
+  attempted: z.object({
+    outcome: z.enum(ATTEMPT_OUTCOMES),
+    answer: postResponseSchema,
+    at: z.string(),
+  }),
+});
+type NotLogged = z.infer<typeof notLoggedSchema>;
+
+const messageSchema = z.object({ notLogged: notLoggedSchema.optional() });
+const notLoggedOf = (message: unknown): NotLogged | undefined => messageSchema.parse(message).notLogged;
+
+interface Made {
+  readonly attempt: Attempt;
+  readonly attempted: Attempted;
+}
+
+/** Logs an attempt; where the table refuses that, the queue takes over. @throws where the queue refuses it too */
+const logOrQueue = async (
+  { table, queues, log }: DeliverDeps,
+  delivery: Delivery,
+  { attempt, attempted }: Made,
+): Promise<void> => {
+  try {
+    await logAttempt(table, attempt, attempted);
+  } catch (error) {
+    const { number, messageId } = attempt;
+    const notLogged: NotLogged = { number, messageId, attempted };
+    await queues.send('webhook-delivery', [
+      { body: JSON.stringify({ ...delivery, notLogged }), group: delivery.target },
+    ]);
+    log.warn('webhook log deferred', { event_id: delivery.id, target: delivery.target, ...errorFields(error) });
+  }
+};
+
+interface LoggedLater {
+  readonly delivery: Delivery;
+  readonly notLogged: NotLogged;
+  readonly receive: Receive;
+}
+
+/** Writes the log entry of an attempt that was made before; sends nothing. */
+const logLater = async (deps: DeliverDeps, { delivery, notLogged, receive }: LoggedLater): Promise<Handled> => {
+  const { number, messageId, attempted } = notLogged;
+  const format = (await deps.targets()).find(({ name }) => name === delivery.target)?.format ?? 'event';
+  const { body = Buffer.from('{}'), isErased } = (await contentOf(deps, delivery)) ?? {};
+  const { answer } = attempted;
+  const kept = isErased && answer.kind === 'answered' ? { ...attempted, answer: { ...answer, body: '' } } : attempted;
+  const about = subjectOfDelivery(delivery);
+  try {
+    await logAttempt(deps.table, { delivery, target: { format }, body, number, messageId, about }, kept);
+    return 'done';
+  } catch (error) {
+    deps.log.warn('webhook log deferred', { event_id: delivery.id, target: delivery.target, ...errorFields(error) });
+    return { retryAfterSeconds: secondsUntilNext(deps.retryPlan, receive.count) };
+  }
+};
+
+interface SentContent {
+  readonly body: Buffer;
+  readonly isErased: boolean;
+}
+
+/** The body to send, without personal data of an erased person. undefined: no longer kept. */
+const contentOf = async (deps: DeliverDeps, delivery: Delivery): Promise<SentContent | undefined> => {
+  const stored = await bodyOf(deps, delivery);
+  if (!stored) return undefined;
+  const isErased = await mayNameErased(deps, delivery, stored);
+  return { body: isErased ? Buffer.from(withoutPersonText(stored.toString('utf8'))) : stored, isErased };
+};
+
+/** The event; for a provider's event, the bytes as received. undefined: no longer kept. */
 const bodyOf = async ({ table }: DeliverDeps, { content }: Delivery): Promise<Buffer | undefined> => {
   if ('body' in content) return Buffer.from(content.body);
   const item = await table.get(providerEventKey(content.providerId, content.eventId));

@@ -1,7 +1,8 @@
 import { promises as dns, type LookupAddress } from 'node:dns';
-import { type IncomingMessage, request as plainRequest } from 'node:http';
-import { request as secureRequest } from 'node:https';
+import { type IncomingMessage, Agent as PlainAgent, request as plainRequest } from 'node:http';
+import { Agent as SecureAgent, request as secureRequest } from 'node:https';
 import type { LookupFunction } from 'node:net';
+import * as z from 'zod';
 import { isPublicAddress, urlProblem } from './targets.ts';
 
 /** One POST to a target. The time-out covers name resolution, connection, request and response. */
@@ -18,11 +19,25 @@ export interface Posted {
   readonly body: Buffer;
 }
 
-export type PostResponse =
-  /** `body` is the first 2 KB. A redirect is not followed. */
-  | { readonly kind: 'answered'; readonly status: number; readonly body: string; readonly durationMs: number }
-  | { readonly kind: 'failed'; readonly reason: FailureReason; readonly detail: string; readonly durationMs: number };
-export type FailureReason = 'timeout' | 'forbidden_address' | 'unreachable';
+const FAILURE_REASONS = ['timeout', 'forbidden_address', 'unreachable'] as const;
+export type FailureReason = (typeof FAILURE_REASONS)[number];
+
+export const postResponseSchema = z.discriminatedUnion('kind', [
+  z.object({
+    kind: z.literal('answered'),
+    status: z.int(),
+    /** The first 2 KB. A redirect is not followed. */
+    body: z.string(),
+    durationMs: z.number(),
+  }),
+  z.object({
+    kind: z.literal('failed'),
+    reason: z.enum(FAILURE_REASONS),
+    detail: z.string(),
+    durationMs: z.number(),
+  }),
+]);
+export type PostResponse = z.infer<typeof postResponseSchema>;
 
 export type Post = (posted: Posted) => Promise<PostResponse>;
 
@@ -38,6 +53,7 @@ class ForbiddenAddress extends Error {
 
 export const openPost = ({ timeoutMs, allowPrivate, resolve = resolveAll }: PostOptions): Post => {
   const lookup = allowPrivate ? undefined : publicLookup(resolve);
+  const agents = openAgents();
   return async (posted) => {
     const startedAt = performance.now();
     const durationMs = () => Math.round(performance.now() - startedAt);
@@ -45,7 +61,7 @@ export const openPost = ({ timeoutMs, allowPrivate, resolve = resolveAll }: Post
     try {
       const problem = urlProblem(posted.url, allowPrivate);
       if (problem !== undefined) throw new ForbiddenAddress(`its URL ${problem}`);
-      const response = await send(posted, signal, lookup);
+      const response = await send(posted, signal, { lookup, agents: agents() });
       const body = await firstBytes(response);
       return { kind: 'answered', status: response.statusCode ?? 0, body, durationMs: durationMs() };
     } catch (error) {
@@ -75,28 +91,74 @@ const publicLookup =
     );
   };
 
-const send = (
+/** Shorter than targets usually keep an idle connection: those that do so for less send `Keep-Alive`, which Node obeys. */
+const KEPT_MS = 4_000;
+
+interface Agents {
+  readonly plain: PlainAgent;
+  readonly secure: SecureAgent;
+}
+
+/**
+ * Connections are kept between POSTs that follow each other. After a pause none is used again: a function may have been
+ * frozen in it, and its connections are dead then.
+ */
+const openAgents = (): (() => Agents) => {
+  let agents: Agents | undefined;
+  let usedAt = 0;
+  return () => {
+    const now = Date.now();
+    if (!agents || now - usedAt > KEPT_MS || now < usedAt) {
+      const options = { keepAlive: true, timeout: KEPT_MS };
+      agents = { plain: new PlainAgent(options), secure: new SecureAgent(options) };
+    }
+    usedAt = now;
+    return agents;
+  };
+};
+
+interface Route {
+  readonly lookup: LookupFunction | undefined;
+  readonly agents: Agents | undefined;
+}
+
+/** A reset of a kept connection means that the target closed it before the POST arrived, so the POST is made on a new one. */
+const send = async (posted: Posted, signal: AbortSignal, route: Route): Promise<IncomingMessage> => {
+  try {
+    return await sendOnce(posted, signal, route);
+  } catch (error) {
+    if (!(error instanceof ClosedConnection)) throw error;
+    return sendOnce(posted, signal, { ...route, agents: undefined });
+  }
+};
+
+/** A kept connection was closed before the target answered on it. */
+class ClosedConnection extends Error {}
+
+const sendOnce = (
   { url, headers, body }: Posted,
   signal: AbortSignal,
-  lookup: LookupFunction | undefined,
+  { lookup, agents }: Route,
 ): Promise<IncomingMessage> =>
   new Promise((resolve, reject) => {
     const target = new URL(url);
-    const request = target.protocol === 'https:' ? secureRequest : plainRequest;
-    const call = request(target, {
+    const isSecure = target.protocol === 'https:';
+    const call = (isSecure ? secureRequest : plainRequest)(target, {
       method: 'POST',
-      // No keep-alive: a connection kept while the function is frozen would be dead.
-      agent: false,
+      agent: (isSecure ? agents?.secure : agents?.plain) ?? false,
       headers: { ...headers, 'content-length': body.byteLength },
       signal,
       ...(lookup && { lookup }),
     });
     call.once('response', resolve);
-    call.once('error', reject);
+    call.once('error', (error: NodeJS.ErrnoException) => {
+      const isClosed = call.reusedSocket && (error.code === 'ECONNRESET' || error.code === 'EPIPE');
+      reject(isClosed ? new ClosedConnection() : error);
+    });
     call.end(body);
   });
 
-/** Reads the first bytes, then closes the connection. */
+/** Reads the first bytes; where more follow, closes the connection. */
 const firstBytes = async (response: IncomingMessage): Promise<string> => {
   const chunks: Buffer[] = [];
   let bytes = 0;

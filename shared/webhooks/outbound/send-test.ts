@@ -5,7 +5,7 @@ import type { ApiRequest, Reply } from '../../http/request.ts';
 import { requireSender } from '../logs/access.ts';
 import { deliveryTo } from '../record/delivery.ts';
 import { type OutboundEvent, rawAliases } from '../record/outbound-event.ts';
-import { type AttemptDeps, attemptDelivery } from './attempt.ts';
+import { type Attempt, type AttemptDeps, logAttempt, postDelivery } from './attempt.ts';
 import { findCanonicalEvent, parseRawEvent, SAMPLES } from './samples.ts';
 import { type Target, wants } from './targets.ts';
 
@@ -66,14 +66,17 @@ type TestEvent = OutboundEvent & { readonly content: { readonly body: string } }
 const tryTarget = async (deps: SendTestDeps, target: Target, event: TestEvent): Promise<Tried> => {
   const at = { node: target.name, host: new URL(target.url).host };
   if (!wants(target, event)) return { ...at, matched: false, status: 'skipped' };
-  const { outcome, answer } = await attemptDelivery(deps, {
+  const attempt: Attempt = {
     delivery: deliveryTo(target.name, event),
     target,
     body: Buffer.from(event.content.body),
     number: 1,
     messageId: event.id,
     isTest: true,
-  });
+  };
+  const attempted = await postDelivery(deps, attempt);
+  await logAttempt(deps.table, attempt, attempted);
+  const { outcome, answer } = attempted;
   return {
     ...at,
     matched: true,

@@ -62,8 +62,8 @@ export const logItem = (entry: LogEntry): Item => {
     userId: entry.userId,
     sort: listSort(createdAt, id),
     f: { p: provider, e: eventType },
-    project: partitionOf(EVERYBODY, status, shardOf(id)),
-    ...(scope !== undefined && { owner: partitionOf(scope, status, 0) }),
+    project: partitionOf(EVERYBODY, status, shardOf(id, SHARDS_OF_ALL)),
+    ...(scope !== undefined && { owner: partitionOf(scope, status, shardOf(id, SHARDS_OF_OWNER)) }),
     ttl: epochSeconds(instant(createdAt) + KEPT_MS),
   };
 };
@@ -123,25 +123,25 @@ export const logPartitions = (
   status: LogStatus | undefined,
 ): { readonly index: 'owner' | 'project'; readonly partitions: readonly string[] } => {
   const statuses = status === undefined ? LOG_STATUSES : [status];
-  if (scope.kind === 'everybody') {
-    const shards = Array.from({ length: SHARDS }, (_, shard) => shard);
-    return {
-      index: 'project',
-      partitions: statuses.flatMap((one) => shards.map((shard) => partitionOf(EVERYBODY, one, shard))),
-    };
-  }
+  const partitionsOf = (name: string, count: number): readonly string[] =>
+    statuses.flatMap((one) => Array.from({ length: count }, (_, shard) => partitionOf(name, one, shard)));
+  if (scope.kind === 'everybody') return { index: 'project', partitions: partitionsOf(EVERYBODY, SHARDS_OF_ALL) };
   const name = scopeOf(scope.kind === 'user' ? { userId: scope.userId } : { organizationId: scope.organizationId });
-  return { index: 'owner', partitions: statuses.map((one) => partitionOf(name ?? '', one, 0)) };
+  return { index: 'owner', partitions: partitionsOf(name ?? '', SHARDS_OF_OWNER) };
 };
 
-/** All entries together are written faster than one partition accepts. */
-const SHARDS = 4;
+/**
+ * A partition of an index takes 1,000 writes per second, and holds back the table itself when it gets more. So the entries of an
+ * owner lie in four partitions per status, and all entries together in sixteen.
+ */
+const SHARDS_OF_OWNER = 4;
+const SHARDS_OF_ALL = 16;
 const EVERYBODY = 'ALL';
 
 /** One partition per status, so that failures are found without reading successes. */
 const partitionOf = (scope: string, status: LogStatus, shard: number): string => `LOG#${scope}#${status}#${shard}`;
 
-const shardOf = (id: string): number => Number.parseInt(fingerprint(id).slice(0, 4), 16) % SHARDS;
+const shardOf = (id: string, shards: number): number => Number.parseInt(fingerprint(id).slice(0, 4), 16) % shards;
 
 const scopeOf = ({ organizationId, userId }: Pick<LogEntry, 'organizationId' | 'userId'>): string | undefined => {
   if (organizationId !== undefined) return `ORG#${organizationId}`;

@@ -1,16 +1,16 @@
 import fc from 'fast-check';
 import { describe, expect, inject, test } from 'vitest';
-import { withTable } from './engines.ts';
+import { AWS_CLIENTS, withTable } from './engines.ts';
 import { answerOf, anyTableOperation, clear, everything, type TableOperation } from './operations.ts';
-
-const embedded = withTable('embedded');
-const dynoxide = withTable('dynoxide');
 
 /** A thousand operations with `npm test`, a hundred thousand with `npm run test:long`. */
 const RUNS = 20 * inject('scale') ** 2;
 const OPERATIONS = 50;
 
-describe('the embedded table', () => {
+describe.each(AWS_CLIENTS)('the embedded table, beside another engine by the client %s', (client) => {
+  const embedded = withTable('embedded');
+  const dynoxide = withTable('dynoxide', client);
+
   test('answers and refuses any operations as the other engine does, and stores the same', async () => {
     const run = async (operations: readonly TableOperation[]): Promise<void> => {
       const [ours, theirs] = [embedded().connection, dynoxide().connection];

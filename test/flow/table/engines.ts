@@ -11,9 +11,11 @@ import type { Connection } from '../../../shared/table/connection.ts';
 import { NOON } from '../../builders/payment.ts';
 import { STREAMED } from './sort-keys.ts';
 
-/** The table on each of its engines, without a host. Its clock stands at noon. */
+/** The table on each of its engines, without a host. Its clock stands at noon. A client of AWS reaches dynoxide. */
 export const ENGINES = ['embedded', 'dynoxide'] as const;
-export type EngineName = (typeof ENGINES)[number];
+type EngineName = (typeof ENGINES)[number];
+export const AWS_CLIENTS = ['thin', 'sdk'] as const;
+type AwsClient = (typeof AWS_CLIENTS)[number];
 
 export const NOW_SECONDS = NOON / 1_000;
 
@@ -28,6 +30,7 @@ const TRIGGER: StreamTrigger = {
   summary: '',
   sortKeys: [STREAMED],
   batchSize: 100,
+  batchesAtOnce: 1,
   uses: [],
   timeoutSeconds: 1,
   memoryMb: 256,
@@ -35,11 +38,13 @@ const TRIGGER: StreamTrigger = {
 };
 
 /** Starts an engine with an empty table for the tests of a `describe` or a file. */
-export const withTable = (engine: EngineName): (() => TestTable) => {
+export const withTable = (engine: EngineName, awsClient: AwsClient = 'thin'): (() => TestTable) => {
   const closing: (() => unknown)[] = [];
   let opened: TestTable | undefined;
   beforeAll(async () => {
-    const database = await open(engine, (step) => closing.push(step));
+    const close: OnClose = (step) => closing.push(step);
+    const database = engine === 'embedded' ? openEmbedded(close) : await openDynoxide(close, awsClient);
+    close(database.close);
     opened = { database, connection: database.connect(() => NOON) };
   });
   afterAll(async () => {
@@ -51,13 +56,9 @@ export const withTable = (engine: EngineName): (() => TestTable) => {
   };
 };
 
-const open = async (engine: EngineName, onClose: (step: () => unknown) => void): Promise<Database> => {
-  const database = engine === 'embedded' ? openEmbedded(onClose) : await openDynoxide(onClose);
-  onClose(database.close);
-  return database;
-};
+type OnClose = (step: () => unknown) => void;
 
-const openEmbedded = (onClose: (step: () => unknown) => void): Database =>
+const openEmbedded = (onClose: OnClose): Database =>
   openEmbeddedDatabase({
     place: openDataFolder(':memory:', onClose),
     tableName: 'payments',
@@ -65,10 +66,10 @@ const openEmbedded = (onClose: (step: () => unknown) => void): Database =>
     endpoint: '',
   });
 
-const openDynoxide = async (onClose: (step: () => unknown) => void): Promise<Database> => {
+const openDynoxide = async (onClose: OnClose, awsClient: AwsClient): Promise<Database> => {
   const folder = await mkdtemp(join(tmpdir(), 'table-test-'));
   onClose(() => rm(folder, { recursive: true, force: true, maxRetries: 3 }));
   const engine = await startEngine({ folder, temporary: false, onLoss: () => undefined });
   onClose(engine.stop);
-  return openEngineDatabase(engine.endpoint, 'payments', engine);
+  return openEngineDatabase(engine.endpoint, 'payments', { engine, awsClient });
 };

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { openState } from '../../../infra/local/machine/sqlite.ts';
 import type { Item, Page, PartitionPage, TransactionStep } from '../../../shared/table/connection.ts';
 import { NOON } from '../../builders/payment.ts';
-import { ENGINES, NOW_SECONDS, withTable } from './engines.ts';
+import { NOW_SECONDS, withTable } from './engines.ts';
 import { STREAMED } from './sort-keys.ts';
 
 /** What this service needs of its table, on each engine. */
@@ -11,8 +11,14 @@ const ITEM_LIMIT = 400 * KILOBYTE;
 /** The bytes of an item without its values. */
 const NAMES_BYTES = ['pk', 'sk', 'text'].join('').length;
 
-describe.each(ENGINES)('the table of the engine %s', (engine) => {
-  const table = withTable(engine);
+const CASES = [
+  { engine: 'embedded', client: undefined },
+  { engine: 'dynoxide', client: 'thin' },
+  { engine: 'dynoxide', client: 'sdk' },
+] as const;
+
+describe.each(CASES)('the table of the engine $engine, client $client', ({ engine, client }) => {
+  const table = withTable(engine, client);
   let keys = 0;
   const newKey = (sk = 'X') => {
     keys += 1;

@@ -19,7 +19,7 @@ import { functionsAsSteps } from './functions.ts';
 import { laggingIndexes } from './lagging-indexes.ts';
 import { BASE_URL, createNetwork, type Send } from './network.ts';
 import { tableAsSteps } from './table.ts';
-import { simulatedAwsHandler } from './web.ts';
+import { simulatedAwsSend } from './web.ts';
 
 /** The service of one run: the parts of the local host, connected by steps. */
 export interface Service {
@@ -74,6 +74,7 @@ const prepare = () => {
     basePath: '',
     dynamoEndpoint: awsEndpoint(BASE_URL),
     queues: triggersOf(catalogue, 'queue').map(({ queue }) => queue),
+    awsClient: 'thin',
   });
   return { catalogue, env, settings: parseSettings(env) };
 };
@@ -115,7 +116,7 @@ export const openService = async (kernel: Kernel): Promise<Service> => {
     log: (line) => kernel.note(line.split('\n')[0] ?? ''),
     machine: {
       clock,
-      requestHandler: simulatedAwsHandler(send) as never,
+      send: simulatedAwsSend(send),
       instance: functions.instance,
     },
   });

@@ -1,9 +1,10 @@
 import { Buffer } from 'node:buffer';
 import { EventEmitter } from 'node:events';
 import { Readable } from 'node:stream';
+import type { SendPost } from '../../../shared/aws/post.ts';
 import { NetworkError, type Received, type Send } from './network.ts';
 
-/** The faces by which libraries reach the network: `fetch`, `node:http`, and the request handler of AWS clients. */
+/** The faces by which libraries reach the network: `fetch`, `node:http`, and the requests of the thin client of AWS. */
 export const simulatedFetch =
   (send: Send) =>
   async (input: string | URL | Request, init: RequestInit = {}): Promise<Response> => {
@@ -124,28 +125,14 @@ class SimulatedRequest extends EventEmitter {
   }
 }
 
-interface AwsRequest {
-  readonly method: string;
-  readonly protocol: string;
-  readonly hostname: string;
-  readonly port?: number;
-  readonly path: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body?: unknown;
-}
-
-/** Sends the requests of AWS clients. */
-export const simulatedAwsHandler = (send: Send) => ({
-  handle: async ({ method, protocol, hostname, port, path, headers, body }: AwsRequest) => {
-    const text = typeof body === 'string' ? body : new TextDecoder().decode(body as Uint8Array);
-    const url = `${protocol}//${hostname}${port === undefined ? '' : `:${port}`}${path}`;
-    const received = await send({ method, url, headers, body: text });
+/** Sends the requests of the thin client of AWS. */
+export const simulatedAwsSend =
+  (send: Send): SendPost =>
+  async ({ url, headers, body }) => {
+    const received = await send({ method: 'POST', url: url.href, headers, body });
     return {
-      response: {
-        statusCode: received.status,
-        headers: Object.fromEntries(pairsOf(received)),
-        body: Readable.from([Buffer.from(received.body)]),
-      },
+      status: received.status,
+      headers: Object.fromEntries(pairsOf(received)),
+      body: Buffer.from(received.body),
     };
-  },
-});
+  };

@@ -72,6 +72,13 @@ export const openUnits = (parts: UnitsParts): Units => {
     };
     return { result: store.transaction(() => task(unit)), answerLost };
   };
+  /** The clock asks very often, and usually nothing has been written since. */
+  let known: { readonly writes: number; readonly dueAt: number | undefined } | undefined;
+  const nextDueAt = (): number | undefined => {
+    const writes = store.writes();
+    if (known?.writes !== writes) known = { writes, dueAt: firstDueAt(store, served) };
+    return known.dueAt;
+  };
   return {
     documents,
     tag,
@@ -80,10 +87,9 @@ export const openUnits = (parts: UnitsParts): Units => {
     rememberLost: (attempt) => {
       store.next(attempt);
     },
-    nextDueAt: () =>
-      dueAtRow.parse(store.row(`SELECT min(due_at) AS dueAt FROM work WHERE ${SERVED}`, JSON.stringify(served)))
-        .dueAt ?? undefined,
+    nextDueAt,
     runDue: () => {
+      if ((nextDueAt() ?? Number.POSITIVE_INFINITY) > clock.now()) return;
       const next = () => nextDue(store, clock.now(), served);
       for (let due = next(); due; due = next()) {
         const { seq, slot, kind, subject } = due;
@@ -116,6 +122,10 @@ const dueRow = z.object({
 });
 
 const SERVED = 'slot IN (SELECT value FROM json_each(?))';
+
+const firstDueAt = (store: Store, served: readonly ProviderSlot[]): number | undefined =>
+  dueAtRow.parse(store.row(`SELECT min(due_at) AS dueAt FROM work WHERE ${SERVED}`, JSON.stringify(served))).dueAt ??
+  undefined;
 
 const nextDue = (store: Store, now: number, served: readonly ProviderSlot[]) => {
   const row = store.row(

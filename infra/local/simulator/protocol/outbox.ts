@@ -79,6 +79,7 @@ export const openOutbox = ({ store, clock, served, send }: OutboxParts): Outbox 
     if (closed) return;
     record(store, delivery, { status, at: clock.now() });
     inFlight.delete(delivery.seq);
+    known = undefined;
     if (inFlight.size <= AT_ONCE) drain();
     clock.wake();
   };
@@ -95,12 +96,31 @@ export const openOutbox = ({ store, clock, served, send }: OutboxParts): Outbox 
       .map((row) => deliveryRow.parse(row))
       .filter((delivery) => !inFlight.has(delivery.seq));
 
+  const findNextDue = (): number | undefined => {
+    const rows = store.rows(
+      `SELECT seq, due_at AS dueAt FROM outbox
+       WHERE state = 'pending' AND slot IN (SELECT value FROM json_each(?)) ORDER BY due_at LIMIT ?`,
+      servedSlots,
+      inFlight.size + 1,
+    );
+    return rows.map((row) => dueRow.parse(row)).find((row) => !inFlight.has(row.seq))?.dueAt;
+  };
+  /** The clock asks very often, and usually nothing has been written since. */
+  let known: { readonly writes: number; readonly dueAt: number | undefined } | undefined;
+  const nextDueAt = (): number | undefined => {
+    const writes = store.writes();
+    if (known?.writes !== writes) known = { writes, dueAt: findNextDue() };
+    return known.dueAt;
+  };
+  const isDue = (): boolean => (nextDueAt() ?? Number.POSITIVE_INFINITY) <= clock.now();
+
   const drain = (): void => {
-    if (closed || inFlight.size >= BATCH) return;
+    if (closed || inFlight.size >= BATCH || !isDue()) return;
     for (const delivery of inOrder(due(BATCH), setting.seed)) {
       inFlight.add(delivery.seq);
       lane(delivery.subject, () => deliver(delivery));
     }
+    known = undefined;
   };
 
   return {
@@ -110,17 +130,9 @@ export const openOutbox = ({ store, clock, served, send }: OutboxParts): Outbox 
       setting = next;
       store.writeSetting(SETTING, next);
     },
-    nextDueAt: () => {
-      const rows = store.rows(
-        `SELECT seq, due_at AS dueAt FROM outbox
-         WHERE state = 'pending' AND slot IN (SELECT value FROM json_each(?)) ORDER BY due_at LIMIT ?`,
-        servedSlots,
-        inFlight.size + 1,
-      );
-      return rows.map((row) => dueRow.parse(row)).find((row) => !inFlight.has(row.seq))?.dueAt;
-    },
+    nextDueAt,
     drain,
-    idle: () => closed || (inFlight.size === 0 && due(1).length === 0),
+    idle: () => closed || (inFlight.size === 0 && !isDue()),
     counts: () =>
       Object.fromEntries(
         store

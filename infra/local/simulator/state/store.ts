@@ -40,6 +40,8 @@ export interface Store {
   run(sql: string, ...values: SQLInputValue[]): { readonly changes: number; readonly lastId: number };
   row(sql: string, ...values: SQLInputValue[]): SqliteRow | undefined;
   rows(sql: string, ...values: SQLInputValue[]): SqliteRow[];
+  /** Counts the calls of `run`. */
+  writes(): number;
   /** All or nothing; joins a transaction that is already open. */
   transaction<T>(work: () => T): T;
   /** 1, 2, 3 … for each name. */
@@ -71,7 +73,9 @@ export const openStore = (file: string): Store => {
     statements.set(sql, statement);
     return statement;
   };
+  let writes = 0;
   const run: Store['run'] = (sql, ...values) => {
+    writes += 1;
     const result = prepared(sql).run(...values);
     return { changes: Number(result.changes), lastId: Number(result.lastInsertRowid) };
   };
@@ -80,6 +84,7 @@ export const openStore = (file: string): Store => {
     run,
     row,
     rows: (sql, ...values) => prepared(sql).all(...values),
+    writes: () => writes,
     transaction: (work) => inTransaction(database, work),
     next: (counter) =>
       countRow.parse(

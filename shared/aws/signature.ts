@@ -1,0 +1,60 @@
+import { createHash, createHmac } from 'node:crypto';
+
+/**
+ * AWS Signature Version 4 of POST requests with headers and a body
+ * (https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html).
+ */
+export interface Signer {
+  /** The service's name in signatures: `dynamodb`. */
+  readonly service: string;
+  readonly region: string;
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+  /** Of temporary credentials. */
+  readonly sessionToken: string | undefined;
+}
+
+export interface UnsignedRequest {
+  /** Without a query. */
+  readonly url: URL;
+  /** Names in lower case. Each header is signed. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+const ALGORITHM = 'AWS4-HMAC-SHA256';
+const SCOPE_END = 'aws4_request';
+
+/** @param at when the request is sent; AWS accepts a few minutes of difference @returns all headers of the request */
+export const awsSignedHeaders = ({ url, headers, body }: UnsignedRequest, signer: Signer, at: Date) => {
+  const { service, region, accessKeyId, secretAccessKey, sessionToken } = signer;
+  const time = at.toISOString().replaceAll(/[:-]|\.\d+/g, '');
+  const all: Record<string, string> = {
+    ...headers,
+    host: url.host,
+    'x-amz-date': time,
+    ...(sessionToken && { 'x-amz-security-token': sessionToken }),
+  };
+  const names = Object.keys(all).sort();
+  const signed = names.join(';');
+  const lines = names.map((name) => `${name}:${all[name]?.trim().replaceAll(/\s+/g, ' ')}`);
+  const canonical = ['POST', escapedPath(url), '', ...lines, '', signed, sha256(body)].join('\n');
+  const scope = [time.slice(0, DATE_LENGTH), region, service, SCOPE_END];
+  const text = [ALGORITHM, time, scope.join('/'), sha256(canonical)].join('\n');
+  const key = scope.reduce<string | Buffer>((secret, part) => hmac(secret, part).digest(), `AWS4${secretAccessKey}`);
+  const signature = hmac(key, text).digest('hex');
+  const credential = `${accessKeyId}/${scope.join('/')}`;
+  all['authorization'] = `${ALGORITHM} Credential=${credential}, SignedHeaders=${signed}, Signature=${signature}`;
+  return all;
+};
+
+const DATE_LENGTH = '20000101'.length;
+
+const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
+const hmac = (key: string | Buffer, text: string) => createHmac('sha256', key).update(text);
+
+/** A signature covers the path with each of its characters escaped once more. */
+const escapedPath = ({ pathname }: URL): string =>
+  encodeURIComponent(pathname)
+    .replaceAll('%2F', '/')
+    .replaceAll(/[!'()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`);

@@ -1,0 +1,46 @@
+import { JwtVerifier } from 'aws-jwt-verify';
+import { FetchError, JwtBaseError, JwtExpiredError } from 'aws-jwt-verify/error';
+import { SimpleJwksCache } from 'aws-jwt-verify/jwk';
+
+/** Verifies bearer tokens (JWT) by the issuer's published keys. Loaded only where a bearer token arrives. */
+export interface BearerOptions {
+  readonly jwksUri: string;
+  readonly issuer: string;
+  /** Empty: any audience is accepted. */
+  readonly audience: string;
+  /** The keys at an address. */
+  readonly read: (uri: string) => Promise<ArrayBuffer>;
+}
+
+export type VerifiedBearer =
+  | { readonly kind: 'valid'; readonly claims: unknown }
+  | { readonly kind: 'invalid' | 'expired' }
+  /** The keys could not be read. */
+  | { readonly kind: 'unavailable'; readonly cause: unknown };
+
+export const openBearerTokens = ({ jwksUri, issuer, audience, read }: BearerOptions) => {
+  const fetcher = {
+    fetch: async (uri: string): Promise<ArrayBuffer> => {
+      try {
+        return await read(uri);
+      } catch (error) {
+        throw new FetchError(uri, error);
+      }
+    },
+  };
+  // The caller checks `exp` by the host's clock; the library checks it by the machine's clock as well.
+  const verifier = JwtVerifier.create(
+    { issuer: issuer || null, audience: audience || null, jwksUri },
+    { jwksCache: new SimpleJwksCache({ fetcher }) },
+  );
+  return async (token: string): Promise<VerifiedBearer> => {
+    try {
+      return { kind: 'valid', claims: await verifier.verify(token) };
+    } catch (error) {
+      if (error instanceof FetchError) return { kind: 'unavailable', cause: error };
+      if (error instanceof JwtExpiredError) return { kind: 'expired' };
+      if (error instanceof JwtBaseError) return { kind: 'invalid' };
+      throw error;
+    }
+  };
+};

@@ -1,0 +1,14 @@
+/** The event of API Gateway for a request of the demo user. */
+export const apiRequest = (
+  routeKey: string,
+  { body, pathParameters }: { readonly body?: unknown; readonly pathParameters?: Readonly<Record<string, string>> },
+) => {
+  const [method = '', rawPath = ''] = routeKey.split(' ');
+  return {
+    ...{ version: '2.0', routeKey, rawPath, rawQueryString: '', isBase64Encoded: false },
+    headers: { 'x-session-id': 'demo-owner', 'content-type': 'application/json' },
+    requestContext: { routeKey, requestId: 'bench', http: { method, path: rawPath, sourceIp: '127.0.0.1' } },
+    ...(pathParameters && { pathParameters }),
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  };
+};

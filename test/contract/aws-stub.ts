@@ -1,0 +1,68 @@
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import { afterAll, beforeAll, beforeEach } from 'vitest';
+
+/** A service of AWS that answers as a test says, and keeps the requests. */
+export interface StubReply {
+  readonly status?: number;
+  /** JSON; a text is sent as it is. */
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** The connection ends before the answer, or within it; or the answer never comes, or stops within. */
+  readonly broken?: 'before' | 'within' | 'silent' | 'stalled';
+}
+
+export interface StubRequest {
+  readonly path: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly text: string;
+  readonly body: ReturnType<typeof JSON.parse>;
+}
+
+export interface AwsStub {
+  readonly endpoint: () => string;
+  /** The requests of this test, oldest first. */
+  readonly requests: readonly StubRequest[];
+  /** One reply per request; the last is repeated. */
+  readonly answer: (...replies: readonly StubReply[]) => void;
+}
+
+export const withAwsStub = (): AwsStub => {
+  const requests: StubRequest[] = [];
+  let replies: readonly StubReply[] = [];
+  let port = 0;
+  const server = createServer(async (request, response) => {
+    const text = Buffer.concat(await request.toArray()).toString('utf8');
+    requests.push({ path: request.url ?? '', headers: request.headers, text, body: JSON.parse(text) });
+    const { status = 200, body = {}, headers = {}, broken } = replies[requests.length - 1] ?? replies.at(-1) ?? {};
+    if (broken === 'silent') return;
+    if (broken === 'before') {
+      request.socket.destroy();
+      return;
+    }
+    const json = typeof body === 'string' ? body : JSON.stringify(body);
+    response.writeHead(status, { 'content-length': Buffer.byteLength(json), ...headers });
+    if (broken === undefined) response.end(json);
+    else response.write(json.slice(0, 1), () => broken === 'within' && request.socket.destroy());
+  });
+  beforeAll(async () => {
+    await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+    const address = server.address();
+    port = typeof address === 'object' && address ? address.port : 0;
+  });
+  beforeEach(() => {
+    requests.length = 0;
+    replies = [];
+  });
+  afterAll(async () => {
+    server.closeAllConnections();
+    await new Promise((closed) => server.close(closed));
+  });
+  return {
+    endpoint: () => `http://127.0.0.1:${port}`,
+    requests,
+    answer: (...given) => {
+      requests.length = 0;
+      replies = given;
+    },
+  };
+};

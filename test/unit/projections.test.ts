@@ -1,0 +1,185 @@
+import type { DynamoDBRecord } from 'aws-lambda';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { DAY, iso } from '../../shared/core/time.ts';
+import { PAYMENT_STATUSES, type Payment } from '../../shared/payments/record/payment.ts';
+import { projectionOf } from '../../shared/payments/record/projection.ts';
+import { paymentItem } from '../../shared/payments/record/store.ts';
+import { additionsOf } from '../../shared/payments/record/sums.ts';
+import type { Item, Table, TransactionStep } from '../../shared/table/table.ts';
+import { projectChanges } from '../../shared/workers/project-changes.ts';
+import { logLines } from '../builders/log-lines.ts';
+import { memoryTable } from '../builders/memory-table.ts';
+import { NOON, payment } from '../builders/payment.ts';
+import { streamRecord } from '../builders/stream-record.ts';
+
+const PAYMENTS = 5;
+const MAX_STEPS = 100;
+
+/** The stream of payments that change: in order, each record with the images before and after it. */
+const streamOf = (changes: readonly { readonly of: number; readonly status: Payment['status'] }[]) => {
+  const records = Array.from(
+    { length: PAYMENTS },
+    (_, index): Payment => ({
+      ...payment({
+        id: `pay_${index}`,
+        createdAt: iso(NOON + (index % 2) * DAY),
+        userId: `user_${index % 3}`,
+        organizationId: index === 4 ? 'org_1' : undefined,
+        projectId: index === 3 ? 'proj_1' : undefined,
+        totalCents: 100 * (index + 1),
+      }),
+      version: 0,
+      status: 'creating',
+    }),
+  );
+  const stream = changes.map(({ of, status }, sequence) => {
+    const before = records[of] ?? payment();
+    const version = before.version + 1;
+    const completedAt = status === 'succeeded' ? iso(NOON + DAY) : undefined;
+    const after: Payment = { ...before, status, completedAt, version };
+    records[of] = after;
+    return streamRecord(sequence, paymentItem(before, NOON), paymentItem(after, NOON));
+  });
+  return { stream, records };
+};
+
+/** The history, the counters and the sums; the sums of all payments from all shards, numbers of zero left out. */
+const projected = (items: readonly Item[]) => {
+  const numbers = new Map<string, number>();
+  for (const { pk, sk, ...fields } of items) {
+    if (!/^(COUNT|SUM)#/.test(String(pk))) continue;
+    for (const [name, by] of Object.entries(fields)) {
+      const place = `${String(pk).replace(/^SUM#ALL#\d+/, 'SUM#ALL')} ${sk} ${name}`;
+      numbers.set(place, (numbers.get(place) ?? 0) + Number(by));
+    }
+  }
+  return {
+    numbers: Object.fromEntries([...numbers].filter(([, by]) => by !== 0)),
+    history: items.filter(({ sk }) => String(sk).startsWith('HIST#')).length,
+    entries: Object.fromEntries(
+      items.flatMap(({ pk, sk, v }) => (String(pk).startsWith('ALLPAY#') ? [[String(sk).split('#')[1], v]] : [])),
+    ),
+  };
+};
+
+/** The same from the payments themselves. */
+const expected = (records: readonly Payment[]) => {
+  const seen = records.filter(({ version }) => version > 0);
+  const shares = seen.flatMap((record) => projectionOf(undefined, record, 'one shard')?.shares ?? []);
+  return {
+    ...projected(additionsOf(shares).map(({ key, add }) => ({ ...key, ...add }))),
+    history: seen.reduce((sum, { version }) => sum + version, 0),
+    entries: Object.fromEntries(seen.map(({ id, version }) => [id, version])),
+  };
+};
+
+/** Loses the n-th write of a batch, before or after it is carried out, as a function that ends there. */
+const losing = (table: Table, at: number, isExecuted: boolean): Table => {
+  let writes = 0;
+  const lost = async <T>(write: () => Promise<T>): Promise<T> => {
+    writes += 1;
+    if (writes < at) return write();
+    if (writes === at && isExecuted) await write();
+    throw new Error('lost');
+  };
+  return {
+    ...table,
+    put: (...given) => lost(() => table.put(...given)),
+    transact: (...given) => lost(() => table.transact(...given)),
+  };
+};
+
+const { log } = logLines();
+
+const batchOf = fc.record({
+  size: fc.integer({ min: 1, max: 12 }),
+  repeats: fc.nat(3),
+  lostAt: fc.nat(6),
+  isExecuted: fc.boolean(),
+});
+
+describe('a stream of changes', () => {
+  test('adds up to the payments, with any batches, repetitions, failures in a batch, and a replay of all', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.record({ of: fc.nat(PAYMENTS - 1), status: fc.constantFrom(...PAYMENT_STATUSES) }), {
+          maxLength: 40,
+        }),
+        fc.array(batchOf, { minLength: 1, maxLength: 5 }),
+        async (changes, batches) => {
+          const { stream, records } = streamOf(changes);
+          const { table, items } = memoryTable({ now: () => NOON });
+          for (let from = 0, turn = 0; from < stream.length; turn += 1) {
+            const { size, repeats, lostAt, isExecuted } = batches[turn % batches.length] ?? batches[0] ?? FAILED;
+            const batch = [
+              ...stream.slice(Math.max(0, from - repeats), from + size),
+              ...stream.slice(from, from + repeats),
+            ];
+            await projectChanges({ table: losing(table, lostAt, isExecuted), log }, batch).catch(() => undefined);
+            await projectChanges({ table, log }, batch);
+            from += size;
+          }
+          expect(projected(items())).toEqual(expected(records));
+          await projectChanges({ table, log }, stream);
+          await projectChanges({ table, log }, stream.toReversed());
+          expect(projected(items())).toEqual(expected(records));
+        },
+      ),
+    );
+  });
+});
+const FAILED = { size: 1, repeats: 0, lostAt: 1, isExecuted: false };
+
+describe('a batch', () => {
+  const paid = (count: number, ownerOf: (index: number) => string): readonly DynamoDBRecord[] =>
+    Array.from({ length: count }, (_, index) => {
+      const before = payment({ id: `pay_${index}`, userId: ownerOf(index) });
+      const after: Payment = { ...before, version: 2, status: 'succeeded', completedAt: iso(NOON) };
+      return streamRecord(index, paymentItem(before, NOON), paymentItem(after, NOON));
+    });
+  const projecting = async (records: readonly DynamoDBRecord[]) => {
+    const memory = memoryTable({ now: () => NOON });
+    const transactions: (readonly TransactionStep[])[] = [];
+    const table: Table = {
+      ...memory.table,
+      transact: (steps) => {
+        transactions.push(steps);
+        return memory.table.transact(steps);
+      },
+    };
+    const project = (more: readonly DynamoDBRecord[]) => projectChanges({ table, log }, more);
+    await project(records);
+    return { transactions, items: memory.items, project };
+  };
+  const targetOf = (step: TransactionStep): string =>
+    'put' in step
+      ? `${step.put['pk']} ${step.put['sk']}`
+      : 'update' in step
+        ? `${step.update.pk} ${step.update.sk}`
+        : '';
+
+  test('takes as many transactions as its items need, each within the limit, and no item twice', async () => {
+    for (const [owners, expectedCount] of [
+      [1, 2],
+      [10, 2],
+      [100, 4],
+    ] as const) {
+      const { transactions } = await projecting(paid(100, (index) => `user_${index % owners}`));
+      expect([owners, transactions.length]).toEqual([owners, expectedCount]);
+      for (const steps of transactions) {
+        expect(steps.length).toBeLessThanOrEqual(MAX_STEPS);
+        expect(new Set(steps.map(targetOf)).size).toBe(steps.length);
+      }
+    }
+  });
+
+  test('with versions that were written before counts the others, in one more transaction', async () => {
+    const records = paid(30, () => 'user_1');
+    const { transactions, items, project } = await projecting(records.slice(0, 10));
+    await project(records);
+    expect(transactions).toHaveLength(3);
+    const [counter] = items().filter(({ pk }) => pk === 'COUNT#USER#user_1#PAY');
+    expect(counter).toMatchObject({ n_succeeded: 30, n_created: -30 });
+  });
+});
