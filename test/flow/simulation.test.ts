@@ -29,14 +29,10 @@ describe('the simulation of the whole service', () => {
   test(
     'finds no broken sentence under faults, kills and any order of calls',
     async () => {
-      const half = SEEDS[inject('scale') === 1 ? 'short' : 'long'] / 2;
-      const runs = await Promise.all(
-        [1, half + 1].map((from) => simulate('--from', String(from), '--seeds', String(half))),
-      );
-      for (const { code, out } of runs) {
-        expect(code, out.slice(-4_000)).toBe(0);
-        expect(out).toMatch(new RegExp(`^${half} seeds`, 'm'));
-      }
+      const seeds = SEEDS[inject('scale') === 1 ? 'short' : 'long'];
+      const { code, out } = await simulate('--seeds', String(seeds));
+      expect(code, out.slice(-4_000)).toBe(0);
+      expect(out).toMatch(new RegExp(`^${seeds} seeds`, 'm'));
     },
     LONGEST_MS,
   );
@@ -44,7 +40,7 @@ describe('the simulation of the whole service', () => {
   test('gives the same history for the same seed, whatever ran before', async () => {
     const [alone, after] = await Promise.all([
       simulate('--from', '3', '--seeds', '1', '--digests'),
-      simulate('--from', '1', '--seeds', '3', '--digests'),
+      simulate('--from', '1', '--seeds', '3', '--jobs', '1', '--digests'),
     ]);
     expect(digestsOf(alone.out)).toHaveLength(1);
     expect(digestsOf(after.out)).toHaveLength(3);

@@ -1,12 +1,14 @@
-import { argv, exit, stderr, stdout } from 'node:process';
+import { argv, stderr, stdout } from 'node:process';
 import { parseArgs } from 'node:util';
-import { plant } from './bugs/bug.ts';
 import { BUGS } from './bugs/bugs.ts';
 import { huntAll, tableOf } from './bugs/hunt.ts';
-import { installPlatform, realNow } from './kernel/platform.ts';
+import { resultsOf, type SeedResult } from './jobs.ts';
+import { sumOf } from './kernel/statistics.ts';
+import { bugNamed, loadSimulation } from './load.ts';
+import type { RunOptions } from './simulation.ts';
 
 /**
- * `npm run simulate -- --seeds 1000`: runs the whole service in this process under a seeded scheduler.
+ * `npm run simulate -- --seeds 1000`: runs the whole service under a seeded scheduler, in `--jobs N` processes at once.
  * `--from N` begins at that seed, `--seed N --trace` prints the history of one seed, `--off 'kill 41,operation 2.3'` leaves
  * things out, `--bug <name>` plants a mistake that the run has to find, and
  * `--bugs` looks for every planted mistake in processes of their own. `--brief` prints no history of a failed seed.
@@ -22,77 +24,98 @@ const { values } = parseArgs({
     off: { type: 'string', default: '' },
     bug: { type: 'string' },
     bugs: { type: 'boolean', default: false },
-    processes: { type: 'string', default: '2' },
+    jobs: { type: 'string', default: '2' },
     brief: { type: 'boolean', default: false },
   },
 });
 const say = (line: string): void => {
   stdout.write(`${line}\n`);
 };
-if (values.bugs) {
+const jobs = Number(values.jobs);
+const off = values.off.split(',').filter(Boolean);
+if (values.bug !== undefined) bugNamed(values.bug);
+
+/** @returns whether every planted mistake was found */
+const huntBugs = async (): Promise<boolean> => {
   const all = await huntAll(BUGS, {
     seeds: Number(values.seeds),
-    atOnce: Number(values.processes),
+    atOnce: jobs,
     report: ({ bug, seed, sentence }) =>
       say(`${bug.name}: ${seed === undefined ? 'not found' : `seed ${seed}, ${sentence}`}`),
   });
   say(tableOf(all));
-  exit(all.every(({ seed }) => seed !== undefined) ? 0 : 1);
-}
-const bug = BUGS.find(({ name }) => name === values.bug);
-if (values.bug !== undefined && !bug) throw new Error(`no planted bug is named ${values.bug}`);
-if (bug) plant(bug);
-installPlatform();
-const { simulate } = await import('./simulation.ts');
-const { loadFunctions } = await import('./places/service.ts');
-const { shrink } = await import('./shrink.ts');
-const { sumOf } = await import('./kernel/statistics.ts');
+  return all.every(({ seed }) => seed !== undefined);
+};
 
-const off = new Set(values.off.split(',').filter(Boolean));
-const left = (names: ReadonlySet<string> = new Set()): string =>
-  `${names.size === 0 ? '' : ` --off '${[...names].join(',')}'`}${values.bug ? ` --bug ${values.bug}` : ''}`;
-const one = values.seed === undefined ? undefined : Number(values.seed);
-const first = one ?? Number(values.from);
-const last = one ?? first + Number(values.seeds) - 1;
-
-await loadFunctions();
-const startedAt = realNow();
-const cpuBefore = process.cpuUsage();
-const all = [];
-let operations = 0;
-let failed = 0;
-for (let seed = first; seed <= last; seed += 1) {
-  const result = await simulate({ seed, off, keepTrace: values.trace });
-  all.push(result.counts);
-  operations += result.operations;
-  if (values.trace) for (const line of result.trace) say(line);
-  if (values.digests || one !== undefined) say(`seed ${seed}: ${result.digest}`);
-  if (stderr.isTTY) stderr.write(`\rseed ${seed} of ${last}`);
-  if (result.problems.length === 0) continue;
-  failed += 1;
-  say(`seed ${seed} failed:`);
-  for (const problem of result.problems) say(`  ${problem}`);
-  if (values.brief) break;
-  const smaller = (await shrink(result, { seed, off })).options;
+/** Prints the smallest history that fails as the seed does. */
+const explain = async (seed: number): Promise<void> => {
+  const { simulate, shrink } = await loadSimulation(values.bug);
+  const options: RunOptions = { seed, off: new Set(off) };
+  const smaller = (await shrink(await simulate(options), options)).options;
   const { timeline, problems } = await simulate({ ...smaller, keepTrace: true });
-  say(`the smallest history that fails in this way:`);
-  if (!values.trace) for (const line of timeline) say(line);
+  say('the smallest history that fails in this way:');
+  for (const line of timeline) say(line);
   for (const problem of problems) say(`  ${problem}`);
-  say(`again: npm run simulate -- --seed ${seed} --trace${left(smaller.off)}`);
-  break;
-}
-const { steps, kills, delays, faults, reached, killedAfter } = sumOf(all);
-const seconds = (realNow() - startedAt) / 1_000;
-say(
-  `${all.length} seeds in ${seconds.toFixed(1)} s: ${operations} operations, ${steps} steps, ${delays} delays, ${kills} kills`,
-);
-const { user, system } = process.cpuUsage(cpuBefore);
-say(`processor time: ${((user + system) / 1_000 / all.length).toFixed(0)} ms per seed`);
-say(
-  `faults: ${Object.entries(faults)
-    .map(([kind, count]) => `${kind} ${count}`)
-    .join(', ')}`,
-);
-say(`call sites: ${reached.length} reached, ${killedAfter.length} killed after`);
+  again(seed, [...(smaller.off ?? [])]);
+};
+
+const again = (seed: number, left: readonly string[]): void => {
+  const options = `${left.length === 0 ? '' : ` --off '${left.join(',')}'`}${values.bug ? ` --bug ${values.bug}` : ''}`;
+  say(`again: npm run simulate -- --seed ${seed} --trace${options}`);
+};
+
+/** @returns whether no seed failed */
+const runSeeds = async (first: number, last: number): Promise<boolean> => {
+  const startedAt = performance.now();
+  const all: SeedResult[] = [];
+  for await (const result of resultsOf({ first, last, jobs, bug: values.bug, off })) {
+    all.push(result);
+    const { seed, digest, problems } = result;
+    if (values.digests || first === last) say(`seed ${seed}: ${digest}`);
+    if (stderr.isTTY) stderr.write(`\rseed ${seed} of ${last}`);
+    if (problems.length === 0) continue;
+    say(`seed ${seed} failed:`);
+    for (const problem of problems) say(`  ${problem}`);
+    break;
+  }
+  summarize(all, performance.now() - startedAt);
+  const failed = all.find(({ problems }) => problems.length > 0);
+  if (failed?.isEndless) again(failed.seed, off);
+  else if (failed && !values.brief) await explain(failed.seed);
+  return failed === undefined;
+};
+
+const summarize = (all: readonly SeedResult[], ms: number): void => {
+  const { steps, kills, delays, faults, reached, killedAfter } = sumOf(all.map(({ counts }) => counts));
+  const sum = (numberOf: (result: SeedResult) => number): number =>
+    all.reduce((total, result) => total + numberOf(result), 0);
+  const operations = sum((result) => result.operations);
+  say(
+    `${all.length} seeds in ${(ms / 1_000).toFixed(1)} s: ${operations} operations, ${steps} steps, ${delays} delays, ${kills} kills`,
+  );
+  say(`processor time: ${(sum(({ processorMs }) => processorMs) / all.length).toFixed(0)} ms per seed`);
+  const kinds = Object.entries(faults).map(([kind, count]) => `${kind} ${count}`);
+  say(`faults: ${kinds.join(', ')}`);
+  say(`call sites: ${reached.length} reached, ${killedAfter.length} killed after`);
+};
+
+/** Prints the whole history of one seed. @returns whether every sentence holds */
+const traceSeed = async (seed: number): Promise<boolean> => {
+  const { simulate } = await loadSimulation(values.bug);
+  const { trace, digest, problems } = await simulate({ seed, off: new Set(off), keepTrace: true });
+  for (const line of trace) say(line);
+  say(`seed ${seed}: ${digest}`);
+  if (problems.length > 0) say(`seed ${seed} failed:`);
+  for (const problem of problems) say(`  ${problem}`);
+  return problems.length === 0;
+};
+
+const run = (): Promise<boolean> => {
+  if (values.bugs) return huntBugs();
+  const first = Number(values.seed ?? values.from);
+  if (values.trace) return traceSeed(first);
+  return runSeeds(first, values.seed === undefined ? first + Number(values.seeds) - 1 : first);
+};
+
 // Not `exit`, which would cut off what a pipe has not taken yet.
-process.exitCode = failed === 0 ? 0 : 1;
+process.exitCode = (await run()) ? 0 : 1;

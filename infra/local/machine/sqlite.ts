@@ -44,18 +44,21 @@ export const openState = (file: string): State => {
   database.exec('CREATE TABLE IF NOT EXISTS kept (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID');
   const find = read('SELECT value FROM kept WHERE name = ?', z.object({ value: z.string() }));
   const put = write('INSERT INTO kept (name, value) VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value');
+  const begin = write('BEGIN');
+  const commit = write('COMMIT');
+  const rollback = write('ROLLBACK');
   return {
     read,
     write,
     define: (schema) => database.exec(schema),
     together: (work) => {
-      database.exec('BEGIN');
+      begin();
       try {
         const result = work();
-        database.exec('COMMIT');
+        commit();
         return result;
       } catch (error) {
-        database.exec('ROLLBACK');
+        rollback();
         throw error;
       }
     },

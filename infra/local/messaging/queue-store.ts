@@ -88,6 +88,7 @@ export const openQueueStore = (state: State) => {
     },
     /** Receives up to `max` visible messages; one that was received `maxReceives` times goes to the dead-letter queue. */
     take: (queue: string, how: TakeOptions): readonly Message[] => {
+      if ((next.of(queue) ?? Number.POSITIVE_INFINITY) > how.now) return [];
       for (;;) {
         const found = sql.receive.all(...receiving(queue, how));
         if (found.length === 0) return found;

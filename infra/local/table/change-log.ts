@@ -47,12 +47,8 @@ export const openChangeLog = (database: DatabaseSync, isWanted: (sortKey: string
       for (const listener of listeners) listener();
     },
     after: (position, limit) =>
-      select.all(position, limit).map((row) => ({
-        sequence: Number(row['sequence']),
-        key: { pk: String(row['pk']), sk: String(row['sk']) },
-        before: imageOf(row['before']),
-        after: imageOf(row['after']),
-      })),
+      // Consumers look after each write, and most find nothing new.
+      position >= sequence ? [] : select.all(position, limit).map(changeOf),
     forget: (position) => {
       forget.run(position);
     },
@@ -69,5 +65,12 @@ const isSame = (before: string | undefined, after: string | undefined): boolean 
   if (before === undefined || after === undefined || before.length !== after.length) return false;
   return isDeepStrictEqual(itemOfText(before), itemOfText(after));
 };
+
+const changeOf = (row: Readonly<Record<string, unknown>>): ItemChanged => ({
+  sequence: Number(row['sequence']),
+  key: { pk: String(row['pk']), sk: String(row['sk']) },
+  before: imageOf(row['before']),
+  after: imageOf(row['after']),
+});
 
 const imageOf = (text: unknown): Item | undefined => (typeof text === 'string' ? itemOfText(text) : undefined);

@@ -61,7 +61,7 @@ const MOST_OUTPUT = 2 ** 26;
 const firstFailure = async (
   options: readonly string[],
 ): Promise<(Pick<Found, 'seed' | 'sentence'> & { readonly seed: number }) | undefined> => {
-  const out = await outputOf([...options, '--brief']);
+  const out = await outputOf([...options, '--brief', '--jobs', '1']);
   const [, seed, sentence] = /^seed (\d+) failed:\n {2}([^:\n]*)/m.exec(out) ?? [];
   if (seed !== undefined) return { seed: Number(seed), sentence };
   if (/^\d+ seeds in /m.test(out)) return undefined;

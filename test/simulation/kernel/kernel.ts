@@ -67,6 +67,8 @@ const MOST_STEPS = 30_000;
 const MOST_STEPS_TO_REST = 6_000;
 const MOST_REST_MS = 30 * 86_400_000;
 const MOST_TURNS = 20_000;
+/** Steps, timers and moves of the clock. */
+const MOST_MOVES = 20 * MOST_STEPS;
 /** Between two looks for due work while steps are waiting. */
 const LOOK_EVERY = 50;
 const SHORTEST_DELAY_MS = 5;
@@ -79,6 +81,7 @@ export const createKernel = ({ seed, trace, off, weather }: KernelOptions): Kern
   let elapsed = 0;
   let pending: Pending[] = [];
   let steps = 0;
+  let moves = 0;
   let events = 0;
   const happened: string[] = [];
   let lookAt = 0;
@@ -101,9 +104,8 @@ export const createKernel = ({ seed, trace, off, weather }: KernelOptions): Kern
   const drain = async (): Promise<void> => {
     for (let turns = 0; turns <= MOST_TURNS; ) {
       await realTurn();
-      // The real machine's own work takes as long as it takes.
       if (timers.runImmediates()) turns += 1;
-      else if (!releaseOutsideWork()) return;
+      else if (!(await releaseOutsideWork())) return;
     }
     throw new StuckError('the work of one moment does not end');
   };
@@ -192,6 +194,8 @@ export const createKernel = ({ seed, trace, off, weather }: KernelOptions): Kern
   /** Runs the next step or timer. @returns false where nothing is left until `latest` */
   const advance = async (latest: number): Promise<boolean> => {
     await drain();
+    moves += 1;
+    if (moves > MOST_MOVES) throw new StuckError('the history never comes to rest: time passes, but no work ends');
     if (pending.some(isStopped)) pending = pending.filter((one) => !isStopped(one));
     if (timers.runDue()) return true;
     if (steps >= lookAt) {
@@ -201,7 +205,7 @@ export const createKernel = ({ seed, trace, off, weather }: KernelOptions): Kern
     const picked = choose();
     if (!picked) return pass(latest);
     steps += 1;
-    if (steps > MOST_STEPS) throw new StuckError(`more than ${MOST_STEPS} steps`);
+    if (steps > MOST_STEPS) throw new StuckError(`the history never comes to rest: more than ${MOST_STEPS} steps`);
     elapsed += order.int(0, 8);
     begin(picked);
     return true;

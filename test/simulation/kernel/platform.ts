@@ -29,9 +29,12 @@ class ForbiddenError extends Error {
 }
 
 let machine: Machine | undefined;
+/** Results of the real machine's work that are awaited, in the order of the calls. Never rejects. */
+const outside: Promise<() => void>[] = [];
 
 export const useMachine = (next: Machine | undefined): void => {
   machine = next;
+  outside.length = 0;
 };
 
 const real = {
@@ -50,20 +53,11 @@ export const realNow = (): number => real.now();
 /** One turn of the real event loop: all microtasks have run when it resolves. */
 export const realTurn = (): Promise<void> => new Promise((resolve) => void real.setImmediate(resolve));
 
-interface Outside {
-  done: boolean;
-  readonly release: () => void;
-}
-const outside: Outside[] = [];
-
-/** @returns whether a result of the real machine's work is awaited or was released just now */
-export const releaseOutsideWork = (): boolean => {
-  const [first] = outside;
+/** Waits for the earliest result that is awaited, and hands it over. @returns whether there was one */
+export const releaseOutsideWork = async (): Promise<boolean> => {
+  const first = outside.shift();
   if (!first) return false;
-  if (first.done) {
-    outside.shift();
-    first.release();
-  }
+  (await first)();
   return true;
 };
 
@@ -71,16 +65,11 @@ export const releaseOutsideWork = (): boolean => {
 const counted = <T>(work: Promise<T>): Promise<T> => {
   if (!machine) return work;
   return new Promise<T>((resolve, reject) => {
-    let release = (): void => undefined;
-    const entry: Outside = { done: false, release: () => release() };
-    outside.push(entry);
-    const end = (how: () => void) => () => {
-      release = how;
-      entry.done = true;
-    };
-    work.then(
-      (value) => end(() => resolve(value))(),
-      (error: unknown) => end(() => reject(error))(),
+    outside.push(
+      work.then(
+        (value) => () => resolve(value),
+        (error: unknown) => () => reject(error),
+      ),
     );
   });
 };

@@ -40,7 +40,7 @@ export interface Store {
   run(sql: string, ...values: SQLInputValue[]): { readonly changes: number; readonly lastId: number };
   row(sql: string, ...values: SQLInputValue[]): SqliteRow | undefined;
   rows(sql: string, ...values: SQLInputValue[]): SqliteRow[];
-  /** Counts the calls of `run`. */
+  /** Counts the calls of `run` and the rollbacks. */
   writes(): number;
   /** All or nothing; joins a transaction that is already open. */
   transaction<T>(work: () => T): T;
@@ -85,7 +85,20 @@ export const openStore = (file: string): Store => {
     row,
     rows: (sql, ...values) => prepared(sql).all(...values),
     writes: () => writes,
-    transaction: (work) => inTransaction(database, work),
+    transaction: (work) => {
+      if (database.isTransaction) return work();
+      prepared('BEGIN IMMEDIATE').run();
+      try {
+        const result = work();
+        prepared('COMMIT').run();
+        return result;
+      } catch (error) {
+        // The rollback changes what was read in the transaction.
+        writes += 1;
+        prepared('ROLLBACK').run();
+        throw error;
+      }
+    },
     next: (counter) =>
       countRow.parse(
         row(
@@ -111,16 +124,3 @@ export const openStore = (file: string): Store => {
 
 const countRow = z.object({ value: z.int() });
 const settingRow = z.object({ value: z.string() });
-
-const inTransaction = <T>(database: DatabaseSync, work: () => T): T => {
-  if (database.isTransaction) return work();
-  database.exec('BEGIN IMMEDIATE');
-  try {
-    const result = work();
-    database.exec('COMMIT');
-    return result;
-  } catch (error) {
-    database.exec('ROLLBACK');
-    throw error;
-  }
-};

@@ -1,0 +1,105 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import type { RunResult } from './simulation.ts';
+
+/** What a process reports about a seed. */
+export interface SeedResult extends Pick<RunResult, 'seed' | 'digest' | 'problems' | 'operations' | 'counts'> {
+  /** User and system time of the process, ms. */
+  readonly processorMs: number;
+  /** The process was ended, because the history did not end. */
+  readonly isEndless: boolean;
+}
+
+/** What the processes of one command have in common. */
+export interface JobSettings {
+  readonly bug: string | undefined;
+  readonly off: readonly string[];
+}
+
+export interface JobsOptions extends JobSettings {
+  readonly first: number;
+  readonly last: number;
+  /** Processes at once. */
+  readonly jobs: number;
+}
+
+/** Histories take up to some seconds of processor time; the machine may be busy with other work. */
+const LONGEST_HISTORY_MS = 900_000;
+/** Histories make much garbage, nearly all of it young: rarer collections cost less. */
+const FLAGS = ['--max-semi-space-size=32'];
+
+/**
+ * Runs the seeds in processes of their own and yields their results in the order of the seeds, so that the outcome does
+ * not depend on the number of processes.
+ */
+export async function* resultsOf(options: JobsOptions): AsyncGenerator<SeedResult, void, undefined> {
+  const results = new Map<number, PromiseWithResolvers<SeedResult>>();
+  const resultAt = (seed: number): PromiseWithResolvers<SeedResult> => {
+    const known = results.get(seed) ?? Promise.withResolvers<SeedResult>();
+    results.set(seed, known);
+    return known;
+  };
+  const children = new Set<ChildProcess>();
+  let next = options.first;
+  const work = async (): Promise<void> => {
+    let child: ChildProcess | undefined;
+    while (next <= options.last) {
+      const seed = next;
+      next += 1;
+      child ??= startChild(options);
+      children.add(child);
+      const result = await resultFrom(child, seed);
+      resultAt(seed).resolve(result);
+      if (!result.isEndless) continue;
+      children.delete(child);
+      child = undefined;
+    }
+    child?.kill();
+  };
+  const fail = (error: unknown): void => {
+    for (const { reject } of results.values()) reject(error);
+  };
+  resultAt(options.first);
+  try {
+    for (let job = 0; job < options.jobs; job += 1) work().catch(fail);
+    for (let seed = options.first; seed <= options.last; seed += 1) {
+      yield await resultAt(seed).promise;
+      results.delete(seed);
+    }
+  } finally {
+    next = options.last + 1;
+    for (const child of children) child.kill();
+  }
+}
+
+const startChild = ({ bug, off }: JobSettings): ChildProcess => {
+  const settings: JobSettings = { bug, off };
+  return fork(fileURLToPath(new URL('job.ts', import.meta.url)), [JSON.stringify(settings)], { execArgv: FLAGS });
+};
+
+const resultFrom = async (child: ChildProcess, seed: number): Promise<SeedResult> => {
+  const { promise, resolve, reject } = Promise.withResolvers<SeedResult>();
+  const ended = (code: number | null): void => reject(new Error(`the process of seed ${seed} ended with ${code}`));
+  const isTooLong = setTimeout(() => {
+    child.off('exit', ended).kill('SIGKILL');
+    resolve(endless(seed));
+  }, LONGEST_HISTORY_MS);
+  child.once('exit', ended).once('message', (message) => resolve(message as SeedResult));
+  child.send(seed);
+  try {
+    return await promise;
+  } finally {
+    clearTimeout(isTooLong);
+    child.removeAllListeners('message').off('exit', ended);
+  }
+};
+
+const endless = (seed: number): SeedResult => ({
+  seed,
+  digest: '',
+  problems: [`the history never comes to rest: it runs for more than ${LONGEST_HISTORY_MS / 1_000} s`],
+  operations: 0,
+  counts: { steps: 0, kills: 0, delays: 0, faults: {}, reached: [], killedAfter: [] },
+  processorMs: 0,
+  isEndless: true,
+});
