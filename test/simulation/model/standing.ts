@@ -34,7 +34,10 @@ const MANAGERS = ['owner', 'admin', 'billing'];
 export const standingOf = (history: History): Standing => {
   const userOf = membersOf(history);
   const emails = new Map(history.people.map(({ email, userId }) => [email, userId]));
-  const changes = history.exchanges.flatMap((exchange) => changesOf(exchange, { userOf, emails }));
+  const changes = [
+    ...foundings(history),
+    ...history.exchanges.flatMap((exchange) => changesOf(exchange, { userOf, emails })),
+  ];
   return {
     rolesBetween: ({ userId, organizationId }, from, to) => {
       const own = changes.filter(
@@ -45,6 +48,13 @@ export const standingOf = (history: History): Standing => {
     },
   };
 };
+
+/** Founders whose answer was lost. */
+const foundings = (history: History): readonly Change[] =>
+  recordsOf(history).organizations.map(({ id, ownerUserId }) => ({
+    ...{ organizationId: id, userId: ownerUserId, role: 'owner' },
+    ...{ sentAt: history.startedAt, answeredAt: history.startedAt, isSure: true },
+  }));
 
 export const mayManage = (roles: ReadonlySet<string>): boolean => MANAGERS.some((role) => roles.has(role));
 

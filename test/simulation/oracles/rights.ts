@@ -73,6 +73,7 @@ const mayRead = ({ standing }: Model, reader: Reader, owner: Owner): boolean => 
   if (owner.userId === person.userId) return true;
   const { organizationId } = owner;
   if (organizationId === undefined) return false;
+  if (isFounderOf(exchange, person, organizationId)) return true;
   const from = exchange.sentAt - CACHE_MS - SKEW_MS;
   return standing.rolesBetween({ userId: person.userId, organizationId }, from, exchange.answeredAt).size > 0;
 };
@@ -82,6 +83,10 @@ const guestsOf = ({ guestId, body }: Exchange): readonly (string | undefined)[] 
   guestId,
   guestIdOf(body?.guest_token),
 ];
+
+/** The founder of an organization whose creation had no answer, and which is gone by now. */
+const isFounderOf = ({ body }: Exchange, { userId }: Person, organizationId: string): boolean =>
+  recordsIn(body).some((record) => record.id === organizationId && record.owner_user_id === userId);
 
 interface Reader {
   readonly person: Person;
