@@ -17,7 +17,7 @@ export const loadSimulation = async (bugName: string | undefined) => {
 };
 
 /** @throws Error where no bug has this name */
-export const bugNamed = (name: string) => {
+const bugNamed = (name: string) => {
   const bug = BUGS.find((one) => one.name === name);
   if (!bug) throw new Error(`no planted bug is named ${name}`);
   return bug;

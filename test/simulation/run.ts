@@ -1,10 +1,11 @@
-import { argv, stderr, stdout } from 'node:process';
+import { argv, exit, stderr, stdout } from 'node:process';
 import { parseArgs } from 'node:util';
+import * as z from 'zod';
 import { BUGS } from './bugs/bugs.ts';
 import { huntAll, tableOf } from './bugs/hunt.ts';
 import { resultsOf, type SeedResult } from './jobs.ts';
 import { sumOfTallies } from './kernel/statistics.ts';
-import { bugNamed, loadSimulation } from './load.ts';
+import { loadSimulation } from './load.ts';
 import type { RunOptions } from './simulation.ts';
 
 /**
@@ -13,32 +14,61 @@ import type { RunOptions } from './simulation.ts';
  * things out, `--bug <name>` plants a mistake that the run has to find, and
  * `--bugs` looks for every planted mistake in processes of their own. `--brief` prints no history of a failed seed.
  */
-const { values } = parseArgs({
-  args: argv.slice(2),
-  options: {
-    seeds: { type: 'string', default: '100' },
-    from: { type: 'string', default: '1' },
-    seed: { type: 'string' },
-    trace: { type: 'boolean', default: false },
-    digests: { type: 'boolean', default: false },
-    off: { type: 'string', default: '' },
-    bug: { type: 'string' },
-    bugs: { type: 'boolean', default: false },
-    jobs: { type: 'string', default: '2' },
-    brief: { type: 'boolean', default: false },
-  },
+const count = z.coerce.number().int().positive();
+const optionsSchema = z.object({
+  seeds: count,
+  from: count,
+  seed: count.optional(),
+  trace: z.boolean(),
+  digests: z.boolean(),
+  off: z.string(),
+  bug: z.enum(BUGS.map(({ name }) => name)).optional(),
+  bugs: z.boolean(),
+  jobs: count,
+  brief: z.boolean(),
 });
+
+/** @throws TypeError for an option that does not exist, ZodError for a wrong value */
+const readOptions = () => {
+  const { values } = parseArgs({
+    args: argv.slice(2),
+    options: {
+      seeds: { type: 'string', default: '100' },
+      from: { type: 'string', default: '1' },
+      seed: { type: 'string' },
+      trace: { type: 'boolean', default: false },
+      digests: { type: 'boolean', default: false },
+      off: { type: 'string', default: '' },
+      bug: { type: 'string' },
+      bugs: { type: 'boolean', default: false },
+      jobs: { type: 'string', default: '2' },
+      brief: { type: 'boolean', default: false },
+    },
+  });
+  return optionsSchema.parse(values);
+};
+
+const optionsOrExit = () => {
+  try {
+    return readOptions();
+  } catch (error) {
+    const problem = error instanceof z.ZodError ? z.prettifyError(error) : String(error);
+    stderr.write(`simulate: ${problem}\n`);
+    return exit(2);
+  }
+};
+
+const values = optionsOrExit();
 const say = (line: string): void => {
   stdout.write(`${line}\n`);
 };
-const jobs = Number(values.jobs);
+const { jobs } = values;
 const off = values.off.split(',').filter(Boolean);
-if (values.bug !== undefined) bugNamed(values.bug);
 
 /** @returns whether every planted mistake was found */
 const huntBugs = async (): Promise<boolean> => {
   const all = await huntAll(BUGS, {
-    seeds: Number(values.seeds),
+    seeds: values.seeds,
     atOnce: jobs,
     report: ({ bug, seed, sentence }) =>
       say(`${bug.name}: ${seed === undefined ? 'not found' : `seed ${seed}, ${sentence}`}`),
@@ -112,9 +142,9 @@ const traceSeed = async (seed: number): Promise<boolean> => {
 
 const run = (): Promise<boolean> => {
   if (values.bugs) return huntBugs();
-  const first = Number(values.seed ?? values.from);
+  const first = values.seed ?? values.from;
   if (values.trace) return traceSeed(first);
-  return runSeeds(first, values.seed === undefined ? first + Number(values.seeds) - 1 : first);
+  return runSeeds(first, values.seed === undefined ? first + values.seeds - 1 : first);
 };
 
 // Not `exit`, which would cut off what a pipe has not taken yet.
