@@ -1,11 +1,11 @@
-import type { Exchange, History, Item, Json, Ledger } from '../simulation/model/history.ts';
+import type { History, HistoryExchange, HistoryItem, HistoryJson, Ledger } from '../simulation/model/history.ts';
 import { ADA, BEN, GUS, ROOT } from '../simulation/world/people.ts';
 
 /** A history of the simulation in which nothing has happened. Times are seconds after its start. */
 const START = Date.parse('2026-01-05T09:00:00.000Z');
 const LATER_S = 10 * 86_400;
 
-export const iso = (seconds: number): string => new Date(START + seconds * 1_000).toISOString();
+export const historyTime = (seconds: number): string => new Date(START + seconds * 1_000).toISOString();
 
 const NO_LEDGER: Ledger = {
   charges: [],
@@ -18,7 +18,7 @@ const NO_LEDGER: Ledger = {
   invoices: [],
 };
 
-export const historyOf = ({
+export const historyWith = ({
   ledger,
   ...parts
 }: Partial<Omit<History, 'ledger'>> & { ledger?: Partial<Ledger> }): History => ({
@@ -44,11 +44,11 @@ export const PAYMENT = `pay_${'1'.repeat(24)}`;
 export const METHOD = `pmt_${'2'.repeat(24)}`;
 export const SUBSCRIPTION = `subs_${'3'.repeat(24)}`;
 export const ORGANIZATION = `org_${'4'.repeat(24)}`;
-export const MEMBER = `mem_${'5'.repeat(24)}`;
+export const MEMBER_OF_HISTORY = `mem_${'5'.repeat(24)}`;
 export const CUSTOMER = `cust_${'6'.repeat(24)}`;
 
 /** A request of Ada that was answered with 200 one second later. */
-export const exchangeOf = (parts: Partial<Exchange> & { readonly at?: number }): Exchange => {
+export const exchangeOf = (parts: Partial<HistoryExchange> & { readonly at?: number }): HistoryExchange => {
   const { at = 0, ...rest } = parts;
   return {
     number: at,
@@ -69,17 +69,17 @@ export const exchangeOf = (parts: Partial<Exchange> & { readonly at?: number }):
   };
 };
 
-const stored = (kind: string, id: string, fields: Json): Item => ({
+const stored = (kind: string, id: string, fields: HistoryJson): HistoryItem => ({
   pk: `${kind}#${id}`,
   sk: kind,
-  createdAt: iso(0),
-  updatedAt: iso(0),
+  createdAt: historyTime(0),
+  updatedAt: historyTime(0),
   userId: ADA.userId,
   ...fields,
 });
 
 /** A paid payment of Ada over 10.00 USD. */
-export const paymentItem = (fields: Json = {}): Item =>
+export const historyPayment = (fields: HistoryJson = {}): HistoryItem =>
   stored('PAY', PAYMENT, {
     ...{
       status: 'succeeded',
@@ -91,29 +91,29 @@ export const paymentItem = (fields: Json = {}): Item =>
     ...fields,
   });
 
-export const methodItem = (fields: Json = {}): Item =>
+export const methodItem = (fields: HistoryJson = {}): HistoryItem =>
   stored('PM', METHOD, { providerId: 'provider_a', providerMethodId: 'pm_1', owner: 'USER#user_ada#PM', ...fields });
 
-export const subscriptionItem = (fields: Json = {}): Item =>
+export const subscriptionItem = (fields: HistoryJson = {}): HistoryItem =>
   stored('SUB', SUBSCRIPTION, {
-    ...{ status: 'active', billingInterval: 'monthly', totalCents: 1_000, currentPeriodEnd: iso(30 * 86_400) },
+    ...{ status: 'active', billingInterval: 'monthly', totalCents: 1_000, currentPeriodEnd: historyTime(30 * 86_400) },
     ...fields,
   });
 
-export const customerItem = (fields: Json = {}): Item =>
+export const customerItem = (fields: HistoryJson = {}): HistoryItem =>
   stored('CUS', CUSTOMER, { providerId: 'provider_a', providerCustomerId: 'cus_1', ...fields });
 
 /** A version of the payment, as its history keeps it. */
-export const versionItem = (version: number, fields: Json): Item => ({
+export const versionItem = (version: number, fields: HistoryJson): HistoryItem => ({
   pk: `PAY#${PAYMENT}`,
   sk: `HIST#${String(version).padStart(6, '0')}`,
-  at: iso(version),
+  at: historyTime(version),
   actor: { type: 'user', id: ADA.userId },
   ...fields,
 });
 
 /** A charge of the payment at its provider, with its intent. */
-export const chargeRow = (fields: Json = {}) => ({
+export const chargeRow = (fields: HistoryJson = {}) => ({
   provider: 'provider_a',
   id: 'ch_1',
   payment_id: PAYMENT,
@@ -122,11 +122,11 @@ export const chargeRow = (fields: Json = {}) => ({
   currency: 'USD',
   status: 'succeeded',
   amount_refunded: 0,
-  created_at: iso(10),
+  created_at: historyTime(10),
   ...fields,
 });
 
-export const intentRow = (fields: Json = {}) => ({
+export const intentRow = (fields: HistoryJson = {}) => ({
   provider: 'provider_a',
   id: 'pi_1',
   payment_id: PAYMENT,
@@ -134,7 +134,7 @@ export const intentRow = (fields: Json = {}) => ({
   ...fields,
 });
 
-export const eventOf = (id: string, data: Json = { amount: 1_000, currency: 'USD' }) => {
+export const historyEvent = (id: string, data: HistoryJson = { amount: 1_000, currency: 'USD' }) => {
   const name = id.split(':')[2] ?? '';
   return { source: 'payments', 'detail-type': name, detail: { id, payload: { event: name, data } } };
 };

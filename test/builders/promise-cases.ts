@@ -2,13 +2,13 @@ import type { History } from '../simulation/model/history.ts';
 import {
   chargeRow,
   exchangeOf,
-  historyOf,
+  historyPayment,
+  historyTime,
+  historyWith,
   intentRow,
-  iso,
   METHOD,
   methodItem,
   PAYMENT,
-  paymentItem,
   SUBSCRIPTION,
   subscriptionItem,
   versionItem,
@@ -21,15 +21,15 @@ export interface Case {
 }
 
 const atSquare = (...statuses: readonly string[]): History =>
-  historyOf({
+  historyWith({
     items: [
-      paymentItem({ providerId: 'provider_c' }),
+      historyPayment({ providerId: 'provider_c' }),
       ...statuses.map((status, index) => versionItem(index + 1, { status, cause: 'answer' })),
     ],
   });
 const answered503 = (charges: readonly unknown[]): History =>
-  historyOf({
-    items: [paymentItem()],
+  historyWith({
+    items: [historyPayment()],
     exchanges: [
       exchangeOf({
         ...{ at: 1, method: 'POST', path: `/payments/confirm/${PAYMENT}`, status: 503 },
@@ -39,60 +39,63 @@ const answered503 = (charges: readonly unknown[]): History =>
     ledger: { charges },
   });
 const synced = (status: number): History =>
-  historyOf({
-    items: [paymentItem({ providerPaymentId: 'pi_1' })],
+  historyWith({
+    items: [historyPayment({ providerPaymentId: 'pi_1' })],
     exchanges: [exchangeOf({ at: 5, method: 'POST', path: '/payments/sync/pi_1', status })],
   });
 const refunds = (...sources: readonly string[]): History =>
-  historyOf({
+  historyWith({
     items: sources.map((source, index) => ({
       ...{ pk: `RFD#ref_${index}`, sk: 'RFD', paymentId: PAYMENT, source },
       ...(source === 'api' ? { status: 'failed', failureCode: 'refund_exceeds' } : { status: 'succeeded' }),
     })),
   });
 const defaultSet = (recordId: string): History =>
-  historyOf({
+  historyWith({
     items: [methodItem(), { pk: 'OWNER#USER#user_ada', sk: 'DEFAULT#PM', recordId }],
     exchanges: [exchangeOf({ method: 'POST', path: `/payment-methods/${METHOD}/set-default` })],
   });
 const erased = (userEmail: string | undefined): History =>
-  historyOf({
-    items: [paymentItem({ userEmail })],
+  historyWith({
+    items: [historyPayment({ userEmail })],
     exchanges: [exchangeOf({ at: 500, path: '/admin/erasures', status: 202, sent: { user_id: 'user_ada' } })],
   });
 const endsAt = (chargedAt: number): History =>
-  historyOf({
-    items: [paymentItem({ subscriptionId: SUBSCRIPTION })],
+  historyWith({
+    items: [historyPayment({ subscriptionId: SUBSCRIPTION })],
     exchanges: [
       exchangeOf({
         ...{ method: 'POST', path: `/subscriptions/${SUBSCRIPTION}/cancel` },
-        body: { status: 'active', cancel_at_period_end: true, current_period_end: iso(1_000) },
+        body: { status: 'active', cancel_at_period_end: true, current_period_end: historyTime(1_000) },
       }),
     ],
-    ledger: { charges: [chargeRow({ created_at: iso(chargedAt) })] },
+    ledger: { charges: [chargeRow({ created_at: historyTime(chargedAt) })] },
   });
 /** The second intent is made at second 50. */
 const twoIntents = (claimedAt: string): History =>
-  historyOf({
-    items: [paymentItem(), { ...versionItem(2, { status: 'processing', cause: 'claim' }), at: claimedAt }],
+  historyWith({
+    items: [historyPayment(), { ...versionItem(2, { status: 'processing', cause: 'claim' }), at: claimedAt }],
     ledger: {
-      payment_intents: [intentRow({ created_at: iso(0) }), intentRow({ id: 'pi_2', created_at: iso(50) })],
+      payment_intents: [
+        intentRow({ created_at: historyTime(0) }),
+        intentRow({ id: 'pi_2', created_at: historyTime(50) }),
+      ],
     },
   });
 const month = (days: number): History =>
-  historyOf({
+  historyWith({
     items: [
       subscriptionItem({
         ...{ billingOwner: 'service', period: 0 },
-        ...{ currentPeriodStart: iso(0), currentPeriodEnd: iso(days * 86_400) },
+        ...{ currentPeriodStart: historyTime(0), currentPeriodEnd: historyTime(days * 86_400) },
       }),
     ],
   });
 
 export const PROMISE_CASES: Readonly<Record<string, Case>> = {
   'Before its first attempt a payment has one intent at its provider': {
-    broken: twoIntents(iso(100)),
-    sound: twoIntents(iso(20)),
+    broken: twoIntents(historyTime(100)),
+    sound: twoIntents(historyTime(20)),
   },
   'A payment that has succeeded stays succeeded': {
     broken: atSquare('processing', 'succeeded', 'failed'),

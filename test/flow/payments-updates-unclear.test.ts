@@ -100,12 +100,12 @@ test('every caller gets a retry delay while the provider is unreachable', async 
   const { id } = await withLostUpdate(lost, user);
   await service.fault({ provider: 'provider_a', action: 'rate_limit' });
   for (const again of [
-    update(id, user, 5_000),
-    update(id, user, 1),
-    confirm(service, id, user.options),
-    cancel(id, user),
+    () => update(id, user, 5_000),
+    () => update(id, user, 1),
+    () => confirm(service, id, user.options),
+    () => cancel(id, user),
   ]) {
-    const answer = await again;
+    const answer = await again();
     expect([answer.status, answer.body.code]).toEqual([409, 'PAYMENT_IN_PROGRESS']);
     expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
     await service.settle();

@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util';
 import { BUGS } from './bugs/bugs.ts';
 import { huntAll, tableOf } from './bugs/hunt.ts';
 import { resultsOf, type SeedResult } from './jobs.ts';
-import { sumOf } from './kernel/statistics.ts';
+import { sumOfTallies } from './kernel/statistics.ts';
 import { bugNamed, loadSimulation } from './load.ts';
 import type { RunOptions } from './simulation.ts';
 
@@ -86,7 +86,7 @@ const runSeeds = async (first: number, last: number): Promise<boolean> => {
 };
 
 const summarize = (all: readonly SeedResult[], ms: number): void => {
-  const { steps, kills, delays, faults, reached, killedAfter } = sumOf(all.map(({ counts }) => counts));
+  const { steps, kills, delays, faults, reached, killedAfter } = sumOfTallies(all.map(({ counts }) => counts));
   const sum = (numberOf: (result: SeedResult) => number): number =>
     all.reduce((total, result) => total + numberOf(result), 0);
   const operations = sum((result) => result.operations);

@@ -7,7 +7,7 @@ import { createTrace } from './kernel/trace.ts';
 import { CALM, type Weather } from './kernel/weather.ts';
 import type { History, Oracle } from './model/history.ts';
 import { ORACLES } from './oracles/oracles.ts';
-import { openService, type Service } from './places/service.ts';
+import { openService, type SimulatedService } from './places/service.ts';
 import { simulatedFetch, simulatedHttpRequest } from './places/web.ts';
 import { readAudit } from './world/audit.ts';
 import { type Moment, observe } from './world/observe.ts';
@@ -70,7 +70,7 @@ export const simulate = async (options: RunOptions): Promise<RunResult> => {
     history: seen,
     counts: kernel.counts(),
   });
-  let service: Service | undefined;
+  let service: SimulatedService | undefined;
   const random = kernel.prng('platform');
   try {
     const machine = {
@@ -130,14 +130,14 @@ const problemOf = (error: unknown): string => {
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
 };
 
-const useWebhookMode = (kernel: Kernel, service: Service): Promise<unknown> => {
+const useWebhookMode = (kernel: Kernel, service: SimulatedService): Promise<unknown> => {
   const mode = kernel.weather().providerWebhooks;
   const seed = kernel.prng('provider webhooks').int(1, 1_000_000);
   return kernel.driveUntil(service.control('POST', '/simulator/webhooks', { mode, seed }));
 };
 
 /** Faults end, all retries run, and an operator redrives what has ended in dead-letter queues. */
-const comeToRest = async (kernel: Kernel, service: Service): Promise<void> => {
+const comeToRest = async (kernel: Kernel, service: SimulatedService): Promise<void> => {
   kernel.note('the weather is calm from now on');
   kernel.calmDown();
   await useWebhookMode(kernel, service);
@@ -163,13 +163,13 @@ const withoutPassingTime = async <T>(kernel: Kernel, work: Promise<T>): Promise<
 
 const STREAM_CONSUMERS = ['workers.publish-changes', 'workers.project-changes'] as const;
 
-const replayStream = async (kernel: Kernel, service: Service, prng: Prng): Promise<void> => {
+const replayStream = async (kernel: Kernel, service: SimulatedService, prng: Prng): Promise<void> => {
   const consumer = prng.pick(STREAM_CONSUMERS);
   kernel.note(`the stream is given to ${consumer} again from its beginning`);
   await service.parts.replayStream(consumer);
 };
 
-const redrive = async (kernel: Kernel, service: Service): Promise<void> => {
+const redrive = async (kernel: Kernel, service: SimulatedService): Promise<void> => {
   const queues: History['queues'] = await service.control('GET', '/queues');
   for (const [name, { visible }] of Object.entries(queues)) {
     if (!name.endsWith('-dlq') || visible === 0) continue;

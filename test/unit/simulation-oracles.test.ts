@@ -3,17 +3,17 @@ import {
   CUSTOMER,
   chargeRow,
   customerItem,
-  eventOf,
   exchangeOf,
-  historyOf,
+  historyEvent,
+  historyPayment,
+  historyTime,
+  historyWith,
   intentRow,
-  iso,
-  MEMBER,
+  MEMBER_OF_HISTORY,
   METHOD,
   methodItem,
   ORGANIZATION,
   PAYMENT,
-  paymentItem,
   SUBSCRIPTION,
   subscriptionItem,
   versionItem,
@@ -41,17 +41,17 @@ const joining = exchangeOf({
   method: 'POST',
   path: `/organizations/${ORGANIZATION}/members`,
   sent: { email: BEN.email, role: 'admin' },
-  body: { data: { id: MEMBER, user_id: BEN.userId } },
+  body: { data: { id: MEMBER_OF_HISTORY, user_id: BEN.userId } },
 });
 const leaving = exchangeOf({
   at: 100,
   method: 'DELETE',
-  path: `/organizations/${ORGANIZATION}/members/${MEMBER}`,
+  path: `/organizations/${ORGANIZATION}/members/${MEMBER_OF_HISTORY}`,
 });
-const paidForOrganization = paymentItem({ organizationId: ORGANIZATION, userId: BEN.userId });
+const paidForOrganization = historyPayment({ organizationId: ORGANIZATION, userId: BEN.userId });
 const lent = methodItem({ userId: BEN.userId, owner: `USER#${BEN.userId}#PM` });
 const chargedAt = (seconds: number) => ({
-  charges: [chargeRow({ created_at: iso(seconds) })],
+  charges: [chargeRow({ created_at: historyTime(seconds) })],
   payment_intents: [intentRow()],
 });
 const removal = { method: 'DELETE', path: `/payment-methods/${METHOD}`, status: 204 } as const;
@@ -71,12 +71,12 @@ const canceled = exchangeOf({
 const confirmBy = (person: string) =>
   exchangeOf({ at: 1, person, method: 'POST', path: `/payments/confirm/${PAYMENT}` });
 const deliveryOf = (id: string, raw: string) => ({
-  received_at: iso(20),
+  received_at: historyTime(20),
   headers: { 'webhook-id': id, 'webhook-event': 'payment.succeeded' },
   body: JSON.parse(raw),
   raw,
 });
-const body = JSON.stringify(eventOf(PAID).detail.payload);
+const body = JSON.stringify(historyEvent(PAID).detail.payload);
 const list = (ids: readonly string[], total: number) => ({
   lists: [{ kind: 'payments' as const, owner: 'USER#user_ada', ids, total }],
   sums: [],
@@ -84,48 +84,48 @@ const list = (ids: readonly string[], total: number) => ({
 const sums = (count: number) => ({ lists: [], sums: [{ currency: 'USD', count, amount: 1_000 * count, refunded: 0 }] });
 const queue = (visible: number) => ({ 'run-due-dlq': { visible, delayed: 0, in_flight: 0 } });
 const claims = (...days: readonly number[]) => [
-  paymentItem({ subscriptionId: SUBSCRIPTION, status: 'failed' }),
+  historyPayment({ subscriptionId: SUBSCRIPTION, status: 'failed' }),
   ...days.map((day, index) => ({
     ...versionItem(index + 1, { status: 'processing', cause: 'claim', actor: { type: 'system', id: 'run-due' } }),
-    at: iso(day * DAY_S),
+    at: historyTime(day * DAY_S),
   })),
 ];
 
 const CASES: Readonly<Record<string, Case>> = {
   ...PROMISE_CASES,
   'A payment is charged at most once': {
-    broken: historyOf({ ledger: { charges: [chargeRow(), chargeRow({ id: 'ch_2', payment_intent: 'pi_2' })] } }),
-    sound: historyOf({ ledger: { charges: [chargeRow({ status: 'failed' }), chargeRow({ id: 'ch_2' })] } }),
+    broken: historyWith({ ledger: { charges: [chargeRow(), chargeRow({ id: 'ch_2', payment_intent: 'pi_2' })] } }),
+    sound: historyWith({ ledger: { charges: [chargeRow({ status: 'failed' }), chargeRow({ id: 'ch_2' })] } }),
   },
   'A period of a subscription is paid at most once': {
-    broken: historyOf({
+    broken: historyWith({
       items: [
         subscriptionItem(),
-        paymentItem({ subscriptionId: SUBSCRIPTION }),
-        { ...paymentItem({ subscriptionId: SUBSCRIPTION }), pk: 'PAY#other' },
+        historyPayment({ subscriptionId: SUBSCRIPTION }),
+        { ...historyPayment({ subscriptionId: SUBSCRIPTION }), pk: 'PAY#other' },
       ],
       ledger: { charges: [chargeRow(), chargeRow({ id: 'ch_2', payment_id: 'other' })] },
     }),
-    sound: historyOf({
-      items: [subscriptionItem(), paymentItem({ subscriptionId: SUBSCRIPTION })],
+    sound: historyWith({
+      items: [subscriptionItem(), historyPayment({ subscriptionId: SUBSCRIPTION })],
       ledger: { charges: [chargeRow()] },
     }),
   },
   'Amount and currency of a charge are those of its payment': {
-    broken: historyOf({ items: [paymentItem()], ledger: { charges: [chargeRow({ amount: 900 })] } }),
-    sound: historyOf({ items: [paymentItem()], ledger: { charges: [chargeRow()] } }),
+    broken: historyWith({ items: [historyPayment()], ledger: { charges: [chargeRow({ amount: 900 })] } }),
+    sound: historyWith({ items: [historyPayment()], ledger: { charges: [chargeRow()] } }),
   },
   'The refunds of a charge never exceed it': {
-    broken: historyOf({ ledger: { charges: [chargeRow()], refunds: [refundRow(), refundRow({ id: 're_2' })] } }),
-    sound: historyOf({
+    broken: historyWith({ ledger: { charges: [chargeRow()], refunds: [refundRow(), refundRow({ id: 're_2' })] } }),
+    sound: historyWith({
       ledger: { charges: [chargeRow()], refunds: [refundRow(), refundRow({ id: 're_2', status: 'failed' })] },
     }),
   },
   'At rest the refunds of a payment are those that its provider holds': {
-    broken: historyOf({ items: [paymentItem()], ledger: { refunds: [refundRow()] } }),
-    sound: historyOf({
+    broken: historyWith({ items: [historyPayment()], ledger: { refunds: [refundRow()] } }),
+    sound: historyWith({
       items: [
-        paymentItem({ refundedCents: 600 }),
+        historyPayment({ refundedCents: 600 }),
         {
           ...{ pk: 'RFD#ref_1', sk: 'RFD', paymentId: PAYMENT, providerRefundId: 're_1' },
           ...{ status: 'succeeded', amountCents: 600 },
@@ -135,33 +135,33 @@ const CASES: Readonly<Record<string, Case>> = {
     }),
   },
   'At rest the summary is the sum of the payments': {
-    broken: historyOf({ items: [paymentItem()], audit: sums(2) }),
-    sound: historyOf({ items: [paymentItem()], audit: sums(1) }),
+    broken: historyWith({ items: [historyPayment()], audit: sums(2) }),
+    sound: historyWith({ items: [historyPayment()], audit: sums(1) }),
   },
   'At rest a payment has succeeded exactly where its provider has taken the money': {
-    broken: historyOf({ items: [paymentItem({ status: 'failed' })], ledger: { charges: [chargeRow()] } }),
-    sound: historyOf({ items: [paymentItem()], ledger: { charges: [chargeRow()] } }),
+    broken: historyWith({ items: [historyPayment({ status: 'failed' })], ledger: { charges: [chargeRow()] } }),
+    sound: historyWith({ items: [historyPayment()], ledger: { charges: [chargeRow()] } }),
   },
   'At rest every charge belongs to a payment that readers see': {
-    broken: historyOf({ ledger: { charges: [chargeRow()] } }),
-    sound: historyOf({ items: [paymentItem()], ledger: { charges: [chargeRow()] } }),
+    broken: historyWith({ ledger: { charges: [chargeRow()] } }),
+    sound: historyWith({ items: [historyPayment()], ledger: { charges: [chargeRow()] } }),
   },
   'Nothing waits for ever: at rest no outcome is unclear': {
-    broken: historyOf({ items: [paymentItem({ status: 'processing' })] }),
-    sound: historyOf({ items: [paymentItem({ status: 'processing', claimedAt: iso(9.5 * DAY_S) })] }),
+    broken: historyWith({ items: [historyPayment({ status: 'processing' })] }),
+    sound: historyWith({ items: [historyPayment({ status: 'processing', claimedAt: historyTime(9.5 * DAY_S) })] }),
   },
   'At rest no queue holds a message, and no work was given up': {
-    broken: historyOf({ queues: queue(1) }),
-    sound: historyOf({ queues: queue(0) }),
+    broken: historyWith({ queues: queue(1) }),
+    sound: historyWith({ queues: queue(0) }),
   },
   'A membership is active if and only if its subscription is paid': {
-    broken: historyOf({
+    broken: historyWith({
       items: [
         subscriptionItem({ status: 'canceled', tierId: 'tier_gold' }),
         { pk: 'MBR#mbr_1', sk: 'MBR', subscriptionId: SUBSCRIPTION, status: 'active' },
       ],
     }),
-    sound: historyOf({
+    sound: historyWith({
       items: [
         subscriptionItem({ tierId: 'tier_gold' }),
         { pk: 'MBR#mbr_1', sk: 'MBR', subscriptionId: SUBSCRIPTION, status: 'active' },
@@ -169,150 +169,161 @@ const CASES: Readonly<Record<string, Case>> = {
     }),
   },
   'At rest an active subscription has a paid period that is not over': {
-    broken: historyOf({ items: [subscriptionItem({ latestPaymentId: PAYMENT }), paymentItem({ status: 'failed' })] }),
-    sound: historyOf({ items: [subscriptionItem({ latestPaymentId: PAYMENT }), paymentItem()] }),
+    broken: historyWith({
+      items: [subscriptionItem({ latestPaymentId: PAYMENT }), historyPayment({ status: 'failed' })],
+    }),
+    sound: historyWith({ items: [subscriptionItem({ latestPaymentId: PAYMENT }), historyPayment()] }),
   },
   'At rest a subscription lives here exactly where it lives at the provider that bills it': {
-    broken: historyOf({
+    broken: historyWith({
       items: [subscriptionItem({ status: 'canceled', providerSubscriptionId: 'sub_1' })],
       ledger: { subscriptions: [{ id: 'sub_1', status: 'active' }] },
     }),
-    sound: historyOf({
+    sound: historyWith({
       items: [subscriptionItem({ providerSubscriptionId: 'sub_1' })],
       ledger: { subscriptions: [{ id: 'sub_1', status: 'active' }] },
     }),
   },
   'A failed renewal is retried 1, 3, 7 and 14 days later, and not in between': {
-    broken: historyOf({ items: claims(0, 1, 2) }),
-    sound: historyOf({ items: claims(0, 1, 3, 7) }),
+    broken: historyWith({ items: claims(0, 1, 2) }),
+    sound: historyWith({ items: claims(0, 1, 3, 7) }),
   },
   'An event that is published twice has the same id and the same content': {
-    broken: historyOf({ bus: [eventOf(PAID), eventOf(PAID, { amount: 2 })] }),
-    sound: historyOf({ bus: [eventOf(PAID), eventOf(PAID)] }),
+    broken: historyWith({ bus: [historyEvent(PAID), historyEvent(PAID, { amount: 2 })] }),
+    sound: historyWith({ bus: [historyEvent(PAID), historyEvent(PAID)] }),
   },
   'At rest every change of a payment has its event, and every event its change': {
-    broken: historyOf({ items: [paymentItem(), ...versions], bus: [eventOf(CREATED)] }),
-    sound: historyOf({ items: [paymentItem(), ...versions], bus: [eventOf(CREATED), eventOf(PAID), eventOf(PAID)] }),
+    broken: historyWith({ items: [historyPayment(), ...versions], bus: [historyEvent(CREATED)] }),
+    sound: historyWith({
+      items: [historyPayment(), ...versions],
+      bus: [historyEvent(CREATED), historyEvent(PAID), historyEvent(PAID)],
+    }),
   },
   'An event about a paid payment states its amount and currency': {
-    broken: historyOf({ items: [paymentItem({ totalCents: 900 })], bus: [eventOf(PAID)] }),
-    sound: historyOf({ items: [paymentItem()], bus: [eventOf(PAID)] }),
+    broken: historyWith({ items: [historyPayment({ totalCents: 900 })], bus: [historyEvent(PAID)] }),
+    sound: historyWith({ items: [historyPayment()], bus: [historyEvent(PAID)] }),
   },
   'At rest every event has reached the webhook target': {
-    broken: historyOf({ bus: [eventOf(PAID)] }),
-    sound: historyOf({ bus: [eventOf(PAID)], deliveries: [deliveryOf('msg_1', body)] }),
+    broken: historyWith({ bus: [historyEvent(PAID)] }),
+    sound: historyWith({ bus: [historyEvent(PAID)], deliveries: [deliveryOf('msg_1', body)] }),
   },
   'A webhook that is sent again keeps its id and its content': {
-    broken: historyOf({ bus: [eventOf(PAID)], deliveries: [deliveryOf('msg_1', body), deliveryOf('msg_2', body)] }),
-    sound: historyOf({ bus: [eventOf(PAID)], deliveries: [deliveryOf('msg_1', body), deliveryOf('msg_1', body)] }),
+    broken: historyWith({
+      bus: [historyEvent(PAID)],
+      deliveries: [deliveryOf('msg_1', body), deliveryOf('msg_2', body)],
+    }),
+    sound: historyWith({
+      bus: [historyEvent(PAID)],
+      deliveries: [deliveryOf('msg_1', body), deliveryOf('msg_1', body)],
+    }),
   },
   'No answer shows a record that its reader may not read': {
-    broken: historyOf({
-      items: [paymentItem()],
+    broken: historyWith({
+      items: [historyPayment()],
       exchanges: [exchangeOf({ person: BEN.name, body: { data: [{ id: PAYMENT }] } })],
     }),
-    sound: historyOf({ items: [paymentItem()], exchanges: [exchangeOf({ body: { data: [{ id: PAYMENT }] } })] }),
+    sound: historyWith({ items: [historyPayment()], exchanges: [exchangeOf({ body: { data: [{ id: PAYMENT }] } })] }),
   },
   'A saved method pays for its owner only, and not after its removal or the end of a membership': {
-    broken: historyOf({
+    broken: historyWith({
       exchanges: [founding, joining, leaving],
       items: [paidForOrganization, lent],
       ledger: chargedAt(1_000),
     }),
-    sound: historyOf({
+    sound: historyWith({
       exchanges: [founding, joining, leaving],
       items: [paidForOrganization, lent],
       ledger: chargedAt(90),
     }),
   },
   'An attempt that a person has claimed was requested by a person who was allowed to charge': {
-    broken: historyOf({
-      items: [paymentItem(), versionItem(2, { status: 'processing', cause: 'claim' })],
+    broken: historyWith({
+      items: [historyPayment(), versionItem(2, { status: 'processing', cause: 'claim' })],
       exchanges: [confirmBy(BEN.name)],
     }),
-    sound: historyOf({
-      items: [paymentItem(), versionItem(2, { status: 'processing', cause: 'claim' })],
+    sound: historyWith({
+      items: [historyPayment(), versionItem(2, { status: 'processing', cause: 'claim' })],
       exchanges: [confirmBy('ada')],
     }),
   },
   'A canceled payment or subscription is not charged any more': {
-    broken: historyOf({ exchanges: [canceled], ledger: chargedAt(1_000) }),
-    sound: historyOf({ exchanges: [canceled], ledger: chargedAt(10) }),
+    broken: historyWith({ exchanges: [canceled], ledger: chargedAt(1_000) }),
+    sound: historyWith({ exchanges: [canceled], ledger: chargedAt(10) }),
   },
   'At rest nothing that was deleted here is left at its provider': {
-    broken: historyOf({
+    broken: historyWith({
       exchanges: [saving, exchangeOf(removal)],
       ledger: { payment_methods: [{ provider: 'provider_a', id: 'pm_1', customer: 'cus_1' }] },
     }),
-    sound: historyOf({
+    sound: historyWith({
       exchanges: [saving, exchangeOf(removal)],
       ledger: { payment_methods: [{ provider: 'provider_a', id: 'pm_1', customer: null }] },
     }),
   },
   'At rest nothing of a deleted organization is left but its payments': {
-    broken: historyOf({
+    broken: historyWith({
       exchanges: [exchangeOf({ method: 'DELETE', path: `/organizations/${ORGANIZATION}` })],
       items: [methodItem({ organizationId: ORGANIZATION })],
     }),
-    sound: historyOf({
+    sound: historyWith({
       exchanges: [exchangeOf({ method: 'DELETE', path: `/organizations/${ORGANIZATION}` })],
       items: [paidForOrganization],
     }),
   },
   'At rest no saved method, customer or live subscription of an erased person is left from before': {
-    broken: historyOf({
+    broken: historyWith({
       exchanges: [exchangeOf({ at: 500, path: '/admin/erasures', status: 202, sent: { user_id: 'user_ada' } })],
       items: [customerItem()],
     }),
-    sound: historyOf({
+    sound: historyWith({
       exchanges: [exchangeOf({ at: 500, path: '/admin/erasures', status: 202, sent: { user_id: 'user_ada' } })],
-      items: [customerItem({ createdAt: iso(600) })],
+      items: [customerItem({ createdAt: historyTime(600) })],
     }),
   },
   'Every acknowledged create is there': {
-    broken: historyOf({
+    broken: historyWith({
       exchanges: [exchangeOf({ method: 'POST', path: '/payments', status: 201, body: { id: PAYMENT } })],
     }),
-    sound: historyOf({
-      items: [paymentItem()],
+    sound: historyWith({
+      items: [historyPayment()],
       exchanges: [exchangeOf({ method: 'POST', path: '/payments', status: 201, body: { id: PAYMENT } })],
     }),
   },
   'Where nothing goes wrong, no request ends in an internal error or without an answer': {
-    broken: historyOf({ exchanges: [exchangeOf({ status: 500 })] }),
-    sound: historyOf({ isCalm: false, exchanges: [exchangeOf({ status: 500 })] }),
+    broken: historyWith({ exchanges: [exchangeOf({ status: 500 })] }),
+    sound: historyWith({ isCalm: false, exchanges: [exchangeOf({ status: 500 })] }),
   },
   'Requests under one idempotency key create one record': {
-    broken: historyOf({
+    broken: historyWith({
       exchanges: [PAYMENT, 'pay_other'].map((id) =>
         exchangeOf({ method: 'POST', status: 201, idempotencyKey: 'k', body: { id } }),
       ),
     }),
-    sound: historyOf({
+    sound: historyWith({
       exchanges: [PAYMENT, PAYMENT].map((id) =>
         exchangeOf({ method: 'POST', status: 201, idempotencyKey: 'k', body: { id } }),
       ),
     }),
   },
   'At rest a list shows exactly the records of its owner, and counts them': {
-    broken: historyOf({ items: [paymentItem()], audit: list([PAYMENT], 2) }),
-    sound: historyOf({ items: [paymentItem()], audit: list([PAYMENT], 1) }),
+    broken: historyWith({ items: [historyPayment()], audit: list([PAYMENT], 2) }),
+    sound: historyWith({ items: [historyPayment()], audit: list([PAYMENT], 1) }),
   },
   'An owner has at most one default method, and it is one of the owner’s own': {
-    broken: historyOf({ items: [methodItem(), { pk: 'OWNER#USER#user_ben', sk: 'DEFAULT#PM', recordId: METHOD }] }),
-    sound: historyOf({ items: [methodItem(), { pk: 'OWNER#USER#user_ada', sk: 'DEFAULT#PM', recordId: METHOD }] }),
+    broken: historyWith({ items: [methodItem(), { pk: 'OWNER#USER#user_ben', sk: 'DEFAULT#PM', recordId: METHOD }] }),
+    sound: historyWith({ items: [methodItem(), { pk: 'OWNER#USER#user_ada', sk: 'DEFAULT#PM', recordId: METHOD }] }),
   },
   'No secret, token or key appears in a log, an event, a stored item or a webhook': {
-    broken: historyOf({ canaries: [secret], logs: ['paid with canary123x'] }),
-    sound: historyOf({ canaries: [secret], logs: ['paid'] }),
+    broken: historyWith({ canaries: [secret], logs: ['paid with canary123x'] }),
+    sound: historyWith({ canaries: [secret], logs: ['paid'] }),
   },
   'No answer holds a secret of the service, or a session or an idempotency key': {
-    broken: historyOf({ canaries: [secret], exchanges: [exchangeOf({ body: { error: 'canary123x' } })] }),
-    sound: historyOf({ canaries: [secret], exchanges: [exchangeOf({ body: { error: 'refused' } })] }),
+    broken: historyWith({ canaries: [secret], exchanges: [exchangeOf({ body: { error: 'canary123x' } })] }),
+    sound: historyWith({ canaries: [secret], exchanges: [exchangeOf({ body: { error: 'refused' } })] }),
   },
   'A client secret is in no list, no event and no answer to a platform admin': {
-    broken: historyOf({ exchanges: [exchangeOf({ body: { data: [{ client_secret: 'pi_1_secret_2' }] } })] }),
-    sound: historyOf({ exchanges: [exchangeOf({ body: { client_secret: 'pi_1_secret_2' } })] }),
+    broken: historyWith({ exchanges: [exchangeOf({ body: { data: [{ client_secret: 'pi_1_secret_2' }] } })] }),
+    sound: historyWith({ exchanges: [exchangeOf({ body: { client_secret: 'pi_1_secret_2' } })] }),
   },
 };
 
@@ -322,13 +333,13 @@ describe('the sentences of the simulation', () => {
   });
 
   test.each(ORACLES)('$sentence', ({ sentence, violations }) => {
-    expect(violations(CASES[sentence]?.broken ?? historyOf({}))).not.toEqual([]);
-    expect(violations(CASES[sentence]?.sound ?? historyOf({}))).toEqual([]);
+    expect(violations(CASES[sentence]?.broken ?? historyWith({}))).not.toEqual([]);
+    expect(violations(CASES[sentence]?.sound ?? historyWith({}))).toEqual([]);
   });
 
   test('names the record of a broken sentence', () => {
     const [deleted] = ORACLES.filter(({ sentence }) => sentence.includes('organization is left'));
-    const broken = deleted?.violations(CASES[deleted.sentence]?.broken ?? historyOf({}));
+    const broken = deleted?.violations(CASES[deleted.sentence]?.broken ?? historyWith({}));
     expect(broken?.[0]).toContain(METHOD);
     expect(broken?.[0]).not.toContain(CUSTOMER);
   });

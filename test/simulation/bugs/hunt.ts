@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import type { Bug } from './bug.ts';
 
 /** Which sentence found a planted bug, and in which seed; both undefined where no seed found it. */
-export interface Found {
+export interface FoundBug {
   readonly bug: Bug;
   readonly seed: number | undefined;
   readonly sentence: string | undefined;
@@ -15,7 +15,7 @@ export interface HuntOptions {
   readonly seeds: number;
   /** Processes at once. */
   readonly atOnce: number;
-  readonly report: (found: Found) => void;
+  readonly report: (found: FoundBug) => void;
 }
 
 const COMMAND = 'test/simulation/run.ts';
@@ -24,9 +24,9 @@ const COMMAND = 'test/simulation/run.ts';
 export const huntAll = async (
   bugs: readonly Bug[],
   { seeds, atOnce, report }: HuntOptions,
-): Promise<readonly Found[]> => {
+): Promise<readonly FoundBug[]> => {
   const waiting = [...bugs];
-  const all: Found[] = [];
+  const all: FoundBug[] = [];
   const work = async (): Promise<void> => {
     for (let bug = waiting.shift(); bug; bug = waiting.shift()) {
       const found = await hunt(bug, seeds);
@@ -38,7 +38,7 @@ export const huntAll = async (
   return bugs.flatMap((bug) => all.find((found) => found.bug === bug) ?? []);
 };
 
-const hunt = async (bug: Bug, last: number): Promise<Found> => {
+const hunt = async (bug: Bug, last: number): Promise<FoundBug> => {
   for (let from = 1; from <= last; ) {
     const failure = await firstFailure(['--bug', bug.name, '--from', String(from), '--seeds', String(last - from + 1)]);
     if (!failure) break;
@@ -60,7 +60,7 @@ const MOST_OUTPUT = 2 ** 26;
 
 const firstFailure = async (
   options: readonly string[],
-): Promise<(Pick<Found, 'seed' | 'sentence'> & { readonly seed: number }) | undefined> => {
+): Promise<(Pick<FoundBug, 'seed' | 'sentence'> & { readonly seed: number }) | undefined> => {
   const out = await outputOf([...options, '--brief', '--jobs', '1']);
   const [, seed, sentence] = /^seed (\d+) failed:\n {2}([^:\n]*)/m.exec(out) ?? [];
   if (seed !== undefined) return { seed: Number(seed), sentence };
@@ -80,7 +80,7 @@ const outputOf = async (options: readonly string[]): Promise<string> => {
 };
 
 /** A table in Markdown. */
-export const tableOf = (all: readonly Found[]): string =>
+export const tableOf = (all: readonly FoundBug[]): string =>
   [
     '| Planted bug | The mistake | The sentence that fell | Seeds |',
     '|---|---|---|---|',

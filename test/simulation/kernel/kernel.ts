@@ -2,7 +2,7 @@ import type { TimedWork } from '../../../infra/local/machine/clock.ts';
 import { currentInvocation, type Invocation } from './invocation.ts';
 import { EPOCH, realTurn, releaseOutsideWork } from './platform.ts';
 import { createPrng, type Prng } from './prng.ts';
-import { type Counts, countsOf, type Tally } from './statistics.ts';
+import { type Counts, countsOf, type SimulationTally } from './statistics.ts';
 import type { Fault, StepRequest } from './step.ts';
 import { createTimers, type Timers } from './timers.ts';
 import type { Trace } from './trace.ts';
@@ -88,7 +88,14 @@ export const createKernel = ({ seed, trace, off, weather }: KernelOptions): Kern
   /** Counts the steps that were asked for. */
   let started = 0;
   const works: TimedWork[] = [];
-  const tally: Tally = { steps: 0, kills: 0, delays: 0, faults: new Map(), reached: new Set(), killedAfter: new Set() };
+  const tally: SimulationTally = {
+    steps: 0,
+    kills: 0,
+    delays: 0,
+    faults: new Map(),
+    reached: new Set(),
+    killedAfter: new Set(),
+  };
   const now = (): number => EPOCH + elapsed;
   const timers = createTimers(now);
   const note = (text: string): void => trace.line(elapsed, text, true);

@@ -48,8 +48,6 @@ const real = {
   now: performance.now.bind(performance),
 };
 
-/** Real time, for measurements and progress only. */
-export const realNow = (): number => real.now();
 /** One turn of the real event loop: all microtasks have run when it resolves. */
 export const realTurn = (): Promise<void> => new Promise((resolve) => void real.setImmediate(resolve));
 

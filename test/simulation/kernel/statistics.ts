@@ -1,5 +1,5 @@
 /** What a run did, for the summary of many runs. */
-export interface Tally {
+export interface SimulationTally {
   steps: number;
   kills: number;
   delays: number;
@@ -18,7 +18,7 @@ export interface Counts {
   readonly killedAfter: readonly string[];
 }
 
-export const countsOf = (tally: Tally): Counts => ({
+export const countsOf = (tally: SimulationTally): Counts => ({
   steps: tally.steps,
   kills: tally.kills,
   delays: tally.delays,
@@ -28,8 +28,15 @@ export const countsOf = (tally: Tally): Counts => ({
 });
 
 /** Adds up the counts of many runs. */
-export const sumOf = (all: readonly Counts[]): Counts => {
-  const tally: Tally = { steps: 0, kills: 0, delays: 0, faults: new Map(), reached: new Set(), killedAfter: new Set() };
+export const sumOfTallies = (all: readonly Counts[]): Counts => {
+  const tally: SimulationTally = {
+    steps: 0,
+    kills: 0,
+    delays: 0,
+    faults: new Map(),
+    reached: new Set(),
+    killedAfter: new Set(),
+  };
   for (const counts of all) {
     tally.steps += counts.steps;
     tally.kills += counts.kills;

@@ -4,7 +4,7 @@
  */
 
 /** JSON whose form the reader knows from the interface. */
-export type Json = ReturnType<typeof JSON.parse>;
+export type HistoryJson = ReturnType<typeof JSON.parse>;
 
 /** Who sends requests. A user has a session, a guest has tokens or only an e-mail address. */
 export interface Person {
@@ -18,7 +18,7 @@ export interface Person {
 export type Credential = 'session' | 'guest token' | 'none';
 
 /** One request of a client. Times are epoch ms, true time. */
-export interface Exchange {
+export interface HistoryExchange {
   readonly number: number;
   /** The name of the operation. */
   readonly operation: string;
@@ -30,43 +30,43 @@ export interface Exchange {
   /** Without the query. */
   readonly path: string;
   readonly query: Readonly<Record<string, string>>;
-  readonly sent: Json;
+  readonly sent: HistoryJson;
   readonly idempotencyKey: string | undefined;
   /** 0: the connection was lost, and the outcome is unknown. */
   readonly status: number;
-  readonly body: Json;
+  readonly body: HistoryJson;
   readonly sentAt: number;
   readonly answeredAt: number;
 }
 
 /** An item of the table, as it is stored. */
-export type Item = Readonly<Record<string, Json>>;
+export type HistoryItem = Readonly<Record<string, HistoryJson>>;
 
 /** An event as it came on the bus. */
-export interface BusEvent {
+export interface HistoryEvent {
   readonly source: string;
   readonly 'detail-type': string;
-  readonly detail: Json;
+  readonly detail: HistoryJson;
 }
 
 /** A request that a webhook target received. */
-export interface Delivery {
+export interface HistoryDelivery {
   readonly received_at: string;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: Json;
+  readonly body: HistoryJson;
   readonly raw: string;
 }
 
 /** The providers' records: see `ledgerView` in infra/local/simulator/control. Amounts are in ISO 4217 minor units. */
 export interface Ledger {
-  readonly charges: readonly Json[];
-  readonly refunds: readonly Json[];
-  readonly disputes: readonly Json[];
-  readonly payment_intents: readonly Json[];
-  readonly customers: readonly Json[];
-  readonly payment_methods: readonly Json[];
-  readonly subscriptions: readonly Json[];
-  readonly invoices: readonly Json[];
+  readonly charges: readonly HistoryJson[];
+  readonly refunds: readonly HistoryJson[];
+  readonly disputes: readonly HistoryJson[];
+  readonly payment_intents: readonly HistoryJson[];
+  readonly customers: readonly HistoryJson[];
+  readonly payment_methods: readonly HistoryJson[];
+  readonly subscriptions: readonly HistoryJson[];
+  readonly invoices: readonly HistoryJson[];
 }
 
 /** What a list of the API shows to one reader. */
@@ -94,7 +94,7 @@ export interface Audit {
 }
 
 /** A secret that was planted or given out, and must appear nowhere else. */
-export interface Canary {
+export interface PlantedSecret {
   readonly what: string;
   readonly value: string;
   /** Where it belongs: attributes of items, named `sk.attribute`. */
@@ -110,19 +110,19 @@ export interface History {
   /** Faults are over and every retry has run. */
   readonly atRest: boolean;
   readonly people: readonly Person[];
-  readonly exchanges: readonly Exchange[];
+  readonly exchanges: readonly HistoryExchange[];
   /** Names of what payers, banks and dashboards did. */
   readonly acts: readonly string[];
   readonly ledger: Ledger;
-  readonly items: readonly Item[];
-  readonly bus: readonly BusEvent[];
-  readonly deliveries: readonly Delivery[];
+  readonly items: readonly HistoryItem[];
+  readonly bus: readonly HistoryEvent[];
+  readonly deliveries: readonly HistoryDelivery[];
   readonly logs: readonly string[];
   /** Messages per queue; the names of dead-letter queues end in `-dlq`. */
   readonly queues: Readonly<
     Record<string, { readonly visible: number; readonly delayed: number; readonly in_flight: number }>
   >;
-  readonly canaries: readonly Canary[];
+  readonly canaries: readonly PlantedSecret[];
   /** Only at the end of a run. */
   readonly audit: Audit | undefined;
 }

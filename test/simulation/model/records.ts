@@ -1,21 +1,21 @@
-import type { History, Item, Json } from './history.ts';
+import type { History, HistoryItem, HistoryJson } from './history.ts';
 
 /** The service's records, as the table holds them. */
 export interface Records {
   /** Also those that no reader sees yet. */
-  readonly payments: readonly Item[];
-  readonly refunds: readonly Item[];
-  readonly disputes: readonly Item[];
-  readonly subscriptions: readonly Item[];
-  readonly memberships: readonly Item[];
-  readonly methods: readonly Item[];
-  readonly customers: readonly Item[];
-  readonly organizations: readonly Item[];
-  readonly members: readonly Item[];
-  readonly erasures: readonly Item[];
+  readonly payments: readonly HistoryItem[];
+  readonly refunds: readonly HistoryItem[];
+  readonly disputes: readonly HistoryItem[];
+  readonly subscriptions: readonly HistoryItem[];
+  readonly memberships: readonly HistoryItem[];
+  readonly methods: readonly HistoryItem[];
+  readonly customers: readonly HistoryItem[];
+  readonly organizations: readonly HistoryItem[];
+  readonly members: readonly HistoryItem[];
+  readonly erasures: readonly HistoryItem[];
   /** The versions of a payment or subscription that readers see, oldest first. */
-  readonly versionsOf: (id: string) => readonly Item[];
-  readonly payment: (id: string) => Item | undefined;
+  readonly versionsOf: (id: string) => readonly HistoryItem[];
+  readonly payment: (id: string) => HistoryItem | undefined;
 }
 
 const KINDS = {
@@ -30,7 +30,7 @@ const KINDS = {
   ERA: 'erasures',
 } as const;
 
-const kept = new WeakMap<readonly Item[], Records>();
+const kept = new WeakMap<readonly HistoryItem[], Records>();
 
 export const recordsOf = ({ items }: Pick<History, 'items'>): Records => {
   const known = kept.get(items) ?? read(items);
@@ -38,10 +38,10 @@ export const recordsOf = ({ items }: Pick<History, 'items'>): Records => {
   return known;
 };
 
-const read = (items: readonly Item[]): Records => {
-  const lists = Object.fromEntries(Object.values(KINDS).map((kind): [string, Item[]] => [kind, []]));
-  const versions = new Map<string, Item[]>();
-  const members: Item[] = [];
+const read = (items: readonly HistoryItem[]): Records => {
+  const lists = Object.fromEntries(Object.values(KINDS).map((kind): [string, HistoryItem[]] => [kind, []]));
+  const versions = new Map<string, HistoryItem[]>();
+  const members: HistoryItem[] = [];
   for (const item of items) {
     const [sk = '', rest = ''] = String(item['sk']).split('#');
     const [prefix, id = ''] = String(item['pk']).split('#');
@@ -52,7 +52,8 @@ const read = (items: readonly Item[]): Records => {
   }
   const payments = lists['payments'] ?? [];
   const byId = new Map(payments.map((payment) => [payment['id'], payment]));
-  const inOrder = (all: readonly Item[]): readonly Item[] => all.toSorted((a, b) => (a['sk'] < b['sk'] ? -1 : 1));
+  const inOrder = (all: readonly HistoryItem[]): readonly HistoryItem[] =>
+    all.toSorted((a, b) => (a['sk'] < b['sk'] ? -1 : 1));
   return {
     ...(lists as unknown as Omit<Records, 'members' | 'versionsOf' | 'payment'>),
     members,
@@ -62,22 +63,26 @@ const read = (items: readonly Item[]): Records => {
 };
 
 /** What is kept of a deleted record, for its idempotency key. */
-const isGone = ({ tombstone, deletedAt }: Item): boolean => tombstone === true || deletedAt !== undefined;
+const isGone = ({ tombstone, deletedAt }: HistoryItem): boolean => tombstone === true || deletedAt !== undefined;
 
 /** Readers see it: the provider has answered its creation. */
-export const isVisible = ({ status, owner }: Item): boolean => status !== 'creating' && owner !== undefined;
+export const isVisible = ({ status, owner }: HistoryItem): boolean => status !== 'creating' && owner !== undefined;
 
 /** Who owns a record. */
-export interface Owner {
+export interface RecordOwner {
   readonly userId?: string | undefined;
   readonly organizationId?: string | undefined;
   readonly guestId?: string | undefined;
 }
 
-export const ownerOf = ({ userId, organizationId, guestId }: Item): Owner => ({ userId, organizationId, guestId });
+export const ownerOf = ({ userId, organizationId, guestId }: HistoryItem): RecordOwner => ({
+  userId,
+  organizationId,
+  guestId,
+});
 
 /** Charges that took money, or still may. */
-export const isTaken = ({ status }: Json): boolean =>
+export const isChargeTaken = ({ status }: HistoryJson): boolean =>
   status === 'succeeded' || status === 'pending' || status === 'refunded';
 
 export const at = (time: string): number => Date.parse(time);

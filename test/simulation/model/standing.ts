@@ -1,11 +1,11 @@
-import type { Exchange, History, Json } from './history.ts';
+import type { History, HistoryExchange, HistoryJson } from './history.ts';
 import { recordsOf } from './records.ts';
 
 /**
  * Who belongs to an organization, and with which role, as far as the answers tell. A change whose answer was lost may have
  * happened or not, so that every question here is: was it possible at some moment between two times?
  */
-export interface Standing {
+export interface ModelStanding {
   /** The roles that the user may have had. Times are epoch ms. */
   rolesBetween(
     user: { readonly userId: string; readonly organizationId: string },
@@ -31,7 +31,7 @@ interface Change {
 
 const MANAGERS = ['owner', 'admin', 'billing'];
 
-export const standingOf = (history: History): Standing => {
+export const modelStanding = (history: History): ModelStanding => {
   const userOf = membersOf(history);
   const emails = new Map(history.people.map(({ email, userId }) => [email, userId]));
   const changes = [
@@ -71,7 +71,7 @@ interface Names {
 
 const ROUTE = /^\/organizations(?:\/([^/]+))?(?:\/(members|leave))?(?:\/([^/]+))?$/;
 
-const changesOf = (exchange: Exchange, names: Names): Change[] => {
+const changesOf = (exchange: HistoryExchange, names: Names): Change[] => {
   const [match, organizationId = '', tail, memberId] = ROUTE.exec(exchange.path) ?? [];
   if (match === undefined || exchange.method === 'GET') return [];
   const isDone = exchange.status >= 200 && exchange.status < 300;
@@ -91,7 +91,7 @@ interface Route {
 
 type Changed = Pick<Change, 'userId' | 'role'> & { readonly organizationId?: string };
 
-const changed = (exchange: Exchange, names: Names, route: Route): Changed | undefined => {
+const changed = (exchange: HistoryExchange, names: Names, route: Route): Changed | undefined => {
   const { method, sent, body } = exchange;
   const { tail, memberId, organizationId } = route;
   if (organizationId === '') return created(body);
@@ -104,17 +104,17 @@ const changed = (exchange: Exchange, names: Names, route: Route): Changed | unde
   return method === 'DELETE' ? { userId: undefined, role: undefined } : undefined;
 };
 
-const created = (body: Json): Changed | undefined =>
+const created = (body: HistoryJson): Changed | undefined =>
   body?.data?.id && { organizationId: body.data.id, userId: body.data.owner_user_id, role: 'owner' };
 
-const userOfPerson = ({ person }: Exchange, { emails }: Names): string =>
+const userOfPerson = ({ person }: HistoryExchange, { emails }: Names): string =>
   [...emails].find(([email]) => email.startsWith(`${person}@`))?.[1] ?? '';
 
 /** The user of each membership id that an answer or the table shows. */
 const membersOf = (history: History): ReadonlyMap<string, string> => {
   const found = new Map<string, string>();
   for (const { id, userId } of recordsOf(history).members) found.set(id, userId);
-  const walk = (value: Json): void => {
+  const walk = (value: HistoryJson): void => {
     if (typeof value !== 'object' || value === null) return;
     if (typeof value.id === 'string' && value.id.startsWith('mem_') && value.user_id)
       found.set(value.id, value.user_id);

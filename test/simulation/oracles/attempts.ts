@@ -1,5 +1,5 @@
-import type { Exchange, History, Item, Oracle } from '../model/history.ts';
-import { at, isTaken, recordsOf } from '../model/records.ts';
+import type { History, HistoryExchange, HistoryItem, Oracle } from '../model/history.ts';
+import { at, isChargeTaken, recordsOf } from '../model/records.ts';
 
 /** Sentences about the attempts of a payment, as its versions tell them. */
 /** The clock of an instance differs from the true time by at most this. */
@@ -26,9 +26,9 @@ export const oneIntent: Oracle = {
 
 interface Step {
   readonly id: string;
-  readonly payment: Item;
-  readonly was: Item;
-  readonly next: Item;
+  readonly payment: HistoryItem;
+  readonly was: HistoryItem;
+  readonly next: HistoryItem;
 }
 
 /** Each change of a payment's status. */
@@ -65,14 +65,14 @@ export const failureStays: Oracle = {
 /** A function that lost its caller may still run for this long. */
 const UNDER_WAY_MS = 45_000;
 
-const isConfirm = ({ path }: Exchange, id: string): boolean => path === `/payments/confirm/${id}`;
+const isConfirm = ({ path }: HistoryExchange, id: string): boolean => path === `/payments/confirm/${id}`;
 
 export const notDoneLeavesNothing: Oracle = {
   sentence: 'A confirmation that is answered with 503 charges nothing later',
   atRestOnly: false,
   violations: (history) => {
     const { payment } = recordsOf(history);
-    const charges = history.ledger.charges.filter(isTaken);
+    const charges = history.ledger.charges.filter(isChargeTaken);
     return history.exchanges.flatMap((exchange) => {
       const id = /^\/payments\/confirm\/([^/]+)$/.exec(exchange.path)?.[1] ?? '';
       if (exchange.status !== 503 || exchange.body?.code !== 'PROVIDER_UNAVAILABLE') return [];

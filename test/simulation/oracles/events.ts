@@ -1,12 +1,12 @@
-import type { BusEvent, Delivery, History, Item, Json, Oracle } from '../model/history.ts';
+import type { History, HistoryDelivery, HistoryEvent, HistoryItem, HistoryJson, Oracle } from '../model/history.ts';
 import { isVisible, recordsOf } from '../model/records.ts';
 
 /** Sentences about events: on the bus and at the webhook targets. */
-const canonical = ({ bus }: Pick<History, 'bus'>): readonly BusEvent[] =>
+const canonical = ({ bus }: Pick<History, 'bus'>): readonly HistoryEvent[] =>
   bus.filter(({ source }) => source === 'payments');
 
 /** An id is `record:version:event`. */
-const partsOf = ({ detail }: BusEvent) => {
+const partsOf = ({ detail }: HistoryEvent) => {
   const [record = '', version = '', name = ''] = String(detail.id).split(':');
   return { record, version: Number(version), name };
 };
@@ -28,7 +28,7 @@ export const oneBodyPerId: Oracle = {
 const OUTCOMES: Readonly<Record<string, string>> = { succeeded: 'payment.succeeded', failed: 'payment.failed' };
 
 /** The events that the versions of a payment stand for. A first charge is published with its outcome, under that version. */
-const expectedOf = (id: string, versions: readonly Item[]): readonly string[] => {
+const expectedOf = (id: string, versions: readonly HistoryItem[]): readonly string[] => {
   const outcomes = versions.flatMap((version, index) => {
     // A claim that is taken back leads to a status that has been published before.
     const name = version['cause'] === 'release' ? undefined : OUTCOMES[version['status']];
@@ -40,7 +40,7 @@ const expectedOf = (id: string, versions: readonly Item[]): readonly string[] =>
   return [`${id}:*:payment.created`, ...outcomes].toSorted();
 };
 
-const failsAgain = (before: Item | undefined, after: Item): boolean =>
+const failsAgain = (before: HistoryItem | undefined, after: HistoryItem): boolean =>
   after['status'] === 'failed' && before?.['attempt'] < after['attempt'];
 
 const withoutVersionOfCreation = (id: string): string => id.replace(/:\d+:payment\.created$/, ':*:payment.created');
@@ -80,11 +80,11 @@ export const eventAmounts: Oracle = {
   },
 };
 
-const nameAt = ({ headers }: Delivery): string => headers['webhook-event'] ?? '';
+const nameAt = ({ headers }: HistoryDelivery): string => headers['webhook-event'] ?? '';
 
 /** An erasure blanks the person in events that are not delivered yet. */
 const PERSONAL = new Set(['email', 'name']);
-const withoutPerson = (payload: Json): string =>
+const withoutPerson = (payload: HistoryJson): string =>
   JSON.stringify(payload, (field, value) => (PERSONAL.has(field) ? undefined : value));
 
 export const eventsDelivered: Oracle = {

@@ -1,4 +1,4 @@
-import type { Exchange, History, Item, Json, Oracle } from '../model/history.ts';
+import type { History, HistoryExchange, HistoryItem, HistoryJson, Oracle } from '../model/history.ts';
 import { isVisible, recordsOf } from '../model/records.ts';
 
 /** Sentences about what was acknowledged, and about lists. */
@@ -12,7 +12,7 @@ const CREATES: Readonly<Record<string, keyof ReturnType<typeof recordsOf>>> = {
 };
 
 /** Payments are never deleted. Everything else may be gone by a deletion, an erasure or an act at the provider. */
-const mayBeGone = (history: History, record: Json): boolean => {
+const mayBeGone = (history: History, record: HistoryJson): boolean => {
   const ids = [record.id, record.customer_id, record.organization_id, record.user_id].filter((id) => Boolean(id));
   const isDeleted = history.exchanges.some(
     ({ method, path, status }) =>
@@ -26,7 +26,7 @@ const mayBeGone = (history: History, record: Json): boolean => {
   return isDeleted || isErased || (isRemovedThere && String(record.id).startsWith('pmt_'));
 };
 
-const created = ({ method, path, status, body }: Exchange): [string, Json] | undefined => {
+const created = ({ method, path, status, body }: HistoryExchange): [string, HistoryJson] | undefined => {
   const kind = CREATES[path];
   if (method !== 'POST' || status !== 201 || kind === undefined) return undefined;
   return [kind, body?.data ?? body];
@@ -40,7 +40,7 @@ export const createsAreThere: Oracle = {
     const ids = new Map(
       [...new Set(Object.values(CREATES))].map((kind) => [
         kind as string,
-        new Set((records[kind] as readonly Item[]).map(({ id }) => id)),
+        new Set((records[kind] as readonly HistoryItem[]).map(({ id }) => id)),
       ]),
     );
     return history.exchanges.flatMap((exchange) => {
@@ -84,14 +84,14 @@ const TRACKED: Readonly<Record<string, keyof ReturnType<typeof recordsOf>>> = {
   subscriptions: 'subscriptions',
 };
 
-const isListed = (kind: string, item: Item): boolean => {
+const isListed = (kind: string, item: HistoryItem): boolean => {
   if (kind === 'payments') return isVisible(item);
   if (kind === 'subscriptions') return !['creating', 'declined'].includes(item['status']);
   return true;
 };
 
 /** Whose list shows it. */
-const listOf = ({ organizationId, userId }: Item): string =>
+const listOf = ({ organizationId, userId }: HistoryItem): string =>
   organizationId === undefined ? `USER#${userId}` : `ORG#${organizationId}`;
 
 export const listsAgree: Oracle = {
@@ -100,7 +100,7 @@ export const listsAgree: Oracle = {
   violations: (history) => {
     const records = recordsOf(history);
     return (history.audit?.lists ?? []).flatMap(({ kind, owner, ids, total }) => {
-      const own = (records[TRACKED[kind] ?? 'payments'] as readonly Item[]).filter(
+      const own = (records[TRACKED[kind] ?? 'payments'] as readonly HistoryItem[]).filter(
         (item) => listOf(item) === owner && isListed(kind, item),
       );
       const wanted = own.map(({ id }) => id).toSorted();
@@ -131,12 +131,12 @@ export const oneDefault: Oracle = {
     });
     const shown = history.exchanges.flatMap(({ path, method, status, body, number }) => {
       if (path !== '/payment-methods' || method !== 'GET' || status !== 200 || !Array.isArray(body)) return [];
-      const defaults = body.filter(({ is_default }: Json) => is_default);
+      const defaults = body.filter(({ is_default }: HistoryJson) => is_default);
       return defaults.length > 1 ? [`answer ${number} shows ${defaults.length} defaults`] : [];
     });
     return [...wrong, ...shown];
   },
 };
 
-const ownersOf = ({ organizationId, userId, guestId }: Item): readonly string[] =>
+const ownersOf = ({ organizationId, userId, guestId }: HistoryItem): readonly string[] =>
   organizationId === undefined ? [`USER#${userId}`, `GUEST#${guestId}`] : [`ORG#${organizationId}`];

@@ -1,5 +1,5 @@
-import type { History, Item, Json, Oracle } from '../model/history.ts';
-import { at, isTaken, isVisible, recordsOf } from '../model/records.ts';
+import type { History, HistoryItem, HistoryJson, Oracle } from '../model/history.ts';
+import { at, isChargeTaken, isVisible, recordsOf } from '../model/records.ts';
 
 /** Sentences about charges, amounts and refunds. */
 const grouped = <T>(
@@ -14,13 +14,14 @@ const grouped = <T>(
   return groups;
 };
 
-const sum = (all: readonly Json[], of: (one: Json) => number): number => all.reduce((total, one) => total + of(one), 0);
+const sum = (all: readonly HistoryJson[], of: (one: HistoryJson) => number): number =>
+  all.reduce((total, one) => total + of(one), 0);
 
 export const chargedOnce: Oracle = {
   sentence: 'A payment is charged at most once',
   atRestOnly: false,
   violations: ({ ledger }) => {
-    const taken = ledger.charges.filter(isTaken);
+    const taken = ledger.charges.filter(isChargeTaken);
     const byPayment = grouped(taken, ({ payment_id }) => payment_id);
     const byIntent = grouped(taken, ({ provider, payment_intent }) => `${provider} ${payment_intent}`);
     return [...byPayment, ...byIntent].flatMap(([key, charges]) =>
@@ -43,7 +44,7 @@ export const periodPaidOnce: Oracle = {
   atRestOnly: false,
   violations: (history) => {
     const { payments, subscriptions } = recordsOf(history);
-    const charges = grouped(history.ledger.charges.filter(isTaken), ({ payment_id }) => payment_id);
+    const charges = grouped(history.ledger.charges.filter(isChargeTaken), ({ payment_id }) => payment_id);
     const paid = grouped(
       payments.filter(({ id, subscriptionId }) => subscriptionId !== undefined && charges.has(id)),
       ({ subscriptionId }) => subscriptionId,
@@ -63,7 +64,7 @@ export const amountsAgree: Oracle = {
   atRestOnly: false,
   violations: (history) => {
     const records = recordsOf(history);
-    return history.ledger.charges.filter(isTaken).flatMap(({ id, payment_id, amount, currency }) => {
+    return history.ledger.charges.filter(isChargeTaken).flatMap(({ id, payment_id, amount, currency }) => {
       const payment = payment_id === null ? undefined : records.payment(payment_id);
       if (!payment || (payment['totalCents'] === amount && payment['currency'] === currency)) return [];
       return [`${id} took ${amount} ${currency}, ${payment_id} says ${payment['totalCents']} ${payment['currency']}`];
@@ -71,7 +72,7 @@ export const amountsAgree: Oracle = {
   },
 };
 
-const counts = ({ status }: Json): boolean => status === 'succeeded' || status === 'pending';
+const counts = ({ status }: HistoryJson): boolean => status === 'succeeded' || status === 'pending';
 
 export const refundsWithinCharge: Oracle = {
   sentence: 'The refunds of a charge never exceed it',
@@ -117,7 +118,7 @@ export const refundsAgree: Oracle = {
   },
 };
 
-const refundSums = ({ id, refundedCents = 0 }: Item, held: readonly Json[]): readonly string[] => {
+const refundSums = ({ id, refundedCents = 0 }: HistoryItem, held: readonly HistoryJson[]): readonly string[] => {
   const refunded = sum(
     held.filter(({ status }) => status === 'succeeded'),
     ({ amount }) => amount,

@@ -1,10 +1,10 @@
-import type { Exchange, History, Item, Json, Oracle } from '../model/history.ts';
-import { at, isTaken, isVisible, recordsOf } from '../model/records.ts';
+import type { History, HistoryExchange, HistoryItem, HistoryJson, Oracle } from '../model/history.ts';
+import { at, isChargeTaken, isVisible, recordsOf } from '../model/records.ts';
 
 /** Sentences about what an answer promises. */
 const UNDER_WAY_MS = 45_000;
 
-const isDone = ({ status }: Exchange): boolean => status >= 200 && status < 300;
+const isDone = ({ status }: HistoryExchange): boolean => status >= 200 && status < 300;
 
 export const syncFinds: Oracle = {
   sentence: 'A payment is found by the id that its provider has given to it',
@@ -70,7 +70,7 @@ export const defaultKept: Oracle = {
   },
 };
 
-const ownerOf = ({ organizationId, userId, guestId }: Item): string => {
+const ownerOf = ({ organizationId, userId, guestId }: HistoryItem): string => {
   if (organizationId !== undefined) return `ORG#${organizationId}`;
   return userId === undefined ? `GUEST#${guestId}` : `USER#${userId}`;
 };
@@ -101,7 +101,7 @@ export const nothingAfterScheduledEnd: Oracle = {
   atRestOnly: false,
   violations: (history) => {
     const { payment } = recordsOf(history);
-    const charges = history.ledger.charges.filter(isTaken);
+    const charges = history.ledger.charges.filter(isChargeTaken);
     return history.exchanges.flatMap((exchange) => {
       const { path, body, sentAt, answeredAt } = exchange;
       const id = /^\/subscriptions\/([^/]+)\/cancel$/.exec(path)?.[1] ?? '';
@@ -118,7 +118,7 @@ export const nothingAfterScheduledEnd: Oracle = {
       if (goesOn || end < answeredAt) return [];
       return charges
         .filter(({ payment_id }) => payment(payment_id ?? '')?.['subscriptionId'] === id)
-        .filter(({ created_at }: Json) => at(created_at) > Math.max(answeredAt, end - UNDER_WAY_MS))
+        .filter(({ created_at }: HistoryJson) => at(created_at) > Math.max(answeredAt, end - UNDER_WAY_MS))
         .map((charge) => `${charge.id} charged ${id} after its last period`);
     });
   },

@@ -1,6 +1,6 @@
-import type { Exchange, History, Item, Json, Oracle, Person } from '../model/history.ts';
-import { at, isTaken, type Owner, ownerOf, recordsOf } from '../model/records.ts';
-import { mayManage, type Standing, standingOf } from '../model/standing.ts';
+import type { History, HistoryExchange, HistoryItem, HistoryJson, Oracle, Person } from '../model/history.ts';
+import { at, isChargeTaken, ownerOf, type RecordOwner, recordsOf } from '../model/records.ts';
+import { type ModelStanding, mayManage, modelStanding } from '../model/standing.ts';
 
 /** Sentences about who may read, use and charge what, at which moment. */
 
@@ -14,8 +14,8 @@ const CACHE_MS = 300_000;
 const RECORD = /^(pay|pmt|cust|subs|addr|ref|dsp|org)_[0-9a-f]{24}$/;
 
 interface Model {
-  readonly standing: Standing;
-  readonly ownerOf: (id: string) => Owner | undefined;
+  readonly standing: ModelStanding;
+  readonly ownerOf: (id: string) => RecordOwner | undefined;
   readonly person: (name: string) => Person | undefined;
 }
 
@@ -23,14 +23,14 @@ const modelOf = (history: History): Model => {
   const owners = ownersOf(history);
   const people = new Map(history.people.map((person) => [person.name, person]));
   return {
-    standing: standingOf(history),
+    standing: modelStanding(history),
     ownerOf: (id) => owners.get(id),
     person: (name) => people.get(name),
   };
 };
 
-const ownersOf = (history: History): ReadonlyMap<string, Owner> => {
-  const found = new Map<string, Owner>();
+const ownersOf = (history: History): ReadonlyMap<string, RecordOwner> => {
+  const found = new Map<string, RecordOwner>();
   const records = recordsOf(history);
   const { methods, customers, payments, subscriptions, organizations } = records;
   for (const exchange of history.exchanges) learnOwner(exchange, { found, people: history.people });
@@ -44,14 +44,14 @@ const ownersOf = (history: History): ReadonlyMap<string, Owner> => {
 };
 
 interface Learning {
-  readonly found: Map<string, Owner>;
+  readonly found: Map<string, RecordOwner>;
   readonly people: readonly Person[];
 }
 
 const CREATES = /^\/(payments(\/intents)?|payment-methods|customers|subscriptions|organizations)$/;
 
 /** Of records that are gone by now, only the answer to their creation tells the owner. */
-const learnOwner = (exchange: Exchange, { found, people }: Learning): void => {
+const learnOwner = (exchange: HistoryExchange, { found, people }: Learning): void => {
   const { method, path, status, body, person, guestId } = exchange;
   if (method !== 'POST' || !CREATES.test(path) || (status !== 200 && status !== 201)) return;
   const record = body?.data ?? body;
@@ -66,7 +66,7 @@ const learnOwner = (exchange: Exchange, { found, people }: Learning): void => {
 const guestIdOf = (token: string | undefined): string | undefined =>
   token === undefined ? undefined : JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()).guest_id;
 
-const mayRead = ({ standing }: Model, reader: Reader, owner: Owner): boolean => {
+const mayRead = ({ standing }: Model, reader: Reader, owner: RecordOwner): boolean => {
   const { person, exchange } = reader;
   if (person.kind === 'admin') return true;
   if (person.kind === 'guest') return owner.guestId !== undefined && guestsOf(exchange).includes(owner.guestId);
@@ -79,22 +79,22 @@ const mayRead = ({ standing }: Model, reader: Reader, owner: Owner): boolean => 
 };
 
 /** The guest of the token that was sent, and of the token that a create has just given. */
-const guestsOf = ({ guestId, body }: Exchange): readonly (string | undefined)[] => [
+const guestsOf = ({ guestId, body }: HistoryExchange): readonly (string | undefined)[] => [
   guestId,
   guestIdOf(body?.guest_token),
 ];
 
 /** The founder of an organization whose creation had no answer, and which is gone by now. */
-const isFounderOf = ({ body }: Exchange, { userId }: Person, organizationId: string): boolean =>
+const isFounderOf = ({ body }: HistoryExchange, { userId }: Person, organizationId: string): boolean =>
   recordsIn(body).some((record) => record.id === organizationId && record.owner_user_id === userId);
 
 interface Reader {
   readonly person: Person;
-  readonly exchange: Exchange;
+  readonly exchange: HistoryExchange;
 }
 
 /** Everything in the answer that is a record by itself. */
-const recordsIn = (value: Json): readonly Json[] => {
+const recordsIn = (value: HistoryJson): readonly HistoryJson[] => {
   if (typeof value !== 'object' || value === null) return [];
   const nested = Object.values(value).flatMap(recordsIn);
   return typeof value.id === 'string' && RECORD.test(value.id) ? [value, ...nested] : nested;
@@ -105,7 +105,7 @@ const FEW_FIELDS = new Set([
   ...['completed_at', 'billing_interval', 'current_period_end', 'cancel_at_period_end', 'is_guest_subscription'],
 ]);
 
-const isOfGuestList = ({ path }: Exchange, record: Json): boolean =>
+const isOfGuestList = ({ path }: HistoryExchange, record: HistoryJson): boolean =>
   /^\/(payments|subscriptions)\/guest\//.test(path) && Object.keys(record).every((field) => FEW_FIELDS.has(field));
 
 export const answersPermitted: Oracle = {
@@ -130,7 +130,7 @@ export const answersPermitted: Oracle = {
 interface Charge {
   readonly id: string;
   readonly at: number;
-  readonly payment: Item;
+  readonly payment: HistoryItem;
   readonly providerMethodId: string | null;
 }
 
@@ -139,7 +139,7 @@ const chargesOf = (history: History): readonly Charge[] => {
   const methods = new Map(
     history.ledger.payment_intents.map((intent) => [`${intent.provider} ${intent.id}`, intent.payment_method]),
   );
-  return history.ledger.charges.filter(isTaken).flatMap((charge) => {
+  return history.ledger.charges.filter(isChargeTaken).flatMap((charge) => {
     const of = payment(charge.payment_id ?? '');
     const providerMethodId = methods.get(`${charge.provider} ${charge.payment_intent}`) ?? null;
     return of ? [{ id: charge.id, at: at(charge.created_at), payment: of, providerMethodId }] : [];
@@ -149,7 +149,7 @@ const chargesOf = (history: History): readonly Charge[] => {
 /** The owners of saved methods, by the provider's id, and when each was surely deleted. */
 interface SavedMethod {
   readonly id: string;
-  readonly owner: Owner;
+  readonly owner: RecordOwner;
   readonly deletedAt: number;
 }
 
@@ -203,7 +203,7 @@ export const methodsPermitted: Oracle = {
 };
 
 /** The people who may cause a charge of the payment at that time. */
-const mayCharge = (model: Model, { person, exchange }: Reader, payment: Item): boolean => {
+const mayCharge = (model: Model, { person, exchange }: Reader, payment: HistoryItem): boolean => {
   const { organizationId, userId, guestId } = payment;
   if (person.kind === 'guest') return guestId !== undefined && exchange.guestId === guestId;
   if (organizationId === undefined) return person.userId === userId && userId !== undefined;
@@ -237,9 +237,9 @@ export const claimsPermitted: Oracle = {
 };
 
 interface Claim {
-  readonly payment: Item;
-  readonly claim: Item;
-  readonly confirms: readonly Exchange[];
+  readonly payment: HistoryItem;
+  readonly claim: HistoryItem;
+  readonly confirms: readonly HistoryExchange[];
 }
 
 const isBacked = (model: Model, { payment, claim, confirms }: Claim): boolean =>

@@ -1,16 +1,16 @@
 import { LOCAL_SECRETS } from '../../../infra/local/machine/environment.ts';
-import type { Canary, Exchange, History, Item, Json, Oracle } from '../model/history.ts';
+import type { History, HistoryExchange, HistoryItem, HistoryJson, Oracle, PlantedSecret } from '../model/history.ts';
 
 /** Sentences about what must appear nowhere. */
-const SERVICE_SECRETS: readonly Canary[] = Object.entries(LOCAL_SECRETS)
+const SERVICE_SECRETS: readonly PlantedSecret[] = Object.entries(LOCAL_SECRETS)
   // These two are part of every request to a provider, and no secrets of the service.
   .filter(([name]) => !/CLIENT_ID|WEBHOOK_ID|PUBLIC_KEY/.test(name))
   .map(([name, value]) => ({ what: name, value, belongs: [] }));
 
-const leaksOf = (canaries: readonly Canary[], place: string, text: string): readonly string[] =>
+const leaksOf = (canaries: readonly PlantedSecret[], place: string, text: string): readonly string[] =>
   canaries.filter(({ value }) => text.includes(value)).map(({ what }) => `${what} is in ${place}`);
 
-const textOf = (items: readonly Item[]): string => JSON.stringify(items);
+const textOf = (items: readonly HistoryItem[]): string => JSON.stringify(items);
 
 export const noSecrets: Oracle = {
   sentence: 'No secret, token or key appears in a log, an event, a stored item or a webhook',
@@ -37,13 +37,13 @@ export const noSecretsInAnswers: Oracle = {
   },
 };
 
-const hasClientSecret = (value: Json): boolean => {
+const hasClientSecret = (value: HistoryJson): boolean => {
   if (typeof value !== 'object' || value === null) return false;
   if (/_secret_/.test(value.client_secret)) return true;
   return Object.values(value).some(hasClientSecret);
 };
 
-const isList = ({ method, body }: Exchange): boolean =>
+const isList = ({ method, body }: HistoryExchange): boolean =>
   method === 'GET' && (Array.isArray(body) || Array.isArray(body?.data));
 
 export const clientSecretsStay: Oracle = {

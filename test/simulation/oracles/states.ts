@@ -1,5 +1,5 @@
-import type { Item, Json, Oracle } from '../model/history.ts';
-import { at, isTaken, isVisible, recordsOf } from '../model/records.ts';
+import type { HistoryItem, HistoryJson, Oracle } from '../model/history.ts';
+import { at, isChargeTaken, isVisible, recordsOf } from '../model/records.ts';
 
 /** Sentences about statuses: of payments, subscriptions and memberships, and of work that must end. */
 export const statusesAgree: Oracle = {
@@ -8,7 +8,7 @@ export const statusesAgree: Oracle = {
   violations: (history) => {
     const settled = new Set(
       history.ledger.charges
-        .filter((one) => isTaken(one) && one.status !== 'pending')
+        .filter((one) => isChargeTaken(one) && one.status !== 'pending')
         .map(({ payment_id }) => payment_id),
     );
     return recordsOf(history)
@@ -26,7 +26,7 @@ export const chargesKnown: Oracle = {
   violations: (history) => {
     const records = recordsOf(history);
     const erased = records.erasures.length > 0;
-    return history.ledger.charges.filter(isTaken).flatMap(({ id, payment_id, payment_intent }) => {
+    return history.ledger.charges.filter(isChargeTaken).flatMap(({ id, payment_id, payment_intent }) => {
       const payment = records.payment(payment_id ?? '');
       const isKnown = payment !== undefined && isVisible(payment);
       return isKnown || erased ? [] : [`${id} of ${payment_intent} belongs to ${payment_id}, which no reader sees`];
@@ -43,13 +43,13 @@ export const nothingWaits: Oracle = {
   atRestOnly: true,
   violations: (history) => {
     const { payments, refunds, subscriptions, erasures } = recordsOf(history);
-    const isOld = ({ updatedAt, claimedAt, createdAt }: Item): boolean =>
+    const isOld = ({ updatedAt, claimedAt, createdAt }: HistoryItem): boolean =>
       history.now - at(claimedAt ?? updatedAt ?? createdAt ?? new Date(history.startedAt).toISOString()) >
       LONGEST_SCHEDULE_MS;
     const pendingThere = new Set(
       history.ledger.refunds.filter(({ status }) => status === 'pending').map(({ id }) => id),
     );
-    const stuck = (all: readonly Item[], statuses: ReadonlySet<string>): string[] =>
+    const stuck = (all: readonly HistoryItem[], statuses: ReadonlySet<string>): string[] =>
       all
         .filter((item) => statuses.has(item['status']) && isOld(item))
         .map(({ id, status }) => `${id} is still ${status}`);
@@ -120,7 +120,7 @@ export const nativeStatusesAgree: Oracle = {
   atRestOnly: true,
   violations: (history) => {
     const here = new Map(recordsOf(history).subscriptions.map((one) => [one['providerSubscriptionId'], one] as const));
-    return history.ledger.subscriptions.flatMap(({ id, status }: Json) => {
+    return history.ledger.subscriptions.flatMap(({ id, status }: HistoryJson) => {
       const record = here.get(id);
       const livesThere = status === 'active' || status === 'trialing' || status === 'past_due';
       // Stripe pauses the collection, and keeps the status.

@@ -22,19 +22,19 @@ import { tableAsSteps } from './table.ts';
 import { simulatedAwsSend } from './web.ts';
 
 /** The service of one run: the parts of the local host, connected by steps. */
-export interface Service {
+export interface SimulatedService {
   readonly send: Send;
   readonly parts: HostParts;
   /** The table past the functions and the scheduler. */
   readonly connection: Connection;
   /** Calls a control route of the host. @throws Error unless it succeeds */
-  control(method: string, path: string, body?: unknown): Promise<ParsedJson>;
+  control(method: string, path: string, body?: unknown): Promise<SimulatedJson>;
   items(): Promise<readonly Item[]>;
   close(): Promise<void>;
 }
 
 /** The caller knows the form of the answer. */
-export type ParsedJson = ReturnType<typeof JSON.parse>;
+export type SimulatedJson = ReturnType<typeof JSON.parse>;
 
 /** Rate limits would refuse the load of a run. Providers and targets have little time, so that time-outs are frequent. */
 const SETTINGS = {
@@ -82,7 +82,7 @@ let prepared: ReturnType<typeof prepare> | undefined;
 
 const MEMORY = ':memory:';
 
-export const openService = async (kernel: Kernel): Promise<Service> => {
+export const openService = async (kernel: Kernel): Promise<SimulatedService> => {
   prepared ??= prepare();
   const { catalogue, env, settings } = prepared;
   const closing: (() => unknown)[] = [];
@@ -157,7 +157,7 @@ const clockOf = (kernel: Kernel): HostClock => {
 };
 
 const controlOf =
-  ({ local }: HostParts): Service['control'] =>
+  ({ local }: HostParts): SimulatedService['control'] =>
   async (method, path, body) => {
     const url = new URL(`${BASE_URL}${path}`);
     const answer = await local({

@@ -1,4 +1,4 @@
-import type { Audit, History, Item, Json, ShownList, ShownSum } from '../model/history.ts';
+import type { Audit, History, HistoryItem, HistoryJson, ShownList, ShownSum } from '../model/history.ts';
 import { recordsOf } from '../model/records.ts';
 import type { Client } from './client.ts';
 import { ROOT, USERS } from './people.ts';
@@ -14,7 +14,7 @@ const LISTS = [
 export const readAudit = async (client: Client, history: History): Promise<Audit> => {
   const lists: ShownList[] = [];
   const records = recordsOf(history);
-  const isOwned = (kind: (typeof LISTS)[number]['of'], owner: Item): boolean =>
+  const isOwned = (kind: (typeof LISTS)[number]['of'], owner: HistoryItem): boolean =>
     records[kind].some(
       ({ organizationId, userId }) => (organizationId ?? userId) === (owner['organizationId'] ?? owner['userId']),
     );
@@ -39,9 +39,9 @@ export const readAudit = async (client: Client, history: History): Promise<Audit
   return { lists, sums: await readSums(client, history) };
 };
 
-const listOf = (of: Pick<ShownList, 'kind' | 'owner'>, body: Json): ShownList => ({
+const listOf = (of: Pick<ShownList, 'kind' | 'owner'>, body: HistoryJson): ShownList => ({
   ...of,
-  ids: (body.data ?? body).map(({ id }: Json) => id),
+  ids: (body.data ?? body).map(({ id }: HistoryJson) => id),
   total: body.meta?.total_is_exact === false ? undefined : body.meta?.total,
 });
 
@@ -50,7 +50,7 @@ const dayOf = (time: number): string => new Date(time).toISOString().slice(0, 10
 const readSums = async (client: Client, { startedAt, now }: History): Promise<readonly ShownSum[]> => {
   const query = { from: dayOf(startedAt), to: dayOf(now), interval: 'month' };
   const { data } = await client.look(ROOT, { path: '/admin/summary', query });
-  const byCurrency = Map.groupBy(data as readonly Json[], ({ currency }) => String(currency));
+  const byCurrency = Map.groupBy(data as readonly HistoryJson[], ({ currency }) => String(currency));
   return [...byCurrency].map(([currency, rows]) => ({
     currency,
     count: total(rows, 'count'),
@@ -59,4 +59,4 @@ const readSums = async (client: Client, { startedAt, now }: History): Promise<re
   }));
 };
 
-const total = (rows: readonly Json[], field: string): number => rows.reduce((sum, row) => sum + row[field], 0);
+const total = (rows: readonly HistoryJson[], field: string): number => rows.reduce((sum, row) => sum + row[field], 0);

@@ -1,18 +1,18 @@
 import type { Prng } from '../kernel/prng.ts';
-import type { Canary, Credential, Exchange, Json, Person } from '../model/history.ts';
+import type { Credential, HistoryExchange, HistoryJson, Person, PlantedSecret } from '../model/history.ts';
 import type { Knowledge } from './knowledge.ts';
-import type { Asked } from './operation.ts';
-import type { Answer, Stage } from './stage.ts';
+import type { AskedRequest } from './operation.ts';
+import type { StageAnswer, WorldStage } from './stage.ts';
 
 /** Sends requests as the people of the world, repeats what has no clear answer, and keeps every exchange. */
 export interface Client {
-  readonly exchanges: readonly Exchange[];
-  readonly canaries: readonly Canary[];
+  readonly exchanges: readonly HistoryExchange[];
+  readonly canaries: readonly PlantedSecret[];
   signIn(person: Person): Promise<void>;
   /** Sends the request, and repeats it under the same idempotency key while its outcome is unclear. */
-  ask(operation: string, asked: Asked, prng: Prng): Promise<Exchange>;
+  ask(operation: string, asked: AskedRequest, prng: Prng): Promise<HistoryExchange>;
   /** Reads without keeping the exchange. @throws Error unless the answer is 200 */
-  look(person: Person, request: Look): Promise<Json>;
+  look(person: Person, request: Look): Promise<HistoryJson>;
   plant(what: string): string;
 }
 
@@ -22,7 +22,7 @@ export interface Look {
 }
 
 export interface ClientParts {
-  readonly stage: Stage;
+  readonly stage: WorldStage;
   readonly knowledge: Knowledge;
   /** Makes the planted secrets. */
   readonly prng: Prng;
@@ -32,8 +32,8 @@ const SESSION_SECONDS = 31_000_000;
 const TRIES = 3;
 
 export const createClient = ({ stage, knowledge, prng }: ClientParts): Client => {
-  const exchanges: Exchange[] = [];
-  const canaries: Canary[] = [];
+  const exchanges: HistoryExchange[] = [];
+  const canaries: PlantedSecret[] = [];
   const sessions = new Map<string, string>();
 
   const keep = (what: string, value: string, belongs: readonly string[] = []): string => {
@@ -42,14 +42,14 @@ export const createClient = ({ stage, knowledge, prng }: ClientParts): Client =>
   };
   const plant = (what: string): string => keep(what, `canary${prng.int(100_000_000, 999_999_999)}x`);
 
-  const credentialOf = ({ person, withoutToken }: Asked): [Credential, Record<string, string>] => {
+  const credentialOf = ({ person, withoutToken }: AskedRequest): [Credential, Record<string, string>] => {
     const session = sessions.get(person.name);
     if (session !== undefined) return ['session', { 'x-session-id': session }];
     const token = withoutToken ? undefined : knowledge.tokenOf(person.name);
     return token === undefined ? ['none', {}] : ['guest token', { 'x-guest-token': token }];
   };
 
-  const send = async (operation: string, asked: Asked, key: string | undefined): Promise<Exchange> => {
+  const send = async (operation: string, asked: AskedRequest, key: string | undefined): Promise<HistoryExchange> => {
     const { person, method, path, query = {}, body } = asked;
     const [credential, credentialHeaders] = credentialOf(asked);
     const search = new URLSearchParams(query).toString();
@@ -75,13 +75,13 @@ export const createClient = ({ stage, knowledge, prng }: ClientParts): Client =>
     return exchange;
   };
 
-  const learn = ({ person, method, path, status, body }: Exchange): void => {
+  const learn = ({ person, method, path, status, body }: HistoryExchange): void => {
     if (status < 200 || status >= 300) return;
     knowledge.learn(person, body);
     if (method === 'DELETE') knowledge.forget(path.split('/').at(-1) ?? '');
     keepSecretsOf(body);
   };
-  const keepSecretsOf = (body: Json): void => {
+  const keepSecretsOf = (body: HistoryJson): void => {
     if (typeof body?.guest_token === 'string') keep('a guest token', body.guest_token);
   };
 
@@ -122,7 +122,7 @@ export const createClient = ({ stage, knowledge, prng }: ClientParts): Client =>
   };
 };
 
-const isUnclear = ({ status, body }: Answer): boolean =>
+const isUnclear = ({ status, body }: StageAnswer): boolean =>
   status === 0 || status >= 500 || (status === 409 && body?.code === 'IDEMPOTENCY_IN_PROGRESS');
 
 const guestIdOf = (token: string | undefined): string | undefined => {

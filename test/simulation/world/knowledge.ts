@@ -1,5 +1,5 @@
 import type { Prng } from '../kernel/prng.ts';
-import type { Json } from '../model/history.ts';
+import type { HistoryJson } from '../model/history.ts';
 
 /**
  * What the people of the world know of the service's records: ids that they have seen in answers, and nothing else. An
@@ -24,19 +24,19 @@ export interface Known {
   readonly kind: Kind;
   readonly id: string;
   /** Fields as an answer showed them last; later answers overwrite earlier ones. */
-  readonly fields: Record<string, Json>;
+  readonly fields: Record<string, HistoryJson>;
   readonly seenBy: Set<string>;
 }
 
 export interface Wanted {
   readonly kind: Kind;
   readonly person: string;
-  readonly fits?: (fields: Readonly<Record<string, Json>>) => boolean;
+  readonly fits?: (fields: Readonly<Record<string, HistoryJson>>) => boolean;
 }
 
 export interface Knowledge {
   /** Remembers every record in an answer. */
-  learn(person: string, answer: Json): void;
+  learn(person: string, answer: HistoryJson): void;
   /** A record was deleted: it is rarely chosen from now on. */
   forget(id: string): void;
   get(id: string): Known | undefined;
@@ -55,7 +55,7 @@ export const createKnowledge = (): Knowledge => {
   const gone = new Set<string>();
   const tokens = new Map<string, string>();
 
-  const remember = (person: string, object: Record<string, Json>): void => {
+  const remember = (person: string, object: Record<string, HistoryJson>): void => {
     const id = object['id'];
     const kind = typeof id === 'string' ? kindOf(id) : undefined;
     if (kind === undefined) return;
@@ -64,7 +64,7 @@ export const createKnowledge = (): Knowledge => {
     known.seenBy.add(person);
     records.set(id, known);
   };
-  const learn = (person: string, answer: Json): void => {
+  const learn = (person: string, answer: HistoryJson): void => {
     if (typeof answer !== 'object' || answer === null) return;
     if (Array.isArray(answer)) {
       for (const each of answer) learn(person, each);

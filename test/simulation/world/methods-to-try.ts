@@ -1,14 +1,14 @@
 import type { Prng } from '../kernel/prng.ts';
-import type { Provider } from './people.ts';
+import type { WorldProvider } from './people.ts';
 
 /** Test values of the simulated providers, by how often they are drawn. See docs/local.md. */
-export const PLAIN_TOKENS: Readonly<Record<Provider, string>> = {
+export const PLAIN_TOKENS: Readonly<Record<WorldProvider, string>> = {
   provider_a: 'pm_card_visa',
   provider_b: 'SIM-OK',
   provider_c: 'cnon:card-nonce-ok',
 };
 
-const ODD: Readonly<Record<Provider, readonly string[]>> = {
+const ODD: Readonly<Record<WorldProvider, readonly string[]>> = {
   provider_a: [
     'pm_card_visa_chargeDeclined',
     'pm_card_visa_chargeDeclinedInsufficientFunds',
@@ -58,5 +58,5 @@ const ODD: Readonly<Record<Provider, readonly string[]>> = {
 };
 
 /** Half of them pay without more ado. */
-export const drawToken = (prng: Prng, provider: Provider): string =>
+export const drawToken = (prng: Prng, provider: WorldProvider): string =>
   prng.chance(0.5) ? PLAIN_TOKENS[provider] : prng.pick(ODD[provider]);

@@ -1,9 +1,9 @@
 import { drawToken } from './methods-to-try.ts';
-import { choose, maybe, type Operation } from './operation.ts';
+import { choose, maybe, type WorldOperation } from './operation.ts';
 import { drawOrganization, drawPayer, drawProvider } from './payments.ts';
 
 /** Operations on saved methods and customers. */
-const save: Operation = {
+const save: WorldOperation = {
   name: 'save a method',
   weight: 8,
   plan: (scene) => {
@@ -39,7 +39,7 @@ const onMethod = (
   name: string,
   weight: number,
   how: { readonly method: 'POST' | 'DELETE'; readonly tail: string },
-): Operation => ({
+): WorldOperation => ({
   name,
   weight,
   plan: (scene) => {
@@ -57,7 +57,7 @@ const onMethod = (
   },
 });
 
-const change: Operation = {
+const change: WorldOperation = {
   name: 'change a method',
   weight: 1.5,
   plan: (scene) => {
@@ -75,7 +75,7 @@ const change: Operation = {
   },
 };
 
-const createCustomer: Operation = {
+const createCustomer: WorldOperation = {
   name: 'create a customer',
   weight: 3,
   plan: (scene) => {
@@ -95,7 +95,7 @@ const createCustomer: Operation = {
   },
 };
 
-const deleteCustomer: Operation = {
+const deleteCustomer: WorldOperation = {
   name: 'delete a customer',
   weight: 1.2,
   plan: (scene) => {
@@ -105,7 +105,7 @@ const deleteCustomer: Operation = {
   },
 };
 
-export const METHOD_OPERATIONS: readonly Operation[] = [
+export const METHOD_OPERATIONS: readonly WorldOperation[] = [
   save,
   onMethod('delete a method', 3, { method: 'DELETE', tail: '' }),
   onMethod('make a method the default', 3, { method: 'POST', tail: '/set-default' }),

@@ -1,5 +1,5 @@
 import type { History } from '../model/history.ts';
-import type { Service } from '../places/service.ts';
+import type { SimulatedService } from '../places/service.ts';
 import { PEOPLE } from './people.ts';
 import type { World } from './world.ts';
 
@@ -11,7 +11,7 @@ export interface Moment {
 }
 
 /** What everyone holds at this moment, past the scheduler. */
-export const observe = async (service: Service, world: World, moment: Moment): Promise<History> => ({
+export const observe = async (service: SimulatedService, world: World, moment: Moment): Promise<History> => ({
   ...moment,
   people: PEOPLE,
   exchanges: [...world.client.exchanges],

@@ -1,5 +1,5 @@
 import type { Prng } from '../kernel/prng.ts';
-import type { Exchange, Json, Person } from '../model/history.ts';
+import type { HistoryExchange, HistoryJson, Person } from '../model/history.ts';
 import type { Knowledge, Known, Wanted } from './knowledge.ts';
 
 /**
@@ -7,12 +7,12 @@ import type { Knowledge, Known, Wanted } from './knowledge.ts';
  * `operations.ts`. Everything random is drawn from the scene's own numbers, so that an operation stays the same when
  * another one is switched off.
  */
-export interface Operation {
+export interface WorldOperation {
   /** In plain words: `create an intent`. */
   readonly name: string;
   readonly weight: number;
   /** @returns undefined: no person knows a record for it */
-  readonly plan: (scene: Scene) => Step | undefined;
+  readonly plan: (scene: Scene) => OperationStep | undefined;
 }
 
 export interface Scene {
@@ -22,15 +22,15 @@ export interface Scene {
   readonly users: readonly Person[];
   readonly now: number;
   /** Every request so far. */
-  readonly sent: readonly Exchange[];
+  readonly sent: readonly HistoryExchange[];
   /** A secret that must appear nowhere. */
   readonly plant: (what: string) => string;
 }
 
 /** A request of a client, or an act on the side of the providers and their payers. */
-export type Step = Asked | Acted;
+export type OperationStep = AskedRequest | Acted;
 
-export interface Asked {
+export interface AskedRequest {
   readonly kind: 'request';
   readonly person: Person;
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -38,7 +38,7 @@ export interface Asked {
   readonly query?: Readonly<Record<string, string>>;
   readonly body?: Readonly<Record<string, unknown>>;
   /** What the person does next, by what the answer shows. */
-  readonly next?: (answer: Json) => Step | undefined;
+  readonly next?: (answer: HistoryJson) => OperationStep | undefined;
   /** A new one, or none, by default. */
   readonly idempotencyKey?: string;
   /** A guest sends the token unless this is set. */

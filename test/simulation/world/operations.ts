@@ -1,12 +1,12 @@
 import { METHOD_OPERATIONS } from './methods.ts';
-import type { Operation } from './operation.ts';
+import type { WorldOperation } from './operation.ts';
 import { ORGANIZATION_OPERATIONS } from './organizations.ts';
 import { PAYMENT_OPERATIONS } from './payments.ts';
 import { PROVIDER_ACTS } from './provider-acts.ts';
 import { READ_OPERATIONS } from './readers.ts';
 import { SUBSCRIPTION_OPERATIONS } from './subscriptions.ts';
 
-export const OPERATIONS: readonly Operation[] = [
+export const OPERATIONS: readonly WorldOperation[] = [
   ...PAYMENT_OPERATIONS,
   ...METHOD_OPERATIONS,
   ...SUBSCRIPTION_OPERATIONS,

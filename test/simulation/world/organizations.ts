@@ -1,6 +1,6 @@
 import type { Person } from '../model/history.ts';
 import type { Known } from './knowledge.ts';
-import { choose, type Operation, type Scene } from './operation.ts';
+import { choose, type Scene, type WorldOperation } from './operation.ts';
 import { ROOT, USERS } from './people.ts';
 
 /** Operations on organizations and their members. */
@@ -19,7 +19,7 @@ const ownedBy = ({
   return { organization, person: owner && prng.chance(0.85) ? owner : prng.pick(users) };
 };
 
-const create: Operation = {
+const create: WorldOperation = {
   name: 'create an organization',
   weight: 1,
   plan: ({ prng, users }) => ({
@@ -31,7 +31,7 @@ const create: Operation = {
   }),
 };
 
-const addMember: Operation = {
+const addMember: WorldOperation = {
   name: 'add a member',
   weight: 4,
   plan: (scene) => {
@@ -61,7 +61,7 @@ const onMember = (scene: Scene) => {
   return by && member && { person: by.person, path: `/organizations/${by.organization.id}/members/${member.id}` };
 };
 
-const changeRole: Operation = {
+const changeRole: WorldOperation = {
   name: 'change a role',
   weight: 2.5,
   plan: (scene) => {
@@ -70,7 +70,7 @@ const changeRole: Operation = {
   },
 };
 
-const removeMember: Operation = {
+const removeMember: WorldOperation = {
   name: 'remove a member',
   weight: 4,
   plan: (scene) => {
@@ -79,7 +79,7 @@ const removeMember: Operation = {
   },
 };
 
-const leave: Operation = {
+const leave: WorldOperation = {
   name: 'leave an organization',
   weight: 1.5,
   plan: (scene) => {
@@ -97,7 +97,7 @@ const leave: Operation = {
   },
 };
 
-const remove: Operation = {
+const remove: WorldOperation = {
   name: 'delete an organization',
   weight: 0.7,
   plan: (scene) => {
@@ -106,7 +106,7 @@ const remove: Operation = {
   },
 };
 
-const erase: Operation = {
+const erase: WorldOperation = {
   name: 'erase a person',
   weight: 0.5,
   plan: ({ prng, users }) => ({
@@ -120,7 +120,7 @@ const erase: Operation = {
   }),
 };
 
-export const ORGANIZATION_OPERATIONS: readonly Operation[] = [
+export const ORGANIZATION_OPERATIONS: readonly WorldOperation[] = [
   create,
   addMember,
   changeRole,

@@ -1,8 +1,8 @@
 import type { Prng } from '../kernel/prng.ts';
-import type { Json, Person } from '../model/history.ts';
+import type { HistoryJson, Person } from '../model/history.ts';
 import { drawToken } from './methods-to-try.ts';
-import { choose, maybe, type Operation, type Scene, type Step } from './operation.ts';
-import { GUESTS, PROVIDERS, type Provider, ROOT } from './people.ts';
+import { choose, maybe, type OperationStep, type Scene, type WorldOperation } from './operation.ts';
+import { GUESTS, ROOT, WORLD_PROVIDERS, type WorldProvider } from './people.ts';
 
 /** Operations on payments and refunds. */
 const AMOUNTS = [100, 700, 1_000, 2_500, 4_999] as const;
@@ -20,7 +20,7 @@ export const drawOrganization = (scene: Scene, person: Person, chance = 0.4): st
     : undefined;
 
 /** A saved method by our id or by the provider's, a one-time token, or none. */
-const drawMethod = (scene: Scene, person: Person, provider: Provider): string | undefined => {
+const drawMethod = (scene: Scene, person: Person, provider: WorldProvider): string | undefined => {
   const { prng } = scene;
   const saved = choose(scene, {
     kind: 'method',
@@ -36,7 +36,7 @@ const drawMethod = (scene: Scene, person: Person, provider: Provider): string | 
 
 const guestData = ({ email, name }: Person) => ({ guest_data: { email, name } });
 
-const createIntent: Operation = {
+const createIntent: WorldOperation = {
   name: 'create a payment',
   weight: 14,
   plan: (scene) => {
@@ -72,7 +72,7 @@ const createIntent: Operation = {
 
 const confirmAtOnce =
   (person: Person, prng: Prng) =>
-  ({ id, status, provider_id }: Json): Step | undefined =>
+  ({ id, status, provider_id }: HistoryJson): OperationStep | undefined =>
     id && {
       kind: 'request',
       person,
@@ -81,7 +81,7 @@ const confirmAtOnce =
       body: status === 'created' ? {} : { payment_method_id: drawToken(prng, provider_id) },
     };
 
-const confirm: Operation = {
+const confirm: WorldOperation = {
   name: 'confirm a payment',
   weight: 20,
   plan: (scene) => {
@@ -94,7 +94,7 @@ const confirm: Operation = {
       fits: ({ status }) => !open || REUSABLE.includes(status),
     });
     if (!payment) return undefined;
-    const provider = (payment.fields['provider_id'] ?? 'provider_a') as Provider;
+    const provider = (payment.fields['provider_id'] ?? 'provider_a') as WorldProvider;
     const needs = payment.fields['status'] !== 'created' || prng.chance(0.15);
     return {
       kind: 'request',
@@ -106,7 +106,7 @@ const confirm: Operation = {
   },
 };
 
-const update: Operation = {
+const update: WorldOperation = {
   name: 'update a payment',
   weight: 7,
   plan: (scene) => {
@@ -119,7 +119,7 @@ const update: Operation = {
       fits: ({ status }) => !open || UNCONFIRMED.includes(status),
     });
     if (!payment) return undefined;
-    const provider = (payment.fields['provider_id'] ?? 'provider_a') as Provider;
+    const provider = (payment.fields['provider_id'] ?? 'provider_a') as WorldProvider;
     const amount = prng.chance(0.7) ? drawAmount(prng) : undefined;
     const method = prng.chance(0.5) ? drawMethod(scene, person, provider) : undefined;
     return {
@@ -132,7 +132,7 @@ const update: Operation = {
   },
 };
 
-const cancel: Operation = {
+const cancel: WorldOperation = {
   name: 'cancel a payment',
   weight: 3,
   plan: (scene) => {
@@ -144,7 +144,7 @@ const cancel: Operation = {
   },
 };
 
-const sync: Operation = {
+const sync: WorldOperation = {
   name: 'sync a payment',
   weight: 4,
   plan: (scene) => {
@@ -166,7 +166,7 @@ const sync: Operation = {
   },
 };
 
-const refund: Operation = {
+const refund: WorldOperation = {
   name: 'refund a payment',
   weight: 7,
   plan: (scene) => {
@@ -188,6 +188,6 @@ const refund: Operation = {
   },
 };
 
-export const PAYMENT_OPERATIONS: readonly Operation[] = [createIntent, confirm, update, cancel, sync, refund];
+export const PAYMENT_OPERATIONS: readonly WorldOperation[] = [createIntent, confirm, update, cancel, sync, refund];
 
-export const drawProvider = (prng: Prng): Provider => prng.pick(PROVIDERS);
+export const drawProvider = (prng: Prng): WorldProvider => prng.pick(WORLD_PROVIDERS);

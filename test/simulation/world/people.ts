@@ -23,8 +23,8 @@ export const USERS: readonly Person[] = [ADA, BEN, CLEO, DAN, EVE];
 export const GUESTS: readonly Person[] = [GUS, GIA];
 export const PEOPLE: readonly Person[] = [...USERS, ROOT, ...GUESTS];
 
-export const PROVIDERS = ['provider_a', 'provider_b', 'provider_c'] as const;
-export type Provider = (typeof PROVIDERS)[number];
+export const WORLD_PROVIDERS = ['provider_a', 'provider_b', 'provider_c'] as const;
+export type WorldProvider = (typeof WORLD_PROVIDERS)[number];
 
 /** Reference records that the platform admin writes before the first operation. */
 export const TIERS = { gold: 'tier_gold' } as const;

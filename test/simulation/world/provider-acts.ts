@@ -1,6 +1,6 @@
 import { LOCAL_SECRETS, PUBLISHABLE_KEY } from '../../../infra/local/machine/environment.ts';
 import type { Known } from './knowledge.ts';
-import { maybe, type Operation, type Scene } from './operation.ts';
+import { maybe, type Scene, type WorldOperation } from './operation.ts';
 
 /** What payers, banks and the providers' dashboards do, past the service. */
 const paid = ({ prng, knowledge }: Scene): Known | undefined => {
@@ -8,7 +8,7 @@ const paid = ({ prng, knowledge }: Scene): Known | undefined => {
   return found.length === 0 ? undefined : prng.pick(found.slice(-4));
 };
 
-const refundAtProvider: Operation = {
+const refundAtProvider: WorldOperation = {
   name: 'refund at the provider',
   weight: 3,
   plan: (scene) => {
@@ -27,7 +27,7 @@ const refundAtProvider: Operation = {
   },
 };
 
-const settleRefund: Operation = {
+const settleRefund: WorldOperation = {
   name: 'settle a refund at the provider',
   weight: 3,
   plan: ({ prng, knowledge }) => {
@@ -39,7 +39,7 @@ const settleRefund: Operation = {
   },
 };
 
-const dispute: Operation = {
+const dispute: WorldOperation = {
   name: 'dispute a charge',
   weight: 1.5,
   plan: (scene) => {
@@ -48,7 +48,7 @@ const dispute: Operation = {
   },
 };
 
-const moveDispute: Operation = {
+const moveDispute: WorldOperation = {
   name: 'decide a dispute',
   weight: 1.5,
   plan: ({ prng, knowledge }) => {
@@ -60,7 +60,7 @@ const moveDispute: Operation = {
   },
 };
 
-const payerStep = (name: string, kind: 'payment' | 'method', base: string): Operation => ({
+const payerStep = (name: string, kind: 'payment' | 'method', base: string): WorldOperation => ({
   name,
   weight: kind === 'payment' ? 6 : 3,
   plan: ({ prng, knowledge }) => {
@@ -97,7 +97,7 @@ const stripeIntent = ({ prng, knowledge }: Scene, statuses: readonly string[]): 
 
 const STRIPE = '/providers/stripe/v1';
 
-const confirmInBrowser: Operation = {
+const confirmInBrowser: WorldOperation = {
   name: 'pay in the browser',
   weight: 4,
   plan: (scene) => {
@@ -113,7 +113,7 @@ const confirmInBrowser: Operation = {
   },
 };
 
-const cancelAtProvider: Operation = {
+const cancelAtProvider: WorldOperation = {
   name: 'cancel a payment at the provider',
   weight: 1.5,
   plan: (scene) => {
@@ -128,7 +128,7 @@ const cancelAtProvider: Operation = {
   },
 };
 
-const detachAtProvider: Operation = {
+const detachAtProvider: WorldOperation = {
   name: 'remove a method at the provider',
   weight: 1.5,
   plan: ({ prng, knowledge }) => {
@@ -143,7 +143,7 @@ const detachAtProvider: Operation = {
   },
 };
 
-const cancelSubscriptionAtProvider: Operation = {
+const cancelSubscriptionAtProvider: WorldOperation = {
   name: 'cancel a subscription at the provider',
   weight: 1,
   plan: ({ prng, knowledge }) => {
@@ -157,7 +157,7 @@ const cancelSubscriptionAtProvider: Operation = {
   },
 };
 
-export const PROVIDER_ACTS: readonly Operation[] = [
+export const PROVIDER_ACTS: readonly WorldOperation[] = [
   refundAtProvider,
   settleRefund,
   dispute,

@@ -1,5 +1,5 @@
 import type { Person } from '../model/history.ts';
-import { choose, type Operation, type Scene } from './operation.ts';
+import { choose, type Scene, type WorldOperation } from './operation.ts';
 import { GUESTS, PEOPLE, ROOT } from './people.ts';
 
 /** Reading routes, as everyone. */
@@ -56,7 +56,7 @@ const READERS: readonly Reader[] = [
   list('/organizations'),
 ];
 
-const read: Operation = {
+const read: WorldOperation = {
   name: 'read',
   weight: 10,
   plan: (scene) => {
@@ -67,7 +67,7 @@ const read: Operation = {
 };
 
 /** The lists that need no credential. */
-const readGuestList: Operation = {
+const readGuestList: WorldOperation = {
   name: 'read the list of a guest',
   weight: 1.5,
   plan: ({ prng }) => ({
@@ -79,7 +79,7 @@ const readGuestList: Operation = {
   }),
 };
 
-const readAsAdmin: Operation = {
+const readAsAdmin: WorldOperation = {
   name: 'read as platform admin',
   weight: 2,
   plan: ({ prng, users }) => ({
@@ -90,7 +90,7 @@ const readAsAdmin: Operation = {
   }),
 };
 
-const replayDelivery: Operation = {
+const replayDelivery: WorldOperation = {
   name: 'send an event again',
   weight: 2,
   plan: (scene) => {
@@ -105,7 +105,7 @@ const replayDelivery: Operation = {
 };
 
 /** An idempotency key answers only the caller who has sent it. */
-const repeatAnother: Operation = {
+const repeatAnother: WorldOperation = {
   name: 'repeat another person’s request under its key',
   weight: 3,
   plan: ({ prng, users, sent }) => {
@@ -117,4 +117,10 @@ const repeatAnother: Operation = {
   },
 };
 
-export const READ_OPERATIONS: readonly Operation[] = [read, readGuestList, readAsAdmin, replayDelivery, repeatAnother];
+export const READ_OPERATIONS: readonly WorldOperation[] = [
+  read,
+  readGuestList,
+  readAsAdmin,
+  replayDelivery,
+  repeatAnother,
+];

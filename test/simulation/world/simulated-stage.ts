@@ -1,15 +1,15 @@
 import type { Kernel } from '../kernel/kernel.ts';
 import { BASE_URL, NetworkError } from '../places/network.ts';
-import type { Service } from '../places/service.ts';
-import type { Answer, ClientRequest, Stage } from './stage.ts';
+import type { SimulatedService } from '../places/service.ts';
+import type { ClientRequest, StageAnswer, WorldStage } from './stage.ts';
 
 /** Longer than any function runs. */
 const PATIENCE_MS = 70_000;
-const NO_ANSWER: Answer = { status: 0, body: undefined };
+const NO_ANSWER: StageAnswer = { status: 0, body: undefined };
 const NEVER = new AbortController().signal;
 
 /** The stage of a simulated run: every request of a client is a step, control routes are none. */
-export const simulatedStage = (kernel: Kernel, service: Service): Stage => ({
+export const simulatedStage = (kernel: Kernel, service: SimulatedService): WorldStage => ({
   now: kernel.now,
   wait: (ms) => (ms === 0 ? Promise.resolve() : new Promise((resolve) => void setTimeout(resolve, ms))),
   request: (request) => Promise.race([send(service, request).catch(lostAnswer), givenUp()]),
@@ -27,7 +27,7 @@ export const simulatedStage = (kernel: Kernel, service: Service): Stage => ({
   },
 });
 
-const send = async (service: Service, request: ClientRequest): Promise<Answer> => {
+const send = async (service: SimulatedService, request: ClientRequest): Promise<StageAnswer> => {
   const { status, body } = await service.send({
     method: request.method,
     url: `${BASE_URL}${request.path}`,
@@ -37,10 +37,10 @@ const send = async (service: Service, request: ClientRequest): Promise<Answer> =
   return { status, body: parsed(body) };
 };
 
-const givenUp = (): Promise<Answer> =>
+const givenUp = (): Promise<StageAnswer> =>
   new Promise((resolve) => void setTimeout(() => resolve(NO_ANSWER), PATIENCE_MS).unref());
 
-const lostAnswer = (error: unknown): Answer => {
+const lostAnswer = (error: unknown): StageAnswer => {
   if (error instanceof NetworkError) return NO_ANSWER;
   throw error;
 };
@@ -55,7 +55,7 @@ const textOf = (body: unknown): string => {
   return typeof body === 'string' ? body : JSON.stringify(body);
 };
 
-const parsed = (text: string | Uint8Array): Answer['body'] => {
+const parsed = (text: string | Uint8Array): StageAnswer['body'] => {
   const read = String(text);
   try {
     return read === '' ? undefined : JSON.parse(read);

@@ -1,13 +1,13 @@
-import type { Json } from '../model/history.ts';
+import type { HistoryJson } from '../model/history.ts';
 
 /** The service, its providers and the time, as the world acts on them. */
-export interface Stage {
+export interface WorldStage {
   /** Epoch ms, true time. */
   now(): number;
   /** Sends a request of a client. Never rejects: status 0 is a lost connection. */
-  request(request: ClientRequest): Promise<Answer>;
+  request(request: ClientRequest): Promise<StageAnswer>;
   /** A control route of the local host, below `/_local`. It never fails by a fault; a refusal is an answer. */
-  control(request: ClientRequest): Promise<Answer>;
+  control(request: ClientRequest): Promise<StageAnswer>;
   /** Passes virtual time. */
   wait(ms: number): Promise<void>;
 }
@@ -21,7 +21,7 @@ export interface ClientRequest {
   readonly body?: unknown;
 }
 
-export interface Answer {
+export interface StageAnswer {
   readonly status: number;
-  readonly body: Json;
+  readonly body: HistoryJson;
 }

@@ -1,5 +1,5 @@
 import type { Prng } from '../kernel/prng.ts';
-import { choose, maybe, type Operation } from './operation.ts';
+import { choose, maybe, type WorldOperation } from './operation.ts';
 import { drawAmount, drawOrganization, drawPayer } from './payments.ts';
 import { PRODUCTS, ROOT } from './people.ts';
 
@@ -14,7 +14,7 @@ export const drawPrice = (prng: Prng): Record<string, unknown> =>
         ...maybe('trial_days', prng.chance(0.25) ? prng.int(1, 5) : undefined),
       };
 
-const subscribe: Operation = {
+const subscribe: WorldOperation = {
   name: 'subscribe',
   weight: 10,
   plan: (scene) => {
@@ -49,7 +49,7 @@ const onSubscription = (
   name: string,
   weight: number,
   how: { readonly tail: string; readonly body?: Readonly<Record<string, unknown>>; readonly admins?: number },
-): Operation => ({
+): WorldOperation => ({
   name,
   weight,
   plan: (scene) => {
@@ -67,7 +67,7 @@ const onSubscription = (
   },
 });
 
-const changeMethod: Operation = {
+const changeMethod: WorldOperation = {
   name: 'change the method of a subscription',
   weight: 4,
   plan: (scene) => {
@@ -91,7 +91,7 @@ const changeMethod: Operation = {
   },
 };
 
-export const SUBSCRIPTION_OPERATIONS: readonly Operation[] = [
+export const SUBSCRIPTION_OPERATIONS: readonly WorldOperation[] = [
   subscribe,
   onSubscription('pause a subscription', 2.5, { tail: 'pause' }),
   onSubscription('resume a subscription', 3, { tail: 'resume' }),

@@ -1,12 +1,12 @@
 import type { Prng } from '../kernel/prng.ts';
-import type { Json, Person } from '../model/history.ts';
+import type { HistoryJson, Person } from '../model/history.ts';
 import { type Client, createClient } from './client.ts';
 import { createKnowledge } from './knowledge.ts';
 import { drawToken, PLAIN_TOKENS } from './methods-to-try.ts';
-import type { Acted, Operation, Scene, Step } from './operation.ts';
+import type { Acted, OperationStep, Scene, WorldOperation } from './operation.ts';
 import { OPERATIONS } from './operations.ts';
 import { ADA, PEOPLE, PRODUCTS, PROJECT, ROOT, TIERS, USERS } from './people.ts';
-import type { Stage } from './stage.ts';
+import type { WorldStage } from './stage.ts';
 import { drawPrice } from './subscriptions.ts';
 
 /**
@@ -25,7 +25,7 @@ export interface World {
 }
 
 export interface WorldOptions {
-  readonly stage: Stage;
+  readonly stage: WorldStage;
   readonly prng: Prng;
   /** Operations that are left out. */
   readonly off?: ReadonlySet<string>;
@@ -121,8 +121,8 @@ export const createWorld = ({
 
 interface Planned {
   readonly label: string;
-  readonly operation: Operation;
-  readonly step: Step;
+  readonly operation: WorldOperation;
+  readonly step: OperationStep;
   readonly chance: Prng;
 }
 
@@ -131,11 +131,11 @@ const actorOf = ({ step }: Planned): string => (step.kind === 'request' ? step.p
 
 interface RoundScene extends Omit<Scene, 'prng'> {
   readonly chance: Prng;
-  readonly operations: readonly Operation[];
+  readonly operations: readonly WorldOperation[];
 }
 
 /** Each seed prefers other operations, so that rare combinations are reached that a mix of all would hide. */
-const preferences = (prng: Prng): readonly Operation[] =>
+const preferences = (prng: Prng): readonly WorldOperation[] =>
   OPERATIONS.map((operation) => ({ ...operation, weight: operation.weight * prng.pick([0.1, 0.5, 1, 1, 3]) }));
 
 const TRIES = 6;
@@ -221,7 +221,7 @@ interface First {
   readonly person: Person;
 }
 
-const subscribeFirst = async ({ client, prng, person }: First, method: Json): Promise<void> => {
+const subscribeFirst = async ({ client, prng, person }: First, method: HistoryJson): Promise<void> => {
   const reading = { kind: 'request', person, method: 'GET', path: '/customers' } as const;
   const { body: customers } = await client.ask('read', reading, prng);
   const customer = Array.isArray(customers) && customers.find((one) => one.provider_id === method.provider_id);
