@@ -56,21 +56,29 @@ export async function* resultsOf(options: JobsOptions): AsyncGenerator<SeedResul
     }
     child?.kill();
   };
-  const fail = (error: unknown): void => {
-    for (const { reject } of results.values()) reject(error);
-  };
-  resultAt(options.first);
+  const broken = Promise.withResolvers<never>();
+  // The processes that are ended early have a result that nothing awaits.
+  broken.promise.catch(() => undefined);
   try {
-    for (let job = 0; job < options.jobs; job += 1) work().catch(fail);
+    for (let job = 0; job < options.jobs; job += 1) work().catch(broken.reject);
     for (let seed = options.first; seed <= options.last; seed += 1) {
-      yield await resultAt(seed).promise;
+      yield await Promise.race([resultAt(seed).promise, broken.promise]);
       results.delete(seed);
     }
   } finally {
     next = options.last + 1;
-    for (const child of children) child.kill();
+    // Before the caller replaces the clock of this process, which would keep the time limits of the seeds.
+    await Promise.all([...children].map(end));
   }
 }
+
+const end = async (child: ChildProcess): Promise<void> => {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  child.once('exit', () => resolve());
+  child.kill();
+  await promise;
+};
 
 const startChild = ({ bug, off }: JobSettings): ChildProcess => {
   const settings: JobSettings = { bug, off };
@@ -85,6 +93,7 @@ const resultFrom = async (child: ChildProcess, seed: number): Promise<SeedResult
     resolve(endless(seed));
   }, LONGEST_HISTORY_MS);
   child.once('exit', ended).once('message', (message) => resolve(message as SeedResult));
+  isTooLong.unref();
   child.send(seed);
   try {
     return await promise;
