@@ -63,7 +63,13 @@ export const SearchBox = ({ label, name, placeholder }: FieldProps & { readonly 
   const input = useRef<HTMLInputElement>(null);
   const inAddress = chosen(name);
   const [text, setText] = useState(inAddress);
-  useEffect(() => setText(inAddress), [inAddress]);
+  const lastAddress = useRef(inAddress);
+  useEffect(() => {
+    // Not on the first run, which may come after the user has begun to type.
+    if (lastAddress.current === inAddress) return;
+    lastAddress.current = inAddress;
+    setText(inAddress);
+  }, [inAddress]);
   useEffect(() => {
     const focus = (event: KeyboardEvent): void => {
       const isTyping = event.target instanceof Element && event.target.matches('input, select, textarea');
