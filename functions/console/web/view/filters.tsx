@@ -65,7 +65,7 @@ export const SearchBox = ({ label, name, placeholder }: FieldProps & { readonly 
   const [text, setText] = useState(inAddress);
   const lastAddress = useRef(inAddress);
   useEffect(() => {
-    // Not on the first run, which may come after the user has begun to type.
+    // Not on the first run, which may come after the user has started to type.
     if (lastAddress.current === inAddress) return;
     lastAddress.current = inAddress;
     setText(inAddress);
