@@ -4,110 +4,34 @@ import { authenticator } from './access/authenticate.ts';
 import { cacheEpoch } from './access/cache-epoch.ts';
 import { guestTokens } from './access/guest-token.ts';
 import { standings } from './access/standing.ts';
-import type { SendPost } from './aws/post.ts';
-import { openDynamo, openPutEvents, openQueueOperations, openReadSecret } from './clients/choice.ts';
+import { openReadSecret } from './clients/choice.ts';
 import { type IdKind, idFromBytes } from './core/ids.ts';
-import type { Right } from './core/rights.ts';
 import {
-  type Environment,
   isWeakGuestSecret,
   listSetting,
   type ProviderSlot,
-  parseSettings,
   type SlotSettings,
   WEAK_GUEST_SECRET,
 } from './core/settings.ts';
-import { MINUTE, type Now } from './core/time.ts';
-import { connectDynamo } from './dynamodb/connect.ts';
-import { openBus } from './events/bus.ts';
+import { MINUTE } from './core/time.ts';
+import { environment, holds, log, now, perHost, perInstance, queues, settings, table } from './host.ts';
 import type { WebDeps } from './http/exchange.ts';
 import { identityClient } from './identity/identity.ts';
-import { openQueues } from './messaging/queues.ts';
 import { fetchOverHttp } from './network/fetch.ts';
-import { jsonLog } from './observability/logger.ts';
 import { openCallRate } from './providers/registry/call-rate.ts';
 import { openProviders } from './providers/registry/registry.ts';
-import type { Connection } from './table/connection.ts';
-import { openTable } from './table/table.ts';
 import { openPost } from './webhooks/outbound/post.ts';
 import { parseTargets, type Target } from './webhooks/outbound/targets.ts';
 
 /**
- * Builds the dependencies of functions from the environment, once per cold start: the only reader of process.env. Each
- * dependency is built at its first use, so that a function loads only what it uses.
+ * Builds the dependencies of functions that serve requests, call providers or send webhooks. Each is built at its first use,
+ * so that a function loads only what it uses.
  */
-interface HostEnvironment {
-  readonly env: Environment;
-  readonly now: Now;
-  /** Absent on AWS, where the role of each function decides. */
-  readonly rights?: FunctionRights;
-  /** A table that the host connects; without it, a client of AWS reaches the table. */
-  readonly connection?: Connection;
-  /**
-   * Names the instance that runs now, where one process stands for many: each has its own caches. On Lambda the process is
-   * the instance.
-   */
-  readonly instance?: () => object;
-  /** Sends the requests of the thin client of AWS; over HTTP by default. */
-  readonly send?: SendPost;
-}
-
-/** How a host that runs every function in one process holds each function to its declared rights. */
-export interface FunctionRights {
-  /** Whether the running function declares the right. */
-  readonly holds: (right: Right) => boolean;
-  /** @throws where the running function may not request this of the bus or of the queue */
-  readonly check: (action: string, queueUrl?: string) => void;
-}
-
-let host: HostEnvironment = { env: process.env, now: Date.now };
-
-/** Sets the environment and the clock of the host. Not called on Lambda, which uses those of the process. */
-export const setHost = (environment: HostEnvironment): void => {
-  host = environment;
-};
-
-/* @__NO_SIDE_EFFECTS__ */
-const builtFor = <T>(owner: () => object, build: () => T): (() => T) => {
-  const built = new WeakMap<object, { readonly value: T }>();
-  return () => {
-    const of = owner();
-    const known = built.get(of) ?? { value: build() };
-    built.set(of, known);
-    return known.value;
-  };
-};
-/** For what keeps nothing between requests. */
-/* @__NO_SIDE_EFFECTS__ */
-const perHost = <T>(build: () => T): (() => T) => builtFor(() => host, build);
-/** For what keeps a cache, and what uses it. */
-/* @__NO_SIDE_EFFECTS__ */
-const perInstance = <T>(build: () => T): (() => T) => builtFor(() => host.instance?.() ?? host, build);
-
-const now: Now = () => host.now();
-const settings = perHost(() => parseSettings(host.env));
-
-const holds = (right: Right): boolean => host.rights?.holds(right) ?? true;
-
-const log = perHost(() =>
-  jsonLog({
-    level: host.env['LOG_LEVEL'] === 'silent' ? 'SILENT' : 'INFO',
-    stage: settings().STAGE,
-    // Lambda sets it for each request.
-    trace: () => host.env['_X_AMZN_TRACE_ID'],
-  }),
-);
-const table = perHost(() => openTable(host.connection ?? connectTable(), now));
-const connectTable = (): Connection => connectDynamo(openDynamo(host.env), settings().TABLE_NAME, now);
-const site = () => ({ env: host.env, check: host.rights?.check, send: host.send });
-const bus = perHost(() => openBus(openPutEvents(site()), settings().EVENT_BUS_NAME, now));
-const queues = perHost(() => openQueues(openQueueOperations(site()), settings().queueUrls));
-
 const newId = (kind: IdKind): string => idFromBytes(kind, randomBytes(12));
 
 const SECRET_CACHE_MS = 5 * MINUTE;
 const secrets = perInstance(() => {
-  const readSecret = openReadSecret(host.env);
+  const readSecret = openReadSecret(environment());
   const cache = new Map<string, { readonly text: string; readonly until: number }>();
   return async (arn: string, keptMs = SECRET_CACHE_MS): Promise<string> => {
     const known = cache.get(arn);
@@ -189,7 +113,7 @@ const webhookTargets = perInstance(() => {
     if (!holds('secrets:webhooks')) return [];
     const text = arn === '' ? '' : await secrets()(arn, TARGETS_CACHE_MS);
     if (known?.text !== text || known === undefined) {
-      const env = arn === '' ? host.env : secretFields.parse(JSON.parse(text || '{}'));
+      const env = arn === '' ? environment() : secretFields.parse(JSON.parse(text || '{}'));
       known = { text, targets: parseTargets(env, allowPrivate, stage) };
     }
     return known.targets;
@@ -268,15 +192,6 @@ export const consoleDeps = perInstance(() => ({
   stage: settings().STAGE,
 }));
 
-export const publishDeps = perHost(() => ({ bus: bus(), log: log() }));
-export const projectDeps = perHost(() => ({ table: table(), log: log() }));
-export const sweepDeps = perHost(() => ({
-  table: table(),
-  queues: queues(),
-  log: log(),
-  now,
-  callsPerSecond: (slot: ProviderSlot) => settings().slots[slot].BACKGROUND_RATE,
-}));
 export const workerDeps = perInstance(() => ({
   table: table(),
   queues: queues(),

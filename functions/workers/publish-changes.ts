@@ -1,5 +1,5 @@
+import { publishDeps } from '../../shared/host.ts';
 import { streamConsumer } from '../../shared/messaging/consumers.ts';
-import { publishDeps } from '../../shared/runtime.ts';
 import { publishChanges } from '../../shared/workers/publish-changes.ts';
 
 export const handler = streamConsumer('publish-changes', publishDeps, publishChanges);

@@ -1,4 +1,4 @@
-import { sweepDeps } from '../../shared/runtime.ts';
+import { sweepDeps } from '../../shared/host.ts';
 import { sweepDue } from '../../shared/workers/sweep-due.ts';
 
 export const handler = (): Promise<void> => sweepDue(sweepDeps());

@@ -6,7 +6,7 @@ import { SimpleJwksCache } from 'aws-jwt-verify/jwk';
 export interface BearerOptions {
   readonly jwksUri: string;
   readonly issuer: string;
-  /** Empty: any audience is accepted. */
+  /** Empty: the audience is not checked. */
   readonly audience: string;
   /** The keys at an address. */
   readonly read: (uri: string) => Promise<ArrayBuffer>;

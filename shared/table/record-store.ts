@@ -60,7 +60,7 @@ export interface RecordShape<T extends StoredRecord> {
   projectOf?(record: T): string | undefined;
   /** The fields that lists filter and order by, under short names. */
   listFields(record: T): Readonly<Record<string, string | number | boolean | undefined>>;
-  /** ISO time of the record's due work, if it has any. */
+  /** ISO time of the record's due work; undefined without due work. */
   dueAt?(record: T): string | undefined;
 }
 

@@ -29,7 +29,7 @@ export interface SweepDeps {
   readonly queues: Queues;
   readonly log: Log;
   readonly now: Now;
-  /** Calls per second that due work may make to the provider of the slot; 0: any number. */
+  /** Calls per second that due work may make to the provider of the slot; 0: no limit. */
   readonly callsPerSecond: (slot: ProviderSlot) => number;
 }
 

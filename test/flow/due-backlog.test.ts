@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { endpoints, triggers } from '../../functions/api/catalogue.ts';
 import type { Catalogue } from '../../infra/local/host/assemble.ts';
 import { loadEntry } from '../../infra/local/machine/invoke.ts';
-import { sweepDeps } from '../../shared/runtime.ts';
+import { sweepDeps } from '../../shared/host.ts';
 import type { Connection } from '../../shared/table/connection.ts';
 import { callsKey } from '../../shared/table/keys.ts';
 import { MINUTE_SECONDS } from '../builders/seconds.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
-import { setHost } from '../../shared/runtime.ts';
+import { setHost } from '../../shared/host.ts';
 import { freePort } from '../builders/free-port.ts';
 import { storeCustomers } from '../builders/many-customers.ts';
 import { itemsOf } from './flow.ts';

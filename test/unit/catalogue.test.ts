@@ -6,8 +6,8 @@ import { handler as unmatched } from '../../functions/api/default.ts';
 import { ERRORS } from '../../shared/core/errors.ts';
 import { callsProviders, type Right } from '../../shared/core/rights.ts';
 import { type Environment, parseSettings } from '../../shared/core/settings.ts';
+import { setHost } from '../../shared/host.ts';
 import type { Endpoint } from '../../shared/http/endpoint.ts';
-import { setHost } from '../../shared/runtime.ts';
 import { apiEvent } from '../builders/api-event.ts';
 
 const FUNCTIONS = new URL('../../functions/', import.meta.url);

@@ -2,7 +2,8 @@ import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-sec
 import { mockClient } from 'aws-sdk-client-mock';
 import { afterAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { MINUTE } from '../../shared/core/time.ts';
-import { dispatchDeps, moneyDeps, setHost, webDeps } from '../../shared/runtime.ts';
+import { setHost } from '../../shared/host.ts';
+import { dispatchDeps, moneyDeps, webDeps } from '../../shared/runtime.ts';
 
 const manager = mockClient(SecretsManagerClient);
 let now = 0;

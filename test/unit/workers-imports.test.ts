@@ -22,8 +22,7 @@ const filesLoadedBy = (entry: string): readonly string[] => {
 test('the sweep of due work loads no record, provider adapter or use case', () => {
   const files = filesLoadedBy('functions/workers/sweep-due.ts');
   expect(files).toContain('shared/workers/sweep-due.ts');
-  // Of these, the bundle leaves out one of the two AWS clients.
-  expect(files.length).toBeLessThanOrEqual(38);
+  expect(files.length).toBeLessThanOrEqual(30);
   const useCases = /^shared\/(payments|subscriptions|customers|payment-methods|memberships|organizations|removal)\//;
   expect(files.filter((file) => useCases.test(file))).toEqual([]);
 });

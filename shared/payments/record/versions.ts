@@ -169,7 +169,7 @@ export const releaseAttempt = (claim: VisiblePayment, before: VisiblePayment, no
 /** The fields with which a payment names its person. */
 const PERSON = { userEmail: undefined, guestEmail: undefined, guestName: undefined, guestPhone: undefined } as const;
 
-/** Free texts of the caller: any of them may name the person. */
+/** Free texts of the caller. Each may contain the person's name or e-mail address. */
 const TEXTS = {
   description: undefined,
   concept: undefined,

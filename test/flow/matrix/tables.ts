@@ -262,7 +262,7 @@ owner of another organization | - | - | 403 | ok  | -
 platform admin                | - | - | 403 | 403 | -
 `);
 
-/** Leaving: any member but the owner. */
+/** Leaving: every member except the owner. */
 export const LEAVE = tableOf(`
 anonymous                     | - | - | 401 | 401 | -
 bad session                   | - | - | 401 | 401 | -

@@ -41,7 +41,7 @@ export interface Knowledge {
   forget(id: string): void;
   get(id: string): Known | undefined;
   all(kind: Kind): readonly Known[];
-  /** One that the person has seen; at times one that only others have seen. undefined: there is none. */
+  /** An id that the person has seen, sometimes one that only others have seen; undefined before anyone has seen one. */
   choose(prng: Prng, wanted: Wanted): Known | undefined;
   /** The latest guest token of a person. */
   tokenOf(person: string): string | undefined;

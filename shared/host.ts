@@ -1,0 +1,95 @@
+import type { SendPost } from './aws/post.ts';
+import { openDynamo, openPutEvents, openQueueOperations } from './clients/choice.ts';
+import type { Right } from './core/rights.ts';
+import { type Environment, type ProviderSlot, parseSettings } from './core/settings.ts';
+import type { Now } from './core/time.ts';
+import { connectDynamo } from './dynamodb/connect.ts';
+import { openBus } from './events/bus.ts';
+import { openQueues } from './messaging/queues.ts';
+import { jsonLog } from './observability/logger.ts';
+import type { Connection } from './table/connection.ts';
+import { openTable } from './table/table.ts';
+
+/**
+ * The environment of a function, and what every function builds from it: settings, log, table, bus and queues. The only
+ * reader of process.env. Each dependency is built at its first use, once per cold start. Functions that need no more load
+ * this file and not `runtime.ts`.
+ */
+interface HostEnvironment {
+  readonly env: Environment;
+  readonly now: Now;
+  /** Absent on AWS, where the role of each function decides. */
+  readonly rights?: FunctionRights;
+  /** A table that the host connects; without it, a client of AWS reaches the table. */
+  readonly connection?: Connection;
+  /**
+   * Names the instance that runs now, where one process stands for many: each has its own caches. On Lambda the process is
+   * the instance.
+   */
+  readonly instance?: () => object;
+  /** Sends the requests of the thin client of AWS; over HTTP by default. */
+  readonly send?: SendPost;
+}
+
+/** How a host that runs every function in one process holds each function to its declared rights. */
+export interface FunctionRights {
+  /** Whether the running function declares the right. */
+  readonly holds: (right: Right) => boolean;
+  /** @throws where the running function may not request this of the bus or of the queue */
+  readonly check: (action: string, queueUrl?: string) => void;
+}
+
+let host: HostEnvironment = { env: process.env, now: Date.now };
+
+/** Sets the environment and the clock of the host. Not called on Lambda, which uses those of the process. */
+export const setHost = (environment: HostEnvironment): void => {
+  host = environment;
+};
+
+/* @__NO_SIDE_EFFECTS__ */
+const builtFor = <T>(owner: () => object, build: () => T): (() => T) => {
+  const built = new WeakMap<object, { readonly value: T }>();
+  return () => {
+    const of = owner();
+    const known = built.get(of) ?? { value: build() };
+    built.set(of, known);
+    return known.value;
+  };
+};
+/** For what keeps nothing between requests. */
+/* @__NO_SIDE_EFFECTS__ */
+export const perHost = <T>(build: () => T): (() => T) => builtFor(() => host, build);
+/** For what keeps a cache, and what uses it. */
+/* @__NO_SIDE_EFFECTS__ */
+export const perInstance = <T>(build: () => T): (() => T) => builtFor(() => host.instance?.() ?? host, build);
+
+/** The variables of the function, or of the host that runs it. */
+export const environment = (): Environment => host.env;
+export const now: Now = () => host.now();
+export const settings = perHost(() => parseSettings(host.env));
+
+export const holds = (right: Right): boolean => host.rights?.holds(right) ?? true;
+
+export const log = perHost(() =>
+  jsonLog({
+    level: host.env['LOG_LEVEL'] === 'silent' ? 'SILENT' : 'INFO',
+    stage: settings().STAGE,
+    // Lambda sets it for each request.
+    trace: () => host.env['_X_AMZN_TRACE_ID'],
+  }),
+);
+export const table = perHost(() => openTable(host.connection ?? connectTable(), now));
+const connectTable = (): Connection => connectDynamo(openDynamo(host.env), settings().TABLE_NAME, now);
+const site = () => ({ env: host.env, check: host.rights?.check, send: host.send });
+const bus = perHost(() => openBus(openPutEvents(site()), settings().EVENT_BUS_NAME, now));
+export const queues = perHost(() => openQueues(openQueueOperations(site()), settings().queueUrls));
+
+export const publishDeps = perHost(() => ({ bus: bus(), log: log() }));
+export const projectDeps = perHost(() => ({ table: table(), log: log() }));
+export const sweepDeps = perHost(() => ({
+  table: table(),
+  queues: queues(),
+  log: log(),
+  now,
+  callsPerSecond: (slot: ProviderSlot) => settings().slots[slot].BACKGROUND_RATE,
+}));
