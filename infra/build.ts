@@ -35,16 +35,21 @@ export interface Bundle {
 /**
  * Bundles every function into `<outDir>/<id>/index.mjs`, its source map beside it. The old content of `outDir` is removed.
  * @param awsClient the client of AWS that the functions hold; the operator's setting `AWS_CLIENT` by default
+ * @param ids the functions to bundle; all by default
  * @throws where an entry of the catalogue has no file, or does not build.
  */
-export const build = async (outDir: string, awsClient = bundledAwsClient()): Promise<readonly Bundle[]> => {
-  const missing = entryIds.filter((id) => !existsSync(join(ROOT, entryFile(id))));
+export const build = async (
+  outDir: string,
+  awsClient = bundledAwsClient(),
+  ids = entryIds,
+): Promise<readonly Bundle[]> => {
+  const missing = ids.filter((id) => !existsSync(join(ROOT, entryFile(id))));
   if (missing.length > 0) throw new Error(`no file for the entries of ${missing.join(', ')}`);
   rmSync(outDir, { recursive: true, force: true });
   const { metafile } = await esbuild({
     absWorkingDir: ROOT,
     entryPoints: {
-      ...Object.fromEntries(entryIds.map((id) => [`${id}/index`, entryFile(id)])),
+      ...Object.fromEntries(ids.map((id) => [`${id}/index`, entryFile(id)])),
       ...Object.fromEntries(Object.entries(LOADED_APART).map(([source, file]) => [file, source])),
     },
     outdir: resolve(outDir),

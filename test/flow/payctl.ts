@@ -1,6 +1,4 @@
 import { execFile } from 'node:child_process';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { execPath } from 'node:process';
 import { expect } from 'vitest';
 import type { ParsedJson, TestHost } from './host.ts';
@@ -12,8 +10,6 @@ interface CommandResult {
   readonly stderr: string;
 }
 
-/** payctl starts twice as fast compiled as from its source. */
-const COMPILED = join(tmpdir(), 'payments-payctl-compiled');
 const PAYCTL = new URL('../../infra/payctl/payctl.ts', import.meta.url).pathname;
 
 /** @param url undefined: payctl finds the local host by itself. */
@@ -26,7 +22,7 @@ export const spawned = (
     execFile(
       execPath,
       [PAYCTL, ...(url === undefined ? [] : ['--url', url]), ...args],
-      { env: { NODE_COMPILE_CACHE: COMPILED, ...env } },
+      { env },
       (error, stdout, stderr) => {
         resolve({ exitCode: Number(error?.code ?? 0), stdout, stderr });
       },

@@ -1,6 +1,9 @@
 import { spawn, spawnSync } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect } from 'vitest';
 import { matchesShown, type TourStep } from './tour.ts';
 
@@ -20,7 +23,9 @@ export const runTour = async (steps: readonly TourStep[], baseUrl: string, folde
     const own = commands.replaceAll(LOCAL, baseUrl).replaceAll(OWN_PORT, port);
     return `${own}\necho '${BREAK}'\n`;
   });
-  const printed = (await inBash(script.join(''), folder)).split(BREAK);
+  const temporary = await mkdtemp(join(tmpdir(), 'payments-tour-'));
+  const printed = (await inBash(script.join(''), folder, temporary)).split(BREAK);
+  await rm(temporary, { recursive: true });
   for (const [index, { commands, shown }] of steps.entries()) {
     const answer = printed[index] ?? '';
     expect(matchesShown(shown ?? '', answer), `${commands}printed\n${answer}`).toBe(true);
@@ -38,11 +43,11 @@ const freePort = (): Promise<string> =>
 /** Programs that the script started end with it. */
 const END = `trap 'kill $(jobs -p) 2> /dev/null || true' EXIT\n`;
 
-const inBash = (script: string, folder: string): Promise<string> =>
+const inBash = (script: string, folder: string, temporary: string): Promise<string> =>
   new Promise((resolve, reject) => {
     const bash = spawn('bash', ['-eu'], {
       cwd: folder,
-      env: { PATH, TMPDIR: folder },
+      env: { PATH, TMPDIR: temporary },
       stdio: ['pipe', 'pipe', 'inherit'],
     });
     let out = '';

@@ -1,0 +1,161 @@
+import { argv } from 'node:process';
+import { Command } from 'commander';
+import { SettingsError } from '../../shared/core/settings.ts';
+import { DAY, HOUR, MINUTE, SECOND } from '../../shared/core/time.ts';
+import { disabledParts } from './control/disabled-parts.ts';
+import { DEMO_DAYS, makeDemoData } from './demo/demo-data.ts';
+import { type Host, startHost } from './host/host.ts';
+import { DEMO_SESSIONS } from './identity/identity.ts';
+import { begin, clearDataFolder, finish, isNewFolder, isUnfinished } from './machine/data-folder.ts';
+import { LOCAL_SECRETS, operatorEnvironment, PUBLISHABLE_KEY, readHostSettings } from './machine/environment.ts';
+import { StartError } from './machine/start-error.ts';
+
+/** The command behind `npm start`: runs the local host until a signal ends it. */
+const print = (line: string): void => void process.stdout.write(`${line}\n`);
+const complain = (line: string): void => void process.stderr.write(`${line}\n`);
+
+interface Given {
+  readonly fresh?: true;
+  readonly logs?: true;
+}
+
+const given = new Command('npm start --')
+  .description('Runs the whole service on this machine.')
+  .option('--fresh', 'begins with an empty data folder')
+  .option('--logs', 'prints the logs of the functions')
+  .parse(argv)
+  .opts<Given>();
+
+const main = async (): Promise<void> => {
+  const operator = operatorEnvironment();
+  const { port, dataDir, basePath, dynamoEndpoint, demoData, logLevel } = readHostSettings(operator);
+  clear(dataDir);
+  // Another engine keeps its table when the folder is empty: the demo data may be in it.
+  const first = demoData === 'demo' && dynamoEndpoint === '' && isNewFolder(dataDir);
+  const onLoss = (line: string): never => {
+    complain(line);
+    process.exit(1);
+  };
+  const host = await startHost({
+    ...{ port, dataDir, log: complain, onLoss },
+    env: { LOG_LEVEL: given.logs && logLevel === 'silent' ? 'info' : logLevel },
+    ...(first && { daysAgo: DEMO_DAYS, onHeld: () => begin(dataDir) }),
+  });
+  stopOnSignal(host);
+  const serviceUrl = `${host.baseUrl}${basePath}`;
+  introduce(host, serviceUrl);
+  for (const { reason } of await disabledParts(host.env)) print(reason);
+  if (first) await showDemoData(host, serviceUrl);
+  if (stopping) return;
+  // The mark goes before the first request from outside: the next start deletes all data of a marked folder.
+  if (first) finish(dataDir);
+  host.door?.open();
+  print(`\nConsole                ${serviceUrl}/console`);
+  await host.warm();
+};
+
+/** Data of a start that was stopped while it made the demo data are incomplete, and no request from outside is in them. */
+const clear = (dataDir: string): void => {
+  if (!given.fresh && !isUnfinished(dataDir)) return;
+  clearDataFolder(dataDir);
+  if (!given.fresh) print('Unfinished demo data of an earlier start were cleared.');
+};
+
+/**
+ * Where it fails, the command ends, and the data stay marked as unfinished: the next start clears them.
+ * A service that went on would take payments that the next start deletes.
+ */
+const showDemoData = async (host: Host, serviceUrl: string): Promise<void> => {
+  const { baseUrl, clock, door } = host;
+  const startedAt = performance.now();
+  print('Making demo data of the last 30 days. Requests wait until they are made (DEMO_DATA=none starts without).');
+  try {
+    await makeDemoData({ baseUrl, serviceUrl, pass: door?.pass ?? {}, now: clock.now });
+    const seconds = (performance.now() - startedAt) / SECOND;
+    print(`Demo data              made in ${seconds.toFixed(1)} s`);
+  } catch (error) {
+    if (stopping) return;
+    complain(`The demo data could not be made: ${firstLineOf(error)} (DEMO_DATA=none starts without them)`);
+    stopping = true;
+    await host.stop();
+    process.exit(1);
+  }
+};
+
+const firstLineOf = (error: unknown): string =>
+  (error instanceof Error ? error.message : String(error)).split('\n', 1).join('');
+
+const introduce = (host: Host, serviceUrl: string): void => {
+  print(`
+The service listens on ${serviceUrl}
+Reference              ${serviceUrl}/docs
+Data                   ${host.folder}${given.fresh ? ', empty at the start' : ''}${timeOf(host)}
+
+Demo sessions, sent as X-Session-ID`);
+  for (const { session_id, user_id, email, is_admin } of DEMO_SESSIONS) {
+    print(`  ${session_id.padEnd(20)} ${user_id}, ${email}${is_admin ? ', platform admin' : ''}`);
+  }
+  print(`
+Local secrets, good for nothing but this machine
+  provider_a           webhook secret ${LOCAL_SECRETS.PROVIDER_A_WEBHOOK_SECRET}, publishable key ${PUBLISHABLE_KEY}
+  provider_c           signature key ${LOCAL_SECRETS.PROVIDER_C_SIGNATURE_KEY}, over ${serviceUrl}/webhooks/provider_c
+  guest tokens         ${LOCAL_SECRETS.GUEST_TOKEN_SECRET}
+  outbound webhook 1   ${LOCAL_SECRETS.WEBHOOK_1_SECRET}
+
+Create a payment, then pay it with the id of the answer in place of PAYMENT_ID:
+${post(`${serviceUrl}/payments/intents`, { total_cents: 2500, currency: 'USD', payment_method_id: 'pm_card_visa' })}
+${post(`${serviceUrl}/payments/confirm/PAYMENT_ID`, {})}
+`);
+};
+
+const post = (url: string, body: unknown): string =>
+  `curl -s -X POST ${url} -H 'X-Session-ID: demo-owner' -H 'Content-Type: application/json' -d '${JSON.stringify(body)}'`;
+
+/** A clock that was moved differs from real time, after a restart too. The demo data begin in the past. */
+const timeOf = ({ clock, door }: Host): string => {
+  const offsetMs = clock.now() - Date.now();
+  if (door || (Math.abs(offsetMs) < SECOND && !clock.frozen())) return '';
+  const side = offsetMs < 0 ? 'behind' : 'ahead of';
+  const offset = `${durationOf(Math.abs(offsetMs))} ${side} real time`;
+  const frozen = clock.frozen() ? ', frozen' : '';
+  return `\nClock                  ${new Date(clock.now()).toISOString()}, ${offset}${frozen}; npm start -- --fresh resets it`;
+};
+
+const UNITS = [
+  ['day', DAY],
+  ['hour', HOUR],
+  ['minute', MINUTE],
+  ['second', SECOND],
+] as const;
+
+const durationOf = (ms: number): string => {
+  const [unit, length] = UNITS.find(([, unitMs]) => ms >= unitMs) ?? ['second', SECOND];
+  const count = Math.floor(ms / length);
+  return `${count} ${unit}${count === 1 ? '' : 's'}`;
+};
+
+let stopping = false;
+
+const stopOnSignal = (host: Host): void => {
+  const stop = (): void => {
+    // The second signal does not wait.
+    if (stopping) process.exit(1);
+    stopping = true;
+    void host.stop().then(() => process.exit(0));
+  };
+  process.on('SIGINT', stop);
+  process.on('SIGTERM', stop);
+};
+
+const reasonOf = (error: unknown): string => {
+  if (error instanceof SettingsError) return error.mistakes.join('\n');
+  if (error instanceof StartError) return error.message;
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+};
+
+try {
+  await main();
+} catch (error) {
+  complain(reasonOf(error));
+  process.exit(1);
+}

@@ -1,0 +1,196 @@
+import { randomUUID } from 'node:crypto';
+import { exit, stderr } from 'node:process';
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { runAs } from '../../shared/core/actor.ts';
+import { REFUND_REASONS } from '../../shared/core/money-back.ts';
+import { SettingsError } from '../../shared/core/settings.ts';
+import type { Stage } from '../stage/settings.ts';
+import { listDeadLetters } from './commands/dead-letters.ts';
+import { reportSettingsMistakes, runDoctor } from './commands/doctor.ts';
+import { type DriftOptions, findDrift } from './commands/drift.ts';
+import { listFailures, type RedoOptions, redoFailures } from './commands/failures.ts';
+import {
+  listDemoSessions,
+  makeSession,
+  parseSeconds,
+  type SessionOptions,
+  showOrMoveClock,
+} from './commands/local-host.ts';
+import { reconcile } from './commands/reconcile.ts';
+import { redrive } from './commands/redrive.ts';
+import { type RefundOptions, refund } from './commands/refund.ts';
+import { type ReplayOptions, replay } from './commands/replay.ts';
+import { describeError, print, type Report } from './commands/report.ts';
+import { showTimeline } from './commands/timeline.ts';
+import { NotReachable } from './installation/control.ts';
+import { type Installation, openInstallation } from './installation/installation.ts';
+
+/** The command behind `npm run payctl -- <command>`: the operator's tool. */
+interface Given {
+  readonly stage?: Stage;
+  readonly profile?: string;
+  readonly region?: string;
+  readonly url: string;
+  readonly json?: boolean;
+}
+
+const payctl = new Command('payctl')
+  .description('Checks and repairs the service, on the local host or a deployed stage.')
+  .addOption(
+    new Option('--stage <stage>', 'a deployed stage; without it, the local host').choices(['dev', 'staging', 'prod']),
+  )
+  .option('--profile <name>', 'the AWS profile to work with')
+  .option('--region <name>', 'the AWS region of the stage')
+  .option('--url <url>', 'the local host', `http://127.0.0.1:${process.env['PORT'] || '3000'}`)
+  .option('--json', 'one JSON document on standard output')
+  .addHelpText('after', '\nExit codes: 0 all is well; 1 something needs attention; 2 the command could not finish.')
+  .exitOverride((error) => exit(error.exitCode === 0 ? 0 : 2));
+
+const run = async (
+  command: (installation: Installation) => Promise<Report>,
+  onSettings?: (mistakes: readonly string[]) => Report,
+) => {
+  const given = payctl.opts<Given>();
+  useProfile(given);
+  const report = await runCommand(given, command, onSettings);
+  if (!report) exit(2);
+  print(report, given.json === true);
+  exit(report.exitCode);
+};
+
+/** The SDK reads both from the environment. */
+const useProfile = ({ profile, region }: Given): void => {
+  if (profile !== undefined) process.env['AWS_PROFILE'] = profile;
+  if (region !== undefined) process.env['AWS_REGION'] = region;
+};
+
+/** History names payctl as the actor of what a command changes. */
+const OPERATOR = { requestId: randomUUID(), actor: { type: 'system', id: 'payctl' } } as const;
+
+const runCommand = async (
+  given: Given,
+  command: (installation: Installation) => Promise<Report>,
+  onSettings?: (mistakes: readonly string[]) => Report,
+): Promise<Report | undefined> => {
+  try {
+    return await runAs(OPERATOR, async () => command(await openInstallation(given)));
+  } catch (error) {
+    if (error instanceof SettingsError && onSettings) return onSettings(error.mistakes);
+    const isOurs = error instanceof NotReachable || error instanceof SettingsError;
+    stderr.write(`${isOurs ? error.message : describeError(error)}\n`);
+    return undefined;
+  }
+};
+
+const parseTime = (text: string): string => {
+  const at = Date.parse(text);
+  if (Number.isNaN(at)) throw new NotReachable(`${text} is not a time: use 2026-11-01 or 2026-11-01T10:00:00Z`);
+  return new Date(at).toISOString();
+};
+
+const parseAmount = (text: string): number => {
+  const amount = Number(text);
+  if (/^[1-9]\d*$/.test(text) && Number.isSafeInteger(amount)) return amount;
+  throw new InvalidArgumentError('use a whole number of minor units, such as 1250');
+};
+
+payctl
+  .command('doctor')
+  .description('checks settings, table, queues, webhooks, keys, providers and clock; shows what is closed, and why')
+  .action(() => run(runDoctor, reportSettingsMistakes));
+
+payctl
+  .command('timeline <record>')
+  .description(
+    'a payment with its refunds and disputes, or a subscription, and its history: changes, events, deliveries',
+  )
+  .action((id: string) => run((installation) => showTimeline(installation, id)));
+
+payctl
+  .command('drift')
+  .description('compares every payment, its refunds and its disputes with its provider')
+  .option('--since <time>', 'only payments that changed since then')
+  .option('--fix', 'store the provider’s status, refunds and disputes where they differ')
+  .action(({ since, fix }: DriftOptions) =>
+    run((installation) => findDrift(installation, { since: since === undefined ? undefined : parseTime(since), fix })),
+  );
+
+payctl
+  .command('reconcile <payment>')
+  .description('compares one payment, by our id or its provider’s, and stores its status, refunds and disputes')
+  .action((payment: string) => run((installation) => reconcile(installation, payment)));
+
+payctl
+  .command('refund <payment>')
+  .description('refunds a payment, by our id or its provider’s, in whole or in part')
+  .option('--amount <minor units>', 'only this much; default: what is left', parseAmount)
+  .addOption(new Option('--reason <reason>').choices(REFUND_REASONS))
+  .option('--dry-run', 'only show what would be refunded')
+  .action((payment: string, options: RefundOptions) => run((installation) => refund(installation, payment, options)));
+
+const dlq = payctl.command('dlq').description('messages that exhausted their retries');
+dlq
+  .command('list [queue]')
+  .description('count and contents in short')
+  .action((queue?: string) => run((installation) => listDeadLetters(installation, queue)));
+dlq
+  .command('redrive [queue]')
+  .description('moves them back to their queue, and waits until all are moved')
+  .action((queue?: string) => run((installation) => redrive(installation, queue)));
+
+const failures = payctl.command('failures').description('changes that readers of the table’s stream gave up');
+failures
+  .command('list')
+  .description('count and contents in short')
+  .action(() => run(listFailures));
+failures
+  .command('redo')
+  .description('gives them to the same reader again')
+  .option('--dry-run', 'only count them')
+  .action((options: RedoOptions) => run((installation) => redoFailures(installation, options)));
+
+payctl
+  .command('replay')
+  .description('sends webhooks again, each event once per target, under its own id')
+  .requiredOption('--from <time>', 'attempts from this time on')
+  .option('--to <time>', 'attempts up to this time; default: now')
+  .requiredOption('--event <pattern>', 'all, a name, or a pattern such as payment.*')
+  .option('--target <name>', 'only to this target')
+  .option('--dry-run', 'only count them')
+  .action(({ from, to, ...options }: Omit<ReplayOptions, 'to'> & { readonly to?: string }) =>
+    run((installation) => {
+      const until = to === undefined ? new Date(installation.now()).toISOString() : parseTime(to);
+      return replay(installation, { ...options, from: parseTime(from), to: until });
+    }),
+  );
+
+const sessions = payctl.command('sessions').description('sessions of the local host');
+sessions
+  .command('list', { isDefault: true })
+  .description('the demo sessions')
+  .action(() => run(listDemoSessions));
+sessions
+  .command('new')
+  .description('a new session, for a new user unless --user-id names one')
+  .requiredOption('--email <address>')
+  .option('--user-id <id>')
+  .option('--organization-id <id>')
+  .addOption(new Option('--admin', 'a platform admin'))
+  .action((options: SessionOptions) => run((installation) => makeSession(installation, options)));
+
+const clocks = payctl.command('clock').description('the clock of the local host');
+clocks.command('show', { isDefault: true }).action(() => run((installation) => showOrMoveClock(installation)));
+clocks
+  .command('advance <duration>')
+  .description('90, 15m, 3h, 2d or 1w: runs everything that falls due')
+  .action((duration: string) =>
+    run((installation) => showOrMoveClock(installation, { advance: parseSeconds(duration) })),
+  );
+clocks
+  .command('set <time>')
+  .description('forward only')
+  .action((time: string) => run((installation) => showOrMoveClock(installation, { set: parseTime(time) })));
+clocks.command('freeze').action(() => run((installation) => showOrMoveClock(installation, { freeze: true })));
+clocks.command('unfreeze').action(() => run((installation) => showOrMoveClock(installation, { freeze: false })));
+
+await payctl.parseAsync();
