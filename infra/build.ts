@@ -7,6 +7,7 @@ import { CLIENT_FOLDER, writeClient } from './client/package.ts';
 import { builtinModules } from './stage/builtin-modules.ts';
 import { consoleMade } from './stage/console-made.ts';
 import { documentMade } from './stage/document-made.ts';
+import { lateParsers } from './stage/late-parsers.ts';
 import { leftOut } from './stage/left-out.ts';
 import { ADAPTER_FOLDER, APART_FOLDERS, LOADED_APART, loadedApart } from './stage/loaded-apart.ts';
 import { ownSources } from './stage/own-sources.ts';
@@ -65,7 +66,7 @@ export const build = async (
     conditions: ['module'],
     sourcemap: 'external',
     define: { 'process.env.BUNDLED_AWS_CLIENT': JSON.stringify(awsClient) },
-    plugins: [builtinModules, consoleMade, documentMade, leftOut, loadedApart, ownSources],
+    plugins: [builtinModules, consoleMade, documentMade, lateParsers, leftOut, loadedApart, ownSources],
     logLevel: 'warning',
   });
   for (const [id, files] of apartOf(metafile)) putBeside(outDir, id, files);

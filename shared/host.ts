@@ -1,7 +1,8 @@
 import type { SendPost } from './aws/post.ts';
 import { openDynamo, openPutEvents, openQueueOperations } from './clients/choice.ts';
 import type { Right } from './core/rights.ts';
-import { type Environment, type ProviderSlot, parseSettings } from './core/settings.ts';
+import type { Environment } from './core/setting.ts';
+import { type ProviderSlot, parseSettings } from './core/settings.ts';
 import type { Now } from './core/time.ts';
 import { connectDynamo } from './dynamodb/connect.ts';
 import { openBus } from './events/bus.ts';

@@ -6,13 +6,8 @@ import { guestTokens } from './access/guest-token.ts';
 import { standings } from './access/standing.ts';
 import { openReadSecret } from './clients/choice.ts';
 import { type IdKind, idFromBytes } from './core/ids.ts';
-import {
-  isWeakGuestSecret,
-  listSetting,
-  type ProviderSlot,
-  type SlotSettings,
-  WEAK_GUEST_SECRET,
-} from './core/settings.ts';
+import { listSetting } from './core/setting.ts';
+import { isWeakGuestSecret, type ProviderSlot, type SlotSettings, WEAK_GUEST_SECRET } from './core/settings.ts';
 import { MINUTE } from './core/time.ts';
 import { environment, holds, log, now, perHost, perInstance, queues, settings, table } from './host.ts';
 import type { WebDeps } from './http/exchange.ts';
@@ -48,7 +43,7 @@ const guestSecrets = perInstance(() => {
   return async (): Promise<readonly string[]> => {
     const { STAGE, GUEST_TOKEN_SECRET, GUEST_TOKEN_SECRET_ARN: arn } = settings();
     if (!holds('secrets:guest-tokens')) return [];
-    const given = arn === '' ? GUEST_TOKEN_SECRET : listSetting.parse(await secrets()(arn));
+    const given = arn === '' ? GUEST_TOKEN_SECRET : listSetting().value(await secrets()(arn));
     if (STAGE !== 'prod' || !given.some(isWeakGuestSecret)) return given;
     if (logged !== given.join()) log().error('guest token secret refused', { reason: WEAK_GUEST_SECRET });
     logged = given.join();

@@ -1,7 +1,16 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
 import * as z from 'zod';
-import { type Environment, integerSetting, prefix, SettingsError } from '../../shared/core/settings.ts';
+import {
+  checked,
+  choiceSetting,
+  type Environment,
+  integerSetting,
+  readSettings,
+  textSetting,
+  type Values,
+} from '../../shared/core/setting.ts';
+import { prefix, SettingsError } from '../../shared/core/settings.ts';
 import type { OperatedSettings } from '../../shared/messaging/trigger.ts';
 import { checkedSettings, isTargetVariable } from '../../shared/webhooks/outbound/targets.ts';
 
@@ -136,41 +145,36 @@ const LOG_DAYS_WANTED = `one of CloudWatch's periods is wanted: ${LOG_DAYS.join(
 const MOST_RESERVED = 10_000;
 /** The least maximum concurrency of a queue consumer. */
 const LEAST_WORKERS = 2;
-const onOrOff = (fallback: 'on' | 'off') =>
-  z
-    .enum(['on', 'off', ''], 'on or off is wanted')
-    .default('')
-    .transform((value) => value || fallback);
+const onOrOff = (fallback: 'on' | 'off') => choiceSetting(['on', 'off'], fallback);
 
-export const deploymentSchema = z.object({
-  STAGE: z.enum(['dev', 'staging', 'prod'], 'dev, staging or prod is wanted').default('dev'),
-  ALARM_EMAIL: z
-    .union([z.literal(''), z.email()], 'an e-mail address is wanted')
-    .default('')
-    .describe('where alarms are mailed to; empty: no recipient, until one subscribes to the topic'),
-  CUSTOM_DOMAIN: z
-    .union([z.literal(''), z.hostname().refine((name) => name.includes('.'))], 'a host name is wanted')
-    .default('')
-    .describe('host name of the API; the output DomainTarget is its CNAME'),
+const isEmail = (value: string): boolean => z.email().safeParse(value).success;
+const isHostName = (value: string): boolean => z.hostname().safeParse(value).success && value.includes('.');
+
+export const deploymentFields = {
+  STAGE: choiceSetting(['dev', 'staging', 'prod'], 'dev'),
+  ALARM_EMAIL: checked(
+    textSetting(),
+    (value) => value === '' || isEmail(value),
+    'an e-mail address is wanted',
+  ).describe('where alarms are mailed to; empty: no recipient, until one subscribes to the topic'),
+  CUSTOM_DOMAIN: checked(textSetting(), (value) => value === '' || isHostName(value), 'a host name is wanted').describe(
+    'host name of the API; the output DomainTarget is its CNAME',
+  ),
   BASE_PATH: prefix,
-  LOG_RETENTION_DAYS: integerSetting(90, 1, 3_653)
-    .refine((days) => LOG_DAYS.includes(days), LOG_DAYS_WANTED)
-    .describe('days that logs are kept, one of the periods of CloudWatch Logs; PCI DSS requires 12 months: 365'),
+  LOG_RETENTION_DAYS: checked(
+    integerSetting(90, 1, 3_653),
+    (days) => LOG_DAYS.includes(days),
+    LOG_DAYS_WANTED,
+  ).describe('days that logs are kept, one of the periods of CloudWatch Logs; PCI DSS requires 12 months: 365'),
   FUNCTION_URLS: onOrOff('on').describe(
     'off: providers reach the webhook routes of the API only, the functions have no URLs of their own',
   ),
-  AWS_CLIENT: z
-    .enum(['thin', 'sdk', ''], 'thin or sdk is wanted')
-    .default('')
-    .transform((value) => value || 'thin')
-    .describe('the client by which the functions call AWS: thin, or the AWS SDK; `npm run build` reads it too'),
-  DEPLOY: z
-    .enum(['all-at-once', 'canary', ''], 'all-at-once or canary is wanted')
-    .default('')
-    .transform((value) => value || 'all-at-once')
-    .describe(
-      'canary: a new version of the payment path takes a tenth of the requests for five minutes; an alarm takes it back',
-    ),
+  AWS_CLIENT: choiceSetting(['thin', 'sdk'], 'thin').describe(
+    'the client by which the functions call AWS: thin, or the AWS SDK; `npm run build` reads it too',
+  ),
+  DEPLOY: choiceSetting(['all-at-once', 'canary'], 'all-at-once').describe(
+    'canary: a new version of the payment path takes a tenth of the requests for five minutes; an alarm takes it back',
+  ),
   BULKHEADS: onOrOff('off').describe(
     "on: reserves concurrency as the next three settings say; needs an account's limit of 700 or more",
   ),
@@ -183,31 +187,31 @@ export const deploymentSchema = z.object({
   BULKHEAD_WORKERS: integerSetting(100, LEAST_WORKERS, MOST_RESERVED).describe(
     'the most instances of a queue consumer, which are reserved for it; each has a lower maximum of its own',
   ),
-});
+};
 
 /** @throws SettingsError naming every mistake, one line each. */
 export const readDeploymentSettings = (given: Environment = operatorEnvironment()): DeploymentSettings => {
   const env = { ...given, STAGE: given['STAGE'] || 'dev' };
-  const deployment = deploymentSchema.safeParse(env);
-  const mistakes = (deployment.error?.issues ?? []).map(({ path, message }) => `${path.join('.')}: ${message}`);
+  const { mistakes: ofDeployment, values: deployment } = readSettings(deploymentFields, env);
+  const mistakes = [...ofDeployment];
   const service = parseService(env, mistakes);
   const webhookVariables = valuesOf(env, Object.keys(env).filter(isTargetVariable));
   if (Buffer.byteLength(JSON.stringify(webhookVariables)) > SECRET_BYTES) {
     mistakes.push('WEBHOOK_<n>_…: all of them must fit one secret of 64 KB');
   }
-  if (!deployment.success || !service || mistakes.length > 0) throw new SettingsError([...new Set(mistakes)]);
-  const basePath = deployment.data.CUSTOM_DOMAIN === '' ? '' : deployment.data.BASE_PATH;
+  if (!deployment || !service || mistakes.length > 0) throw new SettingsError([...new Set(mistakes)]);
+  const basePath = deployment.CUSTOM_DOMAIN === '' ? '' : deployment.BASE_PATH;
   return {
-    stage: deployment.data.STAGE,
-    alarmEmail: deployment.data.ALARM_EMAIL,
-    customDomain: deployment.data.CUSTOM_DOMAIN,
+    stage: deployment.STAGE,
+    alarmEmail: deployment.ALARM_EMAIL,
+    customDomain: deployment.CUSTOM_DOMAIN,
     basePath,
     allowedOrigins: service.ALLOWED_ORIGINS,
     publicBaseUrl: service.PUBLIC_BASE_URL,
-    logDays: deployment.data.LOG_RETENTION_DAYS,
-    functionUrls: deployment.data.FUNCTION_URLS === 'on',
-    canary: deployment.data.DEPLOY === 'canary',
-    bulkheads: bulkheadsOf(deployment.data),
+    logDays: deployment.LOG_RETENTION_DAYS,
+    functionUrls: deployment.FUNCTION_URLS === 'on',
+    canary: deployment.DEPLOY === 'canary',
+    bulkheads: bulkheadsOf(deployment),
     console: service.CONSOLE,
     operated: service,
     environment: valuesOf({ ...env, BASE_PATH: basePath }, PLAIN_SETTINGS),
@@ -218,12 +222,12 @@ export const readDeploymentSettings = (given: Environment = operatorEnvironment(
 
 /** The client that the bundles of the functions hold. @throws SettingsError */
 export const bundledAwsClient = (given: Environment = operatorEnvironment()): 'thin' | 'sdk' => {
-  const parsed = deploymentSchema.shape.AWS_CLIENT.safeParse(given['AWS_CLIENT']);
-  if (!parsed.success) throw new SettingsError(parsed.error.issues.map(({ message }) => `AWS_CLIENT: ${message}`));
-  return parsed.data;
+  const { mistakes, values } = readSettings({ AWS_CLIENT: deploymentFields.AWS_CLIENT }, given);
+  if (!values) throw new SettingsError(mistakes);
+  return values.AWS_CLIENT;
 };
 
-const bulkheadsOf = (given: z.infer<typeof deploymentSchema>): Bulkheads | undefined =>
+const bulkheadsOf = (given: Values<typeof deploymentFields>): Bulkheads | undefined =>
   given.BULKHEADS === 'off'
     ? undefined
     : { webhooks: given.BULKHEAD_WEBHOOKS, payments: given.BULKHEAD_PAYMENTS, workers: given.BULKHEAD_WORKERS };

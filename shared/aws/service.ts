@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib';
-import type { Environment } from '../core/settings.ts';
+import type { Environment } from '../core/setting.ts';
 import { type HttpReply, type SendPost, sendPost } from './post.ts';
 import { openRetries } from './retries.ts';
 import { awsSignedHeaders } from './signature.ts';

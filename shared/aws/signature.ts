@@ -1,4 +1,4 @@
-import { createHash, createHmac } from 'node:crypto';
+import { createHmac, createSecretKey, hash, type KeyObject } from 'node:crypto';
 
 /**
  * AWS Signature Version 4 of POST requests with headers and a body
@@ -39,10 +39,9 @@ export const awsSignedHeaders = ({ url, headers, body }: UnsignedRequest, signer
   const signed = names.join(';');
   const lines = names.map((name) => `${name}:${all[name]?.trim().replaceAll(/\s+/g, ' ')}`);
   const canonical = ['POST', escapedPath(url), '', ...lines, '', signed, sha256(body)].join('\n');
-  const scope = [time.slice(0, DATE_LENGTH), region, service, SCOPE_END];
+  const scope = [time.slice(0, DATE_LENGTH), region, service, SCOPE_END] as const;
   const text = [ALGORITHM, time, scope.join('/'), sha256(canonical)].join('\n');
-  const key = scope.reduce<string | Buffer>((secret, part) => hmac(secret, part).digest(), `AWS4${secretAccessKey}`);
-  const signature = hmac(key, text).digest('hex');
+  const signature = hmac(signingKey(secretAccessKey, scope), text).digest('hex');
   const credential = `${accessKeyId}/${scope.join('/')}`;
   all['authorization'] = `${ALGORITHM} Credential=${credential}, SignedHeaders=${signed}, Signature=${signature}`;
   return all;
@@ -50,8 +49,22 @@ export const awsSignedHeaders = ({ url, headers, body }: UnsignedRequest, signer
 
 const DATE_LENGTH = '20000101'.length;
 
-const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
-const hmac = (key: string | Buffer, text: string) => createHmac('sha256', key).update(text);
+const sha256 = (text: string): string => hash('sha256', text, 'hex');
+const hmac = (key: KeyObject, text: string) => createHmac('sha256', key).update(text);
+
+/** The last key of each service: it stays the same until the day, the region or the secret changes. */
+const keys = new Map<string, { readonly from: string; readonly key: KeyObject }>();
+
+const signingKey = (secretAccessKey: string, scope: readonly [date: string, string, service: string, string]) => {
+  const [, , service] = scope;
+  const from = [secretAccessKey, ...scope].join('\n');
+  const known = keys.get(service);
+  if (known?.from === from) return known.key;
+  const secret = createSecretKey(`AWS4${secretAccessKey}`, 'utf8');
+  const key = scope.reduce((last, part) => createSecretKey(hmac(last, part).digest()), secret);
+  keys.set(service, { from, key });
+  return key;
+};
 
 /** A signature covers the path with each of its characters escaped once more. */
 const escapedPath = ({ pathname }: URL): string =>

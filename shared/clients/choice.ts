@@ -1,5 +1,5 @@
 import type { AwsSite } from '../aws/service.ts';
-import type { Environment } from '../core/settings.ts';
+import type { Environment } from '../core/setting.ts';
 import type { DynamoOperations } from '../dynamodb/operations.ts';
 import type { PutEvents } from '../events/bus.ts';
 import type { QueueOperations } from '../messaging/queues.ts';

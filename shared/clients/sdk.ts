@@ -6,7 +6,7 @@ import {
   SendMessageBatchCommand,
   SQSClient,
 } from '@aws-sdk/client-sqs';
-import type { Environment } from '../core/settings.ts';
+import type { Environment } from '../core/setting.ts';
 import { sdkOperations } from '../dynamodb/sdk-operations.ts';
 import type { PutEvents } from '../events/bus.ts';
 import type { QueueOperations } from '../messaging/queues.ts';

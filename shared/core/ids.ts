@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 
 /**
  * An id is a prefix and 96 bits in hex: `pay_` + 24 characters. Each kind of record has its own prefix, different from
@@ -40,8 +40,5 @@ export const isIdOf = (kind: IdKind, value: string): boolean =>
   new RegExp(`^${ID_PREFIX[kind]}_[0-9a-f]{${HEX_LENGTH}}$`).test(value);
 
 /** SHA-256 over the parts. Each part is length-prefixed, so that different lists never hash alike. */
-export const fingerprint = (...parts: readonly string[]): string => {
-  const hash = createHash('sha256');
-  for (const part of parts) hash.update(`${Buffer.byteLength(part)}:`).update(part);
-  return hash.digest('hex');
-};
+export const fingerprint = (...parts: readonly string[]): string =>
+  hash('sha256', parts.map((part) => `${Buffer.byteLength(part)}:${part}`).join(''), 'hex');

@@ -1,99 +1,88 @@
-import * as z from 'zod';
+import {
+  booleanSetting,
+  checked,
+  choiceSetting,
+  type Environment,
+  integerSetting,
+  listSetting,
+  lowerCase,
+  mapped,
+  readSetting,
+  readSettings,
+  type Setting,
+  textSetting,
+  urlSetting,
+  type Values,
+} from './setting.ts';
 import { descriptorProblem, LONGEST_DESCRIPTOR } from './statement-descriptor.ts';
 
 /**
  * Every setting of the service. A function parses the settings at its cold start, the CDK app at deployment, the local
  * host at its start. An empty variable counts as absent; an empty secret turns off the feature that needs it.
  */
-export const textSetting = z.string().trim().default('');
-export const booleanSetting = (fallback: boolean) =>
-  z
-    .enum(['true', 'false', ''])
-    .default('')
-    .transform((value) => (value === '' ? fallback : value === 'true'));
-export const listSetting = z
-  .string()
-  .default('')
-  .transform((value) =>
-    value
-      .split(',')
-      .map((part) => part.trim())
-      .filter(Boolean),
-  );
-export const integerSetting = (fallback: number, min: number, max: number) =>
-  z.preprocess((value) => (value === '' || value === undefined ? fallback : Number(value)), z.int().min(min).max(max));
 const MAX_DAYS = 365;
 /** Ascending whole days, separated by commas. */
-const days = (fallback: readonly number[]) =>
-  listSetting
-    .transform((parts) => (parts.length === 0 ? [...fallback] : parts.map(Number)))
-    .pipe(
-      z
-        .array(z.int().min(1).max(MAX_DAYS))
-        .refine((each) => each.every((day, index) => index === 0 || day > (each[index - 1] ?? 0)), 'must ascend'),
-    );
+const days = (fallback: readonly number[]): Setting<readonly number[]> =>
+  checked(
+    mapped(listSetting(fallback.join(',')), (parts) => parts.map(Number)),
+    (each) => each.every((day, at) => Number.isInteger(day) && day > (each[at - 1] ?? 0) && day <= MAX_DAYS),
+    `must be whole days from 1 to ${MAX_DAYS} that ascend`,
+  );
 /** Prefix of every route, without a trailing slash. */
-export const prefix = z
-  .string()
-  .default('')
-  .refine((value) => /^(\/?|(\/[\w.~-]+)+\/?)$/.test(value), 'must be a path like /payments-api')
-  .transform((value) => value.replace(/\/$/, ''));
-const link = z.union([z.literal(''), z.url()]).default('');
+export const prefix = mapped(
+  checked(textSetting(), (value) => /^(\/?|(\/[\w.~-]+)+\/?)$/.test(value), 'must be a path like /payments-api'),
+  (value) => value.replace(/\/$/, ''),
+);
 
 export const PROVIDER_SLOTS = ['provider_a', 'provider_b', 'provider_c', 'provider_d'] as const;
 export type ProviderSlot = (typeof PROVIDER_SLOTS)[number];
 const LETTERS = ['A', 'B', 'C', 'D'] as const;
-type Letter = (typeof LETTERS)[number];
 
 export const ADAPTERS = ['stripe', 'paypal', 'square', 'braintree'] as const;
 export type AdapterName = (typeof ADAPTERS)[number];
 
-const descriptorSetting = textSetting.pipe(
-  z.string().max(LONGEST_DESCRIPTOR, `must have at most ${LONGEST_DESCRIPTOR} characters`),
+const descriptorSetting = checked(
+  textSetting(),
+  ({ length }) => length <= LONGEST_DESCRIPTOR,
+  `must have at most ${LONGEST_DESCRIPTOR} characters`,
 );
 
 /** A value that everyone may see: its form is checked, so that no secret is set in its place. */
-const publicSetting = (form: RegExp, message: string) =>
-  textSetting.refine((value) => value === '' || form.test(value), message);
+const publicSetting = (form: RegExp, message: string): Setting<string> =>
+  checked(textSetting(), (value) => value === '' || form.test(value), message);
 
 const MOST_CALLS = 10_000;
 
 export const slotFields = {
-  ADAPTER: z
-    .enum(['', ...ADAPTERS])
-    .default('')
-    .describe('the adapter of the slot; empty: the slot is off'),
-  BASE_URL: link.describe('base URL of the provider; empty: the live provider'),
-  SUBSCRIPTIONS: z
-    .enum(['', 'native', 'service'])
-    .default('')
-    .describe(
-      'who bills new subscriptions: native (the provider) or service; empty: the adapter decides; existing subscriptions keep their biller',
-    ),
-  SECRET_ARN: textSetting,
-  API_KEY: textSetting.describe('Stripe: the secret key'),
+  ADAPTER: choiceSetting(ADAPTERS, '').describe('the adapter of the slot; empty: the slot is off'),
+  BASE_URL: urlSetting().describe('base URL of the provider; empty: the live provider'),
+  SUBSCRIPTIONS: choiceSetting(['native', 'service'], '').describe(
+    'who bills new subscriptions: native (the provider) or service; empty: the adapter decides; existing subscriptions keep their biller',
+  ),
+  SECRET_ARN: textSetting(),
+  API_KEY: textSetting().describe('Stripe: the secret key'),
   PUBLISHABLE_KEY: publicSetting(/^pk_\w+$/, 'must be a publishable key: pk_test_… or pk_live_…').describe(
     'Stripe: the publishable key, shown to browsers by GET /config',
   ),
-  WEBHOOK_SECRET: textSetting.describe(
+  WEBHOOK_SECRET: textSetting().describe(
     'Stripe: the signing secret of the webhook endpoint; several by commas are all accepted, for several endpoints or a change of the secret',
   ),
-  CLIENT_ID: textSetting.describe('PayPal: the app'),
-  CLIENT_SECRET: textSetting.describe('PayPal: its secret'),
-  WEBHOOK_ID: textSetting.describe('PayPal: the id of the registered webhook'),
-  ACCESS_TOKEN: textSetting.describe('Square: the access token'),
+  CLIENT_ID: textSetting().describe('PayPal: the app'),
+  CLIENT_SECRET: textSetting().describe('PayPal: its secret'),
+  WEBHOOK_ID: textSetting().describe('PayPal: the id of the registered webhook'),
+  ACCESS_TOKEN: textSetting().describe('Square: the access token'),
   APPLICATION_ID: publicSetting(
     /^(sandbox-)?sq0id[a-z]-[\w-]+$/,
     'must be an application id: sandbox-sq0idb-… or sq0idp-…',
   ).describe('Square: the application id, shown to browsers by GET /config'),
-  LOCATION_ID: textSetting.describe('Square: the id of the location'),
-  SIGNATURE_KEY: textSetting.describe(
+  LOCATION_ID: textSetting().describe('Square: the id of the location'),
+  SIGNATURE_KEY: textSetting().describe(
     'Square: the signature key of the webhook subscription; several by commas are all accepted, for several subscriptions',
   ),
-  NOTIFICATION_URL: listSetting.describe('Square: the registered notification URLs, exactly as registered'),
-  MERCHANT_ID: textSetting.describe('Braintree: the merchant'),
-  PUBLIC_KEY: textSetting.describe('Braintree: the public key'),
-  PRIVATE_KEY: textSetting.describe('Braintree: the private key'),
+  NOTIFICATION_URL: listSetting().describe('Square: the registered notification URLs, exactly as registered'),
+  MERCHANT_ID: textSetting().describe('Braintree: the merchant'),
+  PUBLIC_KEY: textSetting().describe('Braintree: the public key'),
+  PRIVATE_KEY: textSetting().describe('Braintree: the private key'),
   BACKGROUND_RATE: integerSetting(95, 0, MOST_CALLS).describe(
     'calls per second that renewals and other due work make to the provider at most; leave the rest of what the provider allows to the requests of payers, which this never holds back; 0: no limit',
   ),
@@ -104,8 +93,7 @@ export const slotFields = {
     'the text on statements of this slot; empty: STATEMENT_DESCRIPTOR. Stripe: 5 to 22 characters, after the prefix of the account; PayPal: up to 22; Square: up to 20',
   ),
 };
-const slotSchema = z.object(slotFields);
-export type SlotSettings = z.infer<typeof slotSchema>;
+export type SlotSettings = Values<typeof slotFields>;
 
 /** Functions that call a provider have at least 20 s; 5 s of them are for recording the outcome and replying. */
 export const PROVIDER_FUNCTION_SECONDS = 20;
@@ -114,77 +102,71 @@ const AROUND_A_PROVIDER_CALL_MS = 5_000;
 const LONGEST_IDENTITY_CALL_MS = AROUND_A_PROVIDER_CALL_MS - 1_000;
 const LONGEST_PROVIDER_CALL_MS = PROVIDER_FUNCTION_SECONDS * 1_000 - AROUND_A_PROVIDER_CALL_MS;
 
-export const serviceSettings = z.object({
-  STAGE: z
-    .enum(['local', 'dev', 'staging', 'prod'])
-    .default('local')
-    .describe('the installation (deployed: dev by default); prod refuses settings that are for tests'),
-  PUBLIC_BASE_URL: link.describe(
+const edgeHeader = checked(
+  checked(lowerCase(textSetting()), (name) => /^[a-z0-9-]*$/.test(name), 'must be the name of a header'),
+  (name) => name !== 'x-forwarded-for',
+  'must not be x-forwarded-for: callers write the addresses in it',
+);
+const edgeSecrets = checked(
+  lowerCase(listSetting()),
+  (hashes) => hashes.every((hash) => /^[0-9a-f]{64}$/.test(hash)),
+  'must be SHA-256 hashes in hex',
+);
+
+export const serviceFields = {
+  STAGE: choiceSetting(['local', 'dev', 'staging', 'prod'], 'local').describe(
+    'the installation (deployed: dev by default); prod refuses settings that are for tests',
+  ),
+  PUBLIC_BASE_URL: urlSetting().describe(
     "the service's public root URL, with its prefix; empty when deployed: the URL of the custom domain or of the API",
   ),
   BASE_PATH: prefix.describe('prefix of every route, such as /pay; deployed, it applies under the custom domain only'),
-  CONSOLE: z
-    .enum(['on', 'off', ''])
-    .default('')
-    .describe('the console at /console: on or off; empty: on, except in prod'),
-  CONSOLE_SIGN_IN_URL: link.describe(
+  CONSOLE: choiceSetting(['on', 'off'], '').describe('the console at /console: on or off; empty: on, except in prod'),
+  CONSOLE_SIGN_IN_URL: urlSetting().describe(
     'where the console sends users to sign in, with `return_to` in the query; that page sends them back to the unchanged `return_to`, which holds a random `state`, with `#session_id=`; empty: users enter a session ID or token',
   ),
-  ALLOWED_ORIGINS: listSetting.describe('origins from which browsers may call'),
-  IDENTITY_URL: link.describe('the identity service: GET /sessions/{id}, GET /users?email=, POST /users/lookup'),
-  IDENTITY_JWKS_URI: link.describe('keys of bearer tokens (JWT); empty: no bearer token is accepted'),
-  IDENTITY_ISSUER: textSetting.describe('the required issuer of bearer tokens'),
-  IDENTITY_AUDIENCE: textSetting.describe('the required audience of bearer tokens; empty: no check of the audience'),
+  ALLOWED_ORIGINS: listSetting().describe('origins from which browsers may call'),
+  IDENTITY_URL: urlSetting().describe(
+    'the identity service: GET /sessions/{id}, GET /users?email=, POST /users/lookup',
+  ),
+  IDENTITY_JWKS_URI: urlSetting().describe('keys of bearer tokens (JWT); empty: no bearer token is accepted'),
+  IDENTITY_ISSUER: textSetting().describe('the required issuer of bearer tokens'),
+  IDENTITY_AUDIENCE: textSetting().describe('the required audience of bearer tokens; empty: no check of the audience'),
   IDENTITY_TIMEOUT_MS: integerSetting(2_000, 100, LONGEST_IDENTITY_CALL_MS).describe(
     'time-out of a call to the identity service; longer calls are answered 503',
   ),
-  ADMIN_USER_IDS: listSetting.describe('platform admins, besides users whose session says so'),
+  ADMIN_USER_IDS: listSetting().describe('platform admins, besides users whose session says so'),
   PROVIDER_TIMEOUT_MS: integerSetting(10_000, 100, LONGEST_PROVIDER_CALL_MS).describe(
     'time-out of a call to a provider; at least 5 s below the time-out of every function that calls one',
   ),
-  TRUSTED_EDGE_HEADER: z
-    .string()
-    .trim()
-    .toLowerCase()
-    .default('')
-    .refine((name) => /^[a-z0-9-]*$/.test(name), 'must be the name of a header')
-    .refine((name) => name !== 'x-forwarded-for', 'must not be x-forwarded-for: callers write the addresses in it')
-    .describe(
-      "header with the client's address from a proxy before the API, such as cloudfront-viewer-address; believed only beside the header x-trusted-edge-secret",
-    ),
-  TRUSTED_EDGE_SECRET_SHA256: listSetting
-    .transform((hashes) => hashes.map((hash) => hash.toLowerCase()))
-    .refine((hashes) => hashes.every((hash) => /^[0-9a-f]{64}$/.test(hash)), 'must be SHA-256 hashes in hex')
-    .describe(
-      'SHA-256, in hex, of the secret that the proxy sends in x-trusted-edge-secret; several are accepted, so that the secret can be replaced',
-    ),
+  TRUSTED_EDGE_HEADER: edgeHeader.describe(
+    "header with the client's address from a proxy before the API, such as cloudfront-viewer-address; believed only beside the header x-trusted-edge-secret",
+  ),
+  TRUSTED_EDGE_SECRET_SHA256: edgeSecrets.describe(
+    'SHA-256, in hex, of the secret that the proxy sends in x-trusted-edge-secret; several are accepted, so that the secret can be replaced',
+  ),
   STATEMENT_DESCRIPTOR: descriptorSetting.describe(
     "the text on payers' statements, at most 22 characters by each provider's rules; empty: the text of the account",
   ),
-  GUEST_TOKEN_SECRET: listSetting.describe(
+  GUEST_TOKEN_SECRET: listSetting().describe(
     'signs guest tokens; the first one signs, all are accepted, so that the secret can be replaced; empty: no guest tokens',
   ),
-  GUEST_TOKEN_SECRET_ARN: textSetting,
+  GUEST_TOKEN_SECRET_ARN: textSetting(),
   GUEST_TOKEN_TTL_SECONDS: integerSetting(604_800, 60, 31_536_000).describe('lifetime of a guest token'),
-  GUEST_EMAIL_LIST: z
-    .enum(['minimal', 'full', 'token'])
-    .default('minimal')
-    .describe('what lists by guest e-mail show: few fields, all fields, or nothing without a token'),
+  GUEST_EMAIL_LIST: choiceSetting(['minimal', 'full', 'token'], 'minimal').describe(
+    'what lists by guest e-mail show: few fields, all fields, or nothing without a token',
+  ),
   ALLOW_RAW_CARDS: booleanSetting(false).describe('accepts raw card fields for payment methods; never in prod'),
   ALLOW_QUERY_SESSION: booleanSetting(true).describe('accepts the credential session_id in the query'),
-  RATE_LIMITS: z
-    .enum(['on', 'off', ''])
-    .default('')
-    .transform((value) => value !== 'off')
-    .describe('off for load and matrix tests; never in prod'),
+  RATE_LIMITS: mapped(choiceSetting(['on', 'off'], 'on'), (value) => value === 'on').describe(
+    'off for load and matrix tests; never in prod',
+  ),
   DUNNING_DAYS: days([1, 3, 7, 14]).describe(
     'days after the first failure of a renewal on which the charge is retried, ascending',
   ),
-  DUNNING_FINAL_ACTION: z
-    .enum(['cancel', 'pause', ''])
-    .default('')
-    .transform((value) => value || 'cancel')
-    .describe('what happens to a subscription after the last retry'),
+  DUNNING_FINAL_ACTION: choiceSetting(['cancel', 'pause'], 'cancel').describe(
+    'what happens to a subscription after the last retry',
+  ),
   RUN_DUE_CONCURRENCY: integerSetting(60, 2, 1_000).describe(
     'how many renewals and other due work run at once; 60 make 100 calls per second to a provider that answers within half a second',
   ),
@@ -199,19 +181,18 @@ export const serviceSettings = z.object({
     'milliseconds for one POST, including name resolution and the response',
   ),
   EXTERNAL_WEBHOOK_ALLOW_PRIVATE: booleanSetting(false).describe('allows targets at http and at private addresses'),
-  WEBHOOKS_SECRET_ARN: textSetting,
-  TABLE_NAME: z.string().default('payments'),
-  EVENT_BUS_NAME: z.string().default('payments'),
-});
+  WEBHOOKS_SECRET_ARN: textSetting(),
+  TABLE_NAME: textSetting('payments'),
+  EVENT_BUS_NAME: textSetting('payments'),
+};
+type ServiceSettings = Values<typeof serviceFields>;
 
-export type Settings = Omit<z.infer<typeof serviceSettings>, 'CONSOLE'> & {
+export type Settings = Omit<ServiceSettings, 'CONSOLE'> & {
   readonly CONSOLE: boolean;
   readonly slots: Readonly<Record<ProviderSlot, SlotSettings>>;
   /** Queue URLs by queue name (QUEUE_URL_APPLY_PROVIDER_EVENT …). */
   readonly queueUrls: Readonly<Record<string, string>>;
 };
-
-export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** The message has one line per mistake. */
 export class SettingsError extends Error {
@@ -223,32 +204,22 @@ export class SettingsError extends Error {
   }
 }
 
-const slotEnvironment = (env: Environment, letter: Letter): Record<string, string | undefined> => ({
-  ADAPTER: env[`PROVIDER_${letter}`],
-  ...Object.fromEntries(
-    Object.keys(slotFields)
-      .filter((field) => field !== 'ADAPTER')
-      .map((field) => [field, env[`PROVIDER_${letter}_${field}`]]),
-  ),
-});
-
 /** @throws SettingsError with every mistake, one line each. */
 export const parseSettings = (env: Environment): Settings => {
-  const mistakes: string[] = [];
-  const base = serviceSettings.safeParse(env);
-  for (const issue of base.error?.issues ?? []) mistakes.push(`${issue.path.join('.')}: ${issue.message}`);
-  const slots = LETTERS.map((letter) => {
-    const parsed = slotSchema.safeParse(slotEnvironment(env, letter));
-    for (const issue of parsed.error?.issues ?? []) {
-      const field = issue.path.join('.');
-      mistakes.push(`PROVIDER_${letter}${field === 'ADAPTER' ? '' : `_${field}`}: ${issue.message}`);
-    }
-    return parsed.data;
-  });
-  mistakes.push(...productionMistakes(env), ...descriptorMistakes(env));
-  if (base.data) mistakes.push(...retryMistakes(base.data), ...edgeMistakes(base.data));
-  const [a, b, c, d] = slots;
-  if (mistakes.length > 0 || !base.data || !a || !b || !c || !d) throw new SettingsError(mistakes);
+  const service = readSettings(serviceFields, env);
+  const [a, b, c, d] = LETTERS.map((letter) =>
+    readSettings(slotFields, env, (field) => `PROVIDER_${letter}${field === 'ADAPTER' ? '' : `_${field}`}`),
+  );
+  const mistakes = [
+    ...[service, a, b, c, d].flatMap((read) => read?.mistakes ?? []),
+    ...productionMistakes(env),
+    ...descriptorMistakes(env),
+    ...(service.values ? [...retryMistakes(service.values), ...edgeMistakes(service.values)] : []),
+  ];
+  if (mistakes.length > 0 || !service.values || !a?.values || !b?.values || !c?.values || !d?.values) {
+    throw new SettingsError(mistakes);
+  }
+  const { STATEMENT_DESCRIPTOR: shared } = service.values;
   const queueUrls = Object.fromEntries(
     Object.entries(env)
       .filter(([name, value]) => name.startsWith('QUEUE_URL_') && value)
@@ -256,22 +227,22 @@ export const parseSettings = (env: Environment): Settings => {
   );
   const withDescriptor = (slot: SlotSettings): SlotSettings => ({
     ...slot,
-    STATEMENT_DESCRIPTOR: slot.STATEMENT_DESCRIPTOR || (base.data?.STATEMENT_DESCRIPTOR ?? ''),
+    STATEMENT_DESCRIPTOR: slot.STATEMENT_DESCRIPTOR || shared,
   });
   return {
-    ...base.data,
-    CONSOLE: isConsoleOn(base.data),
+    ...service.values,
+    CONSOLE: isConsoleOn(service.values),
     slots: {
-      provider_a: withDescriptor(a),
-      provider_b: withDescriptor(b),
-      provider_c: withDescriptor(c),
-      provider_d: withDescriptor(d),
+      provider_a: withDescriptor(a.values),
+      provider_b: withDescriptor(b.values),
+      provider_c: withDescriptor(c.values),
+      provider_d: withDescriptor(d.values),
     },
     queueUrls,
   };
 };
 
-const isConsoleOn = ({ CONSOLE, STAGE }: z.infer<typeof serviceSettings>): boolean =>
+const isConsoleOn = ({ CONSOLE, STAGE }: ServiceSettings): boolean =>
   CONSOLE === '' ? STAGE !== 'prod' : CONSOLE === 'on';
 
 const SHARED_DESCRIPTOR = 'STATEMENT_DESCRIPTOR';
@@ -283,7 +254,7 @@ const descriptorMistakes = (env: Environment): readonly string[] =>
     const name = env[own]?.trim() ? own : SHARED_DESCRIPTOR;
     const text = env[name]?.trim() ?? '';
     const adapter = ADAPTERS.find((known) => known === env[`PROVIDER_${letter}`]) ?? '';
-    // The schema reports a text that is too long for every provider.
+    // The setting itself reports a text that is too long for every provider.
     const problem = text.length > LONGEST_DESCRIPTOR ? undefined : descriptorProblem(adapter, text);
     return problem === undefined ? [] : [`${name}: ${problem}${name === own ? '' : `; or set ${own}`}`];
   });
@@ -308,7 +279,7 @@ const productionMistakes = (env: Environment): readonly string[] => {
   const plain = PRODUCTION_LINKS.filter((name) => isPlain(env[name] ?? ''));
   return [
     ...plain.map((name) => `${name}: must begin with https:// in prod`),
-    ...(listSetting.parse(env['GUEST_TOKEN_SECRET']).some(isWeakGuestSecret)
+    ...(readSetting(listSetting(), env['GUEST_TOKEN_SECRET']).some(isWeakGuestSecret)
       ? [`GUEST_TOKEN_SECRET: ${WEAK_GUEST_SECRET}`]
       : []),
     ...(env['RATE_LIMITS'] === 'off' ? ['RATE_LIMITS: must be on in prod'] : []),
@@ -321,7 +292,7 @@ const productionMistakes = (env: Environment): readonly string[] => {
 /** SQS delays a message by 12 hours at most; a small part of that is for the attempt itself. */
 const LONGEST_DELAY_MS = 43_000_000;
 
-const retryMistakes = (settings: z.infer<typeof serviceSettings>): readonly string[] => {
+const retryMistakes = (settings: ServiceSettings): readonly string[] => {
   const { EXTERNAL_WEBHOOK_RETRY_DELAY: delayMs, EXTERNAL_WEBHOOK_MAX_RETRIES: retries } = settings;
   if (delayMs * 2 ** (retries - 1) <= LONGEST_DELAY_MS) return [];
   return [
@@ -330,7 +301,7 @@ const retryMistakes = (settings: z.infer<typeof serviceSettings>): readonly stri
 };
 
 /** Without its secret, the header would let every caller choose the address that limits count by. */
-const edgeMistakes = (settings: z.infer<typeof serviceSettings>): readonly string[] => {
+const edgeMistakes = (settings: ServiceSettings): readonly string[] => {
   const { TRUSTED_EDGE_HEADER: header, TRUSTED_EDGE_SECRET_SHA256: hashes } = settings;
   if ((header === '') === (hashes.length === 0)) return [];
   return header === ''

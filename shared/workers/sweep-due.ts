@@ -41,14 +41,19 @@ interface Lane {
   readonly stopsAt: number;
 }
 
-/** Queues the records whose work is due, the longest due first. */
+/**
+ * Queues the records whose work is due, the longest due first. A partition that cannot be read, and a record that cannot
+ * be leased, delay no other. @throws the first of these errors, when all the rest is queued
+ */
 export const sweepDue = async (deps: SweepDeps): Promise<void> => {
   const waiting = await deps.queues.depth('run-due');
   const open = lanesOf(deps).filter(({ stopsAt }) => waiting < stopsAt);
-  const counts = await Promise.all(open.map((lane) => sweepLane(deps, lane)));
-  const count = sumOf(counts);
+  const swept = await Promise.all(open.flatMap((lane) => sweepLane(deps, lane)));
+  const count = swept.reduce((sum, { queued }) => sum + queued, 0);
   if (count > 0) deps.log.info('due work queued', { count });
   if (waiting >= BILLING_STOPS_AT) deps.log.warn('due work waits', { count: waiting });
+  const [failure] = swept.flatMap(({ failures }) => failures);
+  if (failure !== undefined) throw failure;
 };
 
 const lanesOf = ({ callsPerSecond }: SweepDeps): readonly Lane[] => [
@@ -66,24 +71,35 @@ export const mostRenewals = (callsPerSecond: number): number =>
     ? MOST_PER_LANE
     : Math.min(MOST_PER_LANE, Math.ceil((callsPerSecond * (SWEEP_EVERY_MS / SECOND)) / CALLS_PER_RENEWAL));
 
-const sweepLane = async (deps: SweepDeps, { shards, most }: Lane): Promise<number> =>
-  sumOf(await Promise.all(shards.map((shard) => sweepShard(deps, shard, Math.ceil(most / shards.length)))));
+interface Swept {
+  readonly queued: number;
+  readonly failures: readonly unknown[];
+}
 
-const sweepShard = async (deps: SweepDeps, shard: string, most: number): Promise<number> => {
+const sweepLane = (deps: SweepDeps, { shards, most }: Lane): readonly Promise<Swept>[] =>
+  shards.map((shard) => sweepShard(deps, shard, Math.ceil(most / shards.length)));
+
+const sweepShard = async (deps: SweepDeps, shard: string, most: number): Promise<Swept> => {
   const now = deps.now();
+  const failures: unknown[] = [];
   let [read, queued] = [0, 0];
   let after: Item | undefined;
-  do {
-    const limit = Math.min(PER_PAGE, most - read);
-    const page = await deps.table.queryIndex({ index: 'due', partition: shard, to: iso(now), limit, after });
-    const leased = await Promise.all(page.items.map((item) => lease(deps, item, now + SWEEP_LEASE_MS)));
-    const messages = leased.filter((message) => message !== undefined);
-    await deps.queues.send('run-due', messages);
-    read += page.items.length;
-    queued += messages.length;
-    after = page.next;
-  } while (after && read < most);
-  return queued;
+  try {
+    do {
+      const limit = Math.min(PER_PAGE, most - read);
+      const page = await deps.table.queryIndex({ index: 'due', partition: shard, to: iso(now), limit, after });
+      const leased = await Promise.allSettled(page.items.map((item) => lease(deps, item, now + SWEEP_LEASE_MS)));
+      for (const one of leased) if (one.status === 'rejected') failures.push(one.reason);
+      const messages = leased.flatMap((one) => (one.status === 'fulfilled' ? (one.value ?? []) : []));
+      await deps.queues.send('run-due', messages);
+      read += page.items.length;
+      queued += messages.length;
+      after = page.next;
+    } while (after && read < most);
+  } catch (error) {
+    failures.push(error);
+  }
+  return { queued, failures };
 };
 
 const lease = async (
@@ -102,5 +118,3 @@ const lease = async (
   // A fair queue: much work of one kind and provider does not delay the others.
   return { body: JSON.stringify({ ...key, due_at: dueAt, slot }), group: `${key.sk}-${slot ?? 'none'}` };
 };
-
-const sumOf = (counts: readonly number[]): number => counts.reduce((sum, count) => sum + count, 0);

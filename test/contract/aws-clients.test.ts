@@ -6,7 +6,7 @@ import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { awsSignedHeaders } from '../../shared/aws/signature.ts';
 import { sdkDynamo, sdkPutEvents, sdkQueues, sdkReadSecret } from '../../shared/clients/sdk.ts';
 import { thinDynamo, thinPutEvents, thinQueues, thinReadSecret } from '../../shared/clients/thin.ts';
-import type { Environment } from '../../shared/core/settings.ts';
+import type { Environment } from '../../shared/core/setting.ts';
 import { connectDynamo } from '../../shared/dynamodb/connect.ts';
 import type { DynamoOperations } from '../../shared/dynamodb/operations.ts';
 import { sdkOperations } from '../../shared/dynamodb/sdk-operations.ts';

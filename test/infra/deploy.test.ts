@@ -6,7 +6,7 @@ import { mockClient } from 'aws-sdk-client-mock';
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type Account, accountOf, concurrencyProblem, deploy, type Given, type Steps } from '../../infra/deploy.ts';
 import { readDeploymentSettings } from '../../infra/stage/settings.ts';
-import type { Environment } from '../../shared/core/settings.ts';
+import type { Environment } from '../../shared/core/setting.ts';
 import { temporaryFolder } from './synthesized.ts';
 
 const ACCOUNT: Account = { profile: 'prod', region: 'eu-west-1' };

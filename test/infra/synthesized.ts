@@ -6,7 +6,7 @@ import { endpoints, triggers } from '../../functions/api/catalogue.ts';
 import { DEFAULT_ID } from '../../infra/build.ts';
 import { addService } from '../../infra/stacks/service.ts';
 import { readDeploymentSettings } from '../../infra/stage/settings.ts';
-import type { Environment } from '../../shared/core/settings.ts';
+import type { Environment } from '../../shared/core/setting.ts';
 import type { Endpoint } from '../../shared/http/endpoint.ts';
 
 /** A value of a template: text, or one of CloudFormation's functions. */

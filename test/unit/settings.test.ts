@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { type Environment, PROVIDER_SLOTS, parseSettings, SettingsError } from '../../shared/core/settings.ts';
+import type { Environment } from '../../shared/core/setting.ts';
+import { PROVIDER_SLOTS, parseSettings, SettingsError } from '../../shared/core/settings.ts';
 
 const mistakes = (env: Environment): readonly string[] => {
   try {
@@ -59,6 +60,19 @@ describe('the settings', () => {
     ['PROVIDER_D_SUBSCRIPTIONS', 'both'],
     ['TRUSTED_EDGE_HEADER', 'cloudfront-viewer-address'],
     ['TRUSTED_EDGE_SECRET_SHA256', 'a'.repeat(64)],
+    ['TRUSTED_EDGE_SECRET_SHA256', 'a'.repeat(63)],
+    ['TRUSTED_EDGE_HEADER', 'X-Forwarded-For'],
+    ['TRUSTED_EDGE_HEADER', 'two words'],
+    ['RATE_LIMITS', 'off '],
+    ['BASE_PATH', 'pay'],
+    ['PUBLIC_BASE_URL', 'https://api\t.example'],
+    ['DUNNING_DAYS', '3,1'],
+    ['DUNNING_DAYS', '1,1'],
+    ['DUNNING_DAYS', '0,1'],
+    ['DUNNING_DAYS', '1.5'],
+    ['DUNNING_DAYS', '366'],
+    ['DUNNING_DAYS', 'daily'],
+    ['PROVIDER_A_PUBLISHABLE_KEY', 'sk_test_1'],
   ])('name %s=%s as the one mistake, in one line', (name, value) => {
     const found = mistakes({ [name]: value });
     expect(found).toHaveLength(1);

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { type Environment, parseSettings, SettingsError } from '../../shared/core/settings.ts';
+import type { Environment } from '../../shared/core/setting.ts';
+import { parseSettings, SettingsError } from '../../shared/core/settings.ts';
 import { CANONICAL_EVENTS } from '../../shared/events/bus-event.ts';
 import { secondsUntilNext } from '../../shared/webhooks/outbound/deliver.ts';
 import { checkedSettings, isTargetVariable, parseTargets, wants } from '../../shared/webhooks/outbound/targets.ts';

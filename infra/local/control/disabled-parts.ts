@@ -1,5 +1,5 @@
+import { type Environment, readSetting } from '../../../shared/core/setting.ts';
 import {
-  type Environment,
   isWeakGuestSecret,
   PROVIDER_SLOTS,
   type ProviderSlot,
@@ -65,7 +65,7 @@ export interface OutboundState {
 export const readOutbound = (env: Environment, allowPrivate: boolean, stage?: Settings['STAGE']): OutboundState => {
   const targets = parseTargets(env, allowPrivate, stage).map(({ name }) => name);
   if (targets.length > 0) return { targets, closed: undefined };
-  const isOn = globalFields.EXTERNAL_WEBHOOKS_ENABLED.parse(env['EXTERNAL_WEBHOOKS_ENABLED']);
+  const isOn = readSetting(globalFields.EXTERNAL_WEBHOOKS_ENABLED, env['EXTERNAL_WEBHOOKS_ENABLED']);
   return {
     targets,
     closed: `outbound webhooks are closed: ${isOn ? 'no target is named' : 'EXTERNAL_WEBHOOKS_ENABLED is not true'}`,

@@ -1,10 +1,5 @@
-import {
-  type Environment,
-  PROVIDER_SLOTS,
-  parseSettings,
-  serviceSettings,
-  slotFields,
-} from '../../../shared/core/settings.ts';
+import type { Environment } from '../../../shared/core/setting.ts';
+import { PROVIDER_SLOTS, parseSettings, serviceFields, slotFields } from '../../../shared/core/settings.ts';
 import { type ClosedPart, disabledParts, readOutbound } from './disabled-parts.ts';
 
 /** How the host was started, so that tools need not guess it from their own environment. */
@@ -34,7 +29,7 @@ export const reportedSettings = (env: Environment): Readonly<Record<string, stri
   );
 
 const NAMES: readonly string[] = [
-  ...Object.keys(serviceSettings.shape),
+  ...Object.keys(serviceFields),
   'EXTERNAL_WEBHOOKS_ENABLED',
   ...PROVIDER_SLOTS.flatMap((slot) =>
     Object.keys(slotFields).map((field) => (field === 'ADAPTER' ? slot : `${slot}_${field}`).toUpperCase()),

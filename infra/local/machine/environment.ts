@@ -1,4 +1,11 @@
-import * as z from 'zod';
+import {
+  choiceSetting,
+  integerSetting,
+  lowerCase,
+  readSettings,
+  textSetting,
+  urlSetting,
+} from '../../../shared/core/setting.ts';
 import { prefix, type Settings, SettingsError } from '../../../shared/core/settings.ts';
 import { checkedSettings } from '../../../shared/webhooks/outbound/targets.ts';
 
@@ -34,39 +41,24 @@ const LOG_LEVELS = ['silent', 'error', 'warn', 'info', 'debug'] as const;
 const ENGINES = ['embedded', 'dynoxide'] as const;
 const AWS_CLIENTS = ['thin', 'sdk'] as const;
 
-export const hostSchema = z.object({
-  PORT: z
-    .preprocess(
-      (value) => (value === undefined || value === '' ? DEFAULT_PORT : Number(value)),
-      z.int('must be a port number').min(0).max(65_535),
-    )
-    .describe('where the local host listens'),
-  DATA_DIR: z
-    .string()
-    .default('')
-    .transform((value) => value || '.local')
-    .describe('where it keeps its data; :memory: keeps none'),
+export const hostFields = {
+  PORT: integerSetting(DEFAULT_PORT, 0, 65_535).describe('where the local host listens'),
+  DATA_DIR: textSetting('.local').describe('where it keeps its data; :memory: keeps none'),
   BASE_PATH: prefix,
-  DYNAMODB_ENDPOINT: z
-    .union([z.literal(''), z.url('must be the URL of a DynamoDB engine')])
-    .default('')
-    .describe('another DynamoDB engine, which runs already'),
-  DYNAMODB_ENGINE: z
-    .preprocess((value) => (value === '' ? undefined : value), z.enum(ENGINES).default('embedded'))
-    .describe('embedded: the table is in the process of the host; dynoxide: in an engine that is started beside it'),
-  AWS_CLIENT: z
-    .preprocess((value) => (value === '' ? undefined : value), z.enum(AWS_CLIENTS).default('thin'))
-    .describe('by which client the functions call AWS operations: thin, as deployed ones do, or the AWS SDK'),
-  DEMO_DATA: z
-    .preprocess((value) => (value === '' ? undefined : value), z.enum(['demo', 'none']).default('demo'))
-    .describe('demo: thirty days of payments, made on an empty data folder; none: demo sessions and org_demo only'),
-  LOG_LEVEL: z
-    .preprocess(
-      (value) => (value === '' ? undefined : typeof value === 'string' ? value.toLowerCase() : value),
-      z.enum(LOG_LEVELS).default('silent'),
-    )
-    .describe('the logs of the functions on the terminal; `npm start -- --logs` is info'),
-});
+  DYNAMODB_ENDPOINT: urlSetting().describe('another DynamoDB engine, which runs already'),
+  DYNAMODB_ENGINE: choiceSetting(ENGINES, 'embedded').describe(
+    'embedded: the table is in the process of the host; dynoxide: in an engine that is started beside it',
+  ),
+  AWS_CLIENT: choiceSetting(AWS_CLIENTS, 'thin').describe(
+    'by which client the functions call AWS operations: thin, as deployed ones do, or the AWS SDK',
+  ),
+  DEMO_DATA: choiceSetting(['demo', 'none'], 'demo').describe(
+    'demo: thirty days of payments, made on an empty data folder; none: demo sessions and org_demo only',
+  ),
+  LOG_LEVEL: lowerCase(choiceSetting(LOG_LEVELS, 'silent')).describe(
+    'the logs of the functions on the terminal; `npm start -- --logs` is info',
+  ),
+};
 
 export interface HostSettings {
   readonly port: number;
@@ -83,12 +75,9 @@ export interface HostSettings {
 
 /** @throws SettingsError naming every mistake. */
 export const readHostSettings = (env: Env): HostSettings => {
-  const parsed = hostSchema.safeParse(env);
-  if (!parsed.success) {
-    throw new SettingsError(parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`));
-  }
-  const { PORT, DATA_DIR, BASE_PATH, DYNAMODB_ENDPOINT, DYNAMODB_ENGINE, AWS_CLIENT, DEMO_DATA, LOG_LEVEL } =
-    parsed.data;
+  const { mistakes, values } = readSettings(hostFields, env);
+  if (!values) throw new SettingsError(mistakes);
+  const { PORT, DATA_DIR, BASE_PATH, DYNAMODB_ENDPOINT, DYNAMODB_ENGINE, AWS_CLIENT, DEMO_DATA, LOG_LEVEL } = values;
   return {
     port: PORT,
     dataDir: DATA_DIR,

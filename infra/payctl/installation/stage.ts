@@ -9,7 +9,7 @@ import { GetSecretValueCommand, SecretsManagerClient } from '@aws-sdk/client-sec
 import { GetTopicAttributesCommand, SNSClient } from '@aws-sdk/client-sns';
 import * as z from 'zod';
 import type { QueueName } from '../../../shared/core/rights.ts';
-import { listSetting } from '../../../shared/core/settings.ts';
+import { listSetting } from '../../../shared/core/setting.ts';
 import { readOutbound, whyNoGuestTokens } from '../../local/control/disabled-parts.ts';
 import {
   deadLettersOutput,
@@ -78,7 +78,7 @@ export const readStage = async (stage: Stage, clients: Clients = openClients()):
     },
     whyNoGuestTokens: async () => {
       const arn = await findResource(clients, stackName(stage, 'data'), GUEST_TOKEN_SECRET);
-      return whyNoGuestTokens(listSetting.parse(await readSecret(clients, arn)), stage);
+      return whyNoGuestTokens(listSetting().value(await readSecret(clients, arn)), stage);
     },
     alarmSubscriptions: async () => {
       const TopicArn = await findResource(clients, stackName(stage, 'data'), ALARM_TOPIC);

@@ -1,16 +1,16 @@
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
-import * as z from 'zod';
 import {
   booleanSetting,
+  choiceSetting,
   type Environment,
   integerSetting,
   listSetting,
-  parseSettings,
-  type Settings,
-  SettingsError,
+  readSettings,
   textSetting,
-} from '../../core/settings.ts';
+  type Values,
+} from '../../core/setting.ts';
+import { parseSettings, type Settings, SettingsError } from '../../core/settings.ts';
 import type { OutboundEvent } from '../record/outbound-event.ts';
 
 /**
@@ -36,27 +36,23 @@ const ALL = ['all'];
 export const globalFields = {
   EXTERNAL_WEBHOOKS_ENABLED: booleanSetting(false).describe('whether events are sent'),
   WEBHOOK_SCAN_MAX: integerSetting(SCANNED, 0, MOST_SCANNED).describe('the highest number of a node WEBHOOK_n_…'),
-  EXTERNAL_WEBHOOK_URLS: listSetting.describe('the older form: URLs of raw nodes without a secret'),
-  EXTERNAL_WEBHOOK_EVENTS: listSetting.describe('the filters of EXTERNAL_WEBHOOK_URLS'),
+  EXTERNAL_WEBHOOK_URLS: listSetting().describe('the older form: URLs of raw nodes without a secret'),
+  EXTERNAL_WEBHOOK_EVENTS: listSetting().describe('the filters of EXTERNAL_WEBHOOK_URLS'),
 };
 export const nodeFields = {
   ENABLED: booleanSetting(true).describe('false: the node receives nothing'),
-  URL: textSetting.describe('the URL of the node: https, a public address, no credentials'),
-  EVENTS: listSetting.describe('names and patterns (payment.*, provider_a:*), or all; empty: all'),
-  EVENT_MODE: z
-    .enum(['', 'raw', 'canonical', 'both'])
-    .default('')
-    .describe("canonical, raw (the providers' own events) or both; empty: canonical"),
-  SECRET: listSetting.describe(
+  URL: textSetting().describe('the URL of the node: https, a public address, no credentials'),
+  EVENTS: listSetting().describe('names and patterns (payment.*, provider_a:*), or all; empty: all'),
+  EVENT_MODE: choiceSetting(['raw', 'canonical', 'both'], '').describe(
+    "canonical, raw (the providers' own events) or both; empty: canonical",
+  ),
+  SECRET: listSetting().describe(
     'whsec_ and base64 of 24 to 64 bytes; several all sign, so that a secret can be replaced; empty: unsigned',
   ),
-  FORMAT: z
-    .enum(['', 'event', 'chat'])
-    .default('')
-    .describe("chat: a message for people; empty: chat at Slack's hosts, else event"),
+  FORMAT: choiceSetting(['event', 'chat'], '').describe(
+    "chat: a message for people; empty: chat at Slack's hosts, else event",
+  ),
 };
-const globalSchema = z.object(globalFields);
-const nodeSchema = z.object(nodeFields);
 
 /** Is it a variable that configures targets? A deployed stage keeps these in one secret. */
 export const isTargetVariable = (name: string): boolean =>
@@ -74,18 +70,18 @@ interface Rules {
 
 /** @throws SettingsError with every mistake, one line each; a line never repeats a value. */
 export const parseTargets = (env: Environment, allowPrivate: boolean, stage?: Stage): readonly Target[] => {
-  const global = globalSchema.safeParse(env);
-  const mistakes = linesOf(global.error, '');
-  const scanned = global.data?.WEBHOOK_SCAN_MAX ?? SCANNED;
+  const global = readSettings(globalFields, env);
+  const mistakes = [...global.mistakes];
+  const scanned = global.values?.WEBHOOK_SCAN_MAX ?? SCANNED;
   const targets: Target[] = [];
   for (let n = 1; n <= scanned; n += 1) {
     const node = nodeOf(env, `WEBHOOK_${n}`, { allowPrivate, stage });
     if (node.target) targets.push(node.target);
     mistakes.push(...node.mistakes);
   }
-  const older = olderTargets(global.data, allowPrivate);
+  const older = olderTargets(global.values, allowPrivate);
   if (mistakes.length + older.mistakes.length > 0) throw new SettingsError([...mistakes, ...older.mistakes]);
-  return global.data?.EXTERNAL_WEBHOOKS_ENABLED ? [...targets, ...older.targets] : [];
+  return global.values?.EXTERNAL_WEBHOOKS_ENABLED ? [...targets, ...older.targets] : [];
 };
 
 /** Parses the settings and checks the targets; a host does this before it starts. @throws SettingsError */
@@ -107,21 +103,17 @@ export const checkedSettings = (env: Environment): Settings => {
   return settings;
 };
 
-const linesOf = (error: z.ZodError | undefined, prefix: string): string[] =>
-  (error?.issues ?? []).map(({ path, message }) => `${prefix}${path.join('.')}: ${message}`);
-
 interface Node {
   readonly target?: Target;
   readonly mistakes: readonly string[];
 }
 
 const nodeOf = (env: Environment, name: string, { allowPrivate, stage }: Rules): Node => {
-  const fields = Object.keys(nodeFields);
-  const given = Object.fromEntries(fields.map((field) => [field, env[`${name}_${field}`]]));
-  if (!Object.values(given).some((value) => value?.trim())) return { mistakes: [] };
-  const parsed = nodeSchema.safeParse(given);
-  if (!parsed.success) return { mistakes: linesOf(parsed.error, `${name}_`) };
-  const { ENABLED, URL: url, EVENTS, EVENT_MODE, SECRET, FORMAT } = parsed.data;
+  const variableOf = (field: string): string => `${name}_${field}`;
+  if (!Object.keys(nodeFields).some((field) => env[variableOf(field)]?.trim())) return { mistakes: [] };
+  const read = readSettings(nodeFields, env, variableOf);
+  if (!read.values) return read;
+  const { ENABLED, URL: url, EVENTS, EVENT_MODE, SECRET, FORMAT } = read.values;
   const problems = {
     URL: url === '' && !ENABLED ? undefined : urlProblem(url, allowPrivate),
     EVENTS: filtersProblem(EVENTS),
@@ -143,7 +135,7 @@ const nodeOf = (env: Environment, name: string, { allowPrivate, stage }: Rules):
 };
 
 const olderTargets = (
-  given: z.infer<typeof globalSchema> | undefined,
+  given: Values<typeof globalFields> | undefined,
   allowPrivate: boolean,
 ): { readonly targets: readonly Target[]; readonly mistakes: readonly string[] } => {
   const { EXTERNAL_WEBHOOK_URLS: urls = [], EXTERNAL_WEBHOOK_EVENTS: filters = [] } = given ?? {};

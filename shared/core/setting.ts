@@ -1,0 +1,132 @@
+/**
+ * How one setting is read from the text of its environment variable; an absent or empty variable counts as the fallback.
+ * Plain functions and no schemas: a function reads every setting at its cold start, and schemas would be built for that one
+ * time.
+ */
+export interface Setting<T> {
+  readonly fallback: string;
+  /** The accepted values in the documentation: `on, off`, `100 to 4000`, `URL` or `text`. */
+  readonly values: string;
+  readonly isList: boolean;
+  /** What the setting is for. */
+  readonly description: string;
+  /** What is wrong with a text, in one line that does not repeat the text: it may be a secret in the wrong place. */
+  readonly problem: (text: string) => string | undefined;
+  /** @param text without a problem */
+  readonly value: (text: string) => T;
+  readonly describe: (description: string) => Setting<T>;
+}
+
+type Reading<T> = Omit<Setting<T>, 'values' | 'isList' | 'description' | 'describe'> & Partial<Setting<T>>;
+
+const setting = <T>(reading: Reading<T>): Setting<T> => ({
+  values: 'text',
+  isList: false,
+  description: '',
+  ...reading,
+  describe: (description) => setting({ ...reading, description }),
+});
+
+/** The setting with one more rule for its value. */
+export const checked = <T>(of: Setting<T>, isRight: (value: T) => boolean, message: string): Setting<T> =>
+  setting({ ...of, problem: (text) => of.problem(text) ?? (isRight(of.value(text)) ? undefined : message) });
+
+/** The setting with its value in another form. */
+export const mapped = <T, U>(of: Setting<T>, map: (value: T) => U): Setting<U> => {
+  const { fallback, values, isList, problem } = of;
+  return setting({ fallback, values, isList, problem, value: (text) => map(of.value(text)) });
+};
+
+/** The setting, which reads upper case as lower case. */
+export const lowerCase = <T>(of: Setting<T>): Setting<T> =>
+  setting({
+    ...of,
+    problem: (text) => of.problem(text.toLowerCase()),
+    value: (text) => of.value(text.toLowerCase()),
+  });
+
+const NONE = () => undefined;
+
+export const textSetting = (fallback = ''): Setting<string> =>
+  setting({ fallback, problem: NONE, value: (given) => given.trim() });
+
+export const choiceSetting = <const O extends string, const F extends O | ''>(
+  options: readonly O[],
+  fallback: F,
+): Setting<O | F> => {
+  const optionOf = (given: string): O | F | undefined =>
+    given === fallback ? fallback : options.find((option) => option === given);
+  return setting({
+    fallback,
+    values: options.join(', '),
+    problem: (given) => (optionOf(given) === undefined ? `must be one of ${options.join(', ')}` : undefined),
+    value: (given) => optionOf(given) ?? fallback,
+  });
+};
+
+export const booleanSetting = (fallback: boolean): Setting<boolean> =>
+  mapped(choiceSetting(['true', 'false'], `${fallback}`), (value) => value === 'true');
+
+export const integerSetting = (fallback: number, min: number, max: number): Setting<number> => {
+  const isRight = (value: number): boolean => Number.isInteger(value) && value >= min && value <= max;
+  return setting({
+    fallback: String(fallback),
+    values: `${min} to ${max}`,
+    problem: (given) => (isRight(Number(given)) ? undefined : `must be a whole number from ${min} to ${max}`),
+    value: Number,
+  });
+};
+
+/** The parts between commas, without the empty ones. */
+export const listSetting = (fallback = ''): Setting<readonly string[]> =>
+  setting({
+    fallback,
+    isList: true,
+    problem: NONE,
+    value: (given) =>
+      given
+        .split(',')
+        .map((part) => part.trim())
+        .filter(Boolean),
+  });
+
+export const urlSetting = (): Setting<string> =>
+  setting({
+    fallback: '',
+    values: 'URL',
+    problem: (given) => (given === '' || isUrl(given.trim()) ? undefined : 'must be a URL'),
+    value: (given) => given.trim(),
+  });
+/** The parser of URLs would silently drop tabs and line breaks. */
+const isUrl = (given: string): boolean => URL.canParse(given) && !/\s/.test(given);
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+export const readSetting = <T>(of: Setting<T>, given: string | undefined): T => of.value(given || of.fallback);
+
+export type SettingFields = Readonly<Record<string, Setting<unknown>>>;
+export type Values<F extends SettingFields> = {
+  readonly [Name in keyof F]: F[Name] extends Setting<infer T> ? T : never;
+};
+
+/**
+ * @param variableOf the name of the variable of a field
+ * @returns every mistake, one line each, or the values
+ */
+export const readSettings = <F extends SettingFields>(
+  fields: F,
+  env: Environment,
+  variableOf: (field: string) => string = (field) => field,
+): { readonly mistakes: readonly string[]; readonly values: Values<F> | undefined } => {
+  const mistakes: string[] = [];
+  const values: Record<string, unknown> = {};
+  for (const [field, of] of Object.entries(fields)) {
+    const variable = variableOf(field);
+    const given = env[variable] || of.fallback;
+    const problem = of.problem(given);
+    if (problem === undefined) values[field] = of.value(given);
+    else mistakes.push(`${variable}: ${problem}`);
+  }
+  // Sound: without a mistake, each field has the value of its own setting.
+  return { mistakes, values: mistakes.length === 0 ? (values as Values<F>) : undefined };
+};
