@@ -1,4 +1,4 @@
-import { createHash, createHmac } from 'node:crypto';
+import { createHmac, createSecretKey, hash, type KeyObject } from 'node:crypto';
 
 /**
  * AWS Signature Version 4 of POST requests with headers and a body
@@ -41,8 +41,7 @@ export const awsSignedHeaders = ({ url, headers, body }: UnsignedRequest, signer
   const canonical = ['POST', escapedPath(url), '', ...lines, '', signed, sha256(body)].join('\n');
   const scope = [time.slice(0, DATE_LENGTH), region, service, SCOPE_END];
   const text = [ALGORITHM, time, scope.join('/'), sha256(canonical)].join('\n');
-  const key = scope.reduce<string | Buffer>((secret, part) => hmac(secret, part).digest(), `AWS4${secretAccessKey}`);
-  const signature = hmac(key, text).digest('hex');
+  const signature = hmac(signingKey(secretAccessKey, scope), text).digest('hex');
   const credential = `${accessKeyId}/${scope.join('/')}`;
   all['authorization'] = `${ALGORITHM} Credential=${credential}, SignedHeaders=${signed}, Signature=${signature}`;
   return all;
@@ -50,8 +49,23 @@ export const awsSignedHeaders = ({ url, headers, body }: UnsignedRequest, signer
 
 const DATE_LENGTH = '20000101'.length;
 
-const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
-const hmac = (key: string | Buffer, text: string) => createHmac('sha256', key).update(text);
+const sha256 = (text: string): string => hash('sha256', text, 'hex');
+const hmac = (key: string | Buffer | KeyObject, text: string) => createHmac('sha256', key).update(text);
+
+/** The key of a day, region and service, which changes with the credentials: it is derived once. */
+const keys = new Map<string, KeyObject>();
+const MOST_KEYS = 20;
+
+const signingKey = (secretAccessKey: string, scope: readonly string[]): KeyObject => {
+  const name = [secretAccessKey, ...scope].join('\n');
+  const known = keys.get(name);
+  if (known) return known;
+  const derived = scope.reduce<string | Buffer>((key, part) => hmac(key, part).digest(), `AWS4${secretAccessKey}`);
+  const key = createSecretKey(Buffer.from(derived));
+  if (keys.size >= MOST_KEYS) keys.clear();
+  keys.set(name, key);
+  return key;
+};
 
 /** A signature covers the path with each of its characters escaped once more. */
 const escapedPath = ({ pathname }: URL): string =>
