@@ -19,6 +19,7 @@ import {
   versionItem,
 } from '../builders/history.ts';
 import { type Case, PROMISE_CASES } from '../builders/promise-cases.ts';
+import type { HistoryItem, HistoryJson } from '../simulation/model/history.ts';
 import { ORACLES } from '../simulation/oracles/oracles.ts';
 import { BEN } from '../simulation/world/people.ts';
 
@@ -335,6 +336,36 @@ describe('the sentences of the simulation', () => {
   test.each(ORACLES)('$sentence', ({ sentence, violations }) => {
     expect(violations(CASES[sentence]?.broken ?? historyWith({}))).not.toEqual([]);
     expect(violations(CASES[sentence]?.sound ?? historyWith({}))).toEqual([]);
+  });
+
+  test('the days of a retry count from the failure, which may be found hours after its attempt', () => {
+    const failed = { ...versionItem(2, { status: 'failed', cause: 'reconcile' }), at: historyTime(DAY_S / 8) };
+    const [payment = {}, claim = {}, retry = {}] = claims(0, 1);
+    const retried = (days: number) =>
+      historyWith({ items: [payment, claim, failed, { ...retry, at: historyTime(days * DAY_S) }] });
+    const [dunning] = ORACLES.filter(({ sentence }) => sentence.includes('retried 1, 3, 7 and 14 days'));
+    expect(dunning?.violations(retried(1.125))).toEqual([]);
+    expect(dunning?.violations(retried(1.25))).not.toEqual([]);
+  });
+
+  test('a refund at the provider may cross one that is reserved here, until the run is at rest', () => {
+    const refundOf = (id: string, fields: HistoryJson): HistoryItem => ({
+      ...{ pk: `RFD#${id}`, sk: 'RFD', paymentId: PAYMENT, ...fields },
+    });
+    const crossing = (source: 'api' | 'provider', atRest: boolean) => ({
+      ...historyWith({
+        items: [
+          historyPayment({ refundedCents: 600, refundingCents: 700 }),
+          refundOf('ref_1', { source, status: 'succeeded', amountCents: 600 }),
+          refundOf('ref_2', { source: 'api', status: 'pending', amountCents: 700 }),
+        ],
+      }),
+      atRest,
+    });
+    const [within] = ORACLES.filter(({ sentence }) => sentence.includes('never exceed'));
+    expect(within?.violations(crossing('provider', false))).toEqual([]);
+    expect(within?.violations(crossing('api', false))).not.toEqual([]);
+    expect(within?.violations(crossing('provider', true))).not.toEqual([]);
   });
 
   test('names the record of a broken sentence', () => {

@@ -36,7 +36,7 @@ const forward = async (
   const request = new Request(`http://127.0.0.1${ask.path}${query}`, {
     method: ask.method,
     headers: requestHeaders(ask),
-    signal: ask.signal,
+    ...(ask.signal && { signal: ask.signal }),
     ...(hasBody && { body: new Uint8Array(ask.body) }),
   });
   try {

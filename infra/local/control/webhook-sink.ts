@@ -114,7 +114,7 @@ const forward = async (url: string, { headers, body, signal }: LocalRequest): Pr
       },
       body: text,
       redirect: 'manual',
-      signal,
+      signal: signal ?? null,
     });
     return status;
   } catch {

@@ -14,8 +14,8 @@ export interface LocalRequest {
   readonly query: URLSearchParams;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer;
-  /** Aborted when the caller closes the connection. */
-  readonly signal: AbortSignal;
+  /** Aborted when the caller closes the connection; undefined for a caller without a connection. */
+  readonly signal: AbortSignal | undefined;
 }
 
 export const json = (status: number, value: unknown, contentType = 'application/json'): LocalResponse => ({

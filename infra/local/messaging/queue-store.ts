@@ -63,8 +63,9 @@ const SCHEMA = `
 const COLUMNS =
   'seq, id, queue, body, attributes, grp, sent_at, first_received_at, visible_at, receives, held, turn, source';
 /** By the index in order of turns: one by time would sort all visible messages of the queue for each receive. */
-const READY = `SELECT seq FROM messages INDEXED BY messages_ready WHERE queue = ?1 AND held = 0 AND visible_at <= ?2
-  AND grp NOT IN (SELECT value FROM json_each(?3)) ORDER BY turn, seq LIMIT ?4`;
+const ready = (condition = ''): string => `SELECT ${COLUMNS} FROM messages WHERE seq IN (
+    SELECT seq FROM messages INDEXED BY messages_ready WHERE queue = ?1 AND held = 0 AND visible_at <= ?2 ${condition}
+    ORDER BY turn, seq LIMIT ?3) ORDER BY turn, seq`;
 const HAS_SOURCE = "SELECT name FROM pragma_table_info('messages') WHERE name = 'source'";
 
 /** The turn of a new message: messages of one group wait in line, groups (and ungrouped messages) do not. */
@@ -90,10 +91,10 @@ export const openQueueStore = (state: State) => {
     take: (queue: string, how: TakeOptions): readonly Message[] => {
       if ((next.of(queue) ?? Number.POSITIVE_INFINITY) > how.now) return [];
       for (;;) {
-        const found = sql.receive.all(...receiving(queue, how));
+        const found = readyIn(sql, queue, how);
         if (found.length === 0) return found;
         next.forget();
-        const taken = withoutExhausted(sql, found, how);
+        const taken = state.together(() => found.flatMap((message) => receive(sql, message, how)));
         if (taken.length > 0) return taken;
       }
     },
@@ -119,7 +120,7 @@ export const openQueueStore = (state: State) => {
       state.together(() => {
         next.forget();
         let moved = 0;
-        for (const { seq, source } of sql.ready.all(from, now, '[]', -1)) {
+        for (const { seq, source } of sql.ready.all(from, now, -1)) {
           const destination = to ?? source;
           if (destination === null) return { moved, isOriginUnknown: true };
           sql.move(destination, null, now, seq);
@@ -151,20 +152,27 @@ const insert = (sql: Sql, queue: string, { message, now }: { message: NewMessage
   return id;
 };
 
-const receiving = (queue: string, { now, max, visibilityMs, held, busyGroups = [] }: TakeOptions) =>
-  [queue, now, JSON.stringify(busyGroups), max, now + visibilityMs, held ? 1 : 0] as const;
+const readyIn = (sql: Sql, queue: string, { now, max, busyGroups = [] }: TakeOptions): readonly Message[] =>
+  busyGroups.length === 0
+    ? sql.ready.all(queue, now, max)
+    : sql.readyOfGroups.all(queue, now, max, JSON.stringify(busyGroups));
 
-/** In the order of their turns: an update returns its rows in no order. Moves exhausted messages to the dead-letter queue. */
-const withoutExhausted = (
-  sql: Sql,
-  found: readonly Message[],
-  { now, deadLetter }: TakeOptions,
-): readonly Message[] => {
-  const isExhausted = ({ receives }: Message): boolean => deadLetter !== undefined && receives > deadLetter.maxReceives;
-  for (const { seq, queue } of found.filter(isExhausted)) sql.move(deadLetter?.queue ?? queue, queue, now, seq);
-  return found
-    .filter((message) => !isExhausted(message))
-    .toSorted((one, other) => one.turn - other.turn || one.seq - other.seq);
+/** Moves a message that exhausted its receives to the dead-letter queue. @returns the message as it is received, if it is */
+const receive = (sql: Sql, message: Message, { now, visibilityMs, held, deadLetter }: TakeOptions): Message[] => {
+  const received: Message = {
+    ...message,
+    receives: message.receives + 1,
+    first_received_at: message.first_received_at ?? now,
+    visible_at: now + visibilityMs,
+    held: held ? 1 : 0,
+  };
+  const { seq, receives, first_received_at, visible_at } = received;
+  if (deadLetter !== undefined && receives > deadLetter.maxReceives) {
+    sql.move(deadLetter.queue, message.queue, now, seq);
+    return [];
+  }
+  sql.receive(receives, first_received_at, visible_at, received.held, seq);
+  return [received];
 };
 
 /** When the next message of a queue becomes visible: the clock asks very often, and usually nothing has changed. */
@@ -198,11 +206,10 @@ const prepare = (state: State) => ({
   insert: state.write(
     'INSERT INTO messages (id, queue, body, attributes, grp, sent_at, visible_at, turn) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
   ),
-  ready: state.read(`SELECT ${COLUMNS} FROM messages WHERE seq IN (${READY}) ORDER BY turn, seq`, messageSchema),
-  receive: state.read(
-    `UPDATE messages SET receives = receives + 1, first_received_at = coalesce(first_received_at, ?2), visible_at = ?5,
-     held = ?6 WHERE seq IN (${READY}) RETURNING ${COLUMNS}`,
-    messageSchema,
+  ready: state.read(ready(), messageSchema),
+  readyOfGroups: state.read(ready('AND grp NOT IN (SELECT value FROM json_each(?4))'), messageSchema),
+  receive: state.write(
+    'UPDATE messages SET receives = ?, first_received_at = ?, visible_at = ?, held = ? WHERE seq = ?',
   ),
   find: state.read(`SELECT ${COLUMNS} FROM messages WHERE id = ?`, messageSchema),
   setVisible: state.write('UPDATE messages SET visible_at = ? WHERE id = ?'),

@@ -50,6 +50,7 @@ export const openRows = (database: DatabaseSync): ItemRows => {
   const upsert = database.prepare(UPSERT);
   const remove = database.prepare('DELETE FROM item WHERE pk = ? AND sk = ?');
   const deleteExpired = database.prepare('DELETE FROM item WHERE expires <= ?');
+  const firstOf = new Map<TableIndex, StatementSync>();
   const statements = new Map<string, StatementSync>();
   const prepared = (sql: string): StatementSync => {
     const known = statements.get(sql);
@@ -78,8 +79,9 @@ export const openRows = (database: DatabaseSync): ItemRows => {
       }
     },
     firstSortKey: (index, partition) => {
-      const { sql, values } = selection({ index, partition });
-      return textOf(prepared(`${sql} LIMIT 1`).get(...values)?.['position']) ?? undefined;
+      const statement = firstOf.get(index) ?? database.prepare(`${selection({ index, partition }).sql} LIMIT 1`);
+      firstOf.set(index, statement);
+      return textOf(statement.get(partition)?.['position']) ?? undefined;
     },
     deleteExpired: (untilSeconds) => {
       deleteExpired.run(untilSeconds);

@@ -83,12 +83,18 @@ export const refundsWithinCharge: Oracle = {
       const refunded = sum(byCharge.get(`${charge.provider} ${charge.id}`) ?? [], ({ amount }) => amount);
       return refunded > charge.amount ? [`${charge.id} of ${charge.amount} has refunds of ${refunded}`] : [];
     });
-    const { payments } = recordsOf(history);
-    const here = payments.flatMap(({ id, refundedCents = 0, refundingCents = 0, totalCents }) =>
-      refundedCents + refundingCents > totalCents
-        ? [`${id} of ${totalCents} shows refunds of ${refundedCents} and reserves ${refundingCents}`]
-        : [],
+    const { payments, refunds } = recordsOf(history);
+    const byDashboard = grouped(
+      refunds.filter((refund) => refund['source'] === 'provider' && counts(refund)),
+      ({ paymentId }) => String(paymentId),
     );
+    const here = payments.flatMap(({ id, refundedCents = 0, refundingCents = 0, totalCents }) => {
+      // The dashboard does not ask for what is reserved here; until the reserved refund is refused, both are counted.
+      const unasked = history.atRest ? 0 : sum(byDashboard.get(id) ?? [], ({ amountCents }) => amountCents);
+      return Math.max(refundedCents, refundedCents + refundingCents - unasked) > totalCents
+        ? [`${id} of ${totalCents} shows refunds of ${refundedCents} and reserves ${refundingCents}`]
+        : [];
+    });
     return [...atProvider, ...here];
   },
 };

@@ -7,8 +7,23 @@ const SERVICE_SECRETS: readonly PlantedSecret[] = Object.entries(LOCAL_SECRETS)
   .filter(([name]) => !/CLIENT_ID|WEBHOOK_ID|PUBLIC_KEY/.test(name))
   .map(([name, value]) => ({ what: name, value, belongs: [] }));
 
-const leaksOf = (canaries: readonly PlantedSecret[], place: string, text: string): readonly string[] =>
-  canaries.filter(({ value }) => text.includes(value)).map(({ what }) => `${what} is in ${place}`);
+/** What `plant` of the world makes: one search finds all of them in a text. */
+const PLANTED = /canary\d+x/g;
+
+interface SoughtSecret extends PlantedSecret {
+  /** The planted parts of the value. */
+  readonly parts: readonly string[];
+}
+
+const soughtOf = (secrets: readonly PlantedSecret[]): readonly SoughtSecret[] =>
+  secrets.map((secret) => ({ ...secret, parts: secret.value.match(PLANTED) ?? [] }));
+
+const leaksOf = (secrets: readonly SoughtSecret[], place: string, text: string): readonly string[] => {
+  const planted = new Set(text.match(PLANTED));
+  return secrets
+    .filter(({ value, parts }) => parts.every((part) => planted.has(part)) && text.includes(value))
+    .map(({ what }) => `${what} is in ${place}`);
+};
 
 const textOf = (items: readonly HistoryItem[]): string => JSON.stringify(items);
 
@@ -16,7 +31,7 @@ export const noSecrets: Oracle = {
   sentence: 'No secret, token or key appears in a log, an event, a stored item or a webhook',
   atRestOnly: false,
   violations: (history) => {
-    const canaries = [...history.canaries, ...SERVICE_SECRETS];
+    const canaries = soughtOf([...history.canaries, ...SERVICE_SECRETS]);
     return [
       ...leaksOf(canaries, 'the log', history.logs.join('\n')),
       ...leaksOf(canaries, 'an event', JSON.stringify(history.bus)),
@@ -31,8 +46,9 @@ export const noSecretsInAnswers: Oracle = {
   atRestOnly: false,
   violations: (history) => {
     const given = history.canaries.filter(({ what }) => what !== 'a guest token');
+    const secrets = soughtOf([...given, ...SERVICE_SECRETS]);
     return history.exchanges.flatMap(({ number, body }) =>
-      body === undefined ? [] : leaksOf([...given, ...SERVICE_SECRETS], `answer ${number}`, JSON.stringify(body)),
+      body === undefined ? [] : leaksOf(secrets, `answer ${number}`, JSON.stringify(body)),
     );
   },
 };

@@ -148,13 +148,16 @@ export const dunningDays: Oracle = {
         ({ subscriptionId, providerInvoiceId }) => subscriptionId !== undefined && providerInvoiceId === undefined,
       )
       .flatMap(({ id }) => {
-        const claims = versionsOf(id).filter(({ cause, actor }) => cause === 'claim' && actor?.type === 'system');
+        const versions = versionsOf(id);
+        const claims = versions.filter(({ cause, actor }) => cause === 'claim' && actor?.type === 'system');
         const first = claims[0];
         if (!first) return [];
+        // An unclear outcome is looked up for a day: the days count from the failure, not from the attempt.
+        const failure = versions.find((one) => one['status'] === 'failed' && at(one['at']) >= at(first['at'])) ?? first;
         return claims.slice(1).flatMap((claim) => {
-          const after = at(claim['at']) - at(first['at']);
+          const after = at(claim['at']) - at(failure['at']);
           const isPlanned = RETRY_DAYS.some((days) => Math.abs(after - days * DAY_MS) <= TOLERANCE_MS);
-          return isPlanned ? [] : [`${id} was tried again ${Math.round(after / 3_600_000)} h after its first attempt`];
+          return isPlanned ? [] : [`${id} was tried again ${Math.round(after / 3_600_000)} h after its first failure`];
         });
       });
   },

@@ -6,7 +6,6 @@ import type { ClientRequest, StageAnswer, WorldStage } from './stage.ts';
 /** Longer than any function runs. */
 const PATIENCE_MS = 70_000;
 const NO_ANSWER: StageAnswer = { status: 0, body: undefined };
-const NEVER = new AbortController().signal;
 
 /** The stage of a simulated run: every request of a client is a step, control routes are none. */
 export const simulatedStage = (kernel: Kernel, service: SimulatedService): WorldStage => ({
@@ -21,7 +20,7 @@ export const simulatedStage = (kernel: Kernel, service: SimulatedService): World
       query: url.searchParams,
       headers: headersOf(request),
       body: Buffer.from(textOf(request.body)),
-      signal: NEVER,
+      signal: undefined,
     });
     return answer ? { status: answer.status, body: parsed(answer.body) } : NO_ANSWER;
   },

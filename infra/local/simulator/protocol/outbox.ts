@@ -68,7 +68,7 @@ const SETTING = 'webhooks';
 
 export const openOutbox = ({ store, clock, served, send }: OutboxParts): Outbox => {
   let setting = store.readSetting(SETTING, webhookMode) ?? { mode: 'normal', seed: 1 };
-  const servedSlots = JSON.stringify(served);
+  const isServed = `slot IN (${served.map((slot) => `'${slot}'`).join(', ')})`;
   let closed = false;
   const inFlight = new Set<number>();
   const lane = lanes(AT_ONCE);
@@ -87,10 +87,9 @@ export const openOutbox = ({ store, clock, served, send }: OutboxParts): Outbox 
     store
       .rows(
         `SELECT seq, slot, subject, body, manner, attempts FROM outbox
-         WHERE state = 'pending' AND due_at <= ? AND slot IN (SELECT value FROM json_each(?))
+         WHERE state = 'pending' AND due_at <= ? AND ${isServed}
          ORDER BY due_at, seq LIMIT ?`,
         clock.now(),
-        servedSlots,
         limit,
       )
       .map((row) => deliveryRow.parse(row))
@@ -99,8 +98,7 @@ export const openOutbox = ({ store, clock, served, send }: OutboxParts): Outbox 
   const findNextDue = (): number | undefined => {
     const rows = store.rows(
       `SELECT seq, due_at AS dueAt FROM outbox
-       WHERE state = 'pending' AND slot IN (SELECT value FROM json_each(?)) ORDER BY due_at LIMIT ?`,
-      servedSlots,
+       WHERE state = 'pending' AND ${isServed} ORDER BY due_at LIMIT ?`,
       inFlight.size + 1,
     );
     return rows.map((row) => dueRow.parse(row)).find((row) => !inFlight.has(row.seq))?.dueAt;

@@ -1,11 +1,4 @@
-import {
-  createPrivateKey,
-  createPublicKey,
-  createSign,
-  createVerify,
-  generateKeyPairSync,
-  randomUUID,
-} from 'node:crypto';
+import { createSign, createVerify, generateKeyPairSync, type KeyPairKeyObjectResult, randomUUID } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import type { Signing } from '../../protocol/vendor.ts';
 
@@ -20,14 +13,10 @@ export const ALGORITHM = 'SHA256withRSA';
 /** A retry of an event that was first sent ten minutes ago. */
 const STALE_MS = 600_000;
 
-let made: { readonly publicKey: string; readonly privateKey: string } | undefined;
+let made: KeyPairKeyObjectResult | undefined;
 const keyPair = () => {
-  made ??= generateKeyPairSync('rsa', {
-    // Short keys suffice, and a longer one would delay the first call.
-    modulusLength: 1_024,
-    publicKeyEncoding: { type: 'spki', format: 'pem' },
-    privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
-  });
+  // Short keys suffice, and a longer one would delay the first call.
+  made ??= generateKeyPairSync('rsa', { modulusLength: 1_024 });
   return made;
 };
 
@@ -53,11 +42,9 @@ export const paypalSignatureHeaders = ({ raw, slot, at, kind }: Signing): Record
     'paypal-transmission-time': time,
     'paypal-transmission-sig': createSign('sha256')
       .update(signedText(transmission, raw))
-      .sign(createPrivateKey(keyPair().privateKey), 'base64'),
+      .sign(keyPair().privateKey, 'base64'),
   };
 };
 
 export const isSignedHere = (transmission: Transmission, raw: string, signature: string): boolean =>
-  createVerify('sha256')
-    .update(signedText(transmission, raw))
-    .verify(createPublicKey(keyPair().publicKey), signature, 'base64');
+  createVerify('sha256').update(signedText(transmission, raw)).verify(keyPair().publicKey, signature, 'base64');
