@@ -111,6 +111,7 @@ describe('an open charge', () => {
       periodPaymentId('subs_1', iso(NOON), 1),
     ];
     expect(new Set(ids).size).toBe(ids.length);
+    expect(ids.every((id) => id.startsWith('pay_'))).toBe(true);
     expect(periodPaymentId('subs_1', iso(NOON), 0)).toBe(ids[0]);
   });
 
@@ -134,6 +135,8 @@ describe('an open charge', () => {
     const id = was.charge?.paymentId ?? '';
     const subscriptionId = was.id;
     expect(await isChargeOpen(table, { id: 'pay_1' })).toBe(true);
+    expect(await isChargeOpen(table, { id, subscriptionId })).toBe(false);
+    await table.put({ ...recordKey('SUB', subscriptionId), tombstone: true });
     expect(await isChargeOpen(table, { id, subscriptionId })).toBe(false);
     const stored = async (next: Subscription) => {
       await table.put(recordItem(subscriptionShape, next));

@@ -126,7 +126,14 @@ describe('a report about a trial', () => {
     });
   });
 
+  test('that is over is no trial: the reported status counts', () => {
+    expect(reported(running(), { ...month, status: 'past_due', trialEnd: seconds(NOON) }).status).toBe('past_due');
+  });
+
   test('without its end is a trial', () => {
+    expect(reported(trial(9, { billingOwner: 'provider', status: 'trialing' }), { status: 'trialing' }).status).toBe(
+      'trialing',
+    );
     expect(reported(running(), { ...month, status: 'trialing' })).toMatchObject({ status: 'trialing', period: -1 });
   });
 });
@@ -136,6 +143,10 @@ describe('a first charge at the provider', () => {
     const next = reported(waiting(), { ...month, isCollecting: true });
     expect(next).toMatchObject({ status: 'past_due', reason: 'created', charge: { lookAt: iso(NOON + 2 * HOUR) } });
     expect(next.retryAt).toBeUndefined();
+  });
+
+  test('that is being collected makes no paused subscription past due', () => {
+    expect(reported(waiting(), { ...month, status: 'paused', isCollecting: true }).status).toBe('paused');
   });
 
   test('keeps the time of the cancellation while a reactivation is pending', () => {
@@ -267,6 +278,12 @@ describe("the provider's id of a subscription", () => {
     const next = reported(running({ providerSubscriptionId: undefined }), { ...month, subscriptionId: 'sub_9' });
     expect(next).toMatchObject({ providerSubscriptionId: 'sub_9', reason: 'updated', version: 4 });
     expect(reported(running({ providerSubscriptionId: undefined }), month).version).toBe(3);
+  });
+
+  test('is learned from a report that closes the charge of a renewal too', () => {
+    const { charge } = waiting();
+    const was = running({ charge: charge && { ...charge, cause: 'renew' } });
+    expect(reported(was, { ...month, isCollecting: true })).toMatchObject({ status: 'active', reason: 'updated' });
   });
 
   test('is never replaced', () => {

@@ -102,6 +102,28 @@ describe('the subscription store', () => {
     });
   });
 
+  test('writes one item alone, not in a transaction of twice the cost', async () => {
+    const transactions: unknown[] = [];
+    const counted = subscriptionStore({
+      ...table,
+      transact: (steps) => {
+        transactions.push(steps);
+        return table.transact(steps);
+      },
+    });
+    const was = subscription({ status: 'active', tierId: undefined });
+    expect(await counted.insertOrFind(subscription())).toBeUndefined();
+    await counted.change(subscription(), (current) => ({ ...current, concept: 'other' }));
+    expect(transactions).toEqual([]);
+    await counted.commit(subscription({ lock: 1 }), { ...was, lock: 1 });
+    expect(transactions).toHaveLength(1);
+  });
+
+  test('refuses the id of a subscription that was deleted', async () => {
+    await table.put({ ...recordKey('SUB', id), tombstone: true });
+    await expect(store.insertOrFind(subscription())).rejects.toThrow('removed while its id was claimed');
+  });
+
   test('finds no record instead of one that was removed since', async () => {
     const was = await insert(opening());
     await store.removeCreating(was);
@@ -180,8 +202,8 @@ describe('the claim of a period', () => {
     },
   );
 
-  test('is removed with the record of a failed creation', async () => {
-    await store.removeCreating(await insert(opening()));
+  test.each([opening(), subscription()])('is removed with the record of a failed creation', async (creating) => {
+    await store.removeCreating(await insert(creating));
     expect(await everything()).toEqual([]);
   });
 
@@ -247,6 +269,12 @@ describe('the uses of a subscription', () => {
     const next = await commit(was, { ...was, paymentMethodId: 'pmt_2', billingAddressId: 'addr_2' });
     expect(await stored(uses(was))).toEqual([true, false, false]);
     expect(await stored(uses(next, 'addr_2'))).toEqual([true, true, true]);
+  });
+
+  test('are none of a method where it has none', async () => {
+    await running({ paymentMethodId: undefined });
+    const names = (await everything()).map(({ pk }) => String(pk).split('#')[0]);
+    expect([...new Set(names)]).toEqual(['CUS', 'MBR', 'SUB']);
   });
 
   test('include the method that a transfer moves to', async () => {
