@@ -7,6 +7,7 @@ import { DomainError } from '../../shared/core/errors.ts';
 import { HOUR, MINUTE, SECOND } from '../../shared/core/time.ts';
 import type { Identity, IdentitySession } from '../../shared/identity/identity.ts';
 import { memberKey, organizationKey } from '../../shared/table/keys.ts';
+import type { Table } from '../../shared/table/table.ts';
 import { session } from '../builders/api-request.ts';
 import { memoryTable } from '../builders/memory-table.ts';
 import { NOON } from '../builders/payment.ts';
@@ -111,7 +112,7 @@ describe('the caller of a request', () => {
     expect(await code({ guestToken: 'forged' })).toBe('SESSION_INVALID');
   });
 
-  test.each(['Basic dXNlcg==', 'Bearer', 'Bearer ', 's1', 'Bearer s1 s1', ''])(
+  test.each(['Basic dXNlcg==', 'Bearer', 'Bearer ', 's1', 'Bearer s1 s1', 'xBearer s1', ''])(
     'is anonymous with %j',
     async (authorization) => {
       expect(await service({ s1: known() }).code({ authorization })).toBe('SESSION_INVALID');
@@ -238,4 +239,23 @@ describe('a membership', () => {
     expect((await cache.cached(me, 'org_2')).exists).toBe(false);
     expect((await cache.cached(me, 'org_1')).role).toBe('owner');
   });
+});
+
+test('a write decides on a consistent read of the standing; a read, and the epoch of the caches, may lag behind', async () => {
+  const options: unknown[] = [];
+  const table: Table = {
+    ...memory.table,
+    get: (key, how) => {
+      options.push(how);
+      return memory.table.get(key);
+    },
+    getMany: (keys, how) => {
+      options.push(how);
+      return memory.table.getMany(keys);
+    },
+  };
+  const read = standings({ table, now, epoch: cacheEpoch({ table, now }) });
+  await read.cached(session(), 'org_1');
+  await read.consistent(session(), 'org_1');
+  expect(options).toEqual([{ consistent: false }, { consistent: false }, { consistent: true }]);
 });

@@ -49,6 +49,7 @@ describe('a guest token', () => {
     const token = await issue();
     state.secrets = [];
     expect(await tokens.issue(ada)).toBeUndefined();
+    expect((await refusalIn(tokens.read(token))).message).toBe('The guest token is not valid');
     expect(await readCode(tokens.read(token))).toBe('SESSION_INVALID');
   });
 

@@ -68,6 +68,32 @@ describe('prices', () => {
     expect(refusalOf(() => derivePrices(given)).code).toBe(code);
   });
 
+  test.each<[GivenPrices, unknown]>([
+    [
+      { subtotal_cents: 1_000, amount_cents: 999 },
+      { path: 'total_cents', expected: 1_000, given: 999 },
+    ],
+    [
+      { total_cents: 1_000, amount_cents: 999 },
+      { path: 'amount_cents', expected: 1_000, given: 999 },
+    ],
+    [
+      { total_cents: 100, tax_cents: 200, discount_cents: 10 },
+      { path: 'discount_cents', expected: 300, given: 10 },
+    ],
+    [
+      { tax_cents: 100 },
+      [{ path: 'total_cents', rule: 'required', message: 'total_cents or subtotal_cents is required' }],
+    ],
+    [{ total_cents: MAX_CENTS + 1 }, [{ path: 'total_cents', rule: 'max', message: 'must not exceed 99999999' }]],
+  ])('that are refused name the field and what is expected: %j', (given, details) => {
+    expect(refusalOf(() => derivePrices(given)).details).toEqual(details);
+  });
+
+  test('below the least total are refused with the least total', () => {
+    expect(refusalOf(() => derivePrices({ total_cents: 4 }, 5)).message).toBe('The total must be at least 5, not 4');
+  });
+
   test('name the total that was expected', () => {
     const refusal = refusalOf(() => derivePrices({ subtotal_cents: 1_000, tax_cents: 190, total_cents: 1_000 }));
     expect(refusal.details).toEqual({ path: 'total_cents', expected: 1_190, given: 1_000 });
@@ -146,7 +172,10 @@ describe('a currency', () => {
   test.each(['', 'US', 'USDX', 'ABC', 'BTC', '$', 'XTS', 'US D', '840'])('%j is none', (given) => {
     const refusal = refusalOf(() => currencyCode(given));
     expect(refusal.code).toBe('UNSUPPORTED_CURRENCY');
-    expect(refusal.details).toMatchObject([{ path: 'currency' }]);
+    expect(refusal.message).toBe('currency must be an ISO 4217 code such as USD');
+    expect(refusal.details).toEqual([
+      { path: 'currency', rule: 'iso_4217', message: 'must be an ISO 4217 code such as USD' },
+    ]);
   });
 
   test.each([

@@ -10,6 +10,7 @@ import {
   settleKey,
 } from '../../shared/idempotency/idempotency.ts';
 import type { Found, StoredRecord } from '../../shared/table/record-store.ts';
+import type { TransactionStep } from '../../shared/table/table.ts';
 import { memoryTable } from '../builders/memory-table.ts';
 import { NOON } from '../builders/payment.ts';
 import { refusalIn, refusalOf } from '../builders/refusal.ts';
@@ -65,7 +66,10 @@ describe('an Idempotency-Key', () => {
 
   test('needs 20 characters or more if the key alone gives access to the stored answer', () => {
     const sole = (length: number) => () => checkKey('x'.repeat(length), true);
-    expect(refusalOf(sole(19)).code).toBe('IDEMPOTENCY_KEY_INVALID');
+    expect(refusalOf(sole(19))).toMatchObject({
+      code: 'IDEMPOTENCY_KEY_INVALID',
+      message: 'Without a session or guest token, Idempotency-Key must have at least 20 characters',
+    });
     expect(sole(20)()).toHaveLength(20);
   });
 
@@ -151,6 +155,13 @@ describe('a POST under a key', () => {
     expect(await claim()).toEqual(answer);
   });
 
+  test('keeps the answer of its own body alone', async () => {
+    const { claim, settle } = service();
+    await claim();
+    await settle(answer, other);
+    expect((await refusalIn(claim())).code).toBe('IDEMPOTENCY_IN_PROGRESS');
+  });
+
   test('is kept for 24 hours', async () => {
     const { clock, claim, settle } = service();
     await claim();
@@ -233,14 +244,83 @@ describe('a create under a key', () => {
     const { create, records } = service();
     const { record } = await create('hash');
     records.set(record.id, { kind: 'tombstone', requestHash: 'hash', createdAt: record.createdAt });
-    expect((await refusalIn(create('hash'))).code).toBe('INVALID_STATE');
+    expect(await refusalIn(create('hash'))).toMatchObject({
+      code: 'INVALID_STATE',
+      message: 'The record made under this Idempotency-Key was deleted',
+    });
     expect((await refusalIn(create('other'))).code).toBe('IDEMPOTENCY_KEY_REUSED');
   });
 
   test('without a key makes a record each time', async () => {
     const { create, records } = service();
-    await create(undefined);
-    await create(undefined);
+    expect(await create(undefined)).toMatchObject({ record: { id: 'addr_1' }, replayed: false });
+    expect(await create(undefined)).toMatchObject({ record: { id: 'addr_2' }, replayed: false });
     expect(records.size).toBe(2);
+  });
+
+  test('without a key never takes the id of another record', async () => {
+    const { create, records } = service();
+    const at = iso(NOON);
+    records.set('addr_1', { kind: 'record', record: { id: 'addr_1', version: 1, createdAt: at, updatedAt: at } });
+    await expect(create(undefined)).rejects.toThrow('a random id is taken');
+  });
+
+  test('is in progress where fifty days of keys are in use', async () => {
+    const { clock, create, records } = service();
+    for (let day = 0; day < 50; day += 1) {
+      clock.at = NOON + day * DAY;
+      await create('hash');
+    }
+    clock.at = NOON + 50 * DAY;
+    expect(await refusalIn(create('hash'))).toMatchObject({ code: 'IDEMPOTENCY_IN_PROGRESS', retryAfterSeconds: 1 });
+    expect(records.size).toBe(50);
+  });
+});
+
+describe('a create that calls a provider', () => {
+  const service = () => {
+    const clock = { at: NOON };
+    const now = () => clock.at;
+    const { table, items } = memoryTable({ now });
+    const records = new Map<string, StoredRecord>();
+    const beside: (readonly TransactionStep[])[] = [];
+    const store = {
+      find: async () => undefined,
+      insertOrFind: async (record: StoredRecord, steps: readonly TransactionStep[] = []) => {
+        beside.push(steps);
+        records.set(record.id, record);
+        return undefined;
+      },
+    };
+    const create = (build: (id: string) => Promise<StoredRecord>) =>
+      createOnce(
+        { now, newId: () => 'addr_1' },
+        {
+          ...{ store, kind: 'address', build, idempotency: { scope: 'scope', requestHash: 'hash' } },
+          ...{ beside: () => [{ delete: { pk: 'A', sk: 'A' } }], hold: { table, timeoutSeconds: 20 } },
+        },
+      );
+    return { clock, create, items, records, beside };
+  };
+  const record = async (id: string): Promise<StoredRecord> => ({
+    ...{ id, version: 1, createdAt: iso(NOON), updatedAt: iso(NOON) },
+  });
+
+  test('holds its key while one function builds, and stores what belongs to the record with it', async () => {
+    const { create, records, beside } = service();
+    let second: unknown;
+    const first = await create(async (id) => {
+      second = await refusalIn(create(record));
+      return record(id);
+    });
+    expect(second).toMatchObject({ code: 'IDEMPOTENCY_IN_PROGRESS', retryAfterSeconds: 25 });
+    expect([first.replayed, records.size, beside]).toEqual([false, 1, [[{ delete: { pk: 'A', sk: 'A' } }]]]);
+  });
+
+  test('frees its key at once where it fails', async () => {
+    const { create, records } = service();
+    await expect(create(() => Promise.reject(new Error('declined')))).rejects.toThrow('declined');
+    expect((await create(record)).replayed).toBe(false);
+    expect(records.size).toBe(1);
   });
 });

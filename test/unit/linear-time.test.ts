@@ -19,7 +19,7 @@ import { redact } from '../../shared/observability/redaction.ts';
 import { readPayPalEvent } from '../../shared/providers/paypal/events.ts';
 import { webhookVerifier } from '../../shared/providers/paypal/verify.ts';
 import { readSquareEvent } from '../../shared/providers/square/events.ts';
-import { verifySquareSignature } from '../../shared/providers/square/square.ts';
+import { verifySquareSignature } from '../../shared/providers/square/verify.ts';
 import { readStripeEvent } from '../../shared/providers/stripe/events.ts';
 import { decodeCursor } from '../../shared/table/cursor.ts';
 import { chatMessage } from '../../shared/webhooks/outbound/chat.ts';

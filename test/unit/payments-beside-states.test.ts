@@ -26,9 +26,14 @@ describe('the states of a refund', () => {
     expect(REFUND_TRANSITIONS.failed).toEqual({ report: REFUND_ORDER.slice(0, -1), duplicate: ['canceled'] });
   });
 
+  test.each(['pending', 'succeeded', 'failed'] as const)('a duplicate of another record is canceled: %s', (from) => {
+    expect(REFUND_TRANSITIONS[from].duplicate).toEqual(['canceled']);
+  });
+
   test('a refusal and the limit fail a pending refund, and change no other', () => {
     const others = REFUND_STATUSES.filter((status) => status !== 'pending');
     expect(REFUND_TRANSITIONS.pending).toMatchObject({ refusal: ['failed'], limit: ['failed'] });
+    expect(REFUND_TRANSITIONS.canceled.duplicate).toBeUndefined();
     const causes = new Set(others.flatMap((status) => Object.keys(REFUND_TRANSITIONS[status])));
     expect([...causes].sort()).toEqual(['duplicate', 'report']);
   });

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { DAY, iso, MINUTE } from '../../shared/core/time.ts';
-import { isStuck, type LookupResult } from '../../shared/payments/record/due.ts';
+import { isStuck, type LookupResult, nextLook, nextPaymentDue, warnIfStuck } from '../../shared/payments/record/due.ts';
 import type { PaymentStatus } from '../../shared/payments/record/payment.ts';
+import { logLines } from '../builders/log-lines.ts';
 import { NOON, payment } from '../builders/payment.ts';
 
 describe('a payment', () => {
@@ -21,5 +22,40 @@ describe('a payment', () => {
     const creating = { ...payment(), status: 'creating' as const, createdAt: iso(NOON), claimedAt: undefined };
     expect(isStuck(creating, 'outcome_unknown', NOON + 29 * MINUTE)).toBe(false);
     expect(isStuck(creating, 'outcome_unknown', NOON + 30 * MINUTE)).toBe(true);
+  });
+
+  test('that is stuck is named in a warning, with what was seen', () => {
+    const { log, lines } = logLines();
+    const claimed = payment({ status: 'processing', claimedAt: iso(NOON) });
+    warnIfStuck({ log, now: () => NOON + 29 * MINUTE }, claimed, 'outcome_unknown');
+    expect(lines).toEqual([]);
+    warnIfStuck({ log, now: () => NOON + 30 * MINUTE }, claimed, 'outcome_unknown');
+    expect(lines).toMatchObject([
+      { fields: { payment_id: claimed.id, provider: 'provider_a', reason: 'outcome_unknown' } },
+    ]);
+  });
+});
+
+describe('the next look at a payment', () => {
+  test.each([
+    [0, NOON, 1, 5 * MINUTE],
+    [1, NOON + 5 * MINUTE, 2, 30 * MINUTE],
+    [0, NOON + 5 * MINUTE, 2, 30 * MINUTE],
+    [0, NOON + DAY, 6, 2 * DAY],
+  ])('after look %i is the first that is not in the past', (...[step, now, next, after]) => {
+    expect(nextLook(NOON, step, now)).toEqual({ step: next, at: NOON + after });
+  });
+
+  test('is due where a method is still to be saved: a minute after the payment, or as planned', () => {
+    const wanted = { status: 'succeeded', setupFutureUsage: 'off_session', providerCustomerId: 'cus_1' } as const;
+    expect(nextPaymentDue(payment(wanted))).toBe(iso(NOON + MINUTE));
+    expect(nextPaymentDue(payment({ ...wanted, reconcileAt: iso(NOON + 5) }))).toBe(iso(NOON + 5));
+    expect(nextPaymentDue(payment({ ...wanted, methodNotKept: true }))).toBeUndefined();
+  });
+
+  test('is the earliest of what is due', () => {
+    const unclear = payment({ status: 'processing', reconcileAt: iso(NOON + 2 * DAY), clientSecret: 'pi_1_secret' });
+    expect(nextPaymentDue(unclear)).toBe(iso(NOON + DAY));
+    expect(nextPaymentDue({ ...unclear, reconcileAt: iso(NOON + 5) })).toBe(iso(NOON + 5));
   });
 });

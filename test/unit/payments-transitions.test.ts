@@ -1,10 +1,17 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { DAY, epochSeconds, HOUR, iso, MINUTE, SECOND } from '../../shared/core/time.ts';
-import { claimRefusal, decideApproval, decideEvent, decideRead } from '../../shared/payments/record/decisions.ts';
+import {
+  claimRefusal,
+  concernsProvider,
+  decideApproval,
+  decideEvent,
+  decideRead,
+} from '../../shared/payments/record/decisions.ts';
 import { RECONCILE_AFTER_MS, RESEND_WITHIN_MS, reconcileTime } from '../../shared/payments/record/due.ts';
 import {
   CAUSES,
+  type Draft,
   type HistoryCause,
   PAYMENT_STATUSES,
   type PaymentStatus,
@@ -235,6 +242,10 @@ describe('an event that races with a claim', () => {
     });
   });
 
+  test('is not stale if it reports a failure without the attempt, and no attempt was made before the claimed one', () => {
+    expect(decideEvent(claimed(), reportedEvent('failed', second + 1))).toEqual({ kind: 'apply', status: 'failed' });
+  });
+
   test('is not stale if it reports a success of the previous attempt: money moved', () => {
     const payment = claimed({ priorAttemptRef: 'ch_1' });
     expect(decideEvent(payment, reportedEvent('succeeded', second + 1, 'ch_1'))).toEqual({
@@ -277,9 +288,11 @@ describe('the provider’s status from a read', () => {
       const undone = final(from) && !final(to);
       const swapped = isSettled(from) && final(to);
       const anomaly = undone || swapped ? `${from} here, ${to} at the provider` : undefined;
-      expect(decideRead(payment({ status: from }), { status: to, attemptRef: undefined })).toEqual(
-        from === to ? { kind: 'same' } : { kind: 'store', status: to, anomaly },
-      );
+      for (const claimedAt of [undefined, iso(NOON)]) {
+        expect(decideRead(payment({ status: from, claimedAt }), { status: to, attemptRef: undefined })).toEqual(
+          from === to ? { kind: 'same' } : { kind: 'store', status: to, anomaly },
+        );
+      }
     },
   );
 
@@ -299,6 +312,14 @@ describe('the provider’s status from a read', () => {
   test('during a claim: the failure of the previous attempt means that the claimed attempt has not arrived', () => {
     const claimed = payment({ status: 'processing', claimedAt: iso(NOON), priorAttemptRef: 'ch_1' });
     expect(decideRead(claimed, { status: 'failed', attemptRef: 'ch_1' })).toEqual({ kind: 'not reached' });
+  });
+
+  test('is stored for a payment that is under way at the provider without a claim of ours', () => {
+    expect(decideRead(payment({ status: 'processing' }), { status: 'created', attemptRef: undefined })).toEqual({
+      kind: 'store',
+      status: 'created',
+      anomaly: undefined,
+    });
   });
 
   test('is no anomaly where a failed attempt turns out to be paid or canceled', () => {
@@ -358,13 +379,44 @@ describe('a payer’s approval at the provider', () => {
     expect(decideApproval(at('created', { draft: draft() }), second)).toEqual({ kind: 'busy' });
   });
 
-  test.each<[PaymentStatus, number, string]>([
-    ['pending', second - 1, 'ignore'],
-    ['pending', second, 'claim'],
-    ['failed', second, 'ignore'],
-    ['failed', second + 1, 'claim'],
-  ])('counts for the attempt that it was made for: %s, at second %i: %s', (status, approvedAt, kind) => {
-    expect(decideApproval(at(status, { claimedAt }), approvedAt).kind).toBe(kind);
+  test.each<[PaymentStatus, number, ReturnType<typeof decideApproval>]>([
+    ['pending', second - 1, { kind: 'ignore', reason: 'stale', reconcile: true }],
+    ['pending', second, { kind: 'claim' }],
+    ['failed', second, { kind: 'ignore', reason: 'stale', reconcile: false }],
+    ['failed', second + 1, { kind: 'claim' }],
+  ])('counts for the attempt that it was made for: %s, at second %i: %j', (status, approvedAt, decision) => {
+    expect(decideApproval(at(status, { claimedAt }), approvedAt)).toEqual(decision);
+  });
+});
+
+describe('an update of a payment', () => {
+  const held: Draft = {
+    ...draft({ subtotalCents: 2_500, totalCents: 2_500 }),
+    ...{ methodRef: 'pm_1', paymentMethodId: 'pmt_1', providerCustomerId: 'cus_1', customerId: 'cust_1' },
+    ...{ description: 'Tea', returnUrl: 'https://a.example/', setupFutureUsage: 'off_session', concept: 'A' },
+  };
+
+  test.each<Partial<Draft>>([
+    { totalCents: 2_501 },
+    { currency: 'EUR' },
+    { methodRef: 'pm_2' },
+    { paymentMethodId: 'pmt_2' },
+    { description: 'Coffee' },
+    { returnUrl: 'https://b.example/' },
+    { setupFutureUsage: undefined },
+    { providerCustomerId: 'cus_2' },
+  ])('is sent to the provider if it changes only what the provider holds: %j', (changed) => {
+    expect(concernsProvider(payment(held), { ...held, ...changed })).toBe(true);
+  });
+
+  test.each<Partial<Draft>>([
+    {},
+    { subtotalCents: 2_600, discountCents: 100 },
+    { customerId: 'cust_2' },
+    { concept: 'B', referenceCode: 'R', category: 'C', tags: 'x', metadata: { a: 1 } },
+    { projectId: 'prj_1', productId: 'prd_1', billingAddressId: 'addr_1' },
+  ])('is stored without a call if the provider holds nothing of it: %j', (changed) => {
+    expect(concernsProvider(payment(held), { ...held, ...changed })).toBe(false);
   });
 });
 

@@ -91,7 +91,10 @@ describe('a cursor', () => {
     Buffer.from(`["${'a'.repeat(201)}","b","c"]`).toString('base64url'),
   ])('that is none is refused: %j', (given) => {
     const refusal = refusalOf(() => decodeCursor(given));
-    expect(refusal).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ path: 'cursor' }] });
+    expect(refusal).toMatchObject({
+      code: 'VALIDATION_ERROR',
+      details: [{ path: 'cursor', rule: 'cursor', message: 'must be the next_cursor of an earlier answer' }],
+    });
   });
 
   test('is refused or read, for any text', () => {

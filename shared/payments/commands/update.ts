@@ -25,6 +25,7 @@ import {
   sendDraft,
   updateRefusal,
 } from '../attempts/update-intent.ts';
+import { concernsProvider } from '../record/decisions.ts';
 import { heldBy, methodFields } from '../record/paying-customer.ts';
 import { type Draft, isOfSubscription, isVisiblePayment, type VisiblePayment } from '../record/payment.ts';
 import { paymentStore } from '../record/store.ts';
@@ -229,16 +230,6 @@ const pricesOf = (
   });
   return { ...prices, currency: nextCurrency };
 };
-
-const concernsProvider = (payment: VisiblePayment, draft: Draft): boolean =>
-  draft.totalCents !== payment.totalCents ||
-  draft.currency !== payment.currency ||
-  draft.methodRef !== payment.methodRef ||
-  draft.paymentMethodId !== payment.paymentMethodId ||
-  draft.description !== payment.description ||
-  draft.returnUrl !== payment.returnUrl ||
-  draft.setupFutureUsage !== payment.setupFutureUsage ||
-  draft.providerCustomerId !== payment.providerCustomerId;
 
 /**
  * Sends a draft that was just claimed to the provider, and brings it into force.

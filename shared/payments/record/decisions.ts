@@ -1,7 +1,7 @@
 import { assertNever } from '../../core/errors.ts';
 import { epochSeconds, instant } from '../../core/time.ts';
 import type { ReportedStatus } from '../../providers/port/payments.ts';
-import type { Payment, PaymentStatus, VisiblePayment } from './payment.ts';
+import type { Draft, Payment, PaymentStatus, VisiblePayment } from './payment.ts';
 import { isSettled, mayPaymentChange } from './states.ts';
 
 const isFinal = (status: PaymentStatus): boolean => isSettled(status) || status === 'failed';
@@ -32,8 +32,7 @@ export const decideEvent = (payment: VisiblePayment, event: EventReport): EventD
 
 /** True for an event from before the second of the current claim, and for the failure of an earlier attempt. */
 const isStale = (payment: Payment, event: EventReport): boolean => {
-  if (payment.claimedAt === undefined) return false;
-  if (event.createdAt < epochSeconds(instant(payment.claimedAt))) return true;
+  if (payment.claimedAt !== undefined && event.createdAt < epochSeconds(instant(payment.claimedAt))) return true;
   return event.status === 'failed' && event.attemptRef !== undefined && event.attemptRef === payment.priorAttemptRef;
 };
 
@@ -101,9 +100,19 @@ export const decideApproval = (payment: VisiblePayment, approvedAt: number): App
   if (!mayPaymentChange(payment.status, 'processing', 'approval')) {
     return { kind: 'ignore', reason: `is ${payment.status}`, reconcile: payment.status === 'processing' };
   }
-  const claimedAt = payment.claimedAt === undefined ? undefined : epochSeconds(instant(payment.claimedAt));
-  const first = claimedAt === undefined ? 0 : payment.status === 'failed' ? claimedAt + 1 : claimedAt;
-  return approvedAt < first
-    ? { kind: 'ignore', reason: 'stale', reconcile: payment.status === 'pending' }
-    : { kind: 'claim' };
+  if (payment.claimedAt === undefined) return { kind: 'claim' };
+  const claimedAt = epochSeconds(instant(payment.claimedAt));
+  const isStale = payment.status === 'failed' ? approvedAt <= claimedAt : approvedAt < claimedAt;
+  return isStale ? { kind: 'ignore', reason: 'stale', reconcile: payment.status === 'pending' } : { kind: 'claim' };
 };
+
+/** True if the update changes what the provider holds of the payment; any other update is stored without a call. */
+export const concernsProvider = (payment: VisiblePayment, draft: Draft): boolean =>
+  draft.totalCents !== payment.totalCents ||
+  draft.currency !== payment.currency ||
+  draft.methodRef !== payment.methodRef ||
+  draft.paymentMethodId !== payment.paymentMethodId ||
+  draft.description !== payment.description ||
+  draft.returnUrl !== payment.returnUrl ||
+  draft.setupFutureUsage !== payment.setupFutureUsage ||
+  draft.providerCustomerId !== payment.providerCustomerId;

@@ -1,8 +1,6 @@
 import Stripe from 'stripe';
 import { CAPABILITIES_OF } from '../../core/capabilities.ts';
-import { epochSeconds } from '../../core/time.ts';
 import type { Fetch } from '../../network/fetch.ts';
-import type { WebhookRequest } from '../port/events.ts';
 import type { PaymentProvider } from '../port/provider.ts';
 import { type AdapterOptions, listed } from '../wire/adapter.ts';
 import { withOneRetry } from '../wire/failures.ts';
@@ -14,10 +12,10 @@ import { STRIPE_STATUSES, stripeCalls } from './outcome.ts';
 import { stripePayments } from './payments.ts';
 import { stripeRefunds } from './refunds.ts';
 import { stripeSubscriptions } from './subscriptions.ts';
+import { verifyStripeSignature } from './verify.ts';
 
 /** Stripe, with its own SDK. The SDK's retries are off: the service retries once, under the same key (wire/failures.ts). */
 const LIVE_BASE = 'https://api.stripe.com';
-const CLOCK_TOLERANCE_SECONDS = 300;
 
 /** The version that this adapter is written for. A newer SDK has another: read Stripe's changelog before a change. */
 export const STRIPE_API_VERSION = '2026-10-28.endive';
@@ -51,7 +49,7 @@ export const openStripe = (options: AdapterOptions): PaymentProvider | undefined
     isStoredMethod: () => false,
     subscriptions: stripeSubscriptions(stripe, call, descriptor),
     verifyWebhook: async (request) =>
-      webhookSecrets.some((secret) => verify(request, secret) === 'valid') ? 'valid' : 'invalid',
+      webhookSecrets.some((secret) => verifyStripeSignature(request, secret) === 'valid') ? 'valid' : 'invalid',
     readEvent: readStripeEvent,
   };
 };
@@ -62,18 +60,3 @@ const rebased = (send: Fetch, baseUrl: string): Fetch =>
 
 // Sound: the SDK calls it with an address as text, and of the answer it reads status, headers and text alone.
 const asFetch = (send: Fetch): typeof fetch => send as unknown as typeof fetch;
-
-const verify = ({ raw, headers, now }: WebhookRequest, secret: string): 'valid' | 'invalid' => {
-  const header = headers['stripe-signature'];
-  if (!header) return 'invalid';
-  try {
-    // Checks the signature only; readEvent refuses a body that is not JSON.
-    const { signature } = Stripe.webhooks;
-    if (!signature?.verifyHeader(raw, header, secret, CLOCK_TOLERANCE_SECONDS, undefined, now)) return 'invalid';
-  } catch {
-    return 'invalid';
-  }
-  // The SDK accepts timestamps in the future.
-  const timestamp = Number(/(?:^|,)t=(\d+)/.exec(header)?.[1]);
-  return timestamp - epochSeconds(now) <= CLOCK_TOLERANCE_SECONDS ? 'valid' : 'invalid';
-};

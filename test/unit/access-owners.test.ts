@@ -1,0 +1,171 @@
+import { describe, expect, test } from 'vitest';
+import { decideAccess, decideScope, decideShowing, standingRefusal } from '../../shared/access/access.ts';
+import { actorOfCaller } from '../../shared/access/caller.ts';
+import { type Owned, ownerFieldsOf, ownerIdsOf, ownerOfRecord } from '../../shared/access/record-kind.ts';
+import type { Standing } from '../../shared/access/standing.ts';
+import {
+  methodOwner,
+  payingOwners,
+  requireMayCharge,
+  requirePayersCustomer,
+  requireSameOwner,
+} from '../../shared/access/use.ts';
+import { guest, session } from '../builders/api-request.ts';
+import { refusalOf } from '../builders/refusal.ts';
+
+const ANONYMOUS = { kind: 'anonymous' } as const;
+const admin = session({ userId: 'user_9', isAdmin: true });
+const standing = (role: Standing['role'], exists = true): Standing => ({ organizationId: 'org_1', exists, role });
+const owned = { resource: 'payment', rule: 'owned' } as const;
+const project = { resource: 'project', rule: 'project' } as const;
+const ofOrg: Owned = { userId: 'user_2', organizationId: 'org_1' };
+const mineInOrg: Owned = { userId: 'user_1', organizationId: 'org_1' };
+
+describe('a decision on access', () => {
+  test('lets a platform admin see another’s record without what only its payer may see', () => {
+    const decision = decideAccess('read', { caller: admin, kind: owned, record: { userId: 'user_2' } });
+    expect(decision).toEqual({ kind: 'granted', canWrite: false, asAdmin: true });
+  });
+
+  test('says why a platform admin may not act: by the role, or because the record is another’s', () => {
+    const refusal = (record: Owned, role: Standing['role']) => {
+      const asked = { caller: admin, kind: owned, record, standing: standing(role) };
+      const decision = decideAccess('canManagePayments', asked);
+      return decision.kind === 'refused' ? decision.error : undefined;
+    };
+    expect(refusal(ofOrg, 'member')?.details).toEqual({ role: 'member', permission: 'canManagePayments' });
+    expect(refusal({ userId: 'user_2' }, undefined)).toMatchObject({
+      message: "Platform admins may not take this action on another's record",
+      details: undefined,
+    });
+  });
+
+  test('lets every member take an action of members, and no former member', () => {
+    const decide = (role: Standing['role']) =>
+      decideAccess('member', { caller: session(), kind: owned, record: ofOrg, standing: standing(role) });
+    expect(decide('member')).toEqual({ kind: 'granted', canWrite: true });
+    expect(decide(undefined)).toMatchObject({ kind: 'refused', error: { code: 'ORGANIZATION_ACCESS_DENIED' } });
+  });
+
+  test('shows its creator who has left an organization the record, but no change of it', () => {
+    const asked = { caller: session(), kind: owned, record: mineInOrg };
+    expect(decideAccess('read', { ...asked, standing: standing('billing') })).toMatchObject({ canWrite: true });
+    expect(decideAccess('read', { ...asked, standing: standing(undefined) })).toMatchObject({ canWrite: false });
+  });
+
+  test('lets the owner of a project change it, whatever the role', () => {
+    const asked = { caller: session(), kind: project, record: mineInOrg };
+    expect(decideAccess('read', asked)).toEqual({ kind: 'granted', canWrite: true });
+    expect(decideAccess('read', { ...asked, record: ofOrg })).toMatchObject({ kind: 'needs standing' });
+  });
+
+  test('lets a guest filter by any project, and change none', () => {
+    const decision = decideAccess('read', { caller: guest(), kind: project, record: ofOrg });
+    expect(decision).toEqual({ kind: 'granted', canWrite: false });
+  });
+
+  test('names the field of a project that may not be named', () => {
+    const decision = decideAccess('canManagePayments', { caller: guest(), kind: project, record: ofOrg });
+    expect(decision).toMatchObject({ kind: 'refused', error: { details: { path: 'project_id' } } });
+  });
+
+  test.each(['open', 'project'] as const)(
+    'shows its owner a record of rule %s as a whole, without a standing',
+    (rule) => {
+      const asked = { caller: session(), kind: { resource: 'product', rule }, record: mineInOrg };
+      expect(decideShowing(asked)).toEqual({ kind: 'granted', canWrite: true });
+      expect(decideShowing({ ...asked, caller: admin })).toMatchObject({ asAdmin: true });
+    },
+  );
+
+  test('on an organization says whether it is made as a platform admin', () => {
+    expect(decideScope('read', session(), standing('member'))).toEqual({ kind: 'granted' });
+    expect(decideScope('read', admin, standing(undefined))).toEqual({ kind: 'granted', asAdmin: true });
+    expect(decideScope('platform admin', admin, standing(undefined))).toEqual({ kind: 'granted', asAdmin: true });
+    expect(decideScope('platform admin', guest(), standing(undefined))).toMatchObject({ kind: 'refused' });
+    expect(standingRefusal(standing('owner', false), 'read')?.message).toBe('No such organization');
+    expect(standingRefusal(standing('member'), 'member')).toBeUndefined();
+  });
+});
+
+describe('the owner of a record', () => {
+  const all: Owned = { userId: 'user_1', organizationId: 'org_1', guestId: 'gst_1', guestEmail: 'a@b.example' };
+  const { organizationId: _, ...personal } = all;
+  const { userId: __, ...ofGuest } = personal;
+
+  test('is its organization, else its user, else its guest', () => {
+    expect(ownerOfRecord(all)).toEqual({ kind: 'organization', organizationId: 'org_1' });
+    expect(ownerOfRecord(personal)).toEqual({ kind: 'user', userId: 'user_1' });
+    expect(ownerOfRecord(ofGuest)).toEqual({ kind: 'guest', guestId: 'gst_1', email: 'a@b.example' });
+    expect(ownerOfRecord({})).toBeUndefined();
+  });
+
+  test('that is an erased guest stays listed under the id', () => {
+    expect(ownerOfRecord({ guestId: 'gst_1' })).toEqual({ kind: 'guest', guestId: 'gst_1', email: 'gst_1' });
+  });
+
+  test('is read from its four fields', () => {
+    expect(ownerIdsOf({ ...all, ...{ status: 'created' } })).toEqual(all);
+  });
+
+  test('of a method is the same, and a guest is known by id and e-mail', () => {
+    expect(methodOwner(all)).toEqual({ organizationId: 'org_1' });
+    expect(methodOwner(personal)).toEqual({ userId: 'user_1' });
+    expect(methodOwner(ofGuest)).toEqual(ofGuest);
+    for (const part of [{ guestId: 'gst_1' }, { guestEmail: 'a@b.example' }, {}]) {
+      expect(methodOwner(part)).toBeUndefined();
+      expect(payingOwners(guest(), part)).toEqual([]);
+    }
+  });
+
+  test('gives its fields to a new record', () => {
+    expect(ownerFieldsOf({ kind: 'organization', organizationId: 'org_1' }, session())).toEqual({
+      organizationId: 'org_1',
+    });
+    expect(ownerFieldsOf({ kind: 'user', userId: 'user_1' }, session())).toEqual({ userId: 'user_1' });
+    const owner = { kind: 'guest', guestId: 'gst_1', email: 'a@b.example' } as const;
+    expect(ownerFieldsOf(owner, session())).toEqual({ guestId: 'gst_1', guestEmail: 'a@b.example' });
+    expect(ownerFieldsOf(owner, guest())).toEqual({ guestId: 'gst_1', guestEmail: 'ada@example.com' });
+  });
+});
+
+describe('a record that a request names', () => {
+  test.each([
+    [undefined, undefined],
+    [undefined, 'org_1'],
+    ['org_1', 'org_1'],
+  ])('serves its own owner: of %s for %s', (organizationId, wanted) => {
+    expect(() => requireSameOwner({ organizationId }, wanted)).not.toThrow();
+  });
+
+  test.each([undefined, 'org_2'])('of an organization serves no other: %s', (wanted) => {
+    for (const require of [requireSameOwner, requirePayersCustomer]) {
+      expect(refusalOf(() => require({ organizationId: 'org_1' }, wanted))).toMatchObject({
+        code: 'ORGANIZATION_ACCESS_DENIED',
+        message: 'It belongs to another organization',
+      });
+    }
+  });
+
+  test('as the customer of an organization’s payment belongs to the organization', () => {
+    expect(() => requirePayersCustomer({ organizationId: 'org_1' }, 'org_1')).not.toThrow();
+    expect(() => requirePayersCustomer({}, undefined)).not.toThrow();
+    expect(refusalOf(() => requirePayersCustomer({}, 'org_1'))).toMatchObject({
+      code: 'INSUFFICIENT_PERMISSIONS',
+      message: "An organization's payment takes a customer of the organization",
+    });
+  });
+
+  test('as a method that may not be charged is refused with what to do', () => {
+    expect(refusalOf(() => requireMayCharge([], { userId: 'user_1' })).message).toBe(
+      'A payment method pays only for its owner: name another payment method',
+    );
+  });
+});
+
+test('history names the caller: a user, a platform admin who acts on another’s record, or a guest', () => {
+  expect(actorOfCaller(session(), false)).toEqual({ type: 'user', id: 'user_1' });
+  expect(actorOfCaller(admin, true)).toEqual({ type: 'admin', id: 'user_9' });
+  expect(actorOfCaller(guest(), false)).toEqual({ type: 'guest', id: 'gst_1' });
+  expect(actorOfCaller(ANONYMOUS, false)).toEqual({ type: 'guest', id: 'anonymous' });
+});

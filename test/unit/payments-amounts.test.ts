@@ -1,0 +1,348 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { priceOf } from '../../shared/catalog/price.ts';
+import { type Product, productSchema } from '../../shared/catalog/records.ts';
+import { REFUND_STATUSES } from '../../shared/core/money-back.ts';
+import { iso } from '../../shared/core/time.ts';
+import { requireAcceptedAmount } from '../../shared/payments/commands/accepted-amount.ts';
+import { findMismatch, matchAmount, refundableCents } from '../../shared/payments/record/amounts.ts';
+import { PAYMENT_STATUSES } from '../../shared/payments/record/payment.ts';
+import type { Refund } from '../../shared/payments/refunds/refund.ts';
+import { isLaterRefund, refundMismatch } from '../../shared/payments/refunds/states.ts';
+import {
+  hasGivenBackTooMuch,
+  isSameShare,
+  requireRefundable,
+  withoutRefund,
+  withRefund,
+} from '../../shared/payments/refunds/sums.ts';
+import type { AmountRefusal } from '../../shared/providers/port/payments.ts';
+import type { PaymentProvider } from '../../shared/providers/port/provider.ts';
+import { draft, NOON, payment } from '../builders/payment.ts';
+import { refusalIn, refusalOf } from '../builders/refusal.ts';
+
+describe('an amount that the provider reports', () => {
+  const stored = { totalCents: 2_500, currency: 'USD' };
+
+  test.each([
+    [{ amountCents: 2_500, currency: 'USD' }, undefined],
+    [{ amountCents: undefined, currency: undefined }, undefined],
+    [{ amountCents: 2_501, currency: 'USD' }, 'amount differs'],
+    [{ amountCents: 2_501, currency: undefined }, 'amount differs'],
+    [{ amountCents: 2_500, currency: 'EUR' }, 'currency differs'],
+    [{ amountCents: undefined, currency: 'EUR' }, 'currency differs'],
+    [{ amountCents: 2_501, currency: 'EUR' }, 'amount differs'],
+  ])('%j: %s', (reported, mismatch) => {
+    expect(findMismatch(stored, reported)).toBe(mismatch);
+  });
+
+  test('is the amount of the payment as it is stored, also during an update', () => {
+    const updating = payment({ draft: draft() });
+    expect(matchAmount(updating, { amountCents: 2_500, currency: 'USD' })).toBe(updating);
+  });
+
+  test('is the amount of an update under way: the update is then in force', () => {
+    const updating = payment({ draft: draft({ concept: 'Tea' }) });
+    const matched = matchAmount(updating, { amountCents: 3_000, currency: 'USD' });
+    expect(matched).toMatchObject({ totalCents: 3_000, concept: 'Tea', draft: undefined });
+  });
+
+  test('belongs to no payment where it is neither, so that nothing is stored', () => {
+    const other = { amountCents: 2_999, currency: 'USD' };
+    expect(matchAmount(payment(), other)).toBeUndefined();
+    expect(matchAmount(payment({ draft: draft() }), other)).toBeUndefined();
+    expect(matchAmount(payment({ draft: draft() }), { amountCents: 3_000, currency: 'EUR' })).toBeUndefined();
+  });
+});
+
+describe('a total', () => {
+  const provider = (refusal: AmountRefusal | undefined) => {
+    const asked: unknown[] = [];
+    const checkAmount = async (amount: unknown) => {
+      asked.push(amount);
+      return refusal;
+    };
+    return { asked, provider: { slot: 'provider_a', checkAmount } as unknown as PaymentProvider };
+  };
+  const total = { totalCents: 5, currency: 'USD' };
+  const refusedBy = async (refusal: AmountRefusal) =>
+    refusalIn(requireAcceptedAmount(provider(refusal).provider, total));
+
+  test('that the provider takes is accepted', async () => {
+    const { asked, provider: taking } = provider(undefined);
+    await requireAcceptedAmount(taking, total);
+    expect(asked).toEqual([{ amountCents: 5, currency: 'USD' }]);
+  });
+
+  test('of 0 is never charged, so the provider is not asked', async () => {
+    const { asked, provider: refusing } = provider({ kind: 'currency' });
+    await requireAcceptedAmount(refusing, { ...total, totalCents: 0 });
+    expect(asked).toEqual([]);
+  });
+
+  test('that was accepted before is accepted again', async () => {
+    await requireAcceptedAmount(provider({ kind: 'currency' }).provider, total, async () => true);
+    const refused = requireAcceptedAmount(provider({ kind: 'currency' }).provider, total, async () => false);
+    expect((await refusalIn(refused)).code).toBe('UNSUPPORTED_CURRENCY');
+  });
+
+  test('in a currency that the provider does not take is refused, with the currency that it takes', async () => {
+    const only = await refusedBy({ kind: 'currency', only: 'EUR' });
+    const message = 'provider_a takes EUR only';
+    expect([only.code, only.message]).toEqual(['UNSUPPORTED_CURRENCY', message]);
+    expect(only.details).toEqual([{ path: 'currency', rule: 'provider', message }]);
+    expect((await refusedBy({ kind: 'currency' })).message).toBe('provider_a does not take USD');
+  });
+
+  test('that the provider cannot express is refused with the multiple that it can', async () => {
+    const refusal = await refusedBy({ kind: 'not expressible', multipleOf: 10 });
+    expect(refusal.code).toBe('VALIDATION_ERROR');
+    expect(refusal.details).toEqual([
+      { path: 'total_cents', rule: 'multiple_of', message: 'must be a multiple of 10 in USD at provider_a' },
+    ]);
+  });
+
+  test('above the maximum of the provider is refused with the maximum', async () => {
+    const refusal = await refusedBy({ kind: 'too large', maximumCents: 4 });
+    expect(refusal.code).toBe('VALIDATION_ERROR');
+    expect(refusal.details).toEqual([
+      { path: 'total_cents', rule: 'max', message: 'must not exceed 4 in USD at provider_a' },
+    ]);
+  });
+
+  test('below the minimum of the provider is refused with the minimum', async () => {
+    const refusal = await refusedBy({ kind: 'too small', minimumCents: 50 });
+    expect(refusal).toMatchObject({
+      code: 'AMOUNT_TOO_SMALL',
+      message: 'The total must be at least 50 in USD at provider_a, not 5',
+      details: { minimum_cents: 50, currency: 'USD' },
+    });
+  });
+
+  test('that only the provider can judge is refused where it gives no answer', async () => {
+    const unavailable = await refusedBy({ kind: 'not known', outcome: { kind: 'unknown', reason: 'timeout' } });
+    expect(unavailable.code).toBe('PROVIDER_UNAVAILABLE');
+    const refused = await refusedBy({ kind: 'not known', outcome: { kind: 'refused', reason: 'UNAUTHORIZED' } });
+    expect(refused).toMatchObject({ code: 'PROVIDER_ERROR', details: { provider_code: 'UNAUTHORIZED' } });
+  });
+});
+
+describe('the price of a product', () => {
+  const product = (fields: Partial<Product> = {}): Product => ({
+    ...productSchema.parse({
+      ...{ id: 'prod_1', version: 1, created_at: iso(NOON), updated_at: iso(NOON), name: 'Tea', currency: 'USD' },
+      ...{ subtotal_cents: 1_000, tax_cents: 190, discount_cents: 90, total_cents: 1_100 },
+    }),
+    ...fields,
+  });
+  const price = { subtotalCents: 1_000, taxCents: 190, discountCents: 90, totalCents: 1_100, currency: 'USD' };
+
+  test.each([
+    {},
+    { currency: 'usd' },
+    { currency: '' },
+    { subtotal_cents: 1_000, tax_cents: 190, discount_cents: 90, total_cents: 1_100, amount_cents: 1_100 },
+  ])('is taken from the product where the request says the same or nothing: %j', (body) => {
+    expect(priceOf(body, product())).toEqual(price);
+  });
+
+  test.each([
+    ['subtotal_cents', 1_000],
+    ['tax_cents', 190],
+    ['discount_cents', 90],
+    ['total_cents', 1_100],
+    ['amount_cents', 1_100],
+  ])('is never changed by the request: %s', (field, expected) => {
+    expect(refusalOf(() => priceOf({ [field]: 1 }, product()))).toMatchObject({
+      code: 'PRICING_MISMATCH',
+      message: `The product's price is 1100: its ${field} is ${expected}, not 1`,
+      details: { path: field, expected },
+    });
+  });
+
+  test('is in the currency of the product only', () => {
+    expect(refusalOf(() => priceOf({ currency: 'EUR' }, product()))).toMatchObject({
+      code: 'PRICING_MISMATCH',
+      message: 'The product is priced in USD',
+    });
+  });
+
+  test('is no price where the product is no longer sold', () => {
+    expect(refusalOf(() => priceOf({}, product({ is_active: false })))).toMatchObject({
+      code: 'PRODUCT_INACTIVE',
+      details: { product_id: 'prod_1' },
+    });
+  });
+
+  test('reaches the least total of the purchase: 1 for a payment, 0 for a subscription', () => {
+    const free = product({ subtotal_cents: 0, tax_cents: 0, discount_cents: 0, total_cents: 0 });
+    expect(refusalOf(() => priceOf({}, free)).code).toBe('AMOUNT_TOO_SMALL');
+    expect(priceOf({}, free, 0).totalCents).toBe(0);
+    expect(
+      priceOf({}, product({ subtotal_cents: 1, tax_cents: 0, discount_cents: 0, total_cents: 1 })).totalCents,
+    ).toBe(1);
+  });
+
+  test('without a product is the price of the request, in a known currency', () => {
+    const own = { subtotalCents: 700, taxCents: 0, discountCents: 0, totalCents: 700, currency: 'EUR' };
+    expect(priceOf({ total_cents: 700, currency: 'eur' }, undefined)).toEqual(own);
+    expect(refusalOf(() => priceOf({ total_cents: 700 }, undefined)).code).toBe('UNSUPPORTED_CURRENCY');
+    expect(refusalOf(() => priceOf({ total_cents: 0, currency: 'EUR' }, undefined)).code).toBe('AMOUNT_TOO_SMALL');
+    expect(priceOf({ total_cents: 0, currency: 'EUR' }, undefined, 0).totalCents).toBe(0);
+  });
+});
+
+const refund = (fields: Partial<Refund> = {}): Refund => ({
+  id: 'rfd_1',
+  version: 1,
+  createdAt: iso(NOON),
+  updatedAt: iso(NOON),
+  paymentId: payment().id,
+  amountCents: 400,
+  currency: 'USD',
+  status: 'pending',
+  source: 'api',
+  providerId: 'provider_a',
+  ...fields,
+});
+const paid = (fields = {}) => payment({ status: 'succeeded', ...fields });
+
+describe('what is left to refund', () => {
+  test('is the total without what was refunded and what is reserved', () => {
+    expect(refundableCents(paid())).toBe(2_500);
+    expect(refundableCents(paid({ refundedCents: 400 }))).toBe(2_100);
+    expect(refundableCents(paid({ refundingCents: 300 }))).toBe(2_200);
+    expect(refundableCents(paid({ refundedCents: 400, refundingCents: 300 }))).toBe(1_800);
+  });
+
+  test('is never less than 0, also where the provider gave back more than the total', () => {
+    expect(refundableCents(paid({ refundedCents: 2_600 }))).toBe(0);
+    expect(hasGivenBackTooMuch(paid({ refundedCents: 2_501 }))).toBe(true);
+    expect(hasGivenBackTooMuch(paid({ refundedCents: 2_500 }))).toBe(false);
+    expect(hasGivenBackTooMuch(paid())).toBe(false);
+  });
+
+  test.each(PAYMENT_STATUSES.filter((status) => status !== 'succeeded'))('is nothing of a %s payment', (status) => {
+    expect(refundableCents(payment({ status }))).toBe(0);
+    expect(refusalOf(() => requireRefundable(payment({ status }), 1))).toMatchObject({
+      code: 'INVALID_STATE',
+      message: 'Only a succeeded payment can be refunded',
+      details: { payment_id: payment().id, status },
+    });
+  });
+
+  test('is refunded whole or in part, and never exceeded', () => {
+    const partly = paid({ refundedCents: 400, refundingCents: 300 });
+    expect(requireRefundable(partly, undefined)).toBe(1_800);
+    expect(requireRefundable(partly, 1_800)).toBe(1_800);
+    expect(requireRefundable(partly, 1)).toBe(1);
+    expect(refusalOf(() => requireRefundable(partly, 1_801))).toMatchObject({
+      code: 'REFUND_EXCEEDS_PAYMENT',
+      details: { payment_id: partly.id, refundable_cents: 1_800 },
+    });
+    expect(refusalOf(() => requireRefundable(paid({ refundedCents: 2_500 }), undefined))).toMatchObject({
+      code: 'REFUND_EXCEEDS_PAYMENT',
+      details: { refundable_cents: 0 },
+    });
+  });
+});
+
+describe('the sums of a payment', () => {
+  const change = (was: Refund | undefined, next: Refund, of = paid()) => withRefund(of, { was, next, now: NOON + 1 });
+
+  test('reserve a pending refund, and count it once it has succeeded', () => {
+    const reserved = change(undefined, refund());
+    expect(reserved).toMatchObject({ refundingCents: 400, refundedCents: 0, refundedCount: 0 });
+    const given = change(refund(), refund({ status: 'succeeded' }), reserved);
+    expect(given).toMatchObject({ refundingCents: 0, refundedCents: 400, refundedCount: 1 });
+    const returned = change(refund({ status: 'succeeded' }), refund({ status: 'failed' }), given);
+    expect(returned).toMatchObject({ refundingCents: 0, refundedCents: 0, refundedCount: 0 });
+  });
+
+  test('name the refund that changed them, and no dispute', () => {
+    const next = refund({ status: 'succeeded', reason: 'duplicate', completedAt: iso(NOON) });
+    const changed = change(refund(), next, paid({ version: 3, dispute: { id: 'dsp_1' } }));
+    expect(changed).toMatchObject({
+      refund: {
+        id: 'rfd_1',
+        amountCents: 400,
+        status: 'succeeded',
+        was: 'pending',
+        reason: 'duplicate',
+        completedAt: iso(NOON),
+      },
+      cause: 'refund',
+      version: 4,
+      updatedAt: iso(NOON + 1),
+    });
+    expect(changed.dispute).toBeUndefined();
+    expect(change(undefined, next).refund?.was).toBeUndefined();
+  });
+
+  test('release the reservation of a refund that did not happen, without an event', () => {
+    const reserved = change(undefined, refund(), paid({ refundedCents: 100, refundedCount: 1, version: 3 }));
+    expect(withoutRefund(reserved, refund(), NOON + 2)).toMatchObject({
+      ...{ refundingCents: 0, refundedCents: 100, refundedCount: 1 },
+      ...{ refund: undefined, cause: 'release', version: 5, updatedAt: iso(NOON + 2) },
+    });
+  });
+
+  test('add up to the refunds, however each of them changes', () => {
+    const states = fc.array(fc.constantFrom(...REFUND_STATUSES), { minLength: 1, maxLength: 5 });
+    const refunds = fc.array(fc.record({ amountCents: fc.integer({ min: 1, max: 900 }), states }), { maxLength: 4 });
+    fc.assert(
+      fc.property(refunds, (all) => {
+        let record = paid();
+        const last = all.map(({ amountCents, states: path }) => {
+          let was: Refund | undefined;
+          for (const status of path) {
+            const next = refund({ amountCents, status });
+            record = withRefund(record, { was, next, now: NOON });
+            was = next;
+          }
+          return { amountCents, status: path.at(-1) };
+        });
+        const sumOf = (wanted: string) =>
+          last.reduce((sum, { status, amountCents }) => (status === wanted ? sum + amountCents : sum), 0);
+        expect(record.refundedCents ?? 0).toBe(sumOf('succeeded'));
+        expect(record.refundingCents ?? 0).toBe(sumOf('pending'));
+        expect(record.refundedCount ?? 0).toBe(last.filter(({ status }) => status === 'succeeded').length);
+      }),
+    );
+  });
+
+  test('stay the same where neither status nor amount of the refund changes', () => {
+    expect(isSameShare(refund(), refund({ description: 'other' }))).toBe(true);
+    expect(isSameShare(refund(), refund({ status: 'failed' }))).toBe(false);
+    expect(isSameShare(refund(), refund({ amountCents: 401 }))).toBe(false);
+  });
+});
+
+describe('a report about a refund', () => {
+  const ORDER = ['pending', 'canceled', 'succeeded', 'failed'] as const;
+
+  test.each(ORDER.flatMap((from) => ORDER.map((to) => [from, to] as const)))(
+    'that the provider knows moves it only forward: %s to %s',
+    (from, to) => {
+      const known = refund({ status: from, providerRefundId: 're_1' });
+      expect(isLaterRefund(known, to)).toBe(ORDER.indexOf(to) > ORDER.indexOf(from));
+    },
+  );
+
+  test.each(ORDER)('that failed here, and that the provider has not reported yet, moves it: %s', (to) => {
+    expect(isLaterRefund(refund({ status: 'failed' }), to)).toBe(true);
+  });
+
+  test('that is not known yet moves a pending refund only forward', () => {
+    expect(isLaterRefund(refund(), 'pending')).toBe(false);
+    expect(isLaterRefund(refund({ status: 'succeeded' }), 'pending')).toBe(false);
+  });
+
+  test.each([
+    [{ amountCents: 400, currency: 'USD' }, undefined],
+    [{ amountCents: 401, currency: 'USD' }, 'amount differs'],
+    [{ amountCents: 400, currency: 'EUR' }, 'currency differs'],
+  ])('is compared with its amount: %j: %s', (report, mismatch) => {
+    expect(refundMismatch(refund(), report)).toBe(mismatch);
+  });
+});

@@ -1,0 +1,111 @@
+import { describe, expect, test } from 'vitest';
+import { DAY, iso } from '../../shared/core/time.ts';
+import type { PaypalExchange } from '../../shared/providers/paypal/outcome.ts';
+import { webhookVerifier } from '../../shared/providers/paypal/verify.ts';
+import { NOON } from '../builders/payment.ts';
+
+const VALID = { kind: 'done', value: { verification_status: 'SUCCESS' } } as const;
+const HEADERS = {
+  'paypal-auth-algo': 'SHA256withRSA',
+  'paypal-cert-url': 'https://api.paypal.com/cert',
+  'paypal-transmission-id': 'id-1',
+  'paypal-transmission-sig': 'YWI=',
+  'paypal-transmission-time': iso(NOON),
+};
+
+/** A verifier whose calls to PayPal get this answer. */
+const service = (answer: unknown = VALID, baseUrl = '') => {
+  const calls: Parameters<PaypalExchange>[0][] = [];
+  const exchange = (async (call: Parameters<PaypalExchange>[0]) => {
+    calls.push(call);
+    return answer;
+  }) as unknown as PaypalExchange;
+  const verifier = webhookVerifier({ exchange, webhookId: 'W1', baseUrl });
+  const verify = (headers: Readonly<Record<string, string>> = {}, text = '{"id":"WH-1"}', now = NOON) =>
+    verifier({ raw: Buffer.from(text), headers: { ...HEADERS, ...headers }, now });
+  return { calls, verify };
+};
+
+describe("PayPal's verification", () => {
+  test('is asked with the headers of the event, and with its bytes', async () => {
+    const { calls, verify } = service();
+    expect(await verify()).toBe('valid');
+    expect(calls).toMatchObject([
+      {
+        ...{ method: 'POST', path: '/v1/notifications/verify-webhook-signature' },
+        headers: { 'content-type': 'application/json' },
+        body:
+          '{"auth_algo":"SHA256withRSA","cert_url":"https://api.paypal.com/cert","transmission_id":"id-1",' +
+          `"transmission_sig":"YWI=","transmission_time":"${iso(NOON)}","webhook_id":"W1",` +
+          '"webhook_event":{"id":"WH-1"}}',
+      },
+    ]);
+  });
+
+  test.each([
+    ['a success', VALID, 'valid'],
+    ['a failure', { kind: 'done', value: { verification_status: 'FAILURE' } }, 'invalid'],
+    ['a request that PayPal cannot read', { kind: 'answered no', status: 400 }, 'invalid'],
+    ['a request that PayPal cannot process', { kind: 'answered no', status: 422 }, 'invalid'],
+    ['any other refusal', { kind: 'answered no', status: 401 }, 'unavailable'],
+    ['no answer', { kind: 'unknown', reason: 'timeout', status: 400 }, 'unavailable'],
+  ])('decides by %s', async (_, answer, verdict) => {
+    expect(await service(answer).verify()).toBe(verdict);
+  });
+
+  test('is remembered for the last thousand events', async () => {
+    const { calls, verify } = service();
+    for (let count = 0; count < 1_000; count += 1) await verify({ 'paypal-transmission-id': `id-${count}` });
+    await verify({ 'paypal-transmission-id': 'id-0' });
+    expect(calls).toHaveLength(1_000);
+    await verify({ 'paypal-transmission-id': 'id-1000' });
+    await verify({ 'paypal-transmission-id': 'id-1' });
+    expect(calls).toHaveLength(1_001);
+    await verify({ 'paypal-transmission-id': 'id-0' });
+    expect(calls).toHaveLength(1_002);
+  });
+
+  test('is asked again after it was unavailable', async () => {
+    const { calls, verify } = service({ kind: 'answered no', status: 500 });
+    await verify();
+    await verify();
+    expect(calls).toHaveLength(2);
+  });
+
+  test.each([
+    ['a signature that is not the canonical text of its bytes', { 'paypal-transmission-sig': 'YWJ=' }],
+    ['an empty signature', { 'paypal-transmission-sig': '' }],
+    ['a certificate with a space', { 'paypal-cert-url': 'https://api.paypal.com/ce rt' }],
+    ['a certificate of another host', { 'paypal-cert-url': 'https://api.example.com/cert' }],
+    ['a time without a day', { 'paypal-transmission-time': '12:00:00Z' }],
+  ])('is not asked for %s', async (_, headers) => {
+    const { calls, verify } = service();
+    expect(await verify(headers)).toBe('invalid');
+    expect(calls).toEqual([]);
+  });
+
+  test.each(['[1]', '{', '"{}"', ' {}', '{} '])(
+    'is not asked for a body that is not exactly one object: %j',
+    async (text) => {
+      const { calls, verify } = service();
+      expect(await verify({}, text)).toBe('invalid');
+      expect(calls).toEqual([]);
+    },
+  );
+
+  test('takes a time with an offset, and is asked for thirty days', async () => {
+    const { verify } = service();
+    expect(await verify({ 'paypal-transmission-time': '2026-03-10T14:00:00+02:00' })).toBe('valid');
+    expect(await verify({}, '{}', NOON + 30 * DAY)).toBe('valid');
+    expect(await verify({}, '{}', NOON + 30 * DAY + 1)).toBe('invalid');
+  });
+
+  test('trusts the certificates of a base URL that the operator has set, and no other host', async () => {
+    const { verify } = service(VALID, 'https://proxy.example:8443/paypal');
+    expect(await verify({ 'paypal-cert-url': 'https://proxy.example:8443/cert' })).toBe('valid');
+    expect(await verify({ 'paypal-cert-url': 'https://proxy.example/cert', 'paypal-transmission-id': 'x' })).toBe(
+      'invalid',
+    );
+    expect(await verify({ 'paypal-transmission-id': 'y' })).toBe('valid');
+  });
+});

@@ -1,0 +1,206 @@
+import { describe, expect, test } from 'vitest';
+import { DAY, HOUR, iso, MINUTE } from '../../shared/core/time.ts';
+import { openCharge } from '../../shared/subscriptions/billing/charge.ts';
+import { dueStep, nextSubscriptionDue } from '../../shared/subscriptions/record/due.ts';
+import {
+  firstChargeEnds,
+  hasOpenAttempt,
+  isFirst,
+  noticeTime,
+  requireSubscriptionTransition,
+  SUBSCRIPTION_TRANSITIONS,
+} from '../../shared/subscriptions/record/states.ts';
+import { type Charge, STORED_STATUSES, type Subscription } from '../../shared/subscriptions/record/subscription.ts';
+import { NOON } from '../builders/payment.ts';
+import { subscription, trial } from '../builders/subscription.ts';
+
+const END = NOON + 31 * DAY;
+const active = (fields: Partial<Subscription> = {}): Subscription =>
+  subscription({ status: 'active', currentPeriodEnd: iso(END), paidUntil: iso(END), ...fields });
+const charge = (fields: Partial<Charge> = {}): Charge => {
+  const period = { anchor: iso(NOON), period: 1, start: END, end: END + 30 * DAY };
+  const opened = openCharge(active(), period, { cause: 'renew', now: END }).charge;
+  if (!opened) throw new Error('no charge');
+  return { ...opened, lookAt: undefined, ...fields };
+};
+const failed = { retryAt: iso(END + DAY), finalAt: iso(END + 14 * DAY) };
+const transfer = { paymentMethodId: 'pmt_2', methodRef: 'pm_2', providerCustomerId: 'cus_2', lookAt: iso(NOON + HOUR) };
+
+/** The step that is due first, and when. */
+const dueOf = (one: Subscription): readonly [string | undefined, string | undefined] => {
+  const at = nextSubscriptionDue(one);
+  if (at === undefined) return [undefined, undefined];
+  expect(dueStep(one, Date.parse(at) - 1)).toBeUndefined();
+  return [dueStep(one, Date.parse(at)), at];
+};
+
+describe('the due step of a subscription', () => {
+  test.each<[string, Subscription, string | undefined, number | undefined]>([
+    ['active: its period ends', active(), 'bill', END],
+    ['active, canceled at the end', active({ cancelAtPeriodEnd: true }), 'cancel', END],
+    ['past due, canceled at the end', active({ status: 'past_due', cancelAtPeriodEnd: true }), 'cancel', END],
+    ['in a short trial', trial(2, { status: 'trialing', trialNoticed: true }), 'bill', NOON + 2 * DAY],
+    ['an attempt is open', active({ charge: charge({ lookAt: iso(END + MINUTE) }) }), 'check charge', END + MINUTE],
+    [
+      'an attempt is open, and it is canceled at the end',
+      active({ charge: charge({ lookAt: iso(END + MINUTE) }), cancelAtPeriodEnd: true }),
+      'check charge',
+      END + MINUTE,
+    ],
+    ['a failed renewal', active({ status: 'past_due', charge: charge(failed) }), 'retry', END + DAY],
+    [
+      'a failed renewal without retries',
+      active({ status: 'past_due', charge: charge({ finalAt: failed.finalAt }) }),
+      'end dunning',
+      END + 14 * DAY,
+    ],
+    ['a failed renewal that nothing follows', active({ status: 'past_due', charge: charge() }), undefined, undefined],
+    ['a charge that is no longer its own', active({ charge: charge(failed) }), undefined, undefined],
+    ['past due without a charge', active({ status: 'past_due' }), undefined, undefined],
+    ['paused', active({ status: 'paused' }), undefined, undefined],
+    ['canceled', active({ status: 'canceled' }), undefined, undefined],
+    [
+      'canceled, with an open attempt',
+      active({ status: 'canceled', charge: charge({ lookAt: iso(END) }) }),
+      'check charge',
+      END,
+    ],
+    [
+      'creating',
+      subscription({ charge: charge({ lookAt: iso(NOON + MINUTE), cause: 'create' }) }),
+      'check charge',
+      NOON + MINUTE,
+    ],
+    ['moving to another customer', active({ transfer }), 'transfer', NOON + HOUR],
+    [
+      'moving to another customer, before anything else',
+      active({ transfer, charge: charge({ lookAt: iso(NOON) }) }),
+      'transfer',
+      NOON + HOUR,
+    ],
+    ['billed by the provider', active({ billingOwner: 'provider' }), undefined, undefined],
+    [
+      'billed by the provider: a look',
+      active({ billingOwner: 'provider', syncAt: iso(END + HOUR) }),
+      'sync',
+      END + HOUR,
+    ],
+    [
+      'billed by the provider, and ended',
+      active({ billingOwner: 'provider', status: 'canceled', syncAt: iso(END + HOUR) }),
+      undefined,
+      undefined,
+    ],
+    [
+      'held without a method, and past due',
+      active({ billingOwner: 'provider', status: 'past_due', held: { finalAt: iso(END + 14 * DAY) } }),
+      'end dunning',
+      END + 14 * DAY,
+    ],
+    [
+      'held without a method, and not past due',
+      active({ billingOwner: 'provider', held: { finalAt: iso(END + 14 * DAY) } }),
+      undefined,
+      undefined,
+    ],
+  ])('%s', (...[, one, step, at]) => {
+    expect(dueOf(one)).toEqual([step, at === undefined ? undefined : iso(at)]);
+  });
+
+  test('of several is the first of the list that is due, and the earliest decides when', () => {
+    const start = iso(NOON);
+    const pending = active({
+      status: 'past_due',
+      charge: charge({ cause: 'create', start, lookAt: iso(NOON + HOUR) }),
+    });
+    expect(dueOf(pending)).toEqual(['check charge', iso(NOON + HOUR)]);
+    expect(dueStep(pending, NOON + 23 * HOUR)).toBe('expire first charge');
+  });
+
+  test('expires a first charge that has been pending for 23 hours, not a renewal', () => {
+    const first = charge({ cause: 'resume', start: iso(NOON) });
+    expect(firstChargeEnds(first)).toBe(NOON + 23 * HOUR);
+    expect(dueOf(active({ status: 'past_due', charge: first }))).toEqual([
+      'expire first charge',
+      iso(NOON + 23 * HOUR),
+    ]);
+    const renewal = charge({ start: iso(NOON), ...failed });
+    expect(dueOf(active({ status: 'past_due', charge: renewal }))[0]).toBe('retry');
+    expect(dueOf(active({ status: 'canceled', charge: first }))).toEqual([undefined, undefined]);
+  });
+});
+
+describe('the notice of the end of a trial', () => {
+  test.each([
+    [10, NOON + 7 * DAY],
+    [3, NOON],
+    [2, NOON],
+  ])('of %i days is due three days before its end, at once for a shorter trial', (days, at) => {
+    const one = trial(days, { status: 'trialing' });
+    expect(noticeTime(one)).toBe(at);
+    expect(dueOf(one)).toEqual(['trial notice', iso(at)]);
+  });
+
+  test('is due once, in a trial only', () => {
+    expect(dueOf(trial(10, { status: 'trialing', trialNoticed: true }))[0]).toBe('bill');
+    expect(dueOf(trial(10, { status: 'active' }))[0]).toBe('bill');
+    expect(dueOf(trial(10, { status: 'trialing', billingOwner: 'provider' }))[0]).toBe('trial notice');
+    expect(noticeTime(subscription())).toBeUndefined();
+    expect(dueOf(subscription({ status: 'trialing', currentPeriodEnd: iso(END) }))).toEqual(['bill', iso(END)]);
+  });
+});
+
+describe('the states of a subscription', () => {
+  /** Every legal change, by its cause: `from > to`. */
+  const LEGAL: Readonly<Record<string, readonly string[]>> = {
+    open: ['creating > trialing', 'creating > active'],
+    charge: [
+      ...[
+        'creating > active',
+        'creating > past_due',
+        'creating > declined',
+        'trialing > active',
+        'trialing > past_due',
+      ],
+      ...['active > past_due', 'past_due > active', 'paused > active', 'paused > past_due'],
+      ...['canceled > active', 'canceled > past_due'],
+    ],
+    dunning: ['trialing', 'active', 'past_due'].flatMap((from) => [`${from} > canceled`, `${from} > paused`]),
+    trial: ['trialing > paused'],
+    cancel: ['trialing', 'active', 'past_due', 'paused'].map((from) => `${from} > canceled`),
+    pause: ['active > paused', 'past_due > paused'],
+    resume: ['paused > active'],
+    reactivate: ['canceled > active', 'canceled > trialing', 'canceled > paused'],
+    provider: ['creating', 'trialing', 'active', 'past_due', 'paused'].flatMap((from) =>
+      ['trialing', 'active', 'past_due', 'canceled', 'paused'].map((to) => `${from} > ${to}`),
+    ),
+  };
+
+  test('change by these causes only', () => {
+    const changes = Object.entries(SUBSCRIPTION_TRANSITIONS).flatMap(([from, causes]) =>
+      Object.entries(causes).flatMap(([cause, states]) => states.map((to) => `${cause}: ${from} > ${to}`)),
+    );
+    const legal = Object.entries(LEGAL).flatMap(([cause, all]) => all.map((change) => `${cause}: ${change}`));
+    expect(changes.toSorted()).toEqual(legal.toSorted());
+  });
+
+  test.each(STORED_STATUSES)('that no cause leads to are not stored: from %s', (from) => {
+    for (const to of STORED_STATUSES) {
+      const store = () => requireSubscriptionTransition(from, to);
+      const isLegal = Object.values(LEGAL).some((all) => all.includes(`${from} > ${to}`));
+      if (from === to || isLegal) expect(store).not.toThrow();
+      else expect(store).toThrow(`no transition of a subscription from ${from} to ${to}`);
+    }
+  });
+});
+
+describe('a charge', () => {
+  test.each(['create', 'reactivate', 'resume'] as const)('that the payer waits for is a first charge: %s', (cause) => {
+    expect([isFirst(charge({ cause })), isFirst(charge())]).toEqual([true, false]);
+  });
+
+  test('has an open attempt until its outcome is known', () => {
+    expect(hasOpenAttempt(charge({ lookAt: iso(END) }))).toBe(true);
+    expect([hasOpenAttempt(charge()), hasOpenAttempt(undefined)]).toEqual([false, false]);
+  });
+});

@@ -1,0 +1,349 @@
+import { describe, expect, test } from 'vitest';
+import { DAY, epochSeconds, HOUR, iso } from '../../shared/core/time.ts';
+import { openCharge } from '../../shared/subscriptions/billing/charge.ts';
+import { markCanceled } from '../../shared/subscriptions/billing/lifecycle.ts';
+import {
+  applyReport,
+  awaitsFirstCharge,
+  type SubscriptionReport,
+} from '../../shared/subscriptions/provider-billed/report.ts';
+import type { Subscription } from '../../shared/subscriptions/record/subscription.ts';
+import { NOON } from '../builders/payment.ts';
+import { subscription, trial } from '../builders/subscription.ts';
+
+const END = NOON + 31 * DAY;
+const NEXT_END = END + 30 * DAY;
+const seconds = epochSeconds;
+const first = { anchor: iso(NOON), period: 0, start: NOON, end: END };
+
+/** A paid month that the provider bills; the provider is read an hour after its end, if no event arrives. */
+const running = (fields: Partial<Subscription> = {}): Subscription =>
+  subscription({
+    ...{
+      billingOwner: 'provider',
+      status: 'active',
+      version: 3,
+      providerSubscriptionId: 'sub_1',
+      knownAt: seconds(NOON),
+    },
+    ...{ currentPeriodEnd: iso(END), paidUntil: iso(END), activeSince: iso(NOON), syncAt: iso(END + HOUR) },
+    ...fields,
+  });
+/** A subscription that waits for its first charge. */
+const waiting = (cause: 'create' | 'reactivate' = 'create', fields: Partial<Subscription> = {}): Subscription =>
+  openCharge(subscription({ billingOwner: 'provider', ...fields }), first, { cause, now: NOON });
+
+const month: Partial<SubscriptionReport> = {
+  status: 'active',
+  currentPeriodStart: seconds(NOON),
+  currentPeriodEnd: seconds(END),
+};
+const nextMonth: Partial<SubscriptionReport> = {
+  status: 'active',
+  currentPeriodStart: seconds(END),
+  currentPeriodEnd: seconds(NEXT_END),
+};
+const reported = (was: Subscription, report: Partial<SubscriptionReport>, now = NOON + HOUR): Subscription =>
+  applyReport(was, { at: seconds(now), ...report }, now);
+
+describe('a report that says nothing new', () => {
+  test('makes no version, and remembers the time of the report', () => {
+    const was = running();
+    expect(reported(was, month)).toEqual({
+      ...was,
+      retryAt: undefined,
+      charge: undefined,
+      knownAt: seconds(NOON + HOUR),
+    });
+    expect(reported(was, {})).toMatchObject({ version: 3, status: 'active', cancelAtPeriodEnd: false });
+  });
+
+  test('never turns the time of the last report back', () => {
+    expect(reported(running({ knownAt: seconds(END) }), month).knownAt).toBe(seconds(END));
+    expect(reported(running({ knownAt: undefined }), month).knownAt).toBe(seconds(NOON + HOUR));
+  });
+});
+
+describe('the next look at the provider', () => {
+  test.each([
+    ['an hour after the end of the period', running(), month, END + HOUR],
+    ['in a day, where that has passed', running({ currentPeriodEnd: iso(NOON) }), {}, NOON + HOUR + DAY],
+    ['in a day, where the subscription is past due', running(), { ...month, status: 'past_due' }, NOON + HOUR + DAY],
+    ['in a day, where the subscription is paused', running(), { ...month, status: 'paused' }, NOON + HOUR + DAY],
+  ] as const)('is %s', (...[, was, report, at]) => {
+    expect(reported(was, report).syncAt).toBe(iso(at));
+  });
+
+  test('does not come after the end of the subscription', () => {
+    expect(reported(running(), { ...month, status: 'canceled' }).syncAt).toBeUndefined();
+  });
+});
+
+describe('a report of another status', () => {
+  test.each([
+    ['past_due', running(), 'past_due', 'payment_failed'],
+    ['past_due without a method', running({ held: { finalAt: iso(END) } }), 'past_due', 'payment_method_unavailable'],
+    ['paused', running(), 'paused', 'paused'],
+    ['canceled', running(), 'canceled', 'canceled'],
+    ['active after past_due', running({ status: 'past_due' }), 'active', 'renewed'],
+    ['active after a pause', running({ status: 'paused' }), 'active', 'resumed'],
+    ['active after a trial', running({ status: 'trialing' }), 'active', 'trial_ended'],
+    ['trialing', running(), 'trialing', 'updated'],
+    ['active after the first charge', waiting('create', { status: 'past_due' }), 'active', 'activated'],
+    ['active after the first charge of a new one', waiting(), 'active', 'created'],
+  ] as const)('is the next version, with its reason: %s', (...[, was, status, reason]) => {
+    const next = reported(was, { ...month, status });
+    expect(next).toMatchObject({ status, reason, version: was.version + 1, updatedAt: iso(NOON + HOUR) });
+  });
+
+  test('without a status keeps the status of the subscription; a new one is past due until it is paid', () => {
+    expect(reported(running({ status: 'paused' }), { cancelAtPeriodEnd: true }).status).toBe('paused');
+    expect(reported(waiting(), { subscriptionId: 'sub_1' }).status).toBe('past_due');
+  });
+
+  test('of an end has its time; of anything else, none', () => {
+    expect(reported(running(), { status: 'canceled' }).canceledAt).toBe(iso(NOON + HOUR));
+    expect(reported(running({ canceledAt: iso(NOON) }), { status: 'past_due' }).canceledAt).toBeUndefined();
+  });
+});
+
+describe('a report about a trial', () => {
+  const trialEnd = seconds(NOON + 10 * DAY);
+
+  test('that is ours keeps the trial', () => {
+    const was = trial(10, { billingOwner: 'provider' });
+    const next = reported(openCharge(was, first, { cause: 'create', now: NOON }), { status: 'trialing', trialEnd });
+    expect(next).toMatchObject({ status: 'trialing', period: -1, reason: 'created' });
+  });
+
+  test('of the provider that only covers paid time is active, and moves no period', () => {
+    const next = reported(running(), { ...nextMonth, status: 'trialing', trialEnd: seconds(END) });
+    expect(next).toMatchObject({ status: 'active', period: 0, currentPeriodEnd: iso(END), version: 3 });
+    const other = trial(9, { billingOwner: 'provider', status: 'trialing', providerSubscriptionId: 'sub_1' });
+    expect(reported(other, { status: 'trialing', trialEnd })).toMatchObject({
+      status: 'active',
+      reason: 'trial_ended',
+    });
+  });
+
+  test('that is over is no trial: the reported status counts', () => {
+    expect(reported(running(), { ...month, status: 'past_due', trialEnd: seconds(NOON) }).status).toBe('past_due');
+  });
+
+  test('without its end is a trial', () => {
+    expect(reported(trial(9, { billingOwner: 'provider', status: 'trialing' }), { status: 'trialing' }).status).toBe(
+      'trialing',
+    );
+    expect(reported(running(), { ...month, status: 'trialing' })).toMatchObject({ status: 'trialing', period: -1 });
+  });
+});
+
+describe('a first charge at the provider', () => {
+  test('that is being collected makes an active subscription past due, and is looked up within the hour', () => {
+    const next = reported(waiting(), { ...month, isCollecting: true });
+    expect(next).toMatchObject({ status: 'past_due', reason: 'created', charge: { lookAt: iso(NOON + 2 * HOUR) } });
+    expect(next.retryAt).toBeUndefined();
+  });
+
+  test('that is being collected makes no paused subscription past due', () => {
+    expect(reported(waiting(), { ...month, status: 'paused', isCollecting: true }).status).toBe('paused');
+  });
+
+  test('keeps the time of the cancellation while a reactivation is pending', () => {
+    const was = waiting('reactivate', { status: 'canceled', canceledAt: iso(NOON - DAY) });
+    const pending = reported(was, { ...month, isCollecting: true });
+    expect(pending).toMatchObject({ status: 'past_due', reason: 'reactivated', canceledAt: iso(NOON - DAY) });
+    const paid = reported(pending, { ...month, isPaid: true, paidUntil: seconds(END) });
+    expect(paid).toMatchObject({ status: 'active', reason: 'activated' });
+    expect([paid.canceledAt, paid.charge]).toEqual([undefined, undefined]);
+  });
+
+  test('that is done closes the charge', () => {
+    expect(reported(waiting(), month)).toMatchObject({ status: 'active', charge: undefined });
+    const failedNow = reported(waiting('create', { status: 'past_due' }), { ...month, status: 'past_due', retryAt: 5 });
+    expect([failedNow.charge === undefined, failedNow.retryAt]).toEqual([false, undefined]);
+  });
+
+  test('of a renewal does not make an active subscription past due', () => {
+    expect(reported(running(), { ...month, isCollecting: true }).status).toBe('active');
+  });
+
+  test('is awaited until it is abandoned', () => {
+    const { charge } = waiting();
+    expect(awaitsFirstCharge(charge)).toBe(true);
+    expect(awaitsFirstCharge(charge && { ...charge, abandoned: true })).toBe(false);
+    expect(awaitsFirstCharge(charge && { ...charge, cause: 'renew' })).toBe(false);
+    expect(awaitsFirstCharge(undefined)).toBe(false);
+  });
+});
+
+describe('the period of a report', () => {
+  test('is taken with both of its ends', () => {
+    const next = reported(running(), { ...nextMonth, paidUntil: seconds(NEXT_END), isPaid: true }, END);
+    expect(next).toMatchObject({
+      ...{ currentPeriodStart: iso(END), currentPeriodEnd: iso(NEXT_END), paidUntil: iso(NEXT_END) },
+      ...{ reason: 'renewed', version: 4, period: 0 },
+    });
+    for (const report of [{ currentPeriodStart: seconds(END) }, { currentPeriodEnd: seconds(NEXT_END) }]) {
+      expect(reported(running(), report)).toMatchObject({ currentPeriodStart: iso(NOON), currentPeriodEnd: iso(END) });
+    }
+  });
+
+  test('counts from the first after a trial, and is never counted back', () => {
+    expect(reported(trial(1, { billingOwner: 'provider', status: 'trialing' }), month).period).toBe(0);
+    expect(reported(running({ period: 4 }), nextMonth).period).toBe(4);
+  });
+
+  test.each([
+    ['start', { ...month, currentPeriodStart: seconds(NOON + DAY) }],
+    ['end', { ...month, currentPeriodEnd: seconds(END + DAY) }],
+  ])('that has moved is an update: its %s', (_, report) => {
+    expect(reported(running(), report)).toMatchObject({ reason: 'updated', version: 4 });
+  });
+
+  test('is paid only by an invoice', () => {
+    expect(reported(running(), nextMonth).paidUntil).toBe(iso(END));
+    expect(reported(running(), { ...month, paidUntil: seconds(END - DAY) }).paidUntil).toBe(iso(END));
+    expect(reported(running({ paidUntil: undefined }), month).paidUntil).toBeUndefined();
+  });
+
+  test('is paid while a subscription of 0 is active', () => {
+    const free = running({ totalCents: 0 });
+    expect(reported(free, nextMonth).paidUntil).toBe(iso(NEXT_END));
+    expect(reported(free, { ...nextMonth, status: 'past_due' }).paidUntil).toBe(iso(END));
+  });
+});
+
+describe('the start of the active time', () => {
+  const fresh = (fields: Partial<Subscription> = {}) =>
+    running({ activeSince: undefined, paidUntil: undefined, ...fields });
+  const trialEnd = iso(NOON);
+
+  test('is the start of the first active period', () => {
+    expect(reported(fresh(), { status: 'active' }).activeSince).toBe(iso(NOON));
+    const next = reported(fresh(), nextMonth);
+    expect(next).toMatchObject({ activeSince: iso(END), reason: 'activated' });
+    expect(reported(running(), nextMonth).activeSince).toBe(iso(NOON));
+  });
+
+  test('is the first paid charge after a trial', () => {
+    expect(reported(fresh({ trialEnd }), month).activeSince).toBeUndefined();
+    expect(reported(fresh({ trialEnd }), { ...month, isPaid: true }).activeSince).toBe(iso(NOON));
+    expect(reported(fresh({ trialEnd }), { ...month, isPaid: false }).activeSince).toBeUndefined();
+    expect(reported(fresh({ trialEnd }), { ...month, paidUntil: seconds(END) }).activeSince).toBe(iso(NOON));
+  });
+
+  test('does not come while the subscription is past due', () => {
+    expect(reported(fresh(), { ...month, status: 'past_due' }).activeSince).toBeUndefined();
+  });
+});
+
+describe('the retries of the provider', () => {
+  const pastDue = running({ status: 'past_due', retryAt: iso(NOON + DAY) });
+
+  test.each([
+    ['as it is, where none is reported', undefined, iso(NOON + DAY)],
+    ['none, where the provider plans none', null, undefined],
+    ['the reported one', seconds(NOON + 2 * DAY), iso(NOON + 2 * DAY)],
+  ])('are %s', (_, retryAt, expected) => {
+    const next = reported(pastDue, { ...month, status: 'past_due', retryAt });
+    expect(next.retryAt).toBe(expected);
+    expect(next.reason).toBe(retryAt === undefined ? undefined : 'payment_failed');
+  });
+
+  test('end with the failure', () => {
+    expect(reported(pastDue, month).retryAt).toBeUndefined();
+  });
+});
+
+describe('a scheduled cancellation at the provider', () => {
+  test.each([
+    [false, true, 'cancel_scheduled'],
+    [true, false, 'reactivated'],
+  ])('from %s to %s is %s', (before, after, reason) => {
+    const next = reported(running({ cancelAtPeriodEnd: before }), { ...month, cancelAtPeriodEnd: after });
+    expect(next).toMatchObject({ cancelAtPeriodEnd: after, reason, version: 4 });
+  });
+
+  test('that is not reported stays', () => {
+    expect(reported(running({ cancelAtPeriodEnd: true }), month)).toMatchObject({
+      cancelAtPeriodEnd: true,
+      version: 3,
+    });
+  });
+});
+
+describe("the provider's id of a subscription", () => {
+  test('is learned from its first report, as an update', () => {
+    const next = reported(running({ providerSubscriptionId: undefined }), { ...month, subscriptionId: 'sub_9' });
+    expect(next).toMatchObject({ providerSubscriptionId: 'sub_9', reason: 'updated', version: 4 });
+    expect(reported(running({ providerSubscriptionId: undefined }), month).version).toBe(3);
+  });
+
+  test('is learned from a report that closes the charge of a renewal too', () => {
+    const { charge } = waiting();
+    const was = running({ charge: charge && { ...charge, cause: 'renew' } });
+    expect(reported(was, { ...month, isCollecting: true })).toMatchObject({ status: 'active', reason: 'updated' });
+  });
+
+  test('is never replaced', () => {
+    const next = reported(running(), { ...month, subscriptionId: 'sub_9' });
+    expect(next).toMatchObject({ providerSubscriptionId: 'sub_1', version: 3 });
+  });
+});
+
+describe('a subscription that is held without a method', () => {
+  const held = running({ held: { finalAt: iso(END) } });
+  const paused = { ...month, status: 'paused' } as const;
+
+  test('runs until its paid time ends: readers do not see the pause', () => {
+    expect(reported(held, paused)).toMatchObject({ status: 'active', version: 3 });
+    expect(reported(held, { status: 'paused' })).toMatchObject({ status: 'active', version: 3 });
+    const last = { ...paused, currentPeriodStart: seconds(END) - 1 };
+    expect(reported(held, last).status).toBe('active');
+  });
+
+  test('is past due from then on', () => {
+    const unpaid = { ...nextMonth, status: 'paused' } as const;
+    expect(reported(held, unpaid)).toMatchObject({ status: 'past_due', reason: 'payment_method_unavailable' });
+    const unknown = { ...held, paidUntil: undefined };
+    expect(reported(unknown, unpaid).status).toBe('past_due');
+    expect(reported(unknown, paused).status).toBe('active');
+  });
+
+  test('follows any other report, and another subscription is paused', () => {
+    expect(reported(held, { ...month, status: 'canceled' }).status).toBe('canceled');
+    expect(reported(running(), paused).status).toBe('paused');
+  });
+});
+
+describe('a report about an ended subscription', () => {
+  const canceled = markCanceled(running(), NOON);
+
+  test('changes nothing', () => {
+    expect(reported(canceled, nextMonth)).toBe(canceled);
+    const declined = subscription({ billingOwner: 'provider', status: 'declined' });
+    expect(reported(declined, { ...nextMonth, paidUntil: seconds(NEXT_END) })).toBe(declined);
+  });
+
+  test('records a payment from before its end: the period counts as paid, the status stays', () => {
+    const next = reported(canceled, { ...nextMonth, paidUntil: seconds(NEXT_END) });
+    expect(next).toMatchObject({
+      ...{ status: 'canceled', reason: 'renewed', paidUntil: iso(NEXT_END), version: canceled.version + 1 },
+      ...{ currentPeriodStart: iso(END), currentPeriodEnd: iso(NEXT_END), canceledAt: iso(NOON) },
+    });
+  });
+
+  test.each([
+    ['active', 'active'],
+    ['trialing', 'trialing'],
+    ['paused', 'paused'],
+    ['past_due', 'past_due'],
+  ] as const)('brings it back only where its payer has reactivated it: %s', (status, to) => {
+    const asked = waiting('reactivate', { status: 'canceled', providerSubscriptionId: 'sub_1' });
+    expect(reported(asked, { ...month, status })).toMatchObject({ status: to, reason: 'reactivated' });
+    const { charge } = asked;
+    const given = { ...asked, charge: charge && { ...charge, abandoned: true as const } };
+    expect(reported(given, { ...month, status })).toBe(given);
+  });
+});
