@@ -5,6 +5,7 @@ import { build as esbuild, type Metafile } from 'esbuild';
 import { endpoints, triggers } from '../functions/api/catalogue.ts';
 import { CLIENT_FOLDER, writeClient } from './client/package.ts';
 import { builtinModules } from './stage/builtin-modules.ts';
+import { catalogueMade } from './stage/catalogue-made.ts';
 import { consoleMade } from './stage/console-made.ts';
 import { documentMade } from './stage/document-made.ts';
 import { lateParsers } from './stage/late-parsers.ts';
@@ -66,7 +67,7 @@ export const build = async (
     conditions: ['module'],
     sourcemap: 'external',
     define: { 'process.env.BUNDLED_AWS_CLIENT': JSON.stringify(awsClient) },
-    plugins: [builtinModules, consoleMade, documentMade, lateParsers, leftOut, loadedApart, ownSources],
+    plugins: [builtinModules, catalogueMade, consoleMade, documentMade, lateParsers, leftOut, loadedApart, ownSources],
     logLevel: 'warning',
   });
   for (const [id, files] of apartOf(metafile)) putBeside(outDir, id, files);

@@ -15,6 +15,7 @@ export const leftOut: Plugin = {
       endpointCache,
       xmlWriter,
       jsonSchemas,
+      unusedTools,
       unusedResources,
       unusedPackages,
     ];
@@ -85,6 +86,22 @@ const jsonSchemas: Plugin = {
     });
   },
 };
+
+/** Zod's schemas import its tools as one object, which would hold every tool; imported as a module, only the used ones stay. */
+const unusedTools: Plugin = {
+  name: 'unused-tools',
+  setup: ({ onLoad }) => {
+    onLoad({ filter: /zod[/\\]v4[/\\]classic[/\\]schemas\.js$/ }, async ({ path }) => {
+      const source = await readFile(path, 'utf8');
+      if (!source.includes(TOOLS_OBJECT)) throw new Error(`${path} imports its tools in another way`);
+      const contents = source.replace(TOOLS_OBJECT, TOOLS_MODULE).replaceAll('core.util.', 'util.');
+      return { contents };
+    });
+  },
+};
+
+const TOOLS_OBJECT = 'import { util } from "../core/index.js"';
+const TOOLS_MODULE = 'import * as util from "../core/util.js"';
 
 /**
  * Stripe's SDK has a class a resource; those that the adapter never names keep their class without its methods. What it

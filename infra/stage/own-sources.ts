@@ -37,4 +37,4 @@ export const ownSources: Plugin = {
 };
 
 /** Other plugins replace these files; the constants in their place are computed already. */
-const MADE_BY_THE_BUILD = /[/\\]functions[/\\](?:console[/\\]bundle|api[/\\]document)\.ts$/;
+const MADE_BY_THE_BUILD = /[/\\]functions[/\\](?:console[/\\]bundle|api[/\\](?:catalogue|document))\.ts$/;

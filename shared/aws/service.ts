@@ -36,12 +36,14 @@ const TIMEOUT_MS = 5_000;
 export const openAwsService = (service: keyof typeof SERVICES, site: AwsSite): AwsOperation => {
   const { target: prefix, json, variable, retries } = SERVICES[service];
   const retried = openRetries(retries);
+  const endpointOf = openEndpoints();
   /** How far the clock of the service is ahead of this machine's, where the difference matters. */
   let skewMs = 0;
 
   const send = async (target: string, body: string): Promise<HttpReply> => {
     const { env, timeoutMs = TIMEOUT_MS, send: sendOne = sendPost } = site;
-    const url = endpointOf(service, env[`AWS_ENDPOINT_URL_${variable}`] || env['AWS_ENDPOINT_URL'], env);
+    const given = env[`AWS_ENDPOINT_URL_${variable}`] || env['AWS_ENDPOINT_URL'];
+    const url = endpointOf(given || regionalEndpoint(service, regionOf(env)));
     const headers = { 'content-type': `application/x-amz-json-${json}`, 'x-amz-target': target };
     const signed = awsSignedHeaders(
       { url, headers, body },
@@ -71,12 +73,20 @@ const OK = 200;
 /** AWS accepts a difference of 5 minutes; the SDK corrects from 4. */
 const SKEW_MS = 240_000;
 
-const endpointOf = (service: string, given: string | undefined, env: Environment): URL => {
-  const region = regionOf(env);
-  const url = new URL(given || `https://${service}.${region}.amazonaws.com${region.startsWith('cn-') ? '.cn' : ''}`);
-  url.pathname = url.pathname.replace(/\/*$/, '/');
-  return url;
+/** Remembers the last address, which requests rarely change. */
+const openEndpoints = () => {
+  let last: { readonly address: string; readonly url: URL } | undefined;
+  return (address: string): URL => {
+    if (last?.address === address) return last.url;
+    const url = new URL(address);
+    url.pathname = url.pathname.replace(/\/*$/, '/');
+    last = { address, url };
+    return url;
+  };
 };
+
+const regionalEndpoint = (service: string, region: string): string =>
+  `https://${service}.${region}.amazonaws.com${region.startsWith('cn-') ? '.cn' : ''}`;
 
 const regionOf = (env: Environment): string => required(env, 'AWS_REGION');
 

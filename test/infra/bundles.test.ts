@@ -47,6 +47,12 @@ describe('the bundles', () => {
     expect([...bundles.keys()].sort()).toEqual([...entryIds].sort());
   });
 
+  it('hold the table of routes without the catalogue, where no route answers', () => {
+    const { bytes = 0 } = bundles.get(DEFAULT_ID) ?? {};
+    expect(bytes).toBeLessThan(24 * 1_024);
+    expect(partsOf(DEFAULT_ID)).toEqual(expect.not.arrayContaining(['zod', 'functions/payments']));
+  });
+
   it('take the place of the bundles that were there, and not of the typed client', () => {
     expect(relative(FUNCTIONS_FOLDER, CLIENT_FOLDER)).toBe(join('..', 'client'));
   });

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import * as z from 'zod';
 import { type HostProcess, startHostProcess } from '../host-process.ts';
-import { median, quantile, withSpread } from '../median.ts';
+import { median, medianRatio, quantile, withSpread } from '../median.ts';
 import { type StartedProcess, startProcess } from '../processes.ts';
 import { say, sheet } from '../sheet.ts';
 import { startPostgres } from './postgres.ts';
@@ -9,7 +9,7 @@ import { startPostgres } from './postgres.ts';
 /**
  * Creates a second and their times, here and by Fastify over PostgreSQL doing the same work: by turns, in one run,
  * against one provider and one identity service in a process of their own. The result compares both on this machine
- * only.
+ * only. @returns whether this service makes at least as many
  */
 export const benchVersus = async (): Promise<boolean> => {
   const postgres = await startPostgres();
@@ -43,10 +43,21 @@ export const benchVersus = async (): Promise<boolean> => {
       }
     }
     print(sides);
-    return true;
+    const ratio = ratioOf(sides);
+    const isSlow = ratio < LEAST_RATIO;
+    say(`\n${isSlow ? 'EXCEEDED: ' : ''}${ratio.toFixed(2)} creates to one of Fastify, at least ${LEAST_RATIO} wanted`);
+    return !isSlow;
   } finally {
     for (const one of running.toReversed()) await one.stop();
   }
+};
+
+const LEAST_RATIO = 1;
+
+/** Creates per second of the first side to those of the second, by the pairs of one round. */
+const ratioOf = ([ours, theirs]: readonly Side[]): number => {
+  const speeds = (side?: Side): readonly number[] => side?.rounds.map(({ perSecond }) => perSecond) ?? [];
+  return medianRatio(speeds(ours), speeds(theirs));
 };
 
 const ROUNDS = 7;
