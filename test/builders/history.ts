@@ -29,6 +29,7 @@ export const historyWith = ({
   people: [ADA, BEN, ROOT, GUS],
   exchanges: [],
   acts: [],
+  outage: undefined,
   items: [],
   bus: [],
   deliveries: [],

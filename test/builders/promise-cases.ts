@@ -1,4 +1,5 @@
 import type { History } from '../simulation/model/history.ts';
+import { ADA, BEN } from '../simulation/world/people.ts';
 import {
   chargeRow,
   exchangeOf,
@@ -6,8 +7,10 @@ import {
   historyTime,
   historyWith,
   intentRow,
+  MEMBER_OF_HISTORY,
   METHOD,
   methodItem,
+  ORGANIZATION,
   PAYMENT,
   SUBSCRIPTION,
   subscriptionItem,
@@ -37,6 +40,45 @@ const answered503 = (charges: readonly unknown[]): History =>
       }),
     ],
     ledger: { charges },
+  });
+/** Stripe is out of reach from second 0 on. */
+const confirmedDuringOutage = (body: object): History =>
+  historyWith({
+    items: [historyPayment()],
+    outage: { providerId: 'provider_a', from: Date.parse(historyTime(0)), until: Date.parse(historyTime(500)) },
+    exchanges: [exchangeOf({ at: 100, method: 'POST', path: `/payments/confirm/${PAYMENT}`, status: 202, body })],
+  });
+const historyUntil = (status: string): History =>
+  historyWith({
+    items: [
+      historyPayment({ version: 2, updatedAt: historyTime(2) }),
+      versionItem(1, { status: 'processing' }),
+      versionItem(2, { status }),
+    ],
+  });
+const intentOver = (amount: number): History =>
+  historyWith({
+    items: [historyPayment({ providerIntentId: 'pi_1' })],
+    ledger: { payment_intents: [intentRow({ amount, currency: 'USD' })] },
+  });
+/** Ben belongs to the organization in the role. */
+const createdBy = (role: string): History =>
+  historyWith({
+    exchanges: [
+      exchangeOf({
+        method: 'POST',
+        path: '/organizations',
+        body: { data: { id: ORGANIZATION, owner_user_id: ADA.userId } },
+      }),
+      exchangeOf({
+        ...{ at: 10, method: 'POST', path: `/organizations/${ORGANIZATION}/members`, sent: { email: BEN.email, role } },
+        body: { data: { id: MEMBER_OF_HISTORY, user_id: BEN.userId } },
+      }),
+      exchangeOf({
+        ...{ at: 20, person: BEN.name, method: 'POST', path: '/payments', sent: { organization_id: ORGANIZATION } },
+        ...{ status: 201, body: { id: PAYMENT } },
+      }),
+    ],
   });
 const synced = (status: number): History =>
   historyWith({
@@ -108,6 +150,22 @@ export const PROMISE_CASES: Readonly<Record<string, Case>> = {
   'A confirmation that is answered with 503 charges nothing later': {
     broken: answered503([chargeRow()]),
     sound: answered503([]),
+  },
+  'A confirmation that could not be sent to the provider leaves no attempt open': {
+    broken: confirmedDuringOutage({ id: PAYMENT, status: 'processing' }),
+    sound: confirmedDuringOutage({ id: PAYMENT, status: 'succeeded' }),
+  },
+  'At rest the newest entry in the history of a payment or subscription is the record itself': {
+    broken: historyUntil('failed'),
+    sound: historyUntil('succeeded'),
+  },
+  'The provider is to charge the amount and currency that the payment shows': {
+    broken: intentOver(900),
+    sound: intentOver(1_000),
+  },
+  'Only owners, admins and billing members change what an organization has': {
+    broken: createdBy('member'),
+    sound: createdBy('billing'),
   },
   'A payment is found by the id that its provider has given to it': { broken: synced(404), sound: synced(200) },
   'The service asks a provider for no refund over the rest of the charge': {

@@ -5,7 +5,7 @@ import type { Prng } from './kernel/prng.ts';
 import type { Counts } from './kernel/statistics.ts';
 import { createTrace } from './kernel/trace.ts';
 import { CALM, type Weather } from './kernel/weather.ts';
-import type { History, Oracle } from './model/history.ts';
+import type { History, HistoryOutage, Oracle } from './model/history.ts';
 import { ORACLES } from './oracles/oracles.ts';
 import { openService, type SimulatedService } from './places/service.ts';
 import { simulatedFetch, simulatedHttpRequest } from './places/web.ts';
@@ -88,6 +88,8 @@ export const simulate = async (options: RunOptions): Promise<RunResult> => {
     useMachine({ ...machine, fetch: simulatedFetch(opened.send), httpRequest: simulatedHttpRequest(opened.send) });
     await useWebhookMode(kernel, opened);
     const isCalm = kernel.weather() === CALM;
+    const outage = outageOf(kernel.weather());
+    let outageEnds = Number.POSITIVE_INFINITY;
     const judge = (history: History): void => {
       for (const problem of problemsOf(history, options.oracles ?? ORACLES)) {
         if (!problems.has(problem)) kernel.note(problem);
@@ -95,7 +97,10 @@ export const simulate = async (options: RunOptions): Promise<RunResult> => {
       }
     };
     const look = async (made: World, atRest: boolean): Promise<History> => {
-      const moment: Moment = { startedAt: EPOCH, now: kernel.now(), atRest, isCalm };
+      const moment: Moment = {
+        ...{ startedAt: EPOCH, now: kernel.now(), atRest, isCalm },
+        outage: outage && { ...outage, until: Math.min(outage.until, outageEnds) },
+      };
       seen = await observe(opened, made, moment);
       return seen;
     };
@@ -112,6 +117,7 @@ export const simulate = async (options: RunOptions): Promise<RunResult> => {
     });
     world = created;
     await kernel.driveUntil(created.run());
+    outageEnds = kernel.now();
     await comeToRest(kernel, opened);
     trace.endTimeline();
     const last = await withoutPassingTime(kernel, look(created, true));
@@ -124,6 +130,11 @@ export const simulate = async (options: RunOptions): Promise<RunResult> => {
     useMachine(undefined);
   }
 };
+
+const outageOf = ({ outage }: Weather): HistoryOutage | undefined =>
+  outage && { providerId: SLOTS[outage.adapter], from: EPOCH + outage.from, until: EPOCH + outage.until };
+
+const SLOTS = { stripe: 'provider_a', paypal: 'provider_b', square: 'provider_c' } as const;
 
 const problemOf = (error: unknown): string => {
   if (error instanceof StuckError) return `The service comes to rest: ${error.message}`;

@@ -14,9 +14,9 @@ export const PAYMENT_BUGS: readonly Bug[] = [
   {
     name: 'confirm-while-processing',
     what: 'A payment may be confirmed while an attempt is open',
-    file: 'shared/payments/record/decisions.ts',
-    text: "mayPaymentChange(payment.status, 'processing', 'claim') && !payment.draft ? undefined : 'in progress'",
-    replacement: "payment.draft ? 'in progress' : undefined",
+    file: 'shared/payments/record/states.ts',
+    text: '  processing: {\n',
+    replacement: "  processing: {\n    claim: ['processing'],\n",
   },
   {
     name: 'creation-key-changes',
@@ -45,15 +45,15 @@ export const PAYMENT_BUGS: readonly Bug[] = [
     name: 'lost-answer-is-not-done',
     what: 'A lost answer of a provider counts as a call that did not happen',
     file: 'shared/providers/wire/failures.ts',
-    text: 'code !== undefined && NOTHING_WAS_SENT.has(code)',
-    replacement: 'code !== undefined',
+    text: 'isUnsent(networkCode(error))\n    ?',
+    replacement: 'networkCode(error) !== undefined\n    ?',
   },
   {
     name: 'refused-connection-is-unknown',
     what: 'A refused connection counts as an unknown outcome',
     file: 'shared/providers/wire/failures.ts',
-    text: 'code !== undefined && NOTHING_WAS_SENT.has(code)',
-    replacement: 'false',
+    text: 'isUnsent(networkCode(error))\n    ?',
+    replacement: 'false\n    ?',
   },
   {
     name: 'late-event-moves-backward',

@@ -27,8 +27,8 @@ export const SUBSCRIPTION_BUGS: readonly Bug[] = [
     name: 'membership-in-trial',
     what: 'A membership is active before its first payment',
     file: 'shared/subscriptions/record/membership-of.ts',
-    text: "if (activeSince === undefined) return 'pending';",
-    replacement: '',
+    text: 'const membershipStatus = STATUS_OF[status];',
+    replacement: "if (status === 'trialing') return 'active';\n  const membershipStatus = STATUS_OF[status];",
   },
   {
     name: 'month-too-long',

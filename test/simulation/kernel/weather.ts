@@ -37,6 +37,8 @@ export interface Weather {
 }
 
 const SHORT_PAUSE_MS = 5_000;
+const MINUTE_MS = 60_000;
+const TEN_MINUTES_MS = 600_000;
 const DAY_MS = 86_400_000;
 const CALM_PLACES = { table: 0, provider: 0, queue: 0, bus: 0, identity: 0, target: 0, gateway: 0, start: 0 } as const;
 
@@ -66,15 +68,18 @@ export const CALM: Weather = {
 };
 
 export const drawWeather = (prng: Prng): Weather => {
-  if (prng.chance(0.05)) return CALM;
-  const level = (most: number, present = 0.6): number => (prng.chance(present) ? most * prng.next() ** 2 : 0);
+  if (prng.chance(0.1)) return CALM;
+  // In mild weather most requests succeed, so that histories get further.
+  const often = prng.pick([0.2, 0.6]);
+  const level = (most: number, present = often): number => (prng.chance(present) ? most * prng.next() ** 2 : 0);
   const kinds = new Map<string, boolean>();
   const share = prng.pick([0.3, 0.6, 1]);
   const ofKinds = prng.fork('kinds');
   return {
     faults: {
       table: level(0.15),
-      provider: level(0.5),
+      // Also in mild weather: what a lost answer of a provider means is what matters most.
+      provider: prng.chance(0.6) ? 0.5 * prng.next() : 0,
       queue: level(0.2),
       bus: level(0.3),
       identity: level(0.05),
@@ -91,7 +96,7 @@ export const drawWeather = (prng: Prng): Weather => {
     indexLagMs: prng.pick([0, 0, 500, 5_000]),
     replays: level(0.1, 0.3),
     providerWebhooks: prng.pick(['normal', 'normal', 'duplicate', 'reorder', 'delay']),
-    outage: prng.chance(0.15) ? drawOutage(prng) : undefined,
+    outage: prng.chance(0.35) ? drawOutage(prng) : undefined,
     lastsMs: prng.pick([0, 1_000, 60_000, 900_000]),
     longestPauseMs: prng.pick([SHORT_PAUSE_MS, SHORT_PAUSE_MS, 60_000, 7_200_000]),
     allows: (kind) => {
@@ -105,10 +110,10 @@ export const drawWeather = (prng: Prng): Weather => {
 };
 
 const drawOutage = (prng: Prng): Outage => {
-  const from = prng.int(0, 60_000);
+  const from = Math.round(2_000 * (TEN_MINUTES_MS / 2_000) ** prng.next());
   return {
     adapter: prng.pick(['stripe', 'stripe', 'paypal', 'square']),
     from,
-    until: from + Math.round(1_000 * (DAY_MS / 1_000) ** prng.next()),
+    until: from + Math.round(MINUTE_MS * (DAY_MS / MINUTE_MS) ** prng.next()),
   };
 };

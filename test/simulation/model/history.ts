@@ -26,7 +26,7 @@ export interface HistoryExchange {
   readonly credential: Credential;
   /** The guest id of the token that was sent. */
   readonly guestId: string | undefined;
-  readonly method: string;
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** Without the query. */
   readonly path: string;
   readonly query: Readonly<Record<string, string>>;
@@ -37,6 +37,21 @@ export interface HistoryExchange {
   readonly body: HistoryJson;
   readonly sentAt: number;
   readonly answeredAt: number;
+}
+
+/** What a payer, a bank or a dashboard did past the service. */
+export interface HistoryAct {
+  /** The name of the operation. */
+  readonly name: string;
+  /** Below `/_local`: it names a record of the service or of the provider. */
+  readonly path: string;
+}
+
+export interface HistoryOutage {
+  /** The provider's slot. */
+  readonly providerId: string;
+  readonly from: number;
+  readonly until: number;
 }
 
 /** An item of the table, as it is stored. */
@@ -111,8 +126,10 @@ export interface History {
   readonly atRest: boolean;
   readonly people: readonly Person[];
   readonly exchanges: readonly HistoryExchange[];
-  /** Names of what payers, banks and dashboards did. */
-  readonly acts: readonly string[];
+  /** What payers, banks and dashboards did. */
+  readonly acts: readonly HistoryAct[];
+  /** A provider that could not be reached for a time. Times are epoch ms, true time. */
+  readonly outage: HistoryOutage | undefined;
   readonly ledger: Ledger;
   readonly items: readonly HistoryItem[];
   readonly bus: readonly HistoryEvent[];

@@ -48,7 +48,7 @@ const read = (items: readonly HistoryItem[]): Records => {
     if (sk === 'MEMBER') members.push(item);
     if (sk === 'HIST' && /^\d+$/.test(rest)) versions.set(id, [...(versions.get(id) ?? []), item]);
     if (sk !== prefix || item['sk'] !== sk || !Object.hasOwn(KINDS, sk) || isGone(item)) continue;
-    lists[KINDS[sk as keyof typeof KINDS]]?.push({ ...item, id });
+    lists[KINDS[sk as keyof typeof KINDS]]?.push({ ...timesOf(item), ...item, id });
   }
   const payments = lists['payments'] ?? [];
   const byId = new Map(payments.map((payment) => [payment['id'], payment]));
@@ -61,6 +61,14 @@ const read = (items: readonly HistoryItem[]): Records => {
     payment: (id) => byId.get(id),
   };
 };
+
+const ISO_LENGTH = 24;
+
+/** A payment in a list has its times in the fields of the list alone. */
+const timesOf = ({ sort, f }: HistoryItem): HistoryItem => ({
+  ...(typeof sort === 'string' && { createdAt: sort.slice(0, ISO_LENGTH) }),
+  ...(f?.u && { updatedAt: f.u }),
+});
 
 /** What is kept of a deleted record, for its idempotency key. */
 const isGone = ({ tombstone, deletedAt }: HistoryItem): boolean => tombstone === true || deletedAt !== undefined;

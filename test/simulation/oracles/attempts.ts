@@ -4,6 +4,8 @@ import { at, isChargeTaken, recordsOf } from '../model/records.ts';
 /** Sentences about the attempts of a payment, as its versions tell them. */
 /** The clock of an instance differs from the true time by at most this. */
 const SKEW_MS = 2_500;
+/** PayPal keeps the idempotency key of an order for six hours, the others keep keys longer. */
+const KEY_KEPT_MS = 6 * 3_600_000;
 
 /** A spent intent is replaced for the next attempt. */
 export const oneIntent: Oracle = {
@@ -18,7 +20,9 @@ export const oneIntent: Oracle = {
     return [...byPayment].flatMap(([id, all]) => {
       const claim = versionsOf(id).find(({ cause }) => cause === 'claim');
       const end = claim === undefined ? history.now : at(claim['at']) - SKEW_MS;
-      const first = all.filter(({ created_at }) => at(created_at) < end);
+      // A provider that has forgotten the idempotency key makes another intent, which nothing charges.
+      const keptUntil = Math.min(...all.map(({ created_at }) => at(created_at))) + KEY_KEPT_MS;
+      const first = all.filter(({ created_at }) => at(created_at) < Math.min(end, keptUntil));
       return first.length > 1 ? [`${id} has the intents ${first.map((one) => one.id).join(', ')}`] : [];
     });
   },
@@ -52,12 +56,20 @@ export const successStays: Oracle = {
       .map(({ id, next }) => `${id} became ${next['status']} by ${next['cause']}`),
 };
 
+const BY_PAYER = new Set(['pay in the browser', 'take the step of a payer']);
+
+/** The payer has paid it at the provider, or has tried to. */
+const isPaidByPayer = ({ acts, ledger }: History, { id }: HistoryItem): boolean => {
+  const names = new Set([id, ...ledger.payment_intents.filter((one) => one.payment_id === id).map((one) => one.id)]);
+  return acts.some(({ name, path }) => BY_PAYER.has(name) && path.split('/').some((part) => names.has(part)));
+};
+
 export const failureStays: Oracle = {
   sentence: 'An attempt that has failed does not succeed later, unless its payer pays in the browser',
   atRestOnly: false,
   violations: (history) =>
     stepsOf(history)
-      .filter(({ payment }) => payment['providerId'] !== 'provider_a')
+      .filter(({ payment }) => !isPaidByPayer(history, payment))
       .filter(({ was, next }) => was['status'] === 'failed' && next['status'] === 'succeeded')
       .map(({ id, next }) => `${id} failed, and succeeded by ${next['cause']} without another attempt`),
 };
@@ -67,6 +79,9 @@ const UNDER_WAY_MS = 45_000;
 
 const isConfirm = ({ path }: HistoryExchange, id: string): boolean => path === `/payments/confirm/${id}`;
 
+const isNotDone = ({ status, body }: HistoryExchange): boolean =>
+  status === 503 && body?.code === 'PROVIDER_UNAVAILABLE';
+
 export const notDoneLeavesNothing: Oracle = {
   sentence: 'A confirmation that is answered with 503 charges nothing later',
   atRestOnly: false,
@@ -75,15 +90,34 @@ export const notDoneLeavesNothing: Oracle = {
     const charges = history.ledger.charges.filter(isChargeTaken);
     return history.exchanges.flatMap((exchange) => {
       const id = /^\/payments\/confirm\/([^/]+)$/.exec(exchange.path)?.[1] ?? '';
-      if (exchange.status !== 503 || exchange.body?.code !== 'PROVIDER_UNAVAILABLE') return [];
-      const others = history.exchanges.filter((one) => one !== exchange && isConfirm(one, id));
-      // Others may confirm it, a payer may pay it in the browser or approve it, and a subscription collects its own.
-      const isOnly = others.length === 0 && payment(id)?.['subscriptionId'] === undefined;
-      if (!isOnly || history.acts.some((act) => act === 'pay in the browser' || act === 'take the step of a payer')) {
+      if (!isNotDone(exchange)) return [];
+      // Another confirmation may charge it, a payer may pay it in the browser or approve it, and a subscription collects its own.
+      const isOnly = history.exchanges.filter((one) => isConfirm(one, id)).every(isNotDone);
+      if (!isOnly || payment(id)?.['subscriptionId'] !== undefined || isPaidByPayer(history, { id, ...payment(id) }))
         return [];
-      }
       const late = charges.find((one) => one.payment_id === id && at(one.created_at) > exchange.sentAt - UNDER_WAY_MS);
       return late ? [`${late.id} charged ${id}, answer ${exchange.number} was 503`] : [];
+    });
+  },
+};
+
+/** A refused connection proves that nothing was sent: the claim is released, and the payer may try again. */
+export const unsentIsReleased: Oracle = {
+  sentence: 'A confirmation that could not be sent to the provider leaves no attempt open',
+  atRestOnly: false,
+  violations: ({ exchanges, outage, ...history }) => {
+    const { payment } = recordsOf(history);
+    return exchanges.flatMap((exchange) => {
+      const id = /^\/payments\/confirm\/([^/]+)$/.exec(exchange.path)?.[1] ?? '';
+      if (exchange.body?.status !== 'processing' || outage?.providerId !== payment(id)?.['providerId']) return [];
+      const { sentAt, answeredAt, number } = exchange;
+      const isOnly = !exchanges.some(
+        (one) =>
+          one !== exchange && isConfirm(one, id) && one.answeredAt > sentAt - UNDER_WAY_MS && one.sentAt < answeredAt,
+      );
+      return isOnly && outage && sentAt > outage.from && answeredAt < outage.until
+        ? [`${id} is processing by answer ${number}`]
+        : [];
     });
   },
 };

@@ -72,6 +72,25 @@ export const amountsAgree: Oracle = {
   },
 };
 
+/** A function that lost its caller may still send an update, or apply it here. */
+const UPDATE_UNDER_WAY_MS = 120_000;
+
+export const intentsAgree: Oracle = {
+  sentence: 'The provider is to charge the amount and currency that the payment shows',
+  atRestOnly: false,
+  violations: (history) => {
+    const intents = new Map(history.ledger.payment_intents.map((one) => [`${one.provider} ${one.id}`, one]));
+    return recordsOf(history).payments.flatMap((payment) => {
+      const { id, providerId, providerIntentId, totalCents, currency, draft } = payment;
+      const intent = intents.get(`${providerId} ${providerIntentId}`);
+      const isSettling = draft !== undefined || at(payment['updatedAt']) > history.now - UPDATE_UNDER_WAY_MS;
+      if (!intent || isSettling || !isVisible(payment)) return [];
+      if (intent.amount === totalCents && intent.currency === currency) return [];
+      return [`${id} is ${totalCents} ${currency}, ${intent.id} is ${intent.amount} ${intent.currency}`];
+    });
+  },
+};
+
 const counts = ({ status }: HistoryJson): boolean => status === 'succeeded' || status === 'pending';
 
 export const refundsWithinCharge: Oracle = {

@@ -1,8 +1,16 @@
 import type { Oracle } from '../model/history.ts';
-import { failureStays, notDoneLeavesNothing, oneIntent, successStays } from './attempts.ts';
+import { failureStays, notDoneLeavesNothing, oneIntent, successStays, unsentIsReleased } from './attempts.ts';
 import { deliveriesKeepTheirId, eventAmounts, eventsDelivered, eventsOnce, oneBodyPerId } from './events.ts';
 import { createsAreThere, listsAgree, noInternalErrors, oneDefault, sameKeySameRecord } from './lists.ts';
-import { amountsAgree, chargedOnce, periodPaidOnce, refundsAgree, refundsWithinCharge, sumsAgree } from './money.ts';
+import {
+  amountsAgree,
+  chargedOnce,
+  intentsAgree,
+  periodPaidOnce,
+  refundsAgree,
+  refundsWithinCharge,
+  sumsAgree,
+} from './money.ts';
 import {
   defaultKept,
   erasedIsNameless,
@@ -12,12 +20,13 @@ import {
   syncFinds,
 } from './promises.ts';
 import { erasedIsGone, nothingAfterCancel, nothingLeftAtProvider, organizationsGone } from './removal.ts';
-import { answersPermitted, claimsPermitted, methodsPermitted } from './rights.ts';
+import { answersPermitted, changesPermitted, claimsPermitted, methodsPermitted } from './rights.ts';
 import { clientSecretsStay, noSecrets, noSecretsInAnswers } from './secrets.ts';
 import {
   activeIsPaid,
   chargesKnown,
   dunningDays,
+  historyIsWhole,
   membershipIfPaid,
   nativeStatusesAgree,
   nothingWaits,
@@ -30,6 +39,7 @@ export const ORACLES: readonly Oracle[] = [
   chargedOnce,
   periodPaidOnce,
   amountsAgree,
+  intentsAgree,
   refundsWithinCharge,
   refundsAgree,
   sumsAgree,
@@ -41,6 +51,7 @@ export const ORACLES: readonly Oracle[] = [
   activeIsPaid,
   nativeStatusesAgree,
   dunningDays,
+  historyIsWhole,
   oneBodyPerId,
   eventsOnce,
   eventAmounts,
@@ -49,6 +60,7 @@ export const ORACLES: readonly Oracle[] = [
   answersPermitted,
   methodsPermitted,
   claimsPermitted,
+  changesPermitted,
   nothingAfterCancel,
   nothingLeftAtProvider,
   organizationsGone,
@@ -65,6 +77,7 @@ export const ORACLES: readonly Oracle[] = [
   successStays,
   failureStays,
   notDoneLeavesNothing,
+  unsentIsReleased,
   syncFinds,
   refundsFit,
   defaultKept,

@@ -42,7 +42,13 @@ export const refundsFit: Oracle = {
   },
 };
 
-const METHOD_CHANGE = /^\/(payment-methods|customers|organizations|admin\/erasures|payments|subscriptions)/;
+/** Requests that may move a default: they set or remove one, or remove methods. */
+const mayMoveDefault = ({ method, path, sent }: HistoryExchange): boolean => {
+  if (method === 'GET') return false;
+  if (/^\/payment-methods(\/[^/]+)?$/.test(path)) return method === 'DELETE' || sent?.is_default !== undefined;
+  if (/^\/(payment-methods\/[^/]+\/set-default|admin\/erasures)$/.test(path)) return true;
+  return method === 'DELETE' && /^\/(customers|organizations)\/[^/]+$/.test(path);
+};
 
 export const defaultKept: Oracle = {
   sentence: 'The default that was set last is the default',
@@ -52,17 +58,13 @@ export const defaultKept: Oracle = {
       history.items.filter(({ sk }) => sk === 'DEFAULT#PM').map((item) => [String(item['pk']), item['recordId']]),
     );
     const methods = new Map(recordsOf(history).methods.map((method) => [method['id'], method]));
-    const isRemovedThere = history.acts.includes('remove a method at the provider');
+    const isRemovedThere = history.acts.some(({ name }) => name === 'remove a method at the provider');
     return history.exchanges.flatMap((exchange) => {
       const id = /^\/payment-methods\/([^/]+)\/set-default$/.exec(exchange.path)?.[1] ?? '';
       const method = methods.get(id);
       if (!isDone(exchange) || method === undefined || isRemovedThere) return [];
       const later = history.exchanges.some(
-        (one) =>
-          one !== exchange &&
-          one.method !== 'GET' &&
-          METHOD_CHANGE.test(one.path) &&
-          one.answeredAt + UNDER_WAY_MS > exchange.sentAt,
+        (one) => one !== exchange && mayMoveDefault(one) && one.answeredAt + UNDER_WAY_MS > exchange.sentAt,
       );
       const pointer = pointers.get(`OWNER#${ownerOf(method)}`);
       return later || pointer === id ? [] : [`${id} of answer ${exchange.number}, the default is ${pointer ?? 'none'}`];

@@ -64,14 +64,15 @@ interface Deleted {
 /** What an acknowledged DELETE named, with the ids at its provider that answers had shown. */
 const deletedIds = (history: History): readonly Deleted[] => {
   const shown = new Map<string, Deleted>();
-  for (const { method, path, status, body } of history.exchanges) {
-    if (method === 'POST' && status === 201 && path === '/payment-methods') {
-      shown.set(body.id, { id: body.id, method: `${body.provider_id} ${body.provider_payment_method_id}` });
-    }
+  const learn = (record: HistoryJson): void => {
+    const { id, provider_id, provider_payment_method_id, provider_customer_id } = record ?? {};
+    if (provider_payment_method_id) shown.set(id, { id, method: `${provider_id} ${provider_payment_method_id}` });
     // PayPal has no customers.
-    if (method === 'POST' && status === 201 && path === '/customers' && body.provider_id !== 'provider_b') {
-      shown.set(body.id, { id: body.id, customer: `${body.provider_id} ${body.provider_customer_id}` });
-    }
+    else if (provider_customer_id && provider_id !== 'provider_b')
+      shown.set(id, { id, customer: `${provider_id} ${provider_customer_id}` });
+  };
+  for (const { path, body } of history.exchanges) {
+    if (/^\/(payment-methods|customers)(\/|$)/.test(path)) for (const record of [body].flat()) learn(record);
   }
   return history.exchanges
     .filter(({ method, status }) => method === 'DELETE' && status === 204)

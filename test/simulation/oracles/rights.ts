@@ -236,6 +236,35 @@ export const claimsPermitted: Oracle = {
   },
 };
 
+const NAMES_RECORD = /^\/(?:payments(?:\/confirm|\/intents)?|payment-methods|customers|subscriptions)\/([^/]+)/;
+
+/** The organization whose money or records a change is about. */
+const organizationOf = (model: Model, { path, sent }: HistoryExchange): string | undefined => {
+  if (CREATES.test(path)) return sent?.organization_id ?? undefined;
+  return model.ownerOf(NAMES_RECORD.exec(path)?.[1] ?? '')?.organizationId;
+};
+
+export const changesPermitted: Oracle = {
+  sentence: 'Only owners, admins and billing members change what an organization has',
+  atRestOnly: false,
+  violations: (history) => {
+    const model = modelOf(history);
+    return history.exchanges.flatMap((exchange) => {
+      const { method, status, number, path, sentAt, answeredAt } = exchange;
+      const person = model.person(exchange.person);
+      if (method === 'GET' || status < 200 || status >= 300 || !person || person.kind === 'admin') return [];
+      const organizationId = organizationOf(model, exchange);
+      if (organizationId === undefined) return [];
+      const roles = model.standing.rolesBetween(
+        { userId: person.userId, organizationId },
+        sentAt - SKEW_MS,
+        answeredAt,
+      );
+      return mayManage(roles) ? [] : [`answer ${number}: ${person.name} did ${method} ${path} in ${organizationId}`];
+    });
+  },
+};
+
 interface Claim {
   readonly payment: HistoryItem;
   readonly claim: HistoryItem;

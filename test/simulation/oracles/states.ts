@@ -1,4 +1,4 @@
-import type { HistoryItem, HistoryJson, Oracle } from '../model/history.ts';
+import type { HistoryItem, HistoryJson, HistoryOutage, Oracle } from '../model/history.ts';
 import { at, isChargeTaken, isVisible, recordsOf } from '../model/records.ts';
 
 /** Sentences about statuses: of payments, subscriptions and memberships, and of work that must end. */
@@ -133,9 +133,48 @@ export const nativeStatusesAgree: Oracle = {
   },
 };
 
+/** Two changes that were made from the same version leave one of them in the history, and the other in the record. */
+export const historyIsWhole: Oracle = {
+  sentence: 'At rest the newest entry in the history of a payment or subscription is the record itself',
+  atRestOnly: true,
+  violations: (history) => {
+    const { payments, subscriptions, versionsOf } = recordsOf(history);
+    const shown = [
+      ...payments.filter(isVisible),
+      ...subscriptions.filter(({ status }) => !['creating', 'declined'].includes(status)),
+    ];
+    return shown.flatMap((record) => {
+      const { id, version, status } = record;
+      const newest = versionsOf(id).at(-1);
+      const [own, entry] = [[version, status, record['updatedAt']].join(' '), newest && entryLine(newest)];
+      return own === entry ? [] : [`${id} is at ${own}, its history ends with ${entry}`];
+    });
+  },
+};
+
+const entryLine = ({ sk, status, at: time }: HistoryItem): string =>
+  [Number(String(sk).split('#')[1]), status, time].join(' ');
+
 const RETRY_DAYS = [0, 1, 3, 7, 14];
 const DAY_MS = 86_400_000;
 const TOLERANCE_MS = 2 * 3_600_000;
+/** Each failure of the table, and each function that is killed, makes due work some minutes later. */
+const LATEST_BY_FAULTS_MS = 12 * 3_600_000;
+
+interface Hindrances {
+  readonly isCalm: boolean;
+  /** Of the provider that collects. */
+  readonly outage: HistoryOutage | undefined;
+}
+
+/** A retry that its provider cannot receive waits for the end of the outage. */
+const isPlanned = (first: number, time: number, { isCalm, outage }: Hindrances): boolean =>
+  RETRY_DAYS.some((days) => {
+    const planned = first + days * DAY_MS;
+    const isAway = outage !== undefined && planned > outage.from - TOLERANCE_MS;
+    const latest = isAway ? Math.max(planned, outage.until) : planned;
+    return time >= planned - TOLERANCE_MS && time <= latest + (isCalm ? TOLERANCE_MS : LATEST_BY_FAULTS_MS);
+  });
 
 /** Of subscriptions that the service bills: a claim, then a failure, then the next claim. */
 export const dunningDays: Oracle = {
@@ -147,18 +186,17 @@ export const dunningDays: Oracle = {
       .filter(
         ({ subscriptionId, providerInvoiceId }) => subscriptionId !== undefined && providerInvoiceId === undefined,
       )
-      .flatMap(({ id }) => {
+      .flatMap(({ id, providerId }) => {
         const versions = versionsOf(id);
         const claims = versions.filter(({ cause, actor }) => cause === 'claim' && actor?.type === 'system');
-        const first = claims[0];
-        if (!first) return [];
+        const [first = 0, ...retries] = claims.map((claim) => at(claim['at']));
         // An unclear outcome is looked up for a day: the days count from the failure, not from the attempt.
-        const failure = versions.find((one) => one['status'] === 'failed' && at(one['at']) >= at(first['at'])) ?? first;
-        return claims.slice(1).flatMap((claim) => {
-          const after = at(claim['at']) - at(failure['at']);
-          const isPlanned = RETRY_DAYS.some((days) => Math.abs(after - days * DAY_MS) <= TOLERANCE_MS);
-          return isPlanned ? [] : [`${id} was tried again ${Math.round(after / 3_600_000)} h after its first failure`];
-        });
+        const failed = versions.find((one) => one['status'] === 'failed' && at(one['at']) >= first);
+        const since = failed ? at(failed['at']) : first;
+        const outage = history.outage?.providerId === providerId ? history.outage : undefined;
+        return retries
+          .filter((time) => !isPlanned(since, time, { isCalm: history.isCalm, outage }))
+          .map((time) => `${id} was tried again ${Math.round((time - since) / 3_600_000)} h after its first failure`);
       });
   },
 };

@@ -55,6 +55,11 @@ export const createNetwork = (kernel: Kernel, parts: () => HostParts): Send => {
     const url = new URL(sent.url);
     const { place, call, faults } = targetOf(sent, url, local);
     const isAway = (): boolean => place === 'provider' && isInOutage(kernel, url);
+    // The connection is refused at once: no such call is lost or late.
+    if (isAway()) {
+      kernel.note(`${call}: connection refused, the provider is out of reach`);
+      return Promise.reject(new NetworkError('ECONNREFUSED'));
+    }
     return kernel.step<Received>({
       place,
       call,
@@ -90,7 +95,7 @@ const targetOf = (sent: Sent, { pathname }: URL, local: LocalSender): Target => 
     return { place: 'provider', call, faults: providerFaults(sent, local) };
   if (pathname.startsWith(`${LOCAL}/identity-service`)) return { place: 'identity', call, faults: IDENTITY_FAULTS };
   if (pathname.startsWith(`${LOCAL}/sink/`)) return { place: 'target', call, faults: TARGET_FAULTS };
-  if (pathname.startsWith(`${LOCAL}/aws`)) return awsTarget(sent);
+  if (pathname.startsWith(`${LOCAL}/aws`)) return awsTarget(sent, local);
   return { place: 'gateway', call, faults: GATEWAY_FAULTS };
 };
 
@@ -166,7 +171,7 @@ const GATEWAY_FAULTS: readonly Fault<Received>[] = [
   answeredWith('gateway answers 503', answer(503, { message: 'Service Unavailable' })),
 ];
 
-const awsTarget = (sent: Sent): Target => {
+const awsTarget = (sent: Sent, local: LocalSender): Target => {
   const [service = '', operation = ''] = (sent.headers['x-amz-target'] ?? '').split('.');
   const common = [
     unsent,
@@ -175,9 +180,9 @@ const awsTarget = (sent: Sent): Target => {
     answeredWith('AWS answers 500', answer(500, { __type: 'InternalFailure', message: 'internal failure' })),
     answeredWith('throttled', answer(400, { __type: 'ThrottlingException', message: 'Rate exceeded' })),
   ];
-  if (service === 'AWSEvents') return { place: 'bus', call: operation, faults: [...common, partOfEvents(sent)] };
+  if (service === 'AWSEvents') return { place: 'bus', call: operation, faults: [...common, partOfEvents(sent, local)] };
   const queue = queueOf(sent);
-  const faults = operation === 'SendMessageBatch' ? [...common, partOfMessages(sent)] : common;
+  const faults = operation === 'SendMessageBatch' ? [...common, partOfMessages(sent, local)] : common;
   return { place: 'queue', call: `${operation} ${queue}`, faults };
 };
 
@@ -186,31 +191,41 @@ const queueOf = ({ body }: Sent): string =>
     .split('/')
     .at(-1) ?? '';
 
-/** The bus accepts all but the last event of a request. */
-const partOfEvents = (sent: Sent): Fault<Received> => ({
+/** Sends all entries but the last, which the service then finds refused. */
+const allButLast = async <T>(
+  { sent, local }: { readonly sent: Sent; readonly local: LocalSender },
+  { entries, body }: { readonly entries: readonly T[]; readonly body: object },
+): Promise<Received> => {
+  if (entries.length <= 1) return answer(200, {});
+  return local({ ...sent, body: JSON.stringify(body) }, new URL(sent.url));
+};
+
+/** The bus takes all but the last event of a request. */
+const partOfEvents = (sent: Sent, local: LocalSender): Fault<Received> => ({
   kind: 'bus refuses a part',
   weight: 1,
-  carryOut: async (run) => {
-    const received = await run();
-    const { Entries: entries = [] }: { Entries?: unknown[] } = JSON.parse(received.body);
+  carryOut: async () => {
+    const request = JSON.parse(sent.body);
+    const entries: unknown[] = request.Entries;
+    const body = { ...request, Entries: entries.slice(0, -1) };
+    const received = await allButLast({ sent, local }, { entries, body });
+    const { Entries: taken = [] }: { Entries?: unknown[] } = JSON.parse(received.body);
     const refused = { ErrorCode: 'InternalFailure', ErrorMessage: 'internal failure' };
-    // The refused event was published all the same: the bus delivers at least once.
-    return sent.body === ''
-      ? received
-      : answer(200, { FailedEntryCount: 1, Entries: [...entries.slice(0, -1), refused] });
+    return answer(200, { FailedEntryCount: 1, Entries: [...taken, refused] });
   },
 });
 
-const partOfMessages = (sent: Sent): Fault<Received> => ({
+const partOfMessages = (sent: Sent, local: LocalSender): Fault<Received> => ({
   kind: 'queue refuses a part',
   weight: 1,
-  carryOut: async (run) => {
-    const received = await run();
-    const { Successful = [] }: { Successful?: { Id: string }[] } = JSON.parse(received.body);
-    const last = Successful.at(-1);
-    if (!last || sent.body === '') return received;
-    const failed = { Id: last.Id, SenderFault: false, Code: 'InternalError', Message: 'internal error' };
-    return answer(200, { Successful: Successful.slice(0, -1), Failed: [failed] });
+  carryOut: async () => {
+    const request = JSON.parse(sent.body);
+    const entries: { readonly Id: string }[] = request.Entries;
+    const body = { ...request, Entries: entries.slice(0, -1) };
+    const received = await allButLast({ sent, local }, { entries, body });
+    const { Successful = [] }: { Successful?: unknown[] } = JSON.parse(received.body);
+    const failed = { SenderFault: false, Code: 'InternalError', Message: 'internal error' };
+    return answer(200, { Successful, Failed: [{ Id: entries.at(-1)?.Id, ...failed }] });
   },
 });
 

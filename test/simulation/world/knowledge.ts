@@ -32,6 +32,8 @@ export interface Wanted {
   readonly kind: Kind;
   readonly person: string;
   readonly fits?: (fields: Readonly<Record<string, HistoryJson>>) => boolean;
+  /** Mostly one of this many latest records is chosen. */
+  readonly latest: number;
 }
 
 export interface Knowledge {
@@ -48,7 +50,6 @@ export interface Knowledge {
 }
 
 const FOREIGN = 0.1;
-const LATEST = 4;
 
 export const createKnowledge = (): Knowledge => {
   const records = new Map<string, Known>();
@@ -80,10 +81,10 @@ export const createKnowledge = (): Knowledge => {
     forget: (id) => void gone.add(id),
     get: (id) => records.get(id),
     all: (kind) => [...records.values()].filter((known) => known.kind === kind),
-    choose: (prng, { kind, person, fits = () => true }) => {
+    choose: (prng, { kind, person, fits = () => true, latest }) => {
       const foreign = prng.chance(FOREIGN);
       const withGone = prng.chance(FOREIGN);
-      const latest = prng.chance(0.6);
+      const isLatest = prng.chance(latest === 1 ? 0.9 : 0.6);
       const drawn = prng.next();
       const fitting = [...records.values()].filter(
         (known) =>
@@ -92,7 +93,7 @@ export const createKnowledge = (): Knowledge => {
           (withGone || !gone.has(known.id)) &&
           fits(known.fields),
       );
-      const among = latest ? fitting.slice(-LATEST) : fitting;
+      const among = isLatest ? fitting.slice(-latest) : fitting;
       return among[Math.floor(drawn * among.length)];
     },
     tokenOf: (person) => tokens.get(person),

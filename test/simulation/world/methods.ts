@@ -97,7 +97,7 @@ const createCustomer: WorldOperation = {
 
 const deleteCustomer: WorldOperation = {
   name: 'delete a customer',
-  weight: 1.2,
+  weight: 2,
   plan: (scene) => {
     const person = scene.prng.pick(scene.users);
     const customer = choose(scene, { kind: 'customer', person: person.name });

@@ -8,6 +8,7 @@ export interface Moment {
   readonly now: number;
   readonly atRest: boolean;
   readonly isCalm: boolean;
+  readonly outage: History['outage'];
 }
 
 /** What everyone holds at this moment, past the scheduler. */

@@ -1,6 +1,7 @@
 import type { Prng } from '../kernel/prng.ts';
-import type { HistoryExchange, HistoryJson, Person } from '../model/history.ts';
+import type { HistoryExchange, Person } from '../model/history.ts';
 import type { Knowledge, Known, Wanted } from './knowledge.ts';
+import type { StageAnswer } from './stage.ts';
 
 /**
  * One thing that a client, a payer or a provider does. To add one: an `Operation` in a file of this folder, and its row in
@@ -21,6 +22,8 @@ export interface Scene {
   /** The users who act in this run. */
   readonly users: readonly Person[];
   readonly now: number;
+  /** How many of the latest records of a kind people think of: 1 where all of them act on the same record. */
+  readonly latest: number;
   /** Every request so far. */
   readonly sent: readonly HistoryExchange[];
   /** A secret that must appear nowhere. */
@@ -33,12 +36,12 @@ export type OperationStep = AskedRequest | Acted;
 export interface AskedRequest {
   readonly kind: 'request';
   readonly person: Person;
-  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  readonly method: HistoryExchange['method'];
   readonly path: string;
   readonly query?: Readonly<Record<string, string>>;
   readonly body?: Readonly<Record<string, unknown>>;
-  /** What the person does next, by what the answer shows. */
-  readonly next?: (answer: HistoryJson) => OperationStep | undefined;
+  /** What happens at once after the answer, by what it shows. */
+  readonly next?: (answer: StageAnswer) => OperationStep | undefined;
   /** A new one, or none, by default. */
   readonly idempotencyKey?: string;
   /** A guest sends the token unless this is set. */
@@ -55,7 +58,16 @@ export interface Acted {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-export const choose = ({ prng, knowledge }: Scene, wanted: Wanted): Known | undefined => knowledge.choose(prng, wanted);
+export const choose = ({ prng, knowledge, latest }: Scene, wanted: Omit<Wanted, 'latest'>): Known | undefined =>
+  knowledge.choose(prng, { ...wanted, latest });
+
+/** The same request under another idempotency key. */
+export const sameAgain = (person: Person, { method, path, query, sent }: HistoryExchange): AskedRequest => ({
+  ...{ kind: 'request', person, method, path, query },
+  ...(sent && { body: sent }),
+});
+
+export const isDone = ({ status }: StageAnswer): boolean => status >= 200 && status < 300;
 
 /** A body field, or none. */
 export const maybe = (name: string, value: unknown): Record<string, unknown> =>

@@ -1,7 +1,9 @@
 import type { Person } from '../model/history.ts';
 import type { Known } from './knowledge.ts';
-import { choose, type Scene, type WorldOperation } from './operation.ts';
+import { choose, isDone, type OperationStep, type Scene, sameAgain, type WorldOperation } from './operation.ts';
+import { confirmStep } from './payments.ts';
 import { ROOT, USERS } from './people.ts';
+import type { StageAnswer } from './stage.ts';
 
 /** Operations on organizations and their members. */
 const ROLES = ['admin', 'billing', 'member'] as const;
@@ -58,8 +60,37 @@ const onMember = (scene: Scene) => {
       fits: ({ organization_id, role }) =>
         role !== 'owner' && (organization_id === undefined || organization_id === by.organization.id),
     });
-  return by && member && { person: by.person, path: `/organizations/${by.organization.id}/members/${member.id}` };
+  if (!by || !member) return undefined;
+  const path = `/organizations/${by.organization.id}/members/${member.id}`;
+  const person = USERS.find(({ userId }) => userId === member.fields['user_id']);
+  return { person: by.person, path, ...(person && { next: goOnAs(scene, person, by.organization) }) };
 };
+
+/** The path names a record of the organization. */
+const isAbout = ({ knowledge }: Scene, path: string, organizationId: string): boolean =>
+  path.split('/').some((part) => knowledge.get(part)?.fields['organization_id'] === organizationId);
+
+/** A person whose rights have changed goes on as before. */
+const goOnAs =
+  (scene: Scene, person: Person, organization: Known) =>
+  (answer: StageAnswer): OperationStep | undefined => {
+    const prng = scene.prng.fork('afterwards');
+    const payment = scene.knowledge.choose(prng, {
+      ...{ kind: 'payment', person: person.name, latest: scene.latest },
+      fits: ({ organization_id }) => organization_id === organization.id,
+    });
+    if (!isDone(answer) || prng.chance(0.3)) return undefined;
+    const earlier = scene.sent.filter(
+      ({ person: name, method, path }) =>
+        name === person.name && method !== 'DELETE' && isAbout(scene, path, organization.id),
+    );
+    if (earlier.length > 0 && prng.chance(0.5)) return sameAgain(person, prng.pick(earlier));
+    if (payment === undefined) return undefined;
+    if (OPEN.includes(payment.fields['status'])) return confirmStep(person, payment, prng);
+    return { kind: 'request', person, method: 'GET', path: `/payments/${payment.id}` };
+  };
+
+const OPEN = ['created', 'requires_payment_method', 'failed'];
 
 const changeRole: WorldOperation = {
   name: 'change a role',
@@ -108,7 +139,7 @@ const remove: WorldOperation = {
 
 const erase: WorldOperation = {
   name: 'erase a person',
-  weight: 0.5,
+  weight: 1.5,
   plan: ({ prng, users }) => ({
     kind: 'request',
     person: prng.chance(0.95) ? ROOT : prng.pick(users),

@@ -1,8 +1,18 @@
 import type { Prng } from '../kernel/prng.ts';
-import type { HistoryJson, Person } from '../model/history.ts';
+import type { Person } from '../model/history.ts';
+import type { Known } from './knowledge.ts';
 import { drawToken } from './methods-to-try.ts';
-import { choose, maybe, type OperationStep, type Scene, type WorldOperation } from './operation.ts';
+import {
+  type AskedRequest,
+  choose,
+  isDone,
+  maybe,
+  type OperationStep,
+  type Scene,
+  type WorldOperation,
+} from './operation.ts';
 import { GUESTS, ROOT, WORLD_PROVIDERS, type WorldProvider } from './people.ts';
+import type { StageAnswer } from './stage.ts';
 
 /** Operations on payments and refunds. */
 const AMOUNTS = [100, 700, 1_000, 2_500, 4_999] as const;
@@ -72,14 +82,30 @@ const createIntent: WorldOperation = {
 
 const confirmAtOnce =
   (person: Person, prng: Prng) =>
-  ({ id, status, provider_id }: HistoryJson): OperationStep | undefined =>
-    id && {
-      kind: 'request',
-      person,
-      method: 'POST',
-      path: `/payments/confirm/${id}`,
-      body: status === 'created' ? {} : { payment_method_id: drawToken(prng, provider_id) },
-    };
+  (answer: StageAnswer): OperationStep | undefined => {
+    const { id, ...fields } = answer.body ?? {};
+    return isDone(answer) && id !== undefined ? confirmStep(person, { id, fields }, prng) : undefined;
+  };
+
+/** Whether the person has seen an answer to the last request or not. */
+export const confirmStep = (
+  person: Person,
+  { id, fields }: Pick<Known, 'id' | 'fields'>,
+  prng: Prng,
+): OperationStep => {
+  const [path, token] = [`/payments/confirm/${id}`, drawToken(prng, fields['provider_id'] ?? 'provider_a')];
+  const body = fields['status'] === 'created' ? {} : { payment_method_id: token };
+  return { kind: 'request', person, method: 'POST', path, body, next: tryAnotherMethod(person, path, prng) };
+};
+
+/** A payer whose attempt was declined mostly tries another method at once. */
+const tryAnotherMethod =
+  (person: Person, path: string, prng: Prng) =>
+  ({ body }: StageAnswer): OperationStep | undefined => {
+    const provider: WorldProvider | undefined = body?.details?.payment?.provider_id;
+    if (body?.code !== 'PAYMENT_DECLINED' || provider === undefined || !prng.chance(0.7)) return undefined;
+    return { kind: 'request', person, method: 'POST', path, body: { payment_method_id: drawToken(prng, provider) } };
+  };
 
 const confirm: WorldOperation = {
   name: 'confirm a payment',
@@ -96,12 +122,14 @@ const confirm: WorldOperation = {
     if (!payment) return undefined;
     const provider = (payment.fields['provider_id'] ?? 'provider_a') as WorldProvider;
     const needs = payment.fields['status'] !== 'created' || prng.chance(0.15);
+    const path = `/payments/confirm/${payment.id}`;
     return {
       kind: 'request',
       person,
       method: 'POST',
-      path: `/payments/confirm/${payment.id}`,
+      path,
       body: maybe('payment_method_id', needs ? drawMethod(scene, person, provider) : undefined),
+      next: tryAnotherMethod(person, path, prng),
     };
   },
 };
@@ -128,6 +156,7 @@ const update: WorldOperation = {
       method: 'PUT',
       path: `/payments/intents/${payment.id}`,
       body: { description: 'changed', ...maybe('total_cents', amount), ...maybe('payment_method_id', method) },
+      ...(prng.chance(0.4) && { next: () => confirmStep(person, payment, prng) }),
     };
   },
 };
@@ -168,23 +197,21 @@ const sync: WorldOperation = {
 
 const refund: WorldOperation = {
   name: 'refund a payment',
-  weight: 7,
+  weight: 9,
   plan: (scene) => {
     const { prng, knowledge } = scene;
     const person = prng.chance(0.9) ? ROOT : prng.pick(scene.users);
     const paid = knowledge.all('payment').filter(({ fields }) => fields['status'] === 'succeeded');
     if (paid.length === 0) return undefined;
-    const payment = prng.pick(paid.slice(-4));
-    const amount = prng.chance(0.7)
-      ? prng.int(1, Math.max(1, Number(payment.fields['total_cents'] ?? 500)))
-      : undefined;
-    return {
-      kind: 'request',
-      person,
-      method: 'POST',
-      path: `/payments/${payment.id}/refunds`,
-      body: { ...maybe('amount_cents', amount), reason: 'requested_by_customer' },
-    };
+    const payment = prng.pick(paid.slice(-scene.latest));
+    const total = Number(payment.fields['total_cents'] ?? 500);
+    const amount = prng.chance(0.7) ? prng.int(1, Math.max(1, Math.round(total * prng.pick([0.3, 1])))) : undefined;
+    const refunding = (cents: number | undefined): AskedRequest => ({
+      ...{ kind: 'request', person, method: 'POST', path: `/payments/${payment.id}/refunds` },
+      body: { ...maybe('amount_cents', cents), reason: 'requested_by_customer' },
+    });
+    const rest = prng.chance(0.5) ? amount : undefined;
+    return { ...refunding(amount), ...(prng.chance(0.4) && { next: () => refunding(rest) }) };
   },
 };
 

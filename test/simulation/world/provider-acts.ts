@@ -3,9 +3,9 @@ import type { Known } from './knowledge.ts';
 import { maybe, type Scene, type WorldOperation } from './operation.ts';
 
 /** What payers, banks and the providers' dashboards do, past the service. */
-const paid = ({ prng, knowledge }: Scene): Known | undefined => {
+const paid = ({ prng, knowledge, latest }: Scene): Known | undefined => {
   const found = knowledge.all('payment').filter(({ fields }) => fields['status'] === 'succeeded');
-  return found.length === 0 ? undefined : prng.pick(found.slice(-4));
+  return found.length === 0 ? undefined : prng.pick(found.slice(-latest));
 };
 
 const refundAtProvider: WorldOperation = {

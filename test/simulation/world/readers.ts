@@ -1,5 +1,5 @@
 import type { Person } from '../model/history.ts';
-import { choose, type Scene, type WorldOperation } from './operation.ts';
+import { choose, type Scene, sameAgain, type WorldOperation } from './operation.ts';
 import { GUESTS, PEOPLE, ROOT } from './people.ts';
 
 /** Reading routes, as everyone. */
@@ -37,6 +37,7 @@ const READERS: readonly Reader[] = [
     const read = one('payment', '/payments')(scene, person);
     return read && { ...read, query: { include: INCLUDES } };
   },
+  one('payment', '/payments'),
   one('payment', '/payments', '/timeline'),
   one('payment', '/payments', '/refunds'),
   one('payment', '/payments', '/disputes'),
@@ -48,6 +49,7 @@ const READERS: readonly Reader[] = [
   one('organization', '/organizations'),
   one('organization', '/organizations', '/members'),
   list('/payments', { include: 'payment_method', limit: '50' }),
+  list('/payments'),
   list('/payments/summary'),
   list('/payment-methods'),
   list('/customers'),
@@ -69,7 +71,7 @@ const read: WorldOperation = {
 /** The lists that need no credential. */
 const readGuestList: WorldOperation = {
   name: 'read the list of a guest',
-  weight: 1.5,
+  weight: 2,
   plan: ({ prng }) => ({
     kind: 'request',
     person: prng.pick(PEOPLE),
@@ -104,6 +106,48 @@ const replayDelivery: WorldOperation = {
   },
 };
 
+/** People load a page again, and try again what they did before: what they may do can have changed since. */
+const doAgain: WorldOperation = {
+  name: 'do the same again',
+  weight: 7,
+  plan: ({ prng, sent }) => {
+    const own = sent.filter(
+      ({ person, method, path }) => method !== 'DELETE' && person !== ROOT.name && NAMES_RECORD.test(path),
+    );
+    if (own.length === 0) return undefined;
+    const chosen = prng.pick(own.slice(-60));
+    const person = PEOPLE.find(({ name }) => name === chosen.person);
+    return person && sameAgain(person, chosen);
+  },
+};
+
+/** Who is a member already cannot be added again. */
+const NAMES_RECORD = /_[0-9a-f]{24}(?!\/members$)/;
+
+/** Programs that lost their answer, or were restarted, send a request again under its key, up to a day later. */
+const repeatOwn: WorldOperation = {
+  name: 'repeat an earlier request under its key',
+  weight: 2,
+  plan: ({ prng, sent, now }) => {
+    const keyed = sent.filter(
+      ({ idempotencyKey, person, sentAt }) =>
+        idempotencyKey !== undefined && person !== ROOT.name && sentAt > now - KEY_KEPT_MS,
+    );
+    if (keyed.length === 0) return undefined;
+    const { person: name, path, credential, sent: body, idempotencyKey = '' } = prng.pick(keyed.slice(-20));
+    const person = PEOPLE.find((one) => one.name === name);
+    return (
+      person && {
+        ...{ kind: 'request', person, method: 'POST', path, body, idempotencyKey },
+        ...(credential === 'none' && { withoutToken: true }),
+      }
+    );
+  },
+};
+
+/** Keys are kept for 24 hours. */
+const KEY_KEPT_MS = 20 * 3_600_000;
+
 /** An idempotency key answers only the caller who has sent it. */
 const repeatAnother: WorldOperation = {
   name: 'repeat another person’s request under its key',
@@ -122,5 +166,7 @@ export const READ_OPERATIONS: readonly WorldOperation[] = [
   readGuestList,
   readAsAdmin,
   replayDelivery,
+  doAgain,
+  repeatOwn,
   repeatAnother,
 ];

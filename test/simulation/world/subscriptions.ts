@@ -48,13 +48,23 @@ const subscribe: WorldOperation = {
 const onSubscription = (
   name: string,
   weight: number,
-  how: { readonly tail: string; readonly body?: Readonly<Record<string, unknown>>; readonly admins?: number },
+  how: {
+    readonly tail: string;
+    readonly body?: Readonly<Record<string, unknown>>;
+    readonly admins?: number;
+    /** The status that the subscription mostly has. */
+    readonly of?: readonly string[];
+  },
 ): WorldOperation => ({
   name,
   weight,
   plan: (scene) => {
     const person = scene.prng.chance(how.admins ?? 0) ? ROOT : scene.prng.pick(scene.users);
-    const subscription = choose(scene, { kind: 'subscription', person: person.name });
+    const isAny = how.of === undefined || scene.prng.chance(0.25);
+    const subscription = choose(scene, {
+      ...{ kind: 'subscription', person: person.name },
+      fits: ({ status, cancel_at_period_end: ends }) => isAny || how.of?.includes(ends ? 'ending' : status) === true,
+    });
     return (
       subscription && {
         kind: 'request',
@@ -93,14 +103,14 @@ const changeMethod: WorldOperation = {
 
 export const SUBSCRIPTION_OPERATIONS: readonly WorldOperation[] = [
   subscribe,
-  onSubscription('pause a subscription', 2.5, { tail: 'pause' }),
-  onSubscription('resume a subscription', 3, { tail: 'resume' }),
+  onSubscription('pause a subscription', 2.5, { tail: 'pause', of: ['active', 'trialing'] }),
+  onSubscription('resume a subscription', 3, { tail: 'resume', of: ['paused'] }),
   onSubscription('cancel a subscription now', 2, {
     tail: 'cancel',
     body: { cancel_at_period_end: false },
     admins: 0.2,
   }),
-  onSubscription('cancel a subscription at its end', 2, { tail: 'cancel' }),
-  onSubscription('reactivate a subscription', 3.5, { tail: 'reactivate' }),
+  onSubscription('cancel a subscription at its end', 3, { tail: 'cancel', of: ['active', 'trialing'] }),
+  onSubscription('reactivate a subscription', 3.5, { tail: 'reactivate', of: ['canceled', 'ending'] }),
   changeMethod,
 ];

@@ -1,5 +1,5 @@
 import type { Prng } from '../kernel/prng.ts';
-import type { HistoryJson, Person } from '../model/history.ts';
+import type { HistoryAct, HistoryJson, Person } from '../model/history.ts';
 import { type Client, createClient } from './client.ts';
 import { createKnowledge } from './knowledge.ts';
 import { drawToken, PLAIN_TOKENS } from './methods-to-try.ts';
@@ -19,8 +19,8 @@ export interface World {
   readonly labels: readonly string[];
   /** Who acted. */
   readonly people: readonly string[];
-  /** Names of what payers, banks and dashboards did. */
-  readonly acts: readonly string[];
+  /** What payers, banks and dashboards did. */
+  readonly acts: readonly HistoryAct[];
   run(): Promise<void>;
 }
 
@@ -60,7 +60,7 @@ export const createWorld = ({
   const knowledge = createKnowledge();
   const client = createClient({ stage, knowledge, prng: prng.fork('secrets') });
   const labels: string[] = [];
-  const acts: string[] = [];
+  const acts: HistoryAct[] = [];
   const people = new Set<string>();
 
   const act = async ({ method = 'POST', path, headers, body }: Acted): Promise<void> => {
@@ -74,11 +74,11 @@ export const createWorld = ({
   };
   const carryOut = async ({ label, operation, step, chance }: Planned): Promise<void> => {
     if (step.kind === 'act') {
-      acts.push(operation.name);
+      acts.push({ name: operation.name, path: step.path });
       return act(step);
     }
-    const { status, body } = await client.ask(operation.name, step, chance);
-    const next = status >= 200 && status < 300 ? step.next?.(body) : undefined;
+    const answer = await client.ask(operation.name, step, chance);
+    const next = step.next?.(answer);
     if (next) await carryOut({ label, operation, step: next, chance });
   };
 
@@ -103,6 +103,7 @@ export const createWorld = ({
           users,
           operations,
           now: stage.now(),
+          latest: chance.fork('attention').pick(LATEST),
           sent: client.exchanges,
           plant: client.plant,
         };
@@ -139,6 +140,9 @@ const preferences = (prng: Prng): readonly WorldOperation[] =>
   OPERATIONS.map((operation) => ({ ...operation, weight: operation.weight * prng.pick([0.1, 0.5, 1, 1, 3]) }));
 
 const TRIES = 6;
+/** In some rounds everyone acts on the same few records. */
+const LATEST = [1, 1, 4, 4, 4] as const;
+/** A request comes twice, or two requests of one kind come at once, mostly about the same record. */
 const TWICE = 0.25;
 
 const planRound = (scene: RoundScene, round: number): Planned[] => {
@@ -151,7 +155,10 @@ const planRound = (scene: RoundScene, round: number): Planned[] => {
     if (!drawn) continue;
     const label = `operation ${round}.${index}`;
     planned.push({ ...drawn, label, chance: prng });
-    if (prng.chance(TWICE)) planned.push({ ...drawn, label: `${label} again`, chance: prng.fork('again') });
+    if (!prng.chance(TWICE)) continue;
+    const again = { label: `${label} again`, chance: prng.fork('again') };
+    const another = prng.chance(0.5) && drawn.operation.plan({ ...scene, prng: prng.fork('another'), latest: 1 });
+    planned.push({ ...drawn, ...again, ...(another && { step: another }) });
   }
   return planned;
 };
