@@ -72,6 +72,13 @@ describe('the rule of use', () => {
     }
   });
 
+  test('refuses a user the method of an organization, also if the method names the user', async () => {
+    const { table } = memoryTable({ now: () => 0 });
+    await table.put({ pk: 'PM#1', sk: 'PM', organizationId: 'org_1', userId: 'user_1' });
+    const condition = chargeableIf([{ userId: 'user_1' }]);
+    expect((await table.update({ pk: 'PM#1', sk: 'PM' }, { set: { seen: true } }, condition)).ok).toBe(false);
+  });
+
   test('refuses a method that was deleted', async () => {
     const { table } = memoryTable({ now: () => 0 });
     await table.put({ pk: 'PM#1', sk: 'PM', tombstone: true, userId: 'user_1' });

@@ -185,6 +185,7 @@ describe('a currency', () => {
     ['HUF', 2],
     ['IDR', 2],
     ['CLF', 4],
+    ['UYW', 4],
   ])('%s has %i digits', (code, digits) => {
     expect(currencyDigits(code)).toBe(digits);
   });

@@ -14,15 +14,18 @@ const HEADERS = {
 };
 
 /** A verifier whose calls to PayPal get this answer. */
-const service = (answer: unknown = VALID, baseUrl = '') => {
+const service = (answer: unknown = VALID, baseUrl = '', webhookId = 'W1') => {
   const calls: Parameters<PaypalExchange>[0][] = [];
   const exchange = (async (call: Parameters<PaypalExchange>[0]) => {
     calls.push(call);
     return answer;
   }) as unknown as PaypalExchange;
-  const verifier = webhookVerifier({ exchange, webhookId: 'W1', baseUrl });
-  const verify = (headers: Readonly<Record<string, string>> = {}, text = '{"id":"WH-1"}', now = NOON) =>
-    verifier({ raw: Buffer.from(text), headers: { ...HEADERS, ...headers }, now });
+  const verifier = webhookVerifier({ exchange, webhookId, baseUrl });
+  const verify = (
+    headers: Readonly<Record<string, string>> = {},
+    body: string | Buffer = '{"id":"WH-1"}',
+    now = NOON,
+  ) => verifier({ raw: Buffer.from(body), headers: { ...HEADERS, ...headers }, now });
   return { calls, verify };
 };
 
@@ -76,6 +79,11 @@ describe("PayPal's verification", () => {
     ['a signature that is not the canonical text of its bytes', { 'paypal-transmission-sig': 'YWJ=' }],
     ['an empty signature', { 'paypal-transmission-sig': '' }],
     ['a certificate with a space', { 'paypal-cert-url': 'https://api.paypal.com/ce rt' }],
+    ['a certificate without encryption', { 'paypal-cert-url': 'http://api.paypal.com/cert' }],
+    ['a certificate behind a user', { 'paypal-cert-url': 'https://user@api.paypal.com/cert' }],
+    ['a certificate at another port', { 'paypal-cert-url': 'https://api.paypal.com:8443/cert' }],
+    ['an id with a space at its end', { 'paypal-transmission-id': 'id-1 ' }],
+    ['an id with a space at its start', { 'paypal-transmission-id': ' id-1' }],
     ['a certificate of another host', { 'paypal-cert-url': 'https://api.example.com/cert' }],
     ['a time without a day', { 'paypal-transmission-time': '12:00:00Z' }],
   ])('is not asked for %s', async (_, headers) => {
@@ -92,6 +100,21 @@ describe("PayPal's verification", () => {
       expect(calls).toEqual([]);
     },
   );
+
+  test.each([Buffer.from('null'), Buffer.from('x'), Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d])])(
+    'is not asked for bytes that are no object of text: %j',
+    async (raw) => {
+      const { calls, verify } = service();
+      expect(await verify({}, raw)).toBe('invalid');
+      expect(calls).toEqual([]);
+    },
+  );
+
+  test('is not asked where the operator has named no webhook', async () => {
+    const { calls, verify } = service(VALID, '', '');
+    expect(await verify()).toBe('invalid');
+    expect(calls).toEqual([]);
+  });
 
   test('takes a time with an offset, and is asked for thirty days', async () => {
     const { verify } = service();

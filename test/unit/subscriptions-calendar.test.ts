@@ -88,4 +88,13 @@ describe('the calendar of a subscription', () => {
       { numRuns: 1_000 },
     );
   });
+
+  test.each([
+    ['2026-08-31T23:59:59.999Z', 1],
+    ['2026-09-01T00:00:00.000Z', 2],
+    ['2026-06-30T23:59:59.999Z', -1],
+    ['2026-07-01T00:00:00.000Z', 0],
+  ])('counts long months whole, also near their ends: %s lies in period %i', (at, period) => {
+    expect(periodAt(schedule('2026-07-01T00:00:00.000Z', 'monthly'), instant(at))).toBe(period);
+  });
 });

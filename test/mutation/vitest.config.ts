@@ -1,0 +1,23 @@
+import { defineConfig } from 'vitest/config';
+
+const SECOND_MS = 1_000;
+
+/**
+ * The tests that judge the deciding modules by single sentences. Those of random sequences are left out: each mutant would
+ * run ten thousand of them again.
+ */
+export default defineConfig({
+  test: {
+    environment: 'node',
+    include: [
+      'test/unit/{access,idempotency,payments,subscription}*.test.ts',
+      'test/unit/{core-money,provider-currencies,square-currency,square,stripe-events}.test.ts',
+      'test/unit/{paypal-adapter,paypal-verify,table-change,table-keys}.test.ts',
+      'test/unit/webhooks-{attempt,deliver,post}.test.ts',
+    ],
+    exclude: ['test/unit/**/*-laws.test.ts'],
+    provide: { scale: 1 },
+    restoreMocks: true,
+    testTimeout: 60 * SECOND_MS,
+  },
+});
