@@ -59,7 +59,8 @@ export const choiceSetting = <const O extends string, const F extends O | ''>(
   return setting({
     fallback,
     values: options.join(', '),
-    problem: (given) => (optionOf(given) === undefined ? `must be one of ${options.join(', ')}` : undefined),
+    problem: (given) =>
+      optionOf(given) === undefined ? `${options.slice(0, -1).join(', ')} or ${options.at(-1)} is wanted` : undefined,
     value: (given) => optionOf(given) ?? fallback,
   });
 };
