@@ -42,6 +42,7 @@ const expectPaidOnce = async (id: string, user: User): Promise<ParsedJson> => {
   const payment = await read(service, id, user.options);
   expect(payment).toMatchObject({ status: 'succeeded' });
   expect(await timesCharged(service, id)).toBe(1);
+  await service.settle();
   expect(eventsOf(service, id).filter((name) => name === 'payment.succeeded')).toHaveLength(1);
   expect((await storedPayment(service, id)).anomaly).toBeUndefined();
   return payment;

@@ -114,6 +114,7 @@ describe('a payment at Square', () => {
       body: { code: 'VALIDATION_ERROR', details: [{ path: 'payment_method_id', rule: 'CARD_TOKEN_USED' }] },
     });
     expect(await sync(payment.provider_intent_id, user)).toMatchObject({ body: { status: 'created' } });
+    await service.settle();
     expect(eventsOf(service, payment.id)).toEqual(['payment.created']);
     const again = await confirm(service, payment.id, { ...user.options, body: { payment_method_id: OK } });
     expect(again).toMatchObject({ status: 200, body: { status: 'succeeded' } });
