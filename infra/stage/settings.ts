@@ -6,6 +6,7 @@ import {
   choiceSetting,
   type Environment,
   integerSetting,
+  neverEmpty,
   readSettings,
   textSetting,
   type Values,
@@ -151,7 +152,7 @@ const isEmail = (value: string): boolean => z.email().safeParse(value).success;
 const isHostName = (value: string): boolean => z.hostname().safeParse(value).success && value.includes('.');
 
 export const deploymentFields = {
-  STAGE: choiceSetting(['dev', 'staging', 'prod'], 'dev'),
+  STAGE: neverEmpty(choiceSetting(['dev', 'staging', 'prod'], 'dev')),
   ALARM_EMAIL: checked(
     textSetting(),
     (value) => value === '' || isEmail(value),

@@ -1,5 +1,6 @@
 /**
- * How one setting is read from the text of its environment variable; an absent or empty variable counts as the fallback.
+ * How one setting is read from the text of its environment variable. An absent variable counts as the fallback; so does an
+ * empty one, unless the setting refuses it.
  * Plain functions and no schemas: a function reads every setting at its cold start, and schemas would be built for that one
  * time.
  */
@@ -8,6 +9,7 @@ export interface Setting<T> {
   /** The accepted values in the documentation: `on, off`, `100 to 4000`, `URL` or `text`. */
   readonly values: string;
   readonly isList: boolean;
+  readonly refusesEmpty: boolean;
   /** What the setting is for. */
   readonly description: string;
   /** What is wrong with a text, in one line that does not repeat the text: it may be a secret in the wrong place. */
@@ -17,11 +19,12 @@ export interface Setting<T> {
   readonly describe: (description: string) => Setting<T>;
 }
 
-type Reading<T> = Omit<Setting<T>, 'values' | 'isList' | 'description' | 'describe'> & Partial<Setting<T>>;
+type Reading<T> = Pick<Setting<T>, 'fallback' | 'problem' | 'value'> & Partial<Setting<T>>;
 
 const setting = <T>(reading: Reading<T>): Setting<T> => ({
   values: 'text',
   isList: false,
+  refusesEmpty: false,
   description: '',
   ...reading,
   describe: (description) => setting({ ...reading, description }),
@@ -30,6 +33,9 @@ const setting = <T>(reading: Reading<T>): Setting<T> => ({
 /** The setting with one more rule for its value. */
 export const checked = <T>(of: Setting<T>, isRight: (value: T) => boolean, message: string): Setting<T> =>
   setting({ ...of, problem: (text) => of.problem(text) ?? (isRight(of.value(text)) ? undefined : message) });
+
+/** The setting, which must not be set to nothing: an empty word would choose the fallback without being noticed. */
+export const neverEmpty = <T>(of: Setting<T>): Setting<T> => setting({ ...of, refusesEmpty: true });
 
 /** The setting with its value in another form. */
 export const mapped = <T, U>(of: Setting<T>, map: (value: T) => U): Setting<U> => {
@@ -69,11 +75,14 @@ export const booleanSetting = (fallback: boolean): Setting<boolean> =>
   mapped(choiceSetting(['true', 'false'], `${fallback}`), (value) => value === 'true');
 
 export const integerSetting = (fallback: number, min: number, max: number): Setting<number> => {
-  const isRight = (value: number): boolean => Number.isInteger(value) && value >= min && value <= max;
+  const isRight = (given: string): boolean => {
+    const value = Number(given);
+    return given.trim() !== '' && Number.isInteger(value) && value >= min && value <= max;
+  };
   return setting({
     fallback: String(fallback),
     values: `${min} to ${max}`,
-    problem: (given) => (isRight(Number(given)) ? undefined : `must be a whole number from ${min} to ${max}`),
+    problem: (given) => (isRight(given) ? undefined : `must be a whole number from ${min} to ${max}`),
     value: Number,
   });
 };
@@ -123,7 +132,7 @@ export const readSettings = <F extends SettingFields>(
   const values: Record<string, unknown> = {};
   for (const [field, of] of Object.entries(fields)) {
     const variable = variableOf(field);
-    const given = env[variable] || of.fallback;
+    const given = (of.refusesEmpty ? env[variable] : env[variable] || undefined) ?? of.fallback;
     const problem = of.problem(given);
     if (problem === undefined) values[field] = of.value(given);
     else mistakes.push(`${variable}: ${problem}`);

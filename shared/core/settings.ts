@@ -7,6 +7,7 @@ import {
   listSetting,
   lowerCase,
   mapped,
+  neverEmpty,
   readSetting,
   readSettings,
   type Setting,
@@ -114,7 +115,7 @@ const edgeSecrets = checked(
 );
 
 export const serviceFields = {
-  STAGE: choiceSetting(['local', 'dev', 'staging', 'prod'], 'local').describe(
+  STAGE: neverEmpty(choiceSetting(['local', 'dev', 'staging', 'prod'], 'local')).describe(
     'the installation (deployed: dev by default); prod refuses settings that are for tests',
   ),
   PUBLIC_BASE_URL: urlSetting().describe(

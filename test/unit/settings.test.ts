@@ -37,6 +37,16 @@ describe('the settings', () => {
     expect(settings).toMatchObject({ PROVIDER_TIMEOUT_MS: 10_000, ALLOW_RAW_CARDS: false, RATE_LIMITS: true });
   });
 
+  test('refuse an empty stage, which would be the least guarded one', () => {
+    expect(mistakes({ STAGE: '' })).toEqual(['STAGE: local, dev, staging or prod is wanted']);
+  });
+
+  test('read no number from blanks', () => {
+    expect(mistakes({ PROVIDER_A_BACKGROUND_RATE: ' ' })).toEqual([
+      expect.stringMatching(/^PROVIDER_A_BACKGROUND_RATE: must be a whole number/),
+    ]);
+  });
+
   test.each<[string, string]>([
     ['STAGE', 'production'],
     ['PUBLIC_BASE_URL', 'api.example'],

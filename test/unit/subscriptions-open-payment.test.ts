@@ -40,7 +40,7 @@ describe('the open payment of a subscription', () => {
     expect((await findOpenPayment(deps, waiting()))?.status).toBe(isOpen ? status : undefined);
   });
 
-  test('is none unless the subscription is past due, and has a payment', async () => {
+  test('is undefined for a subscription that is not past due, has no payment, or names a payment that does not exist', async () => {
     const deps = await service({ payment: open() });
     expect(await findOpenPayment(deps, waiting({ status: 'active' }))).toBeUndefined();
     expect(await findOpenPayment(deps, waiting({ latestPaymentId: undefined }))).toBeUndefined();
