@@ -214,7 +214,7 @@ describe('an update of a customer', () => {
       name: 'Ada',
     });
     await service.settle();
-    expect(customerEventsOf(service, customer.id).map((event) => event['detail-type'])).toEqual([
+    expect((await customerEventsOf(service, customer.id)).map((event) => event['detail-type'])).toEqual([
       'customer.created',
       'customer.updated',
     ]);
@@ -248,7 +248,7 @@ describe('an update of a customer', () => {
     }
     expect(await service.providerRequests()).toEqual([]);
     await service.settle();
-    expect(customerEventsOf(service, customer.id)).toHaveLength(1);
+    expect(await customerEventsOf(service, customer.id)).toHaveLength(1);
   });
 
   test.each([
@@ -387,7 +387,7 @@ describe('deletion of a customer', () => {
     expect((await service.get(`/payments/${payment.id}`, user.options)).status).toBe(200);
     expect(await customerAtProvider(service, customer.provider_customer_id)).toMatchObject({ deleted: true });
     expect((await remove(user, customer.id)).status).toBe(404);
-    expect(customerEventsOf(service, customer.id)).toHaveLength(1);
+    expect(await customerEventsOf(service, customer.id)).toHaveLength(1);
   });
 
   test('keeps the methods of the owner’s other customers', async () => {

@@ -84,7 +84,7 @@ describe('a create under a key', () => {
     expect(again).toMatchObject({ status: 201, body: { id: made[0]?.body.id } });
     expect((await service.get('/customers', user.options)).body).toHaveLength(1);
     await service.settle();
-    expect(customerEventsOf(service, again.body.id)).toHaveLength(1);
+    expect(await customerEventsOf(service, again.body.id)).toHaveLength(1);
   });
 
   test('is one an organization and one a person, if both are meant', async () => {

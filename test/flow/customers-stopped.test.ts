@@ -84,7 +84,7 @@ describe('a create of a customer that is stopped', () => {
       expect(await atProvider(email)).toMatchObject([{ id: answer.body.provider_customer_id }]);
       expect(await createIntent(service, user)).toMatchObject({ customer_id: answer.body.id });
       await service.settle();
-      expect(customerEventsOf(service, answer.body.id)).toHaveLength(1);
+      expect(await customerEventsOf(service, answer.body.id)).toHaveLength(1);
     }
   });
 
@@ -119,7 +119,7 @@ test('an update of a customer that is stopped is in force here and at the provid
     const there = await customerAtProvider(service, customer.provider_customer_id);
     expect({ way, there }).toMatchObject({ way, there: { email: fields.email, name: fields.name } });
     await service.settle();
-    const events = customerEventsOf(service, customer.id).map((event) => event['detail-type']);
+    const events = (await customerEventsOf(service, customer.id)).map((event) => event['detail-type']);
     expect(events).toEqual(['customer.created', 'customer.updated']);
   }
 });

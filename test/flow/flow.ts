@@ -74,9 +74,8 @@ export const timesCharged = async (service: TestHost, paymentId: string): Promis
 };
 
 /** The names of the canonical events of one payment, as they came on the bus. */
-export const eventsOf = (service: TestHost, paymentId: string): string[] =>
-  service
-    .busEvents()
+export const eventsOf = async (service: TestHost, paymentId: string): Promise<string[]> =>
+  (await service.busEvents())
     .filter((event: ParsedJson) => event.source === 'payments' && event.detail.payload.data.payment_id === paymentId)
     .map((event) => event['detail-type']);
 

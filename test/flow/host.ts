@@ -143,6 +143,7 @@ const clientOf = (host: () => Host) => {
     if (answer.status < 300) return answer.body;
     throw new Error(`${method} /_local${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
   };
+  const settle = (): Promise<{ quiet: boolean; waited_ms: number }> => control('POST', '/settle');
   let people = 0;
 
   return {
@@ -163,7 +164,7 @@ const clientOf = (host: () => Host) => {
     advance: (seconds: number): Promise<{ now: string }> => control('POST', '/clock', { advance: seconds }),
     moveTo: (iso: string): Promise<{ now: string }> => control('POST', '/clock', { set: iso }),
     freeze: (freeze = true): Promise<{ now: string }> => control('POST', '/clock', { freeze }),
-    settle: (): Promise<{ quiet: boolean; waited_ms: number }> => control('POST', '/settle'),
+    settle,
 
     identity: (behaviour: { available?: boolean; delay_ms?: number }) => control('POST', '/identity', behaviour),
     queues: (): Promise<Record<string, { visible: number; delayed: number; in_flight: number }>> =>
@@ -187,11 +188,13 @@ const clientOf = (host: () => Host) => {
     webhookMode: (mode: 'normal' | 'duplicate' | 'reorder' | 'delay' | 'drop', seed?: number) =>
       control('POST', '/simulator/webhooks', { mode, seed }),
 
-    /** The events on the bus so far, oldest first; all, or those of one detail type. */
-    busEvents: (detailType?: string) =>
-      host()
+    /** The events on the bus once the service is quiet, oldest first; all, or those of one detail type. */
+    busEvents: async (detailType?: string) => {
+      await settle();
+      return host()
         .observed.busEvents()
-        .filter((event) => detailType === undefined || event['detail-type'] === detailType),
+        .filter((event) => detailType === undefined || event['detail-type'] === detailType);
+    },
     stop: (): Promise<void> => host().stop(),
   };
 };

@@ -68,7 +68,7 @@ describe('an inbound event', () => {
     expect(updated).toMatchObject({ status, updated_at: new Date(service.now()).toISOString() });
     expect(updated.completed_at === null).toBe(status !== 'succeeded');
     const settled = status === 'succeeded' || status === 'failed' ? [`payment.${status}`] : [];
-    expect(eventsOf(service, payment.id)).toEqual(['payment.created', ...settled]);
+    expect(await eventsOf(service, payment.id)).toEqual(['payment.created', ...settled]);
     expect(await logEntriesOf(service, payment.id)).toMatchObject([
       {
         provider: 'provider_a',
@@ -108,7 +108,7 @@ describe('an inbound event', () => {
     expect(await service.sendEvent({ ...event, times: 1 })).toMatchObject({ body: { duplicate: true } });
     await service.settle();
     await expectOutcomes(payment.id, [['success', 'applied', 'succeeded']]);
-    expect(eventsOf(service, payment.id)).toEqual(['payment.created', 'payment.succeeded']);
+    expect(await eventsOf(service, payment.id)).toEqual(['payment.created', 'payment.succeeded']);
   });
 
   test('that is repeated under another id changes nothing', async () => {
@@ -119,7 +119,7 @@ describe('an inbound event', () => {
       ['success', 'applied', 'succeeded'],
       ['success', 'ignored', 'no change'],
     ]);
-    expect(eventsOf(service, payment.id)).toEqual(['payment.created', 'payment.succeeded']);
+    expect(await eventsOf(service, payment.id)).toEqual(['payment.created', 'payment.succeeded']);
   });
 
   test('of an unknown type is accepted and ignored', async () => {
@@ -264,7 +264,7 @@ describe('an inbound event out of order', () => {
     expect(answer).toMatchObject({ status: 200, body: { status: 'processing' } });
     await service.advance(2 * HOUR_SECONDS);
     expect(await read(service, payment.id, user.options)).toMatchObject({ status: 'succeeded' });
-    const names = eventsOf(service, payment.id);
+    const names = await eventsOf(service, payment.id);
     expect(names).toEqual(['payment.created', 'payment.failed', 'payment.succeeded']);
   });
 
@@ -283,7 +283,7 @@ describe('an inbound event out of order', () => {
     expect(proven).toMatchObject({ status: 'succeeded', completed_at: new Date(service.now()).toISOString() });
     const { anomaly } = await storedPayment(service, canceled.payment.id);
     expect(anomaly).toEqual(expect.stringContaining('canceled'));
-    expect(eventsOf(service, canceled.payment.id)).toEqual(['payment.created', 'payment.succeeded']);
+    expect(await eventsOf(service, canceled.payment.id)).toEqual(['payment.created', 'payment.succeeded']);
 
     expect(await canceled.sendEvent('payment_intent.canceled')).toMatchObject({ status: 'succeeded' });
     expect(await canceled.sendEvent('payment_intent.failed')).toMatchObject({ status: 'succeeded' });
@@ -299,7 +299,7 @@ describe('an inbound event that does not match the record', () => {
     const before = await read(service, payment.id, user.options);
     expect(await sendEvent('payment_intent.succeeded', { object })).toEqual(before);
     await expectOutcomes(payment.id, [['failed', 'quarantined', reason]]);
-    expect(eventsOf(service, payment.id)).toEqual(['payment.created']);
+    expect(await eventsOf(service, payment.id)).toEqual(['payment.created']);
   });
 
   test('in its object at the provider changes nothing and is quarantined', async () => {
@@ -346,7 +346,7 @@ describe('an inbound event that is early', () => {
     expect(await service.get(`/payments/${payment_id}`, user.options)).toMatchObject({ status: 404 });
     await service.advance(7 * MINUTE_SECONDS);
     expect(await read(service, payment_id, user.options)).toMatchObject({ status: 'succeeded' });
-    expect(eventsOf(service, payment_id)).toEqual(['payment.created', 'payment.succeeded']);
+    expect(await eventsOf(service, payment_id)).toEqual(['payment.created', 'payment.succeeded']);
   });
 });
 
@@ -474,7 +474,7 @@ describe('the events that the provider sends', () => {
       for (const [index, { id }] of payments.entries()) {
         const paid = statuses[index] === 'succeeded';
         expect(await timesCharged(service, id)).toBe(paid ? 1 : 0);
-        expect(eventsOf(service, id)).toEqual(['payment.created', paid ? 'payment.succeeded' : 'payment.failed']);
+        expect(await eventsOf(service, id)).toEqual(['payment.created', paid ? 'payment.succeeded' : 'payment.failed']);
       }
     },
   );
@@ -491,14 +491,15 @@ describe('the stream', () => {
     ];
     const items = await ofUser();
     expect(items.length).toBeGreaterThan(4);
-    const identities = () => new Set(service.busEvents().map((event: ParsedJson) => event.detail.id)).size;
-    const known = identities();
+    const identities = async () =>
+      new Set((await service.busEvents()).map((event: ParsedJson) => event.detail.id)).size;
+    const known = await identities();
     for (const consumer of ['workers.publish-changes', 'workers.project-changes']) {
       await service.host().replayStream(consumer);
     }
     await service.settle();
-    expect(identities()).toBe(known);
-    expect(eventsOf(service, payment.id)).toHaveLength(4);
+    expect(await identities()).toBe(known);
+    expect(await eventsOf(service, payment.id)).toHaveLength(4);
     expect(await read(service, payment.id, user.options)).toEqual(before);
     expect(await ofUser()).toEqual(items);
   });

@@ -132,9 +132,9 @@ describe.each(SETS)('six events $name', (set) => {
     return expected;
   };
 
-  test('lead to one event per change of the payment, and to no other event', () => {
+  test('lead to one event per change of the payment, and to no other event', async () => {
     const said = new Map<string, string[]>();
-    for (const event of service.busEvents()) {
+    for (const event of await service.busEvents()) {
       if (event.source !== 'payments') continue;
       const id = (event.detail as ParsedJson).payload.data.payment_id;
       said.set(id, [...(said.get(id) ?? []), event['detail-type']]);

@@ -40,7 +40,7 @@ describe('an event that is stopped at any call', () => {
     for (const { name, payment } of cases) {
       const { status } = await read(service, payment.id, user.options);
       const logged = (await logEntriesOf(service, payment.id)).map((entry) => entry.status);
-      const said = eventsOf(service, payment.id);
+      const said = await eventsOf(service, payment.id);
       expect({ name, status, logged, said }).toEqual({
         name,
         status: 'succeeded',

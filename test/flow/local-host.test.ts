@@ -572,8 +572,8 @@ describe('the bus', () => {
     expect(allBodies(catalogue).map((body) => JSON.parse(body))).toEqual([
       expect.objectContaining({ version: '0', source: 'tests', 'detail-type': 'wanted.event', detail: { a: 1 } }),
     ]);
-    expect(service.busEvents()).toHaveLength(3);
-    expect(service.busEvents('wanted.event')).toHaveLength(2);
+    expect(await service.busEvents()).toHaveLength(3);
+    expect(await service.busEvents('wanted.event')).toHaveLength(2);
   });
 });
 

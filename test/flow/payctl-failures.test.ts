@@ -39,7 +39,7 @@ describe('payctl failures', () => {
     breakDown(true);
     const payment = await createIntent(service, user);
     await service.settle();
-    expect(service.busEvents()).toEqual([]);
+    expect(await service.busEvents()).toEqual([]);
 
     const listed = await payctl(['failures', 'list']);
     const { failures } = listed.json;
@@ -59,7 +59,7 @@ describe('payctl failures', () => {
     expect(await payctl(['failures', 'redo'])).toMatchObject({ exitCode: 0, json: { count: total, left: [] } });
     await service.settle();
     expect(await payctl(['failures', 'list'])).toMatchObject({ exitCode: 0, json: { total: 0 } });
-    expect(service.busEvents('payment.created')).toHaveLength(1);
+    expect(await service.busEvents('payment.created')).toHaveLength(1);
     expect(await service.sink()).toMatchObject([
       { body: { event: 'payment.created', data: { payment_id: payment.id } } },
     ]);

@@ -189,9 +189,8 @@ describe('payctl', () => {
     const user = await signIn(service);
     const payment = await createIntent(service, user);
     await service.settle();
-    const [event] = service
-      .busEvents('payment.created')
-      .filter(({ detail }) => JSON.stringify(detail).includes(payment.id));
+    const events = await service.busEvents('payment.created');
+    const event = events.find(({ detail }) => JSON.stringify(detail).includes(payment.id));
     await sendTo(service, 'webhook-dispatch-dlq', event);
     const before = (await service.sink()).length;
     expect(await payctl(['dlq', 'redrive', 'webhook-dispatch'])).toMatchObject({ exitCode: 0, json: { total: 1 } });

@@ -98,13 +98,11 @@ export const methodAtProvider = async (service: TestHost, id: string): Promise<P
   (await service.ledger()).payment_methods.find((method: ParsedJson) => method.id === id);
 
 /** The canonical events of one customer, as they came on the bus. */
-export const customerEventsOf = (service: TestHost, customerId: string): ParsedJson[] =>
-  service
-    .busEvents()
-    .filter(
-      (event: ParsedJson) =>
-        event['detail-type'].startsWith('customer.') && event.detail.payload.data.customer_id === customerId,
-    );
+export const customerEventsOf = async (service: TestHost, customerId: string): Promise<ParsedJson[]> =>
+  (await service.busEvents()).filter(
+    (event: ParsedJson) =>
+      event['detail-type'].startsWith('customer.') && event.detail.payload.data.customer_id === customerId,
+  );
 
 /** How inbound events about one object of a provider ended, by the log. */
 export const outcomesOf = async (service: TestHost, providerObjectId: string): Promise<ParsedJson[]> =>

@@ -56,7 +56,7 @@ test('a raw card becomes a saved method and is never stored, logged, queued or p
   await service.settle();
   const kept = {
     table: await itemsOf(service),
-    bus: service.busEvents(),
+    bus: await service.busEvents(),
     sink: await service.sink(),
     lines,
   };

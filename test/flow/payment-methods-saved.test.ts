@@ -47,7 +47,7 @@ const expectSavedOnce = async (paymentId: string, options: RequestOptions, query
   expect(await timesCharged(service, paymentId)).toBe(1);
   // Events are published after the answer.
   await service.settle();
-  expect(eventsOf(service, paymentId)).toEqual(['payment.created', 'payment.succeeded']);
+  expect(await eventsOf(service, paymentId)).toEqual(['payment.created', 'payment.succeeded']);
   return method;
 };
 

@@ -330,7 +330,7 @@ describe('the client secret', () => {
     expect(list).toMatchObject([{ id: method.id, setup_status: 'requires_action' }]);
     expect(JSON.stringify(list)).not.toContain(secret);
     await authenticate(method.id, 'failure');
-    expect(JSON.stringify(service.busEvents())).not.toContain(secret);
+    expect(JSON.stringify(await service.busEvents())).not.toContain(secret);
     expect(JSON.stringify(await itemsOf(service, 'LOG#'))).not.toContain(secret);
   });
 

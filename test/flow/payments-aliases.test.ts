@@ -86,7 +86,7 @@ describe.each(Object.entries(WAYS))('a payment at %s', (_, { fields, pay }) => {
     await pay(payment, user);
     await service.settle();
     expect(await read(service, payment.id, user.options)).toMatchObject({ status: 'succeeded' });
-    expect(eventsOf(service, payment.id)).toEqual(['payment.created', 'payment.succeeded']);
+    expect(await eventsOf(service, payment.id)).toEqual(['payment.created', 'payment.succeeded']);
     expect((await atProvider(service, payment.id)).charges).toHaveLength(1);
   });
 });

@@ -152,7 +152,7 @@ const expectTrue = async ({ payment, user, slot }: Subject): Promise<void> => {
   if (slot !== 'provider_b') expect({ slot, amount: intent.amount }).toEqual({ slot, amount: record.total_cents });
   const stored = await storedPayment(service, payment.id);
   expect([stored.draft, stored.draftBusyUntil]).toEqual([undefined, undefined]);
-  const published = eventsOf(service, payment.id).filter((name) => name === 'payment.succeeded');
+  const published = (await eventsOf(service, payment.id)).filter((name) => name === 'payment.succeeded');
   expect(published).toHaveLength(taken.length);
 };
 

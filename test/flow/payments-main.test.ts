@@ -65,7 +65,7 @@ describe('a signed-in user', () => {
     const synced = await service.post(`/payments/sync/${provider_payment_id}`, undefined, user.options);
     expect(synced).toMatchObject({ status: 200, body: { id, status: 'succeeded' } });
     await service.settle();
-    expect(eventsOf(service, id)).toEqual(['payment.created', 'payment.succeeded']);
+    expect(await eventsOf(service, id)).toEqual(['payment.created', 'payment.succeeded']);
     expect(await timesCharged(service, id)).toBe(1);
   });
 
@@ -112,7 +112,7 @@ describe('a signed-in user', () => {
     expect(again).toMatchObject({ status: 200, body: { status: 'succeeded' } });
     await service.settle();
     expect(await timesCharged(service, payment.id)).toBe(1);
-    expect(eventsOf(service, payment.id)).toEqual(['payment.created', 'payment.failed', 'payment.succeeded']);
+    expect(await eventsOf(service, payment.id)).toEqual(['payment.created', 'payment.failed', 'payment.succeeded']);
     expect(await read(service, payment.id, user.options)).not.toHaveProperty('failure_code');
   });
 
@@ -277,7 +277,7 @@ describe('a guest', () => {
       status: 200,
       body: { success: true, data: { id: payment.id, status: 'succeeded', completed_at: expect.any(String) } },
     });
-    expect(eventsOf(service, payment.id)).toEqual(['payment.created', 'payment.succeeded']);
+    expect(await eventsOf(service, payment.id)).toEqual(['payment.created', 'payment.succeeded']);
     expect(await timesCharged(service, payment.id)).toBe(1);
   });
 
@@ -474,7 +474,7 @@ describe('3-D Secure', () => {
     expect(after).toMatchObject({ status: 'succeeded', completed_at: new Date(service.now()).toISOString() });
     expect(after).not.toHaveProperty('next_action');
     expect(await timesCharged(service, payment.id)).toBe(1);
-    expect(eventsOf(service, payment.id)).toEqual(['payment.created', 'payment.succeeded']);
+    expect(await eventsOf(service, payment.id)).toEqual(['payment.created', 'payment.succeeded']);
   });
 
   test('that the customer fails ends in a failed payment through the webhook, and another card pays', async () => {
@@ -492,7 +492,7 @@ describe('3-D Secure', () => {
     });
     await service.settle();
     expect(await timesCharged(service, payment.id)).toBe(1);
-    expect(eventsOf(service, payment.id)).toEqual(['payment.created', 'payment.failed', 'payment.succeeded']);
+    expect(await eventsOf(service, payment.id)).toEqual(['payment.created', 'payment.failed', 'payment.succeeded']);
   });
 
   test('redirects the customer to the return_url when one is set', async () => {

@@ -85,7 +85,7 @@ describe.each(PROVIDERS)('a call at $slot that the provider did not carry out', 
     expect(await confirm(service, id, user.options)).toMatchObject({ status: 200, body: { status: 'succeeded' } });
     await service.settle();
     expect(await timesCharged(service, id)).toBe(1);
-    expect(eventsOf(service, id)).toEqual(['payment.created', 'payment.succeeded']);
+    expect(await eventsOf(service, id)).toEqual(['payment.created', 'payment.succeeded']);
   });
 
   test('discards an update, which can be repeated', async () => {
@@ -142,7 +142,7 @@ test('a failed payment whose next attempt was not carried out stays failed, with
   const last = await confirm(service, id, { ...user.options, body: { payment_method_id: 'pm_card_mastercard' } });
   expect(last).toMatchObject({ status: 200, body: { status: 'succeeded' } });
   await service.settle();
-  expect(eventsOf(service, id)).toEqual(['payment.created', 'payment.failed', 'payment.succeeded']);
+  expect(await eventsOf(service, id)).toEqual(['payment.created', 'payment.failed', 'payment.succeeded']);
   expect(await timesCharged(service, id)).toBe(1);
 });
 
@@ -175,6 +175,6 @@ test('a capture after the payer’s approval that was not carried out is repeate
   await service.advance(5 * MINUTE_SECONDS);
   expect(await read(service, id, user.options)).toMatchObject({ status: 'succeeded' });
   expect(await timesCharged(service, id)).toBe(1);
-  expect(eventsOf(service, id)).toEqual(['payment.created', 'payment.succeeded']);
+  expect(await eventsOf(service, id)).toEqual(['payment.created', 'payment.succeeded']);
   expect((await storedPayment(service, id)).anomaly).toBeUndefined();
 });

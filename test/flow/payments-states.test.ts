@@ -138,7 +138,7 @@ describe('a confirmed payment', () => {
     expect(await timesCharged(service, payment.id)).toBe(1);
     expect(await storedPayment(service, payment.id)).toEqual(before);
     await service.settle();
-    expect(eventsOf(service, payment.id)).toEqual(['payment.created', 'payment.succeeded']);
+    expect(await eventsOf(service, payment.id)).toEqual(['payment.created', 'payment.succeeded']);
   });
 });
 

@@ -91,7 +91,7 @@ describe('a create that is stopped', () => {
       const found = { records: records.length, listed: body.data.length, total: body.meta.total };
       expect({ way, found }).toEqual({ way, found: { records: count, listed: count, total: count } });
       for (const { id, status, provider_payment_id } of body.data) {
-        const events = eventsOf(service, id);
+        const events = await eventsOf(service, id);
         expect({ way, status, events }).toEqual({ way, status: 'created', events: ['payment.created'] });
         expect((await atProvider(service, id)).intents).toHaveLength(1);
         expect(await read(service, id, user.options)).toHaveProperty('client_secret');
@@ -124,7 +124,7 @@ describe('a create that is stopped', () => {
       const id = ids[index] ?? '';
       expect({ way, records: (await ownPayments(user)).map((record) => record.id) }).toEqual({ way, records: [id] });
       expect((await atProvider(service, id)).intents).toHaveLength(1);
-      expect(eventsOf(service, id)).toEqual(['payment.created']);
+      expect(await eventsOf(service, id)).toEqual(['payment.created']);
     }
   });
 
@@ -207,7 +207,7 @@ describe('a confirm that is stopped', () => {
     for (const { way, user, payment } of cases) {
       const record = await expectAgreement({ user, payment }, way);
       expect({ way, status: record.status }).toEqual({ way, status: way.wrote ? 'succeeded' : 'created' });
-      const events = eventsOf(service, payment.id).filter((name) => name === 'payment.succeeded');
+      const events = (await eventsOf(service, payment.id)).filter((name) => name === 'payment.succeeded');
       expect(events).toHaveLength(way.wrote ? 1 : 0);
       expect(await confirmIt(payment, user)).toMatchObject({ status: 200, body: { status: 'succeeded' } });
       await expectAgreement({ user, payment }, way);

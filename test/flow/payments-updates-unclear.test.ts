@@ -137,7 +137,7 @@ describe.each([
     await service.settle();
     await service.advance(5 * MINUTE_SECONDS);
     await expectCharged(id, user, approved);
-    expect(eventsOf(service, id)).toEqual(['payment.created', 'payment.succeeded']);
+    expect(await eventsOf(service, id)).toEqual(['payment.created', 'payment.succeeded']);
   });
 
   test('is captured the same way without a webhook of the approval', async () => {

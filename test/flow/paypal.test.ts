@@ -43,7 +43,7 @@ const expectPaidOnce = async (id: string, user: User): Promise<ParsedJson> => {
   expect(payment).toMatchObject({ status: 'succeeded' });
   expect(await timesCharged(service, id)).toBe(1);
   await service.settle();
-  expect(eventsOf(service, id).filter((name) => name === 'payment.succeeded')).toHaveLength(1);
+  expect((await eventsOf(service, id)).filter((name) => name === 'payment.succeeded')).toHaveLength(1);
   expect((await storedPayment(service, id)).anomaly).toBeUndefined();
   return payment;
 };
@@ -470,7 +470,7 @@ describe('a saved PayPal method', () => {
         customer: provider_customer_id,
       });
     }
-    const updates = service.busEvents('customer.updated').map(({ detail }: ParsedJson) => detail.payload.data);
+    const updates = (await service.busEvents('customer.updated')).map(({ detail }: ParsedJson) => detail.payload.data);
     expect(updates.filter(({ customer_id }: ParsedJson) => customer_id === first.customer_id)).toMatchObject([
       { provider_customer_id },
     ]);
@@ -567,7 +567,7 @@ describe('the webhook route of PayPal', () => {
     expect(await read(service, payment.id, user.options)).toMatchObject({ status: 'succeeded' });
     expect(await service.sendEvent(retry)).toMatchObject({ status: 200, body: { received: true, duplicate: true } });
     await service.settle();
-    expect(eventsOf(service, payment.id).filter((name) => name === 'payment.succeeded')).toHaveLength(1);
+    expect((await eventsOf(service, payment.id)).filter((name) => name === 'payment.succeeded')).toHaveLength(1);
   });
 
   test('answers 503 while an event cannot be verified, so that PayPal sends it again, and never applies it unverified', async () => {

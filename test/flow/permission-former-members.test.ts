@@ -81,7 +81,7 @@ describe.each(inject('scale') > 1 ? WAYS : WAYS.slice(0, 2))(
       await service.advance(32 * DAY_SECONDS);
       expect(await taken()).toHaveLength(1);
       expect(await readSubscription(service, asOwner, made.id)).toMatchObject({ status: 'past_due' });
-      expect(subscriptionEventsOf(service, made.id)).toContain('subscription.updated payment_method_unavailable');
+      expect(await subscriptionEventsOf(service, made.id)).toContain('subscription.updated payment_method_unavailable');
       await service.advance(20 * DAY_SECONDS);
       expect(await taken()).toHaveLength(1);
     });
@@ -167,7 +167,7 @@ describe('a service-billed subscription, before the follow-up of a membership’
     expect(await service.providerRequests()).toEqual([]);
     const shown = await readSubscription(service, { options: owner.options, names }, made.id);
     expect(shown).toMatchObject({ status: 'past_due' });
-    expect(subscriptionEventsOf(service, made.id)).toContain('subscription.updated payment_method_unavailable');
+    expect(await subscriptionEventsOf(service, made.id)).toContain('subscription.updated payment_method_unavailable');
   });
 });
 

@@ -168,7 +168,7 @@ describe.each(SLOTS)('a personal method at %s', (slot) => {
     expect(await confirm(service, payment.id, { ...stranger.options, body: named })).toMatchObject(NOT_FOUND);
     await service.settle();
     expect(await read(service, payment.id, stranger.options)).toMatchObject({ status: 'created' });
-    expect(eventsOf(service, payment.id)).toEqual(['payment.created']);
+    expect(await eventsOf(service, payment.id)).toEqual(['payment.created']);
     await expectNothingDone(known);
     // The service asks Stripe, because it does not know the id of a method that was detached there.
     const byProvider = { payment_method_id: method.provider_payment_method_id };

@@ -169,7 +169,7 @@ describe.each(PAYING_METHODS)('events about money that goes back at %s', (...pay
         disputes: has.dispute ? ['won 2500'] : [],
         ...{ refunded: 0, refundable: 2_500, disputed: false },
       });
-      expectEvents(eventsOf(service, payment.id), order);
+      expectEvents(await eventsOf(service, payment.id), order);
       expect(await storedPayment(service, payment.id)).not.toHaveProperty('openDisputes');
     }
   });

@@ -56,7 +56,7 @@ const expectOneRefund = async ({ way, payment }: Case, admin: User): Promise<voi
   const after = await read(service, payment.id, admin.options);
   expect({ way, refunded: after.refunded_cents }).toEqual({ way, refunded: 900 });
   expect({ way, held: (await refundsAtProvider(service, payment.id)).length }).toEqual({ way, held: 1 });
-  const published = eventsOf(service, payment.id).filter((name) => name.startsWith('payment.refund'));
+  const published = (await eventsOf(service, payment.id)).filter((name) => name.startsWith('payment.refund'));
   expect({ way, published }).toEqual({ way, published: ['payment.refunded'] });
   await expectAgreement(service, payment.id, admin);
 };

@@ -56,7 +56,7 @@ describe.each(PAYING_METHODS)('a paid payment at %s', (...provider) => {
       refundable_cents: 0,
       refund_status: 'full',
     });
-    expect(eventsOf(service, payment.id).filter((name) => name.startsWith('payment.refund'))).toEqual([
+    expect((await eventsOf(service, payment.id)).filter((name) => name.startsWith('payment.refund'))).toEqual([
       'payment.refunded',
     ]);
     await expectAgreement(service, payment.id, admin);
@@ -203,7 +203,7 @@ describe.each(PAYING_METHODS)('a paid payment at %s', (...provider) => {
     const [closed] = (await service.get(`/payments/${payment.id}/disputes`, user.options)).body;
     expect(closed).toMatchObject({ status: 'won', closed_at: expect.any(String) });
     expect(await read(service, payment.id, user.options)).toMatchObject({ disputed: false });
-    expect(eventsOf(service, payment.id).filter((name) => name.startsWith('payment.dispute'))).toEqual([
+    expect((await eventsOf(service, payment.id)).filter((name) => name.startsWith('payment.dispute'))).toEqual([
       'payment.dispute_opened',
       'payment.dispute_closed',
     ]);
@@ -356,7 +356,7 @@ describe('a refund', () => {
       refunded_cents: 0,
       refundable_cents: 2_500,
     });
-    expect(eventsOf(service, payment.id).slice(-2)).toEqual(['payment.refunded', 'payment.refund_failed']);
+    expect((await eventsOf(service, payment.id)).slice(-2)).toEqual(['payment.refunded', 'payment.refund_failed']);
   });
 
   test('is in the list of all refunds, by status and by day, newest first, page by page', async () => {

@@ -34,7 +34,7 @@ const world = async (host: TestHost) => {
   return {
     items: items.filter(({ pk }) => !pk.startsWith('IDEM#') && !pk.startsWith('RATE#')),
     ledger: await host.ledger(),
-    events: host.busEvents().length,
+    events: (await host.busEvents()).length,
   };
 };
 

@@ -198,8 +198,8 @@ test('no credential is in the table, and no client secret but in its payment', a
   }
 });
 
-test('no credential and no client secret is on the bus', () => {
-  const said = JSON.stringify(service.busEvents());
+test('no credential and no client secret is on the bus', async () => {
+  const said = JSON.stringify(await service.busEvents());
   expect(said).toContain(canaryPayment.id);
   expect(foundIn(said, ['guest e-mail', 'user e-mail'])).toEqual([]);
 });

@@ -103,7 +103,7 @@ describe.each(CASES)('a payment at $slot by a $who', ({ slot, who, share, ...its
     const { charges } = await atProvider(service, id);
     const made = charges.filter(({ status }: ParsedJson) => status === 'succeeded');
     expect(made).toMatchObject([{ provider: slot, amount: payment.total_cents, currency: payment.currency }]);
-    expect(eventsOf(service, id).filter((name) => name === 'payment.succeeded')).toHaveLength(1);
+    expect((await eventsOf(service, id)).filter((name) => name === 'payment.succeeded')).toHaveLength(1);
     expect((await storedPayment(service, id)).anomaly).toBeUndefined();
     return payment;
   };

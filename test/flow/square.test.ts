@@ -61,7 +61,7 @@ describe('a payment at Square', () => {
       charges: [{ provider: 'provider_c', id: paid.body.provider_payment_id, status: 'succeeded', amount: 2_500 }],
       intents: [{ id: created.provider_intent_id, status: 'succeeded' }],
     });
-    expect(eventsOf(service, created.id)).toEqual(['payment.created', 'payment.succeeded']);
+    expect(await eventsOf(service, created.id)).toEqual(['payment.created', 'payment.succeeded']);
   });
 
   test('is paid by a guest who confirms with a card token from the browser', async () => {
@@ -103,7 +103,7 @@ describe('a payment at Square', () => {
     expect(again).toMatchObject({ status: 200, body: { status: 'succeeded' } });
     await service.settle();
     expect(await timesCharged(service, payment.id)).toBe(1);
-    expect(eventsOf(service, payment.id)).toEqual(['payment.created', 'payment.failed', 'payment.succeeded']);
+    expect(await eventsOf(service, payment.id)).toEqual(['payment.created', 'payment.failed', 'payment.succeeded']);
   });
 
   test('with a used token is refused with one error, and can be paid with another token', async () => {
@@ -115,7 +115,7 @@ describe('a payment at Square', () => {
     });
     expect(await sync(payment.provider_intent_id, user)).toMatchObject({ body: { status: 'created' } });
     await service.settle();
-    expect(eventsOf(service, payment.id)).toEqual(['payment.created']);
+    expect(await eventsOf(service, payment.id)).toEqual(['payment.created']);
     const again = await confirm(service, payment.id, { ...user.options, body: { payment_method_id: OK } });
     expect(again).toMatchObject({ status: 200, body: { status: 'succeeded' } });
   });
@@ -190,7 +190,7 @@ describe('a payment at Square', () => {
       [later, ['payment.created', 'payment.succeeded']],
     ] as const) {
       expect(await read(service, id, user.options)).toMatchObject({ status: 'succeeded' });
-      expect(eventsOf(service, id)).toEqual(events);
+      expect(await eventsOf(service, id)).toEqual(events);
       expect(await timesCharged(service, id)).toBe(1);
     }
   });

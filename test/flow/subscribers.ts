@@ -69,9 +69,8 @@ export const paymentsOf = async (service: TestHost, who: Subscriber, id: string)
 /**
  * The canonical events of one subscription and its memberships, as they came on the bus: name, and reason or status.
  */
-export const subscriptionEventsOf = (service: TestHost, id: string): string[] =>
-  service
-    .busEvents()
+export const subscriptionEventsOf = async (service: TestHost, id: string): Promise<string[]> =>
+  (await service.busEvents())
     .filter(
       (event: ParsedJson) =>
         /^(subscription|membership)\./.test(event['detail-type']) && event.detail.payload.data.subscription_id === id,

@@ -162,7 +162,7 @@ describe('an organization that is deleted', () => {
     const made = await subscribe(service, names, { organization_id });
     expect((await remove(service, `/organizations/${organization_id}`, owner.options)).status).toBe(200);
     await service.settle();
-    expect(subscriptionEventsOf(service, made.id)).toEqual([
+    expect(await subscriptionEventsOf(service, made.id)).toEqual([
       'subscription.created created',
       'subscription.cancelled canceled',
     ]);

@@ -76,7 +76,7 @@ describe('a renewal that fails', () => {
       canceled_at: at(failedAt, 14),
     });
     expect(await readMembership(service, who, id)).toMatchObject({ status: 'cancelled' });
-    expect(subscriptionEventsOf(service, id)).toEqual([
+    expect(await subscriptionEventsOf(service, id)).toEqual([
       'subscription.created created',
       'membership.activated active',
       'subscription.updated method_changed',
@@ -111,7 +111,7 @@ describe('a renewal that fails', () => {
       status: 'active',
       ends_at: answer.body.current_period_end,
     });
-    expect(subscriptionEventsOf(service, id).slice(-2)).toEqual([
+    expect((await subscriptionEventsOf(service, id)).slice(-2)).toEqual([
       'subscription.updated renewed',
       'membership.extended active',
     ]);

@@ -75,9 +75,8 @@ const CASES: readonly Case[] = [
   { name: 'a success', status: 201, left: 'active' },
 ];
 
-const eventsOf = (service: TestHost, { user }: Payer): readonly ParsedJson[] =>
-  service
-    .busEvents()
+const eventsOf = async (service: TestHost, { user }: Payer): Promise<readonly ParsedJson[]> =>
+  (await service.busEvents())
     .filter(
       (event: ParsedJson) =>
         event['detail-type'].startsWith('payment.') && event.detail.payload.data.user?.id === user.userId,
@@ -89,7 +88,7 @@ const expectTruth = async (service: TestHost, who: Payer) => {
   const { body: subscriptions } = await service.get('/subscriptions', who.options);
   const { body: payments } = await service.get('/payments', who.options);
   const ids = subscriptions.map(({ id }: ParsedJson) => id);
-  for (const { subscription_id } of [...payments.data, ...eventsOf(service, who)])
+  for (const { subscription_id } of [...payments.data, ...(await eventsOf(service, who))])
     expect(ids).toContain(subscription_id);
   const customer = (await service.get(`/customers/${who.names.customer_id}`, who.options)).body;
   const { payment_intents: intents, charges } = await service.ledger();
@@ -117,7 +116,7 @@ describe('the create of a subscription that the service bills', () => {
   const expectLeft = async (one: Case, who: Payer): Promise<void> => {
     const { subscriptions, payments } = await expectTruth(service, who);
     const isLeft = one.left !== 'nothing';
-    const names = eventsOf(service, who).map(({ name }) => name);
+    const names = (await eventsOf(service, who)).map(({ name }) => name);
     expect({
       name: one.name,
       left: subscriptions.map(({ status }: ParsedJson) => status),

@@ -395,13 +395,12 @@ describe('the events of a subscription', () => {
     const who = await subscriber(service);
     const made = await subscribeToGold(service, who);
     await service.settle();
-    const payload = (type: string): ParsedJson =>
-      service
-        .busEvents(type)
+    const payload = async (type: string): Promise<ParsedJson> =>
+      (await service.busEvents(type))
         .map((event: ParsedJson) => event.detail.payload)
         .find(({ data }) => data.subscription_id === made.id);
     const user = { id: who.user.userId, type: 'authenticated', email: expect.any(String) };
-    expect(payload('subscription.created')).toEqual({
+    expect(await payload('subscription.created')).toEqual({
       event: 'subscription.created',
       provider: 'provider_a',
       timestamp: made.updated_at,
@@ -425,7 +424,7 @@ describe('the events of a subscription', () => {
         organization_id: null,
       },
     });
-    expect(payload('membership.activated')).toMatchObject({
+    expect(await payload('membership.activated')).toMatchObject({
       event: 'membership.activated',
       data: {
         membership_id: expect.stringMatching(/^mbr_/),
@@ -440,6 +439,9 @@ describe('the events of a subscription', () => {
         project: null,
       },
     });
-    expect(payload('payment.succeeded').data).toMatchObject({ payment_id: made.latest_payment_id, amount: 1_900 });
+    expect((await payload('payment.succeeded')).data).toMatchObject({
+      payment_id: made.latest_payment_id,
+      amount: 1_900,
+    });
   });
 });

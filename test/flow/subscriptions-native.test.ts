@@ -90,7 +90,7 @@ describe('a provider-billed subscription', () => {
     const made = await subscribeToGold(service, who, { trial_days: 5 });
     expect(made).toMatchObject({ status: 'trialing', billing_status: 'trialing' });
     await service.advance(5 * DAY_SECONDS - HOUR_SECONDS);
-    expect(subscriptionEventsOf(service, made.id)).toEqual([
+    expect(await subscriptionEventsOf(service, made.id)).toEqual([
       'subscription.created created',
       'membership.pending pending',
       'subscription.updated trial_will_end',
@@ -99,7 +99,7 @@ describe('a provider-billed subscription', () => {
     await service.advance(3 * HOUR_SECONDS);
     await expectAgreement(service, who, made.id);
     expect(statuses(await paymentsOf(service, who, made.id))).toEqual(['succeeded']);
-    expect(subscriptionEventsOf(service, made.id)).toContain('membership.activated active');
+    expect(await subscriptionEventsOf(service, made.id)).toContain('membership.activated active');
     await command(service, who, { id: made.id, name: 'cancel', body: CANCEL_NOW });
   });
 
@@ -109,7 +109,7 @@ describe('a provider-billed subscription', () => {
     await service.advance(5 * DAY_SECONDS + 3 * HOUR_SECONDS);
     expect(await expectAgreement(service, who, made.id)).toMatchObject({ status: 'past_due' });
     expect(await readMembership(service, who, made.id)).toMatchObject({ status: 'pending', starts_at: null });
-    expect(subscriptionEventsOf(service, made.id)).not.toContain('membership.activated active');
+    expect(await subscriptionEventsOf(service, made.id)).not.toContain('membership.activated active');
     await command(service, who, { id: made.id, name: 'cancel', body: CANCEL_NOW });
   });
 
@@ -125,7 +125,9 @@ describe('a provider-billed subscription', () => {
       billing_status: 'retrying',
       next_billing_date: new Date(Date.parse(made.current_period_end) + DAY).toISOString(),
     });
-    expect(subscriptionEventsOf(service, made.id).filter((name) => name.endsWith('payment_failed'))).toHaveLength(1);
+    expect(
+      (await subscriptionEventsOf(service, made.id)).filter((name) => name.endsWith('payment_failed')),
+    ).toHaveLength(1);
     expect(statuses(await paymentsOf(service, who, made.id))).toEqual(['succeeded', 'failed']);
     expect(await readMembership(service, who, made.id)).toMatchObject({ ends_at: made.current_period_end });
     const good = await anotherMethod(service, who);
@@ -148,7 +150,7 @@ describe('a provider-billed subscription', () => {
     await service.advance(20 * DAY_SECONDS);
     const [, failed] = await paymentsOf(service, who, made.id);
     const [invoice] = (await there(service, made.id)).invoices.slice(-1);
-    const failures = service.busEvents('payment.failed').map(({ detail }: ParsedJson) => detail.payload.data);
+    const failures = (await service.busEvents('payment.failed')).map(({ detail }: ParsedJson) => detail.payload.data);
     expect(invoice.attempts).toBeGreaterThan(1);
     expect(failures.filter(({ payment_id }) => payment_id === failed?.id)).toHaveLength(invoice.attempts);
     expect(await readSubscription(service, who, made.id)).toMatchObject({

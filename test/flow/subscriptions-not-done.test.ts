@@ -27,13 +27,13 @@ describe.each([
     await service.moveTo(current_period_end);
     await service.advance(20 * MINUTE_SECONDS);
     expect(await readSubscription(service, who, id)).toMatchObject({ status: 'active' });
-    expect(subscriptionEventsOf(service, id).join()).not.toContain('payment_failed');
+    expect((await subscriptionEventsOf(service, id)).join()).not.toContain('payment_failed');
     await service.clearFaults();
     await service.advance(10 * MINUTE_SECONDS);
     const payments = await paymentsOf(service, who, id);
     expect(payments).toMatchObject([{ status: 'succeeded' }, { status: 'succeeded' }]);
-    expect(eventsOf(service, payments[1].id)).toEqual(['payment.created', 'payment.succeeded']);
-    expect(subscriptionEventsOf(service, id).at(-1)).toContain('renewed');
+    expect(await eventsOf(service, payments[1].id)).toEqual(['payment.created', 'payment.succeeded']);
+    expect((await subscriptionEventsOf(service, id)).at(-1)).toContain('renewed');
   });
 });
 

@@ -67,7 +67,7 @@ describe('a charge that begins a period, while it is pending', () => {
     await service.advance(DAY_SECONDS);
     expect(await readSubscription(service, who, made.id)).toMatchObject({ status: 'canceled' });
     expect(
-      subscriptionEventsOf(service, made.id).filter((name) => name === 'membership.activated active'),
+      (await subscriptionEventsOf(service, made.id)).filter((name) => name === 'membership.activated active'),
     ).toHaveLength(1);
   });
 

@@ -108,7 +108,7 @@ const stateOf = async ({ who, made }: Subscribed) => {
       status: now.status,
       payments: payments.map(({ status }) => status),
       charges: await chargesOf(payments),
-      story: subscriptionEventsOf(service, made.id),
+      story: await subscriptionEventsOf(service, made.id),
       history: await historyOf(service, who, made.id),
     },
   };

@@ -113,7 +113,7 @@ describe('a change to a method of another customer', () => {
       status: 'active',
       current_period_start: made.current_period_end,
     });
-    expect(subscriptionEventsOf(service, made.id).filter((name) => name.includes('cancelled'))).toEqual([]);
+    expect((await subscriptionEventsOf(service, made.id)).filter((name) => name.includes('cancelled'))).toEqual([]);
   });
 
   it('keeps a trial and a scheduled cancellation', async () => {

@@ -45,7 +45,7 @@ describe('an unconfirmed intent', () => {
     expect(await statuses()).toEqual(['canceled', 'canceled']);
     for (const { id } of payments) {
       expect((await atProvider(service, id)).intents).toMatchObject([{ status: 'canceled' }]);
-      expect(eventsOf(service, id)).toEqual(['payment.created']);
+      expect(await eventsOf(service, id)).toEqual(['payment.created']);
       expect(await confirm(service, id, { ...user.options, body: { payment_method_id: VISA } })).toMatchObject({
         status: 409,
         body: { code: 'INVALID_STATE' },
@@ -64,7 +64,7 @@ describe('an unconfirmed intent', () => {
     await service.advance(10 * MINUTE_SECONDS);
     expect(await read(service, payment.id, user.options)).toMatchObject({ status: 'succeeded' });
     expect(await timesCharged(service, payment.id)).toBe(1);
-    expect(eventsOf(service, payment.id)).toEqual(['payment.created', 'payment.succeeded']);
+    expect(await eventsOf(service, payment.id)).toEqual(['payment.created', 'payment.succeeded']);
   });
 
   test('is canceled although the provider is away at that moment, once it is back', async () => {

@@ -81,7 +81,7 @@ describe('a confirm with an unknown outcome', () => {
       const { status } = await read(service, payment.id, user.options);
       expect({ action, status }).toEqual({ action, status: 'succeeded' });
       expect({ action, charged: await timesCharged(service, payment.id) }).toEqual({ action, charged: 1 });
-      expect(eventsOf(service, payment.id)).toEqual(['payment.created', 'payment.succeeded']);
+      expect(await eventsOf(service, payment.id)).toEqual(['payment.created', 'payment.succeeded']);
     }
   });
 
@@ -136,7 +136,7 @@ describe('a confirm with an unknown outcome', () => {
         status: 'failed',
         failure_code: 'insufficient_funds',
       });
-      expect(eventsOf(service, id)).toEqual(['payment.created', 'payment.failed']);
+      expect(await eventsOf(service, id)).toEqual(['payment.created', 'payment.failed']);
       expect((await atProvider(service, id)).charges).toMatchObject([{ status: 'failed' }]);
     }
   });
@@ -161,7 +161,7 @@ describe('a confirm with an unknown outcome', () => {
     await service.advance(2 * MINUTE_SECONDS);
     expect(await read(service, payment.id, user.options)).toMatchObject({ status: 'succeeded' });
     expect(await timesCharged(service, payment.id)).toBe(1);
-    expect(eventsOf(service, payment.id)).toEqual(['payment.created', 'payment.failed', 'payment.succeeded']);
+    expect(await eventsOf(service, payment.id)).toEqual(['payment.created', 'payment.failed', 'payment.succeeded']);
   });
 
   test('is looked up once when its due work is delivered several times', async () => {
@@ -213,7 +213,7 @@ describe('a confirm with an unknown outcome', () => {
     // The service looks up the payment before each retry.
     const order = calls.map(({ method }: ParsedJson) => method).join(' ');
     expect(order).toMatch(/^POST( GET POST)+ GET$/);
-    expect(eventsOf(service, payment.id)).toEqual(['payment.created', 'payment.failed']);
+    expect(await eventsOf(service, payment.id)).toEqual(['payment.created', 'payment.failed']);
   });
 
   test('is looked up after 1, 5, 30 minutes, 2, 12 and 24 hours, and never given up while it may be paid', async () => {
@@ -250,7 +250,7 @@ describe('a confirm with an unknown outcome', () => {
     expect((await storedPayment(service, payment.id)).anomaly).toContain('failed here, created at the provider');
     expect(await confirm(service, payment.id, user.options)).toMatchObject({ body: { status: 'succeeded' } });
     await service.settle();
-    expect(eventsOf(service, payment.id)).toEqual(['payment.created', 'payment.failed', 'payment.succeeded']);
+    expect(await eventsOf(service, payment.id)).toEqual(['payment.created', 'payment.failed', 'payment.succeeded']);
   });
 });
 
@@ -275,8 +275,8 @@ describe('a payment that settles later', () => {
     await service.advance(minutes * MINUTE_SECONDS);
     expect(await read(service, paid.id, user.options)).toMatchObject({ status: 'succeeded' });
     expect(await read(service, failing.id, user.options)).toMatchObject({ status: 'failed' });
-    expect(eventsOf(service, paid.id)).toEqual(['payment.created', 'payment.succeeded']);
-    expect(eventsOf(service, failing.id)).toEqual(['payment.created', 'payment.failed']);
+    expect(await eventsOf(service, paid.id)).toEqual(['payment.created', 'payment.succeeded']);
+    expect(await eventsOf(service, failing.id)).toEqual(['payment.created', 'payment.failed']);
     expect(await timesCharged(service, paid.id)).toBe(1);
     expect(await timesCharged(service, failing.id)).toBe(0);
   });
@@ -324,7 +324,7 @@ describe('a create with an unknown outcome', () => {
     expect((await service.get('/payments', user.options)).body).toMatchObject({ data: [{ id }], meta: { total: 1 } });
     expect((await service.post('/payments/intents', paidIntentBody(), options)).body.id).toBe(id);
     expect((await atProvider(service, id)).intents).toHaveLength(1);
-    expect(eventsOf(service, id)).toEqual(['payment.created']);
+    expect(await eventsOf(service, id)).toEqual(['payment.created']);
     expect(await confirm(service, id, user.options)).toMatchObject({ status: 200, body: { status: 'succeeded' } });
   });
 
@@ -341,7 +341,7 @@ describe('a create with an unknown outcome', () => {
     expect((await atProvider(service, id)).intents).toHaveLength(1);
     await service.advance(HOUR_SECONDS);
     expect((await atProvider(service, id)).intents).toHaveLength(1);
-    expect(eventsOf(service, id)).toEqual(['payment.created']);
+    expect(await eventsOf(service, id)).toEqual(['payment.created']);
   });
 
   test('is retried until the provider is back, even after hours', async () => {
