@@ -135,6 +135,18 @@ test('runs on from where it was moved to, unless frozen', async () => {
   expect(clock.now()).toBeLessThan(frozen + HOUR);
 });
 
+test('runs nothing by itself before it is started, also after a move', async () => {
+  const clock = clockAt(START, false);
+  const times: number[] = [];
+  const ran: [string, number][] = [];
+  clock.register(agenda(clock, { name: 'work', times, ran }));
+  await clock.moveTo(START + HOUR);
+  times.push(clock.now());
+  clock.wake();
+  for (let turns = 0; turns < 5; turns += 1) await new Promise((resolve) => setImmediate(resolve));
+  expect(ran).toEqual([]);
+});
+
 test('stores every step, so that a restart never moves the clock back', async () => {
   const kept: KeptTime[] = [];
   const clock = clockAt(START, false, kept);

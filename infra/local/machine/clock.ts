@@ -72,6 +72,7 @@ export const createClock = (options: ClockOptions): HostClock => {
   const quiet = watchQuiet(works);
   const loop = runInRealTime({ works, now: time.now, log: options.log });
   let moves: Promise<unknown> = Promise.resolve();
+  let isStarted = false;
 
   const travel = async (targetFrom: (now: number) => number): Promise<void> => {
     await loop.pause();
@@ -92,7 +93,7 @@ export const createClock = (options: ClockOptions): HostClock => {
       await quiet.reach(QUIET_TIMEOUT_MS);
     } finally {
       time.unpin();
-      loop.resume();
+      if (isStarted) loop.resume();
     }
   };
 
@@ -125,8 +126,14 @@ export const createClock = (options: ClockOptions): HostClock => {
       quiet.stir();
       loop.wake();
     },
-    start: loop.resume,
-    stop: loop.pause,
+    start: () => {
+      isStarted = true;
+      loop.resume();
+    },
+    stop: () => {
+      isStarted = false;
+      return loop.pause();
+    },
   };
 };
 
