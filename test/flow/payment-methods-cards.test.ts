@@ -47,7 +47,7 @@ test('a raw card becomes a saved method and is never stored, logged, queued or p
   for (const body of refused) {
     const { status, body: said } = await service.post('/payment-methods', body, user.options);
     expect([400, 402]).toContain(status);
-    expect(JSON.stringify(said)).not.toMatch(/40000|9137/);
+    expect(JSON.stringify(said)).not.toMatch(/\b(40000|9137)/);
   }
   await service.fault({ action: 'error_500', path: '/v1/payment_methods', times: 1 });
   expect((await service.post('/payment-methods', raw(), { ...keyed, idempotencyKey: 'faulty' })).status).toBe(502);
@@ -62,7 +62,9 @@ test('a raw card becomes a saved method and is never stored, logged, queued or p
   };
   for (const [place, content] of Object.entries(kept)) {
     const text = JSON.stringify(content);
-    expect({ place, card: text.includes(NUMBER), cvc: text.includes(CVC) }).toEqual({ place, card: false, cvc: false });
+    // A random id may hold the same digits.
+    const cvc = new RegExp(`\\b${CVC}\\b`).test(text);
+    expect({ place, card: text.includes(NUMBER), cvc }).toEqual({ place, card: false, cvc: false });
   }
   expect(lines.join('')).toContain('payment-methods.create');
 });

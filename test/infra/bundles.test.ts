@@ -21,7 +21,7 @@ const PROVIDER_CLIENTS = ['stripe', 'braintree'];
 const folder = temporaryFolder();
 let bundles: ReadonlyMap<string, Bundle>;
 beforeAll(async () => {
-  bundles = new Map((await build(folder)).map((bundle) => [bundle.id, bundle]));
+  bundles = new Map((await build(folder, 'thin')).map((bundle) => [bundle.id, bundle]));
 });
 
 const all: readonly { readonly id: string; readonly uses: readonly Right[]; readonly consumes: boolean }[] = [

@@ -73,6 +73,9 @@ export const createClock = (options: ClockOptions): HostClock => {
   const loop = runInRealTime({ works, now: time.now, log: options.log });
   let moves: Promise<unknown> = Promise.resolve();
   let isStarted = false;
+  const goOn = (): void => {
+    if (isStarted) loop.resume();
+  };
 
   const travel = async (targetFrom: (now: number) => number): Promise<void> => {
     await loop.pause();
@@ -93,7 +96,7 @@ export const createClock = (options: ClockOptions): HostClock => {
       await quiet.reach(QUIET_TIMEOUT_MS);
     } finally {
       time.unpin();
-      if (isStarted) loop.resume();
+      goOn();
     }
   };
 
@@ -128,7 +131,7 @@ export const createClock = (options: ClockOptions): HostClock => {
     },
     start: () => {
       isStarted = true;
-      loop.resume();
+      goOn();
     },
     stop: () => {
       isStarted = false;
