@@ -12,6 +12,7 @@ import { lateParsers } from './stage/late-parsers.ts';
 import { leftOut } from './stage/left-out.ts';
 import { ADAPTER_FOLDER, APART_FOLDERS, LOADED_APART, loadedApart } from './stage/loaded-apart.ts';
 import { ownSources } from './stage/own-sources.ts';
+import { preparedEntries, preparedEntry } from './stage/prepared-entries.ts';
 import { bundledAwsClient } from './stage/settings.ts';
 
 /** The default route's function: the only entry that the catalogue does not list. */
@@ -51,7 +52,7 @@ export const build = async (
   const { metafile } = await esbuild({
     absWorkingDir: ROOT,
     entryPoints: {
-      ...Object.fromEntries(ids.map((id) => [`${id}/index`, entryFile(id)])),
+      ...Object.fromEntries(ids.map((id) => [`${id}/index`, preparedEntry(entryFile(id))])),
       ...Object.fromEntries(Object.entries(LOADED_APART).map(([source, file]) => [file, source])),
     },
     outdir: resolve(outDir),
@@ -67,7 +68,10 @@ export const build = async (
     conditions: ['module'],
     sourcemap: 'external',
     define: { 'process.env.BUNDLED_AWS_CLIENT': JSON.stringify(awsClient) },
-    plugins: [builtinModules, catalogueMade, consoleMade, documentMade, lateParsers, leftOut, loadedApart, ownSources],
+    plugins: [
+      preparedEntries(ROOT),
+      ...[builtinModules, catalogueMade, consoleMade, documentMade, lateParsers, leftOut, loadedApart, ownSources],
+    ],
     logLevel: 'warning',
   });
   for (const [id, files] of apartOf(metafile)) putBeside(outDir, id, files);

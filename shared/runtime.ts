@@ -168,7 +168,12 @@ export const webDeps = perInstance(() => ({
 const dunning = perHost(() => ({ days: settings().DUNNING_DAYS, finalAction: settings().DUNNING_FINAL_ACTION }));
 
 /** The dependencies of use cases that call a provider. */
-export const moneyDeps = perInstance(() => ({ ...webDeps(), providers: providers(), dunning: dunning() }));
+export const moneyDeps = perInstance(() => ({
+  ...webDeps(),
+  providers: providers(),
+  dunning: dunning(),
+  prepare: providers().openAll,
+}));
 
 /** The slots of the providers, of which only public settings are read. */
 export const configDeps = perInstance(() => ({ ...webDeps(), slots: settings().slots }));

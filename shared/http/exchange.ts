@@ -24,6 +24,8 @@ export interface WebDeps {
   readonly log: Log;
   readonly now: Now;
   readonly newId: (kind: IdKind) => string;
+  /** Opens, while the function starts, what a request would open later. */
+  readonly prepare?: (() => Promise<void>) | undefined;
   /** Of the functions whose endpoint declares `csv`. */
   readonly csv?: CsvRenderer | undefined;
 }

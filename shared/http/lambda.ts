@@ -13,11 +13,18 @@ import { checkAccess } from './check-access.ts';
 import type { Endpoint, RateLimit } from './endpoint.ts';
 import { type Exchange, openExchange, type WebDeps } from './exchange.ts';
 import { apiVersion, checkAll, jsonBodyOf, queryOf, rawBodyOf } from './parse.ts';
+import { prepare } from './prepare.ts';
 import { countDecline, enforceLimits } from './rate-limit.ts';
 import { type HttpResponse, render, renderError, renderFile, renderText, withoutPayerSecrets } from './reply.ts';
 import { type ApiRequest, clientAddress, networkOf, type Reply } from './request.ts';
 
 type Step = MiddlewareObj<Exchange, HttpResponse>;
+
+interface LambdaHandler {
+  (event: APIGatewayProxyEventV2, context: Context): Promise<HttpResponse>;
+  /** Called while the function starts: see `infra/stage/prepared-entries.ts`. */
+  readonly prepare: () => Promise<void>;
+}
 
 /**
  * The one middleware chain from API Gateway to a use case: request id, caller, parsing, idempotency, access, rate limits,
@@ -27,7 +34,7 @@ export const lambda = <P extends z.ZodType, Q extends z.ZodType, B extends z.Zod
   spec: Endpoint<P, Q, B, R>,
   depsOf: () => D,
   useCase: (deps: D, request: ApiRequest<z.output<P>, z.output<Q>, z.output<B>, R>) => Promise<Reply>,
-): ((event: APIGatewayProxyEventV2, context: Context) => Promise<HttpResponse>) => {
+): LambdaHandler => {
   const runUseCase = (exchange: Exchange): Promise<Reply> => {
     const request = parsedRequest<P, Q, B, R>(exchange);
     const work = { requestId: exchange.requestId, actor: actorOfCaller(request.caller, request.asAdmin) };
@@ -53,7 +60,11 @@ export const lambda = <P extends z.ZodType, Q extends z.ZodType, B extends z.Zod
       const failed = (exchange.kept?.status ?? spec.status) >= 400;
       return render(withLink(exchange, exchange.reply), spec.status, failed ? 'bare' : exchange.form);
     });
-  return (event, context) => chain(openExchange({ spec, deps: depsOf() }, event, context), context);
+  return Object.assign(
+    (event: APIGatewayProxyEventV2, context: Context) =>
+      chain(openExchange({ spec, deps: depsOf() }, event, context), context),
+    { prepare: () => prepare(spec, depsOf) },
+  );
 };
 
 const renderCsv = (exchange: Exchange, { data, more }: Reply, page: CsvPage): HttpResponse => {

@@ -15,23 +15,32 @@ export interface ColdProcess {
   };
 }
 
-/** @returns processor milliseconds of the whole process, from its birth */
-export const coldProcess = ({ files, call }: ColdProcess): number => {
+/** Processor milliseconds: of the whole process from its birth, and of its answer alone. */
+export interface ColdTimes {
+  readonly whole: number;
+  readonly answer: number;
+}
+
+export const coldProcess = ({ files, call }: ColdProcess): ColdTimes => {
   const { status, stdout, stderr } = spawnSync(execPath, ['--input-type=module', '-e', scriptOf(files, call)], {
     encoding: 'utf8',
     // Nothing of this process: a setting would open the table or load an adapter.
     env: { ...call?.env },
   });
   if (status !== 0) throw new Error(stderr);
-  return z.coerce.number().parse(stdout.split('\n').at(-1));
+  return timesSchema.parse(JSON.parse(stdout.split('\n').at(-1) ?? ''));
 };
+
+const timesSchema = z.object({ whole: z.number(), answer: z.number() });
 
 const scriptOf = (files: readonly string[], call: ColdProcess['call']): string => `
   let entry;
   for (const url of ${JSON.stringify(files.map((file) => pathToFileURL(file).href))}) entry = await import(url);
+  const used = () => (({ user, system }) => (user + system) / 1_000)(process.cpuUsage());
+  const started = used();
   ${call ? answerOf(call.event, call.status) : ''}
-  const { user, system } = process.cpuUsage();
-  process.stdout.write('\\n' + (user + system) / 1_000, () => process.exit());`;
+  const whole = used();
+  process.stdout.write('\\n' + JSON.stringify({ whole, answer: whole - started }), () => process.exit());`;
 
 const answerOf = (event: unknown, status: number): string => `
   const context = { awsRequestId: 'bench', getRemainingTimeInMillis: () => 10_000 };

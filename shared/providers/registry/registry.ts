@@ -1,5 +1,5 @@
 import { DomainError } from '../../core/errors.ts';
-import type { AdapterName, ProviderSlot, SlotSettings } from '../../core/settings.ts';
+import { type AdapterName, PROVIDER_SLOTS, type ProviderSlot, type SlotSettings } from '../../core/settings.ts';
 import type { Fetch } from '../../network/fetch.ts';
 import type { Log } from '../../observability/logger.ts';
 import type { PaymentProvider } from '../port/provider.ts';
@@ -66,7 +66,12 @@ export const openProviders = (options: RegistryOptions) => {
     });
   };
 
-  return { find, require };
+  /** Loads the adapters of all bound slots and reads their secrets. @throws as the first failure */
+  const openAll = async (): Promise<void> => {
+    await Promise.all(PROVIDER_SLOTS.map(find));
+  };
+
+  return { find, require, openAll };
 };
 
 const CAPABILITY_NAMES = { payments: 'payments', customers: 'customers', methods: 'payment methods' } as const;

@@ -1,0 +1,68 @@
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
+import { beforeAll, describe, expect, test } from 'vitest';
+import * as z from 'zod';
+import { build } from '../../infra/build.ts';
+import { temporaryFolder } from './synthesized.ts';
+
+const ID = 'payments.confirm';
+const SECRET = 'arn:aws:secretsmanager:us-east-1:111122223333:secret:stripe';
+const LAMBDA_STARTS_IT = { AWS_LAMBDA_INITIALIZATION_TYPE: 'on-demand' };
+
+const folder = temporaryFolder();
+beforeAll(async () => {
+  await build(folder, 'thin', [ID]);
+});
+
+/** Imports the function in a new process. @returns the secrets that it reads meanwhile */
+const secretsReadAtStart = async (
+  status: number,
+  env: Readonly<Record<string, string>>,
+): Promise<readonly string[]> => {
+  const read: string[] = [];
+  const manager = createServer(async (message, response) => {
+    read.push(z.object({ SecretId: z.string() }).parse(JSON.parse(await text(message))).SecretId);
+    const body = { SecretString: JSON.stringify({ PROVIDER_A_API_KEY: 'sk_test_1' }) };
+    response.writeHead(status, { 'content-type': 'application/x-amz-json-1.1' }).end(JSON.stringify(body));
+  }).listen(0, '127.0.0.1');
+  await once(manager, 'listening');
+  const { port } = z.object({ port: z.number() }).parse(manager.address());
+  const settings = {
+    AWS_REGION: 'us-east-1',
+    AWS_ACCESS_KEY_ID: 'local',
+    AWS_SECRET_ACCESS_KEY: 'local',
+    AWS_ENDPOINT_URL_SECRETS_MANAGER: `http://127.0.0.1:${port}`,
+    PROVIDER_A: 'stripe',
+    PROVIDER_A_SECRET_ARN: SECRET,
+  };
+  const url = pathToFileURL(join(folder, ID, 'index.mjs')).href;
+  const script = `const { handler } = await import(${JSON.stringify(url)}); process.exit(typeof handler === 'function' ? 0 : 1);`;
+  try {
+    await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', script], {
+      env: { ...settings, ...env },
+    });
+  } finally {
+    manager.close();
+    manager.closeAllConnections();
+  }
+  return read;
+};
+
+describe('a deployed function', () => {
+  test('opens its providers while Lambda starts it', async () => {
+    expect(await secretsReadAtStart(200, LAMBDA_STARTS_IT)).toEqual([SECRET]);
+  });
+
+  test('opens nothing when anything else imports it', async () => {
+    expect(await secretsReadAtStart(200, {})).toEqual([]);
+  });
+
+  test('starts where it may not read a secret: its first request says so', async () => {
+    expect(await secretsReadAtStart(400, LAMBDA_STARTS_IT)).toEqual([SECRET]);
+  });
+});
