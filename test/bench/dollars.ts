@@ -1,9 +1,11 @@
+import { endpoints, triggers } from '../../functions/api/catalogue.ts';
+import type { Run } from './meter.ts';
 import { PRICES } from './prices.ts';
 import { say, sheet } from './sheet.ts';
 import type { Tally } from './tally.ts';
-import { type CapacityUnits, sumOf } from './units.ts';
+import { sumOf } from './units.ts';
 
-/** Cost of a million requests at list prices, from counted units only. */
+/** Cost of a million requests at list prices, from counted work and a few assumed times. */
 export interface CountedRequest {
   readonly name: string;
   readonly tally: Tally;
@@ -11,35 +13,87 @@ export interface CountedRequest {
   readonly busEvents: number;
 }
 
+/** Assumed, not measured: the time of a request to DynamoDB, and of a call to a provider, in ms. */
+export const TABLE_MS = 8;
+export const PROVIDER_MS = 450;
+/** Of a whole processor, in ms: above a warm create, the largest measured. */
+const PROCESSOR_MS = 4;
+/** Lambda gives a function of so many MB a whole processor. */
+const WHOLE_PROCESSOR_MB = 1_769;
+/** What Lambda writes to the log of each run: START, END, REPORT; assumed. */
+const PLATFORM_LINES_BYTES = 350;
+/** Each message is sent, received and deleted by itself. */
+const REQUESTS_PER_MESSAGE = 3;
+const BYTES_PER_GB = 1_000_000_000;
+const MILLION = 1_000_000;
+
+/** US dollars per million requests. */
+interface Dollars {
+  readonly table: number;
+  /** Starts and run time. */
+  readonly functions: number;
+  readonly logs: number;
+  /** The HTTP API, the bus, the queues. */
+  readonly messages: number;
+}
+
 export const printDollars = (rows: readonly CountedRequest[]): void => {
-  const { region, readOn, lambdaGbSecond } = PRICES;
-  const tenMs = 1_000_000 * MEMORY_GB * 0.01 * lambdaGbSecond;
+  const { region, readOn } = PRICES;
   say(
-    `\nUS dollars a million requests, ${region}, list prices of ${readOn}. While the caller waits: the HTTP API, the`,
-  );
-  say(
-    "function's start, the table. After the answer: starts of functions (a batch would share one), the table, the bus.",
-  );
-  say(
-    `Not in it: queues, logs, storage, transfer, and functions' time: $${tenMs.toFixed(2)} for every 10 ms at 512 MB.\n`,
+    `\nUS dollars per million requests, ${region}, list prices of ${readOn}: the table, the functions' starts and run` +
+      ` time, their logs, and the HTTP API, the bus and the queues. Each message counts as a run of its own, although a` +
+      ` batch shares one. Not included: storage, transfer, alarms. Assumed: ${TABLE_MS} ms per request to the table,` +
+      ` ${PROVIDER_MS} ms per call to a provider, ${PROCESSOR_MS} ms of a processor per run,` +
+      ` ${PLATFORM_LINES_BYTES} bytes of Lambda's own log lines.\n`,
   );
   sheet(
-    ['endpoint', 'while the caller waits', 'after the answer', 'together'],
-    rows.map((row) => {
-      const [now, later] = [whileWaiting(row.tally), afterwards(row)];
-      return [row.name, ...[now, later, now + later].map((dollars) => dollars.toFixed(2))];
+    ['endpoint', 'while the caller waits', 'after the answer', 'together', 'table', 'functions', 'logs', 'messages'],
+    rows.map(({ name, tally, busEvents }) => {
+      const now = sumDollars([dollarsOf(tally.waitedFor), { ...FREE, messages: PRICES.httpApiRequests }]);
+      const later = sumDollars([
+        ...tally.runsLater.map(dollarsOf),
+        { ...FREE, messages: busEvents * PRICES.busEvents + messagesOf(tally.runsLater) },
+      ]);
+      const all = sumDollars([now, later]);
+      const figures = [total(now), total(later), total(all), all.table, all.functions, all.logs, all.messages];
+      return [name, ...figures.map((dollars) => dollars.toFixed(2))];
     }),
   );
 };
-const MEMORY_GB = 0.5;
 
-const whileWaiting = ({ parts }: Tally): number =>
-  PRICES.httpApiRequests + PRICES.lambdaRequests + tableDollars(Object.values(parts).map(({ units }) => units));
+const FREE: Dollars = { table: 0, functions: 0, logs: 0, messages: 0 };
 
-const afterwards = ({ tally, busEvents }: CountedRequest): number =>
-  tally.runsLater * PRICES.lambdaRequests + busEvents * PRICES.busEvents + tableDollars([...tally.later.values()]);
+const sumDollars = (all: readonly Dollars[]): Dollars =>
+  all.reduce(
+    (sum, one) => ({
+      table: sum.table + one.table,
+      functions: sum.functions + one.functions,
+      logs: sum.logs + one.logs,
+      messages: sum.messages + one.messages,
+    }),
+    FREE,
+  );
 
-const tableDollars = (units: readonly CapacityUnits[]): number => {
-  const { read, write, due } = sumOf(units);
-  return read * PRICES.dynamoDbReadUnits + (write + due) * PRICES.dynamoDbWriteUnits;
+const total = ({ table, functions, logs, messages }: Dollars): number => table + functions + logs + messages;
+
+const MEMORY = new Map([...endpoints, ...triggers].map(({ id, memoryMb }) => [id, memoryMb]));
+const OF_QUEUES = new Set(triggers.filter(({ kind }) => kind === 'queue').map(({ id }) => id));
+
+const dollarsOf = (run: Run): Dollars => {
+  const { read, write, due } = sumOf(run.levels.flat().map(({ units }) => units));
+  const memoryMb = MEMORY.get(run.functionId);
+  if (memoryMb === undefined) throw new Error(`${run.functionId} is no function`);
+  const ms =
+    run.levels.length * TABLE_MS +
+    run.providerCalls * PROVIDER_MS +
+    PROCESSOR_MS * Math.max(1, WHOLE_PROCESSOR_MB / memoryMb);
+  return {
+    ...FREE,
+    table: read * PRICES.dynamoDbReadUnits + (write + due) * PRICES.dynamoDbWriteUnits,
+    functions: PRICES.lambdaRequests + MILLION * (ms / 1_000) * (memoryMb / 1_024) * PRICES.lambdaGbSecond,
+    logs: ((MILLION * (run.logBytes + PLATFORM_LINES_BYTES)) / BYTES_PER_GB) * PRICES.logGb,
+  };
 };
+
+const messagesOf = (runs: readonly Run[]): number =>
+  runs.filter(({ functionId }) => OF_QUEUES.has(functionId)).length * REQUESTS_PER_MESSAGE * PRICES.sqsRequests;

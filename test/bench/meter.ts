@@ -1,4 +1,5 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { type ClientRequest, createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import * as z from 'zod';
 import type { LoadHandler } from '../../infra/local/machine/invoke.ts';
 import { type Attributes, type CapacityUnits, unitsOf } from './units.ts';
@@ -22,6 +23,9 @@ export type Level = readonly TableCall[];
 export interface Run {
   readonly functionId: string;
   readonly levels: readonly Level[];
+  readonly providerCalls: number;
+  /** Of its log lines. */
+  readonly logBytes: number;
 }
 
 export interface Meter {
@@ -38,6 +42,12 @@ export const openMeter = async (engine: () => string): Promise<Meter> => {
   const runs: Run[] = [];
   let turn: Promise<unknown> = Promise.resolve();
   let levels: Level[] | undefined;
+  let providerCalls = 0;
+  const onRequest = (message: unknown): void => {
+    const { request } = message as { readonly request: ClientRequest };
+    if (request.path.includes('/_local/providers/')) providerCalls += 1;
+  };
+  subscribe('http.client.request.start', onRequest);
   const gate = createGate(async (waiting) => {
     const level = await Promise.all(waiting.map(({ question }) => ask(engine(), question)));
     if (!levels) throw new Error(`a request outside of every function: ${level.map(({ call }) => call.about)}`);
@@ -49,11 +59,13 @@ export const openMeter = async (engine: () => string): Promise<Meter> => {
     const run = turn.then(async () => {
       const own: Level[] = [];
       levels = own;
+      const before = providerCalls;
+      const lines = catchLogLines();
       try {
         return await work();
       } finally {
         levels = undefined;
-        runs.push({ functionId, levels: own });
+        runs.push({ functionId, levels: own, providerCalls: providerCalls - before, logBytes: lines.end() });
       }
     });
     turn = run.catch(() => undefined);
@@ -70,8 +82,28 @@ export const openMeter = async (engine: () => string): Promise<Meter> => {
     },
     take: () => runs.splice(0),
     close: () => {
+      unsubscribe('http.client.request.start', onRequest);
       server.close();
       server.closeAllConnections();
+    },
+  };
+};
+
+/** Takes what a function writes to its outputs, and counts it instead. */
+const catchLogLines = (): { readonly end: () => number } => {
+  const outputs = [process.stdout, process.stderr];
+  let bytes = 0;
+  const writes = outputs.map((output) => output.write);
+  for (const output of outputs) {
+    output.write = (line: string | Uint8Array): boolean => {
+      bytes += Buffer.byteLength(line);
+      return true;
+    };
+  }
+  return {
+    end: () => {
+      for (const [index, output] of outputs.entries()) output.write = writes[index] ?? output.write;
+      return bytes;
     },
   };
 };

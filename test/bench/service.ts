@@ -41,7 +41,7 @@ export const startService = async (
   const host = await startHost({
     dataDir: ':memory:',
     // Budgets are counted on an engine that is not this project's own.
-    env: { RATE_LIMITS: 'on', LOG_LEVEL: 'silent', DYNAMODB_ENGINE: 'dynoxide', ...more },
+    env: { RATE_LIMITS: 'on', DYNAMODB_ENGINE: 'dynoxide', ...more },
     catalogue: { endpoints, triggers: triggers.filter(wanted), load: meter.measured(loadEntry) },
   });
   running = host;

@@ -28,8 +28,9 @@ export interface Tally {
   readonly parts: Readonly<Record<Part, Cost>>;
   readonly levels: readonly Level[];
   readonly later: ReadonlyMap<string, CapacityUnits>;
+  readonly waitedFor: Run;
   /** Functions that ran after the answer, each called by itself. */
-  readonly runsLater: number;
+  readonly runsLater: readonly Run[];
 }
 
 /** @throws where the endpoint was not called. */
@@ -37,6 +38,7 @@ export const tallyOf = (runs: readonly Run[], functionId: string): Tally => {
   const waitedFor = runs.find((run) => run.functionId === functionId);
   if (!waitedFor) throw new Error(`${functionId} was not called`);
   const { levels } = waitedFor;
+  const runsLater = runs.filter((run) => run !== waitedFor);
   return {
     parts: {
       own: costOf(levels, 'own'),
@@ -45,8 +47,9 @@ export const tallyOf = (runs: readonly Run[], functionId: string): Tally => {
       epoch: costOf(levels, 'epoch'),
     },
     levels,
-    later: workOf(runs.filter((run) => run !== waitedFor)),
-    runsLater: runs.length - 1,
+    later: workOf(runsLater),
+    waitedFor,
+    runsLater,
   };
 };
 
