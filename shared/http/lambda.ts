@@ -296,7 +296,12 @@ const idempotency: Step = {
   after: async ({ event: exchange, response }) => {
     const scope = exchange.request?.idempotency;
     if (!exchange.claimed || !scope || !response) return;
-    await settleKey(exchange.deps, scope, { status: response.statusCode, body: exchange.reply?.data });
+    try {
+      await settleKey(exchange.deps, scope, { status: response.statusCode, body: exchange.reply?.data });
+    } catch (cause) {
+      // The work is done. A conflict here would tell the caller that nothing happened.
+      throw new DomainError('INTERNAL_ERROR', { cause });
+    }
   },
   onError: async ({ event: exchange, error }) => {
     const scope = exchange.request?.idempotency;

@@ -340,6 +340,15 @@ describe('under an Idempotency-Key', () => {
     expect(runs).toHaveLength(2);
   });
 
+  test('a request whose work is done never answers that nothing happened, where its answer cannot be stored', async () => {
+    memory.table.update = async () => {
+      throw new DomainError('VERSION_CONFLICT');
+    };
+    const answer = await serve()(keyed());
+    expect(runs).toHaveLength(1);
+    expect([answer.status, codeOf(answer)]).toEqual([500, 'INTERNAL_ERROR']);
+  });
+
   test('no answer is stored when the operation itself is idempotent', async () => {
     const ask = serve(itemEndpoint({ idempotent: 'natural' }));
     await ask(keyed());
