@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, inject, test } from 'vitest';
 import { intentBody, paidIntentBody, VISA } from '../builders/intent.ts';
-import { HOUR_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
+import { DAY_SECONDS, HOUR_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
 import {
   atProvider,
   confirm,
@@ -10,6 +10,7 @@ import {
   IMPATIENT,
   read,
   signIn,
+  storedPayment,
   type User,
 } from './flow.ts';
 import { type ParsedJson, withHost } from './host.ts';
@@ -114,6 +115,25 @@ test('every caller gets a retry delay while the provider is unreachable', async 
   expect(await confirm(service, id, user.options)).toMatchObject({ status: 200 });
   await expectCharged(id, user, 5_000);
 });
+
+test.each(PROVIDERS)(
+  'a payment of $slot expires after a day also where an update did not happen and a look-up failed',
+  async ({ slot, method }) => {
+    const user = await signIn(service, { expires_in: 9 * DAY_SECONDS });
+    const payment = await createIntent(service, user, paidIntentBody({ provider_id: slot, payment_method_id: method }));
+    await service.fault({ provider: slot, action: 'rate_limit' });
+    expect((await update(payment.id, user, 5_000)).status).toBe(503);
+    await service.advance(DAY_SECONDS);
+    await service.clearProviderRequests();
+    await service.advance(HOUR_SECONDS);
+    // While the provider is away, it is asked every few minutes at most.
+    expect((await service.providerRequests()).length).toBeLessThan(2 * 60);
+    await service.clearFaults();
+    await service.advance(2 * DAY_SECONDS);
+    expect(await read(service, payment.id, user.options)).toMatchObject({ status: 'canceled', total_cents: 2_500 });
+    expect(await storedPayment(service, payment.id)).not.toHaveProperty('due');
+  },
+);
 
 const PAYPAL = { provider_id: 'provider_b', total_cents: 1_000, return_url: 'https://shop.example/back' };
 

@@ -190,7 +190,9 @@ const storeFound = async (parts: OpenParts, payment: VisiblePayment, report: Pro
 
 /** The provider reports the status that the record has. */
 const keepWaiting = async (parts: OpenParts, payment: VisiblePayment): Promise<string> => {
-  if (payerIsLate(payment, parts.deps.now()) && !payment.providerInvoiceId) return expire(parts, payment);
+  const now = parts.deps.now();
+  const isLate = payerIsLate(payment, now) && !payment.providerInvoiceId;
+  if (isLate || hasExpired(payment, now)) return expire(parts, payment);
   if (isUnderWay(payment.status)) await scheduleNext(parts, payment, 'still_under_way');
   else await resetDue(parts.store, { ...payment, reconcileAt: undefined });
   return 'unchanged';

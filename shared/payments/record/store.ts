@@ -1,7 +1,7 @@
 import { ownerOfRecord } from '../../access/record-kind.ts';
 import { currentMaker } from '../../core/actor.ts';
 import { notFound } from '../../core/errors.ts';
-import { epochSeconds, type Instant, instant, iso, SECOND } from '../../core/time.ts';
+import { epochSeconds, type Instant, instant, iso, type Now, SECOND } from '../../core/time.ts';
 import { putAlias } from '../../table/alias.ts';
 import { type Changed, type Committed, changeRecord, type Decide } from '../../table/change.ts';
 import type { Changes, Clause } from '../../table/expression.ts';
@@ -169,7 +169,7 @@ export const paymentStore = (table: Table, now: () => Instant) => {
     change,
     changeById,
     ...creations(table),
-    ...dueTimes(table),
+    ...dueTimes(table, now),
     ...drafts(table, now),
     giveUpMethod,
   };
@@ -246,10 +246,11 @@ const drafts = (table: Table, now: () => Instant) => {
 };
 
 /** Due times move without a version: readers do not see them. */
-const dueTimes = (table: Table) => {
-  /** Sets the next look-up of a payment with an unknown outcome. */
+const dueTimes = (table: Table, now: Now) => {
+  /** Sets the next look-up of a payment. Other work that is due already waits for it: it has the same provider. */
   const reschedule = (payment: Payment, at: string, step = payment.reconcileStep ?? 0): Promise<Written> => {
-    const [dueAt = at] = [at, nextPaymentDue({ ...payment, reconcileAt: at }) ?? at].sort();
+    const other = nextPaymentDue({ ...payment, reconcileAt: at });
+    const dueAt = other !== undefined && other < at && instant(other) > now() ? other : at;
     return table.update(
       paymentKey(payment.id),
       { set: { reconcileAt: at, reconcileStep: step, due: dueShard(payment.id), due_at: dueAt } },
