@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { HOUR_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
 import { atStripe } from './at-stripe.ts';
-import { IMPATIENT, type User } from './flow.ts';
+import { IMPATIENT, itemsOf, type User } from './flow.ts';
 import { type ParsedJson, type TestHost, withHost } from './host.ts';
 import { OWN_BILLING, type Subscriber, subscriber, trySubscribe } from './subscribers.ts';
 
@@ -159,7 +159,22 @@ describe('the create of a subscription that the service bills', () => {
 });
 
 describe('the create of a subscription that the provider bills', () => {
-  const service = withHost({ frozen: true });
+  const service = withHost({ frozen: true, env: IMPATIENT });
+
+  it('that never arrived is canceled, where its customer is deleted at the provider meanwhile', async () => {
+    const who = await subscriber(service, 'pm_card_visa');
+    const { body: customer } = await service.get(`/customers/${who.names.customer_id}`, who.options);
+    await service.fault({ provider: 'provider_a', path: '/v1/subscriptions', action: 'timeout_before' });
+    expect(await trySubscribe(service, who)).toMatchObject({ status: 201, body: { status: 'past_due' } });
+    await atStripe(service, `DELETE customers/${customer.provider_customer_id}`);
+    await service.clearFaults();
+    await service.advance(26 * HOUR_SECONDS);
+    const left = (await itemsOf(service, 'SUB#')).filter(
+      ({ sk, userId }) => sk === 'SUB' && userId === who.user.userId,
+    );
+    expect(left).toMatchObject([{ status: 'canceled' }]);
+    expect(left[0]).not.toHaveProperty('due');
+  });
 
   it.each(['pm_card_chargeCustomerFail', 'pm_card_visa'])('(%s) leaves what can be read', async (token) => {
     const who = await subscriber(service, token);
