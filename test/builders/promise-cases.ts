@@ -30,6 +30,16 @@ const atSquare = (...statuses: readonly string[]): History =>
       ...statuses.map((status, index) => versionItem(index + 1, { status, cause: 'answer' })),
     ],
   });
+/** Two attempts; the first has this status when the second begins. */
+const claimedAgainWhen = (status: string): History =>
+  historyWith({
+    items: [
+      historyPayment(),
+      versionItem(1, { status: 'processing', cause: 'claim', attempt: 1 }),
+      versionItem(2, { status, cause: 'answer', attempt: 1 }),
+      versionItem(3, { status: 'processing', cause: 'claim', attempt: 2 }),
+    ],
+  });
 const answered503 = (charges: readonly unknown[]): History =>
   historyWith({
     items: [historyPayment()],
@@ -138,6 +148,10 @@ export const PROMISE_CASES: Readonly<Record<string, Case>> = {
   'Before its first attempt a payment has one intent at its provider': {
     broken: twoIntents(historyTime(100)),
     sound: twoIntents(historyTime(20)),
+  },
+  'No attempt begins while another attempt of the payment is open': {
+    broken: claimedAgainWhen('processing'),
+    sound: claimedAgainWhen('failed'),
   },
   'A payment that has succeeded stays succeeded': {
     broken: atSquare('processing', 'succeeded', 'failed'),

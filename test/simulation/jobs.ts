@@ -16,9 +16,15 @@ export interface JobSettings {
   readonly off: readonly string[];
 }
 
+/** One history of a command. */
+export interface AskedHistory {
+  readonly seed: number;
+  /** The call site after whose first call the function is killed. */
+  readonly killAfter?: string;
+}
+
 export interface JobsOptions extends JobSettings {
-  readonly first: number;
-  readonly last: number;
+  readonly histories: readonly AskedHistory[];
   /** Processes at once. */
   readonly jobs: number;
 }
@@ -29,27 +35,28 @@ const LONGEST_HISTORY_MS = 900_000;
 const FLAGS = ['--max-semi-space-size=32'];
 
 /**
- * Runs the seeds in processes of their own and yields their results in the order of the seeds, so that the outcome does
+ * Runs the histories in processes of their own and yields their results in the order of the list, so that the outcome does
  * not depend on the number of processes.
  */
 export async function* resultsOf(options: JobsOptions): AsyncGenerator<SeedResult, void, undefined> {
   const results = new Map<number, PromiseWithResolvers<SeedResult>>();
-  const resultAt = (seed: number): PromiseWithResolvers<SeedResult> => {
-    const known = results.get(seed) ?? Promise.withResolvers<SeedResult>();
-    results.set(seed, known);
+  const resultAt = (index: number): PromiseWithResolvers<SeedResult> => {
+    const known = results.get(index) ?? Promise.withResolvers<SeedResult>();
+    results.set(index, known);
     return known;
   };
   const children = new Set<ChildProcess>();
-  let next = options.first;
+  const { histories } = options;
+  let next = 0;
   const work = async (): Promise<void> => {
     let child: ChildProcess | undefined;
-    while (next <= options.last) {
-      const seed = next;
+    for (let asked = histories[next]; asked; asked = histories[next]) {
+      const index = next;
       next += 1;
       child ??= startChild(options);
       children.add(child);
-      const result = await resultFrom(child, seed);
-      resultAt(seed).resolve(result);
+      const result = await resultFrom(child, asked);
+      resultAt(index).resolve(result);
       if (!result.isEndless) continue;
       children.delete(child);
       child = undefined;
@@ -61,12 +68,12 @@ export async function* resultsOf(options: JobsOptions): AsyncGenerator<SeedResul
   broken.promise.catch(() => undefined);
   try {
     for (let job = 0; job < options.jobs; job += 1) work().catch(broken.reject);
-    for (let seed = options.first; seed <= options.last; seed += 1) {
-      yield await Promise.race([resultAt(seed).promise, broken.promise]);
-      results.delete(seed);
+    for (const index of histories.keys()) {
+      yield await Promise.race([resultAt(index).promise, broken.promise]);
+      results.delete(index);
     }
   } finally {
-    next = options.last + 1;
+    next = histories.length;
     // Before the caller replaces the clock of this process, which would keep the time limits of the seeds.
     await Promise.all([...children].map(end));
   }
@@ -85,7 +92,8 @@ const startChild = ({ bug, off }: JobSettings): ChildProcess => {
   return fork(fileURLToPath(new URL('job.ts', import.meta.url)), [JSON.stringify(settings)], { execArgv: FLAGS });
 };
 
-const resultFrom = async (child: ChildProcess, seed: number): Promise<SeedResult> => {
+const resultFrom = async (child: ChildProcess, asked: AskedHistory): Promise<SeedResult> => {
+  const { seed } = asked;
   const { promise, resolve, reject } = Promise.withResolvers<SeedResult>();
   const ended = (code: number | null): void => reject(new Error(`the process of seed ${seed} ended with ${code}`));
   const isTooLong = setTimeout(() => {
@@ -94,7 +102,7 @@ const resultFrom = async (child: ChildProcess, seed: number): Promise<SeedResult
   }, LONGEST_HISTORY_MS);
   child.once('exit', ended).once('message', (message) => resolve(message as SeedResult));
   isTooLong.unref();
-  child.send(seed);
+  child.send(asked);
   try {
     return await promise;
   } finally {

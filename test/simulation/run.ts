@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util';
 import * as z from 'zod';
 import { BUGS } from './bugs/bugs.ts';
 import { huntAll, tableOf } from './bugs/hunt.ts';
-import { resultsOf, type SeedResult } from './jobs.ts';
+import { type AskedHistory, resultsOf, type SeedResult } from './jobs.ts';
 import { sumOfTallies } from './kernel/statistics.ts';
 import { loadSimulation } from './load.ts';
 import type { RunOptions } from './simulation.ts';
@@ -13,6 +13,7 @@ import type { RunOptions } from './simulation.ts';
  * `--from N` begins at that seed, `--seed N --trace` prints the history of one seed, `--off 'kill 41,operation 2.3'` leaves
  * things out, `--bug <name>` plants a mistake that the run has to find, and
  * `--bugs` looks for every planted mistake in processes of their own. `--brief` prints no history of a failed seed.
+ * `--sites` adds a history for each call site after which no function was killed: the seed that reached it, with that kill.
  */
 const count = z.coerce.number().int().positive();
 const optionsSchema = z.object({
@@ -26,6 +27,8 @@ const optionsSchema = z.object({
   bugs: z.boolean(),
   jobs: count,
   brief: z.boolean(),
+  sites: z.boolean(),
+  'kill-after': z.string().optional(),
 });
 
 /** @throws TypeError for an option that does not exist, ZodError for a wrong value */
@@ -43,6 +46,8 @@ const readOptions = () => {
       bugs: { type: 'boolean', default: false },
       jobs: { type: 'string', default: '2' },
       brief: { type: 'boolean', default: false },
+      sites: { type: 'boolean', default: false },
+      'kill-after': { type: 'string' },
     },
   });
   return optionsSchema.parse(values);
@@ -62,7 +67,7 @@ const values = optionsOrExit();
 const say = (line: string): void => {
   stdout.write(`${line}\n`);
 };
-const { jobs } = values;
+const { jobs, bug, 'kill-after': killAfter } = values;
 const off = values.off.split(',').filter(Boolean);
 
 /** @returns whether every planted mistake was found */
@@ -78,41 +83,67 @@ const huntBugs = async (): Promise<boolean> => {
 };
 
 /** Prints the smallest history that fails as the seed does. */
-const explain = async (seed: number): Promise<void> => {
-  const { simulate, shrink } = await loadSimulation(values.bug);
-  const options: RunOptions = { seed, off: new Set(off) };
+const explain = async ({ seed, killAfter: killing }: AskedHistory): Promise<void> => {
+  const { simulate, shrink } = await loadSimulation(bug);
+  const options: RunOptions = { seed, killAfter: killing, off: new Set(off) };
   const smaller = (await shrink(await simulate(options), options)).options;
   const { timeline, problems } = await simulate({ ...smaller, keepTrace: true });
   say('the smallest history that fails in this way:');
   for (const line of timeline) say(line);
   for (const problem of problems) say(`  ${problem}`);
-  again(seed, [...(smaller.off ?? [])]);
+  again({ seed, ...(killing !== undefined && { killAfter: killing }) }, [...(smaller.off ?? [])]);
 };
 
-const again = (seed: number, left: readonly string[]): void => {
-  const options = `${left.length === 0 ? '' : ` --off '${left.join(',')}'`}${values.bug ? ` --bug ${values.bug}` : ''}`;
-  say(`again: npm run simulate -- --seed ${seed} --trace${options}`);
+const again = ({ seed, killAfter: killing }: AskedHistory, left: readonly string[]): void => {
+  const options = [
+    ...(left.length === 0 ? [] : [`--off '${left.join(',')}'`]),
+    ...(killing === undefined ? [] : [`--kill-after '${killing}'`]),
+    ...(bug === undefined ? [] : [`--bug ${bug}`]),
+  ];
+  say(['again: npm run simulate -- --seed', seed, '--trace', ...options].join(' '));
 };
 
 /** @returns whether no seed failed */
 const runSeeds = async (first: number, last: number): Promise<boolean> => {
+  const seeds = Array.from({ length: last - first + 1 }, (_, index) => ({
+    seed: first + index,
+    ...(killAfter !== undefined && { killAfter }),
+  }));
+  const results = await runAll(seeds);
+  return results !== undefined && (!values.sites || (await runAll(unkilled(results))) !== undefined);
+};
+
+/** Runs them until one fails. @returns undefined where one has failed */
+const runAll = async (histories: readonly AskedHistory[]): Promise<readonly SeedResult[] | undefined> => {
   const startedAt = performance.now();
   const all: SeedResult[] = [];
-  for await (const result of resultsOf({ first, last, jobs, bug: values.bug, off })) {
+  for await (const result of resultsOf({ histories, jobs, bug, off })) {
+    const asked = histories[all.length];
     all.push(result);
     const { seed, digest, problems } = result;
-    if (values.digests || first === last) say(`seed ${seed}: ${digest}`);
-    if (stderr.isTTY) stderr.write(`\rseed ${seed} of ${last}`);
-    if (problems.length === 0) continue;
+    if (values.digests || histories.length === 1) say(`seed ${seed}: ${digest}`);
+    if (stderr.isTTY) stderr.write(`\rhistory ${all.length} of ${histories.length}`);
+    if (problems.length === 0 || !asked) continue;
     say(`seed ${seed} failed:`);
     for (const problem of problems) say(`  ${problem}`);
-    break;
+    summarize(all, performance.now() - startedAt);
+    if (result.isEndless) again(asked, off);
+    else if (!values.brief) await explain(asked);
+    return undefined;
   }
   summarize(all, performance.now() - startedAt);
-  const failed = all.find(({ problems }) => problems.length > 0);
-  if (failed?.isEndless) again(failed.seed, off);
-  else if (failed && !values.brief) await explain(failed.seed);
-  return failed === undefined;
+  return all;
+};
+
+/** The call sites that were reached, and after which no function was killed, each with the first seed that reached it. */
+const unkilled = (results: readonly SeedResult[]): readonly AskedHistory[] => {
+  const killed = new Set(results.flatMap(({ counts }) => counts.killedAfter));
+  const reachedBy = new Map<string, number>();
+  for (const { seed, counts } of results) {
+    for (const site of counts.reached) if (!killed.has(site) && !reachedBy.has(site)) reachedBy.set(site, seed);
+  }
+  say(`a kill after each of ${reachedBy.size} further call sites:`);
+  return [...reachedBy].map(([site, seed]) => ({ seed, killAfter: site }));
 };
 
 const summarize = (all: readonly SeedResult[], ms: number): void => {
@@ -131,8 +162,8 @@ const summarize = (all: readonly SeedResult[], ms: number): void => {
 
 /** Prints the whole history of one seed. @returns whether every sentence holds */
 const traceSeed = async (seed: number): Promise<boolean> => {
-  const { simulate } = await loadSimulation(values.bug);
-  const { trace, digest, problems } = await simulate({ seed, off: new Set(off), keepTrace: true });
+  const { simulate } = await loadSimulation(bug);
+  const { trace, digest, problems } = await simulate({ seed, killAfter, off: new Set(off), keepTrace: true });
   for (const line of trace) say(line);
   say(`seed ${seed}: ${digest}`);
   if (problems.length > 0) say(`seed ${seed} failed:`);

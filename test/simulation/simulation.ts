@@ -9,7 +9,7 @@ import type { History, HistoryOutage, Oracle } from './model/history.ts';
 import { ORACLES } from './oracles/oracles.ts';
 import { openService, type SimulatedService } from './places/service.ts';
 import { simulatedFetch, simulatedHttpRequest } from './places/web.ts';
-import { readAudit } from './world/audit.ts';
+import { askAround, readAudit } from './world/audit.ts';
 import { type Moment, observe } from './world/observe.ts';
 import { simulatedStage } from './world/simulated-stage.ts';
 import { createWorld, type World } from './world/world.ts';
@@ -19,6 +19,8 @@ export interface RunOptions {
   readonly seed: number;
   /** What does not happen: one thing as the trace names it (`operation 2.3`, `kill 41`), a kind (`kill`) or a person (`ada`). */
   readonly off?: ReadonlySet<string>;
+  /** The call site after whose first call the function is killed: `payments.confirm table GetItem PAY`. */
+  readonly killAfter?: string | undefined;
   readonly oracles?: readonly Oracle[];
   readonly weather?: Weather;
   readonly keepTrace?: boolean;
@@ -55,7 +57,7 @@ const HORIZON_MS = 600_000;
 export const simulate = async (options: RunOptions): Promise<RunResult> => {
   const off = options.off ?? new Set();
   const trace = createTrace(options.keepTrace ?? false);
-  const kernel = createKernel({ seed: options.seed, trace, off, weather: options.weather });
+  const kernel = createKernel({ ...options, trace, off });
   let world: World | undefined;
   let seen: History | undefined;
   const problems = new Set<string>();
@@ -87,7 +89,7 @@ export const simulate = async (options: RunOptions): Promise<RunResult> => {
     service = opened;
     useMachine({ ...machine, fetch: simulatedFetch(opened.send), httpRequest: simulatedHttpRequest(opened.send) });
     await useWebhookMode(kernel, opened);
-    const isCalm = kernel.weather() === CALM;
+    const isCalm = kernel.weather() === CALM && options.killAfter === undefined;
     const outage = outageOf(kernel.weather());
     let outageEnds = Number.POSITIVE_INFINITY;
     const judge = (history: History): void => {
@@ -121,7 +123,9 @@ export const simulate = async (options: RunOptions): Promise<RunResult> => {
     await comeToRest(kernel, opened);
     trace.endTimeline();
     const last = await withoutPassingTime(kernel, look(created, true));
-    judge({ ...last, audit: await kernel.driveUntil(readAudit(created.client, last)) });
+    const audit = await kernel.driveUntil(readAudit(created.client, last));
+    await kernel.driveUntil(askAround(created.client, kernel.prng('questions'), last));
+    judge({ ...last, audit, exchanges: [...created.client.exchanges] });
     return end([...problems]);
   } catch (error) {
     return end([...problems, problemOf(error)]);
@@ -147,7 +151,7 @@ const useWebhookMode = (kernel: Kernel, service: SimulatedService): Promise<unkn
   return kernel.driveUntil(service.control('POST', '/simulator/webhooks', { mode, seed }));
 };
 
-/** Faults end, all retries run, and an operator redrives what has ended in dead-letter queues. */
+/** Faults end, all retries run, and an operator redrives what was given up: dead letters, and changes in the stream. */
 const comeToRest = async (kernel: Kernel, service: SimulatedService): Promise<void> => {
   kernel.note('the weather is calm from now on');
   kernel.calmDown();
@@ -186,6 +190,11 @@ const redrive = async (kernel: Kernel, service: SimulatedService): Promise<void>
     if (!name.endsWith('-dlq') || visible === 0) continue;
     kernel.note(`an operator redrives ${visible} messages of ${name}`);
     await kernel.driveUntil(service.control('POST', `/queues/${name}/redrive`));
+  }
+  const failures: readonly { readonly id: string }[] = await kernel.driveUntil(service.control('GET', '/failures'));
+  for (const { id } of failures) {
+    kernel.note(`an operator gives the change ${id} to its consumer again`);
+    await kernel.driveUntil(service.control('POST', `/failures/${id}/redo`));
   }
 };
 

@@ -79,7 +79,7 @@ const deliveryOf = (id: string, raw: string) => ({
 });
 const body = JSON.stringify(historyEvent(PAID).detail.payload);
 const list = (ids: readonly string[], total: number) => ({
-  lists: [{ kind: 'payments' as const, owner: 'USER#user_ada', ids, total }],
+  lists: [{ kind: 'payments' as const, owner: 'USER#user_ada', ids, limit: 50, total }],
   sums: [],
 });
 const sums = (count: number) => ({ lists: [], sums: [{ currency: 'USD', count, amount: 1_000 * count, refunded: 0 }] });

@@ -29,8 +29,8 @@ export const PAYMENT_BUGS: readonly Bug[] = [
     name: 'resend-without-lookup',
     what: 'An unclear attempt is sent again or failed without a look at the provider',
     file: 'shared/payments/attempts/claimed-call.ts',
-    text: 'return stored === NOT_REACHED ? resendOrFail(now, call) : stored;',
-    replacement: 'return resendOrFail(now, call);',
+    text: '  const found = await call.find();',
+    replacement: '  if (call) return resendOrFail(now, call);\n  const found = await call.find();',
   },
   {
     name: 'unknown-is-failed',

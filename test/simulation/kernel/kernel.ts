@@ -43,6 +43,8 @@ export interface KernelOptions {
   readonly off: ReadonlySet<string>;
   /** Draws the weather by default. */
   readonly weather?: Weather | undefined;
+  /** The call site after whose first call the function is killed. */
+  readonly killAfter?: string | undefined;
 }
 
 /** The run does not end: a loop without an end, or a promise that nothing settles. */
@@ -73,11 +75,12 @@ const MOST_MOVES = 20 * MOST_STEPS;
 const LOOK_EVERY = 50;
 const SHORTEST_DELAY_MS = 5;
 
-export const createKernel = ({ seed, trace, off, weather }: KernelOptions): Kernel => {
+export const createKernel = ({ seed, trace, off, weather, killAfter }: KernelOptions): Kernel => {
   const root = createPrng(`seed ${seed}`);
   const order = root.fork('order');
   const fate = root.fork('fate');
   let sky = weather ?? drawWeather(root.fork('weather'));
+  let isOver = false;
   let elapsed = 0;
   let pending: Pending[] = [];
   let steps = 0;
@@ -133,15 +136,15 @@ export const createKernel = ({ seed, trace, off, weather }: KernelOptions): Kern
   };
   const begin = (picked: Pending): void => {
     const { request, invocation } = picked;
-    const what = `${labelOf(invocation)} → ${request.place} ${request.call}${request.about ? ` ${request.about}` : ''}`;
+    const what = `${labelOf(invocation)} → ${wordsOf(request)}`;
     if (isDelayed(picked, what)) return;
     pending.splice(pending.indexOf(picked), 1);
     const site = `${invocation?.functionId ?? 'outside'} ${request.place} ${request.call}`;
     tally.steps += 1;
-    tally.reached.add(site);
     const number = tally.steps;
+    const isFirst = invocation !== undefined && reach(site);
     const fault = faultOf(request);
-    const kill = killOf(invocation);
+    const kill = isFirst && site === killAfter ? killNow() : killOf(invocation);
     if (fault) tally.faults.set(fault.kind, (tally.faults.get(fault.kind) ?? 0) + 1);
     const tells = fault !== undefined || isTelling(request);
     trace.line(elapsed, `${number} ${what}${fault ? `: ${fault.name}` : ''}`, tells);
@@ -161,8 +164,15 @@ export const createKernel = ({ seed, trace, off, weather }: KernelOptions): Kern
       (error: unknown) => ended(`failed: ${nameOf(error)}`, () => picked.reject(error)),
     );
   };
+  /** @returns whether it is reached for the first time */
+  const reach = (site: string): boolean => {
+    if (isOver || tally.reached.has(site)) return false;
+    tally.reached.add(site);
+    return true;
+  };
+  const killNow = (): string | undefined => (happens('kill') ? `kill ${events}` : undefined);
   const killOf = (invocation: Invocation | undefined): string | undefined =>
-    invocation !== undefined && fate.chance(sky.kills) && happens('kill') ? `kill ${events}` : undefined;
+    invocation !== undefined && fate.chance(sky.kills) ? killNow() : undefined;
   const faultOf = ({ place, faults }: StepRequest<unknown>): NamedFault | undefined => {
     const allowed = fate.chance(sky.faults[place]) ? faults.filter(({ kind }) => sky.allows(kind)) : [];
     if (allowed.length === 0) return undefined;
@@ -242,6 +252,7 @@ export const createKernel = ({ seed, trace, off, weather }: KernelOptions): Kern
     register: (work) => void works.push(work),
     calmDown: () => {
       sky = CALM;
+      isOver = true;
       for (const one of pending) one.readyAt = Math.min(one.readyAt, now());
     },
     driveUntil: async (work) => {
@@ -275,6 +286,8 @@ const isStopped = ({ invocation }: Pending): boolean => invocation?.stopped !== 
 /** Requests of clients, and writes at a provider. */
 const isTelling = ({ place, call }: StepRequest<unknown>): boolean =>
   place === 'gateway' || (place === 'provider' && !call.startsWith('GET'));
+
+const wordsOf = ({ place, call, about = '' }: StepRequest<unknown>): string => `${place} ${call} ${about}`.trimEnd();
 
 const labelOf = (invocation: Invocation | undefined): string => invocation?.label ?? 'outside';
 

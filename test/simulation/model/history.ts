@@ -90,6 +90,8 @@ export interface ShownList {
   /** `USER#id` or `ORG#id`. */
   readonly owner: string;
   readonly ids: readonly string[];
+  /** The most that the page shows. */
+  readonly limit: number;
   /** The total that the answer states; undefined where it states none. */
   readonly total: number | undefined;
 }

@@ -47,6 +47,25 @@ const stepsOf = (history: History): readonly Step[] => {
   });
 };
 
+const isOpen = (version: HistoryItem | undefined): boolean => version?.['status'] === 'processing';
+
+/** What is unclear may have taken the money: another attempt could take it again. */
+export const oneAttemptAtOnce: Oracle = {
+  sentence: 'No attempt begins while another attempt of the payment is open',
+  atRestOnly: false,
+  violations: (history) => {
+    const { payments, versionsOf } = recordsOf(history);
+    return payments.flatMap(({ id }) => {
+      const versions = versionsOf(id);
+      return versions
+        .filter(
+          (version, index) => isOpen(versions[index - 1]) && version['attempt'] > versions[index - 1]?.['attempt'],
+        )
+        .map((claim) => `attempt ${claim['attempt']} of ${id} began while another was open`);
+    });
+  },
+};
+
 export const successStays: Oracle = {
   sentence: 'A payment that has succeeded stays succeeded',
   atRestOnly: false,

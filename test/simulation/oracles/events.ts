@@ -43,6 +43,18 @@ const expectedOf = (id: string, versions: readonly HistoryItem[]): readonly stri
 const failsAgain = (before: HistoryItem | undefined, after: HistoryItem): boolean =>
   after['status'] === 'failed' && before?.['attempt'] < after['attempt'];
 
+/** A first charge that readers see later is published under that later version of the same outcome. */
+const atItsOutcome = (event: string, versions: readonly HistoryItem[]): string => {
+  const [id, version, name] = event.split(':');
+  let at = versions.findIndex(({ sk }) => Number(String(sk).split('#')[1]) === Number(version));
+  while (at > 0 && isSameOutcome(versions[at - 1], versions[at])) at -= 1;
+  const first = versions[at];
+  return first ? [id, Number(String(first['sk']).split('#')[1]), name].join(':') : event;
+};
+
+const isSameOutcome = (one: HistoryItem | undefined, other: HistoryItem | undefined): boolean =>
+  one?.['status'] === other?.['status'] && one?.['attempt'] === other?.['attempt'];
+
 const withoutVersionOfCreation = (id: string): string => id.replace(/:\d+:payment\.created$/, ':*:payment.created');
 
 export const eventsOnce: Oracle = {
@@ -57,7 +69,10 @@ export const eventsOnce: Oracle = {
     );
     return payments.filter(isVisible).flatMap(({ id }) => {
       const wanted = expectedOf(id, versionsOf(id));
-      const found = (published.get(id) ?? []).map(withoutVersionOfCreation).toSorted();
+      const found = (published.get(id) ?? [])
+        .map((event) => atItsOutcome(event, versionsOf(id)))
+        .map(withoutVersionOfCreation)
+        .toSorted();
       if (wanted.join() === found.join()) return [];
       return [`${id} has the changes [${wanted.join()}] and the events [${found.join()}]`];
     });

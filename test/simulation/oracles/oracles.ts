@@ -1,5 +1,12 @@
 import type { Oracle } from '../model/history.ts';
-import { failureStays, notDoneLeavesNothing, oneIntent, successStays, unsentIsReleased } from './attempts.ts';
+import {
+  failureStays,
+  notDoneLeavesNothing,
+  oneAttemptAtOnce,
+  oneIntent,
+  successStays,
+  unsentIsReleased,
+} from './attempts.ts';
 import { deliveriesKeepTheirId, eventAmounts, eventsDelivered, eventsOnce, oneBodyPerId } from './events.ts';
 import { createsAreThere, listsAgree, noInternalErrors, oneDefault, sameKeySameRecord } from './lists.ts';
 import {
@@ -74,6 +81,7 @@ export const ORACLES: readonly Oracle[] = [
   noSecretsInAnswers,
   clientSecretsStay,
   oneIntent,
+  oneAttemptAtOnce,
   successStays,
   failureStays,
   notDoneLeavesNothing,

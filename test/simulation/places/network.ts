@@ -51,9 +51,10 @@ const LOCAL = '/_local';
 
 export const createNetwork = (kernel: Kernel, parts: () => HostParts): Send => {
   const local = localSender(parts);
+  const bus = failingBus(kernel, local);
   return (sent) => {
     const url = new URL(sent.url);
-    const { place, call, faults } = targetOf(sent, url, local);
+    const { place, call, faults } = targetOf(sent, url, { local, bus });
     const isAway = (): boolean => place === 'provider' && isInOutage(kernel, url);
     // The connection is refused at once: no such call is lost or late.
     if (isAway()) {
@@ -66,6 +67,7 @@ export const createNetwork = (kernel: Kernel, parts: () => HostParts): Send => {
       about: url.pathname,
       run: async () => {
         if (isAway()) throw new NetworkError('ECONNREFUSED');
+        if (place === 'bus' && bus.refuses()) return bus.takeAllButLast(sent);
         return place === 'gateway' ? toGateway(parts(), sent, url) : local(sent, url);
       },
       faults,
@@ -89,13 +91,18 @@ interface Target {
 
 type LocalSender = (sent: Sent, url: URL) => Promise<Received>;
 
-const targetOf = (sent: Sent, { pathname }: URL, local: LocalSender): Target => {
+interface Places {
+  readonly local: LocalSender;
+  readonly bus: FailingBus;
+}
+
+const targetOf = (sent: Sent, { pathname }: URL, { local, bus }: Places): Target => {
   const call = `${sent.method} ${withoutIds(pathname.replace(/^\/_local\/(?:providers|identity-service|sink)/, ''))}`;
   if (pathname.startsWith(`${LOCAL}/providers/`))
     return { place: 'provider', call, faults: providerFaults(sent, local) };
   if (pathname.startsWith(`${LOCAL}/identity-service`)) return { place: 'identity', call, faults: IDENTITY_FAULTS };
   if (pathname.startsWith(`${LOCAL}/sink/`)) return { place: 'target', call, faults: TARGET_FAULTS };
-  if (pathname.startsWith(`${LOCAL}/aws`)) return awsTarget(sent, local);
+  if (pathname.startsWith(`${LOCAL}/aws`)) return awsTarget(sent, { local, bus });
   return { place: 'gateway', call, faults: GATEWAY_FAULTS };
 };
 
@@ -171,7 +178,7 @@ const GATEWAY_FAULTS: readonly Fault<Received>[] = [
   answeredWith('gateway answers 503', answer(503, { message: 'Service Unavailable' })),
 ];
 
-const awsTarget = (sent: Sent, local: LocalSender): Target => {
+const awsTarget = (sent: Sent, { local, bus }: Places): Target => {
   const [service = '', operation = ''] = (sent.headers['x-amz-target'] ?? '').split('.');
   const common = [
     unsent,
@@ -180,7 +187,7 @@ const awsTarget = (sent: Sent, local: LocalSender): Target => {
     answeredWith('AWS answers 500', answer(500, { __type: 'InternalFailure', message: 'internal failure' })),
     answeredWith('throttled', answer(400, { __type: 'ThrottlingException', message: 'Rate exceeded' })),
   ];
-  if (service === 'AWSEvents') return { place: 'bus', call: operation, faults: [...common, partOfEvents(sent, local)] };
+  if (service === 'AWSEvents') return { place: 'bus', call: operation, faults: [...common, bus.fault(sent)] };
   const queue = queueOf(sent);
   const faults = operation === 'SendMessageBatch' ? [...common, partOfMessages(sent, local)] : common;
   return { place: 'queue', call: `${operation} ${queue}`, faults };
@@ -200,11 +207,18 @@ const allButLast = async <T>(
   return local({ ...sent, body: JSON.stringify(body) }, new URL(sent.url));
 };
 
-/** The bus takes all but the last event of a request. */
-const partOfEvents = (sent: Sent, local: LocalSender): Fault<Received> => ({
-  kind: 'bus refuses a part',
-  weight: 1,
-  carryOut: async () => {
+/** A bus that has refused an event refuses one of each request for some time, so that repetitions at once fail too. */
+interface FailingBus {
+  readonly fault: (sent: Sent) => Fault<Received>;
+  readonly refuses: () => boolean;
+  readonly takeAllButLast: (sent: Sent) => Promise<Received>;
+}
+
+const BUS_FAILS_FOR_MS = 500;
+
+const failingBus = (kernel: Kernel, local: LocalSender): FailingBus => {
+  let until = 0;
+  const takeAllButLast = async (sent: Sent): Promise<Received> => {
     const request = JSON.parse(sent.body);
     const entries: unknown[] = request.Entries;
     const body = { ...request, Entries: entries.slice(0, -1) };
@@ -212,8 +226,20 @@ const partOfEvents = (sent: Sent, local: LocalSender): Fault<Received> => ({
     const { Entries: taken = [] }: { Entries?: unknown[] } = JSON.parse(received.body);
     const refused = { ErrorCode: 'InternalFailure', ErrorMessage: 'internal failure' };
     return answer(200, { FailedEntryCount: 1, Entries: [...taken, refused] });
-  },
-});
+  };
+  return {
+    takeAllButLast,
+    refuses: () => kernel.now() < until,
+    fault: (sent) => ({
+      kind: 'bus refuses a part',
+      weight: 1,
+      carryOut: async () => {
+        until = kernel.now() + BUS_FAILS_FOR_MS;
+        return takeAllButLast(sent);
+      },
+    }),
+  };
+};
 
 const partOfMessages = (sent: Sent, local: LocalSender): Fault<Received> => ({
   kind: 'queue refuses a part',

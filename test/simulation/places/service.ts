@@ -61,30 +61,38 @@ const loaded = (id: string): Handler => {
   return handler;
 };
 
+/** Of the webhook target: the service's own events alone, or the providers' events too. */
+type EventMode = 'canonical' | 'both';
+
 /** The parts of the environment that no seed changes. */
-const prepare = () => {
+const prepare = (mode: EventMode) => {
   const operator = { ...SETTINGS };
   const checked = checkSettings(operator, '');
   const catalogue = {
     endpoints: installedEndpoints(endpoints, checked),
     triggers: withOperatorSettings(triggers, checked),
   };
-  const env = functionEnvironment(operator, {
+  const wired = functionEnvironment(operator, {
     baseUrl: BASE_URL,
     basePath: '',
     dynamoEndpoint: awsEndpoint(BASE_URL),
     queues: triggersOf(catalogue, 'queue').map(({ queue }) => queue),
     awsClient: 'thin',
   });
+  const env = { ...wired, WEBHOOK_1_EVENT_MODE: mode };
   return { catalogue, env, settings: parseSettings(env) };
 };
-let prepared: ReturnType<typeof prepare> | undefined;
+const prepared = new Map<EventMode, ReturnType<typeof prepare>>();
+const preparedFor = (mode: EventMode): ReturnType<typeof prepare> => {
+  const known = prepared.get(mode) ?? prepare(mode);
+  prepared.set(mode, known);
+  return known;
+};
 
 const MEMORY = ':memory:';
 
 export const openService = async (kernel: Kernel): Promise<SimulatedService> => {
-  prepared ??= prepare();
-  const { catalogue, env, settings } = prepared;
+  const { catalogue, env, settings } = preparedFor(kernel.prng('target').chance(0.2) ? 'both' : 'canonical');
   const closing: (() => unknown)[] = [];
   const onClose = (step: () => unknown): void => void closing.push(step);
   const folder = join(tmpdir(), `simulation-${process.pid}`);

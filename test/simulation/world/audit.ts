@@ -1,7 +1,17 @@
-import type { Audit, History, HistoryItem, HistoryJson, ShownList, ShownSum } from '../model/history.ts';
-import { recordsOf } from '../model/records.ts';
+import type { Prng } from '../kernel/prng.ts';
+import type {
+  Audit,
+  History,
+  HistoryExchange,
+  HistoryItem,
+  HistoryJson,
+  Person,
+  ShownList,
+  ShownSum,
+} from '../model/history.ts';
+import { isVisible, recordsOf } from '../model/records.ts';
 import type { Client } from './client.ts';
-import { ROOT, USERS } from './people.ts';
+import { GUESTS, PEOPLE, ROOT, USERS } from './people.ts';
 
 /** Reads what lists and summaries show at the end of a run, when no fault happens any more. */
 const LISTS = [
@@ -23,7 +33,7 @@ export const readAudit = async (client: Client, history: History): Promise<Audit
       if (!isOwned(of, { userId: person.userId })) continue;
       const query = { limit: String(limit) };
       const shown = await client.look(person, { path: `/${kind}`, query });
-      lists.push(listOf({ kind, owner: `USER#${person.userId}` }, shown));
+      lists.push(listOf({ kind, limit, owner: `USER#${person.userId}` }, shown));
     }
   }
   for (const { id, ownerUserId } of records.organizations) {
@@ -33,13 +43,13 @@ export const readAudit = async (client: Client, history: History): Promise<Audit
       if (!isOwned(of, { organizationId: id })) continue;
       const query = { limit: String(limit), organization_id: id };
       const shown = await client.look(owner, { path: `/${kind}`, query });
-      lists.push(listOf({ kind, owner: `ORG#${id}` }, shown));
+      lists.push(listOf({ kind, limit, owner: `ORG#${id}` }, shown));
     }
   }
   return { lists, sums: await readSums(client, history) };
 };
 
-const listOf = (of: Pick<ShownList, 'kind' | 'owner'>, body: HistoryJson): ShownList => ({
+const listOf = (of: Pick<ShownList, 'kind' | 'owner' | 'limit'>, body: HistoryJson): ShownList => ({
   ...of,
   ids: (body.data ?? body).map(({ id }: HistoryJson) => id),
   total: body.meta?.total_is_exact === false ? undefined : body.meta?.total,
@@ -60,3 +70,53 @@ const readSums = async (client: Client, { startedAt, now }: History): Promise<re
 };
 
 const total = (rows: readonly HistoryJson[], field: string): number => rows.reduce((sum, row) => sum + row[field], 0);
+
+const QUESTIONS = 'read at the end';
+const MOST_REPEATED = 6;
+const MOST_FOREIGN = 5;
+
+/**
+ * At the end everyone asks once more, without faults: for some pages that they have seen before, for records of others,
+ * and for the lists that need no credential. Their rights can have changed since.
+ */
+export const askAround = async (client: Client, prng: Prng, history: History): Promise<void> => {
+  const ask = (person: Person, path: string, more: Partial<Question> = {}): Promise<HistoryExchange> =>
+    client.ask(QUESTIONS, { kind: 'request', person, method: 'GET', path, ...more }, prng);
+  for (const guest of GUESTS) {
+    for (const kind of ['payments', 'subscriptions']) {
+      await ask(prng.pick(PEOPLE), `/${kind}/guest/${encodeURIComponent(guest.email)}`, { withoutToken: true });
+    }
+    for (const { id } of latest(recordsOf(history).payments.filter(({ guestEmail }) => guestEmail === guest.email)))
+      await ask(guest, `/payments/${id}`);
+  }
+  const pages = Map.groupBy(history.exchanges.filter(isPage), ({ person, path }) => `${person} ${path}`);
+  for (const [seen] of draw(prng, [...pages.values()], MOST_REPEATED)) {
+    const person = PEOPLE.find(({ name }) => name === seen?.person);
+    if (seen && person) await ask(person, seen.path, { query: seen.query });
+  }
+  for (const path of draw(prng, recordPaths(history), MOST_FOREIGN)) await ask(prng.pick(PEOPLE), path);
+};
+
+type Question = Pick<HistoryExchange, 'query'> & { readonly withoutToken: boolean };
+
+const isPage = ({ method, status, person }: HistoryExchange): boolean =>
+  method === 'GET' && status === 200 && person !== ROOT.name;
+
+const latest = <T>(all: readonly T[]): readonly T[] => all.slice(-2);
+
+const draw = <T>(prng: Prng, all: readonly T[], most: number): readonly T[] =>
+  all.length === 0 ? [] : Array.from({ length: Math.min(most, all.length) }, () => prng.pick(all));
+
+const recordPaths = (history: History): readonly string[] => {
+  const { payments, methods, customers, subscriptions, refunds, organizations } = recordsOf(history);
+  const pathsTo = (path: string, all: readonly HistoryItem[]): readonly string[] =>
+    all.map(({ id }) => `/${path}/${id}`);
+  return [
+    ...pathsTo('payments', payments.filter(isVisible)),
+    ...pathsTo('payment-methods', methods),
+    ...pathsTo('customers', customers),
+    ...pathsTo('subscriptions', subscriptions),
+    ...pathsTo('refunds', refunds),
+    ...pathsTo('organizations', organizations),
+  ];
+};

@@ -11,7 +11,7 @@ export interface Client {
   signIn(person: Person): Promise<void>;
   /** Sends the request, and repeats it under the same idempotency key while its outcome is unclear. */
   ask(operation: string, asked: AskedRequest, prng: Prng): Promise<HistoryExchange>;
-  /** Reads without keeping the exchange. @throws Error unless the answer is 200 */
+  /** Reads at the end of a run. @throws Error unless the answer is 200 */
   look(person: Person, request: Look): Promise<HistoryJson>;
   plant(what: string): string;
 }
@@ -99,12 +99,8 @@ export const createClient = ({ stage, knowledge, prng }: ClientParts): Client =>
       keep('a bearer token', made.body.token);
     },
     look: async (person, { path, query }) => {
-      const [, headers] = credentialOf({ kind: 'request', person, method: 'GET', path });
-      const { status, body } = await stage.request({
-        method: 'GET',
-        path: `${path}?${new URLSearchParams(query)}`,
-        headers,
-      });
+      const asked = { kind: 'request', person, method: 'GET', path, query } as const;
+      const { status, body } = await send('look at the end', asked, undefined);
       if (status === 200) return body;
       throw new Error(`${person.name} reads ${path}: ${status} ${JSON.stringify(body)}`);
     },

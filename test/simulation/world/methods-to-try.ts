@@ -16,9 +16,6 @@ const ODD: Readonly<Record<WorldProvider, readonly string[]>> = {
     'pm_card_authenticationRequiredOnSetup',
     'pm_card_authenticationRequiredSetupForOffSession',
     'pm_card_chargeCustomerFail',
-    'pm_sim_ok_1_then_lost',
-    'pm_sim_ok_1_then_nsf',
-    'pm_sim_ok_3_then_decline',
     'pm_sim_processing_ok',
     'pm_sim_processing_fail',
     'pm_card_pendingRefund',
@@ -34,9 +31,6 @@ const ODD: Readonly<Record<WorldProvider, readonly string[]>> = {
     'SIM-NSF',
     'SIM-CARD-3DS',
     'SIM-FAIL-LATER',
-    'SIM-OK-1-THEN-LOST',
-    'SIM-OK-1-THEN-NSF',
-    'SIM-OK-3-THEN-DECLINE',
     'SIM-PENDING-OK',
     'SIM-PENDING-FAIL',
     'SIM-TIMEOUT-BEFORE',
@@ -45,9 +39,6 @@ const ODD: Readonly<Record<WorldProvider, readonly string[]>> = {
   provider_c: [
     'cnon:card-nonce-declined',
     'cnon:sim-fail-on-charge',
-    'cnon:sim-ok-1-then-lost',
-    'cnon:sim-ok-1-then-nsf',
-    'cnon:sim-ok-3-then-decline',
     'bnon:bank-nonce-ok',
     'cnon:sim-pending-refund-fail',
     'cnon:sim-pending-refund-reject',
@@ -57,6 +48,19 @@ const ODD: Readonly<Record<WorldProvider, readonly string[]>> = {
   ],
 };
 
+/** They pay once, or some times, and never again: a renewal fails. */
+const WORN_OUT: Readonly<Record<WorldProvider, readonly string[]>> = {
+  provider_a: ['pm_sim_ok_1_then_lost', 'pm_sim_ok_1_then_nsf', 'pm_sim_ok_3_then_decline'],
+  provider_b: ['SIM-OK-1-THEN-LOST', 'SIM-OK-1-THEN-NSF', 'SIM-OK-3-THEN-DECLINE'],
+  provider_c: ['cnon:sim-ok-1-then-lost', 'cnon:sim-ok-1-then-nsf', 'cnon:sim-ok-3-then-decline'],
+};
+
+/** For the methods that people have from the beginning: subscriptions renew with them. */
+export const drawFirstToken = (prng: Prng, provider: WorldProvider): string => {
+  if (prng.chance(0.5)) return PLAIN_TOKENS[provider];
+  return prng.chance(0.6) ? prng.pick(WORN_OUT[provider]) : drawToken(prng, provider);
+};
+
 /** Half of them pay without more ado. */
 export const drawToken = (prng: Prng, provider: WorldProvider): string =>
-  prng.chance(0.5) ? PLAIN_TOKENS[provider] : prng.pick(ODD[provider]);
+  prng.chance(0.5) ? PLAIN_TOKENS[provider] : prng.pick([...ODD[provider], ...WORN_OUT[provider]]);

@@ -12,6 +12,8 @@ export interface WorldOperation {
   /** In plain words: `create an intent`. */
   readonly name: string;
   readonly weight: number;
+  /** How often it comes twice at once. */
+  readonly twice?: number;
   /** @returns undefined: no person knows a record for it */
   readonly plan: (scene: Scene) => OperationStep | undefined;
 }

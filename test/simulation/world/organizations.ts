@@ -38,13 +38,15 @@ const addMember: WorldOperation = {
   weight: 4,
   plan: (scene) => {
     const by = ownedBy(scene);
+    const added = scene.prng.pick(scene.users);
     return (
       by && {
         kind: 'request',
         person: by.person,
         method: 'POST',
         path: `/organizations/${by.organization.id}/members`,
-        body: { email: scene.prng.pick(scene.users).email, role: scene.prng.pick(ROLES) },
+        body: { email: added.email, role: scene.prng.pick(ROLES) },
+        next: () => ({ kind: 'request', person: added, method: 'GET', path: '/organizations' }),
       }
     );
   },

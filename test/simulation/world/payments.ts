@@ -136,7 +136,8 @@ const confirm: WorldOperation = {
 
 const update: WorldOperation = {
   name: 'update a payment',
-  weight: 7,
+  weight: 10,
+  twice: 0.5,
   plan: (scene) => {
     const { prng } = scene;
     const person = prng.pick(scene.users);

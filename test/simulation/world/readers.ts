@@ -60,7 +60,7 @@ const READERS: readonly Reader[] = [
 
 const read: WorldOperation = {
   name: 'read',
-  weight: 10,
+  weight: 5,
   plan: (scene) => {
     const person = scene.prng.pick(PEOPLE);
     const found = scene.prng.pick(READERS)(scene, person);

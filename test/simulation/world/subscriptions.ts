@@ -10,7 +10,7 @@ export const drawPrice = (prng: Prng): Record<string, unknown> =>
     : {
         total_cents: prng.chance(0.1) ? 0 : drawAmount(prng),
         currency: 'USD',
-        billing_interval: prng.chance(0.1) ? 'daily' : prng.pick(['weekly', 'monthly']),
+        billing_interval: prng.chance(0.05) ? 'daily' : prng.pick(['weekly', 'monthly']),
         ...maybe('trial_days', prng.chance(0.25) ? prng.int(1, 5) : undefined),
       };
 

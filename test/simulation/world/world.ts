@@ -2,10 +2,11 @@ import type { Prng } from '../kernel/prng.ts';
 import type { HistoryAct, HistoryJson, Person } from '../model/history.ts';
 import { type Client, createClient } from './client.ts';
 import { createKnowledge } from './knowledge.ts';
-import { drawToken, PLAIN_TOKENS } from './methods-to-try.ts';
+import { drawFirstToken, drawToken } from './methods-to-try.ts';
 import type { Acted, OperationStep, Scene, WorldOperation } from './operation.ts';
 import { OPERATIONS } from './operations.ts';
-import { ADA, PEOPLE, PRODUCTS, PROJECT, ROOT, TIERS, USERS } from './people.ts';
+import { drawAmount } from './payments.ts';
+import { ADA, GUESTS, PEOPLE, PRODUCTS, PROJECT, ROOT, TIERS, USERS, WORLD_PROVIDERS } from './people.ts';
 import type { WorldStage } from './stage.ts';
 import { drawPrice } from './subscriptions.ts';
 
@@ -50,6 +51,9 @@ const SPANS = [
   { weight: 1, ms: 32 * DAY },
 ];
 
+/** All spans together: renewals of a long time make a history long, and show no more. */
+const LONGEST_MS = 45 * DAY;
+
 export const createWorld = ({
   stage,
   prng,
@@ -92,9 +96,11 @@ export const createWorld = ({
     run: async () => {
       await prepare(client, prng.fork('preparation'));
       const rounds = prng.fork('rounds');
-      const count = rounds.int(4, 9);
+      const count = rounds.int(3, 8);
       const users = USERS.slice(0, rounds.int(2, USERS.length));
-      const operations = preferences(prng.fork('preferences'));
+      const spans = preferring(prng.fork('spans'), SPANS);
+      let left = LONGEST_MS;
+      const operations = preferring(prng.fork('preferences'), OPERATIONS);
       for (let round = 0; round < count; round += 1) {
         const chance = prng.fork(`round ${round}`);
         const scene = {
@@ -112,7 +118,8 @@ export const createWorld = ({
         for (const one of planned) people.add(actorOf(one));
         for (const one of planned) note(`${one.label}: ${actorOf(one)}: ${one.operation.name}`);
         await Promise.all(planned.map(carryOut));
-        const { ms } = chance.weighted(SPANS);
+        const { ms } = chance.weighted(spans.filter((span) => span.ms <= left));
+        left -= ms;
         await stage.wait(ms);
         await afterRound?.(ms);
       }
@@ -135,9 +142,9 @@ interface RoundScene extends Omit<Scene, 'prng'> {
   readonly operations: readonly WorldOperation[];
 }
 
-/** Each seed prefers other operations, so that rare combinations are reached that a mix of all would hide. */
-const preferences = (prng: Prng): readonly WorldOperation[] =>
-  OPERATIONS.map((operation) => ({ ...operation, weight: operation.weight * prng.pick([0.1, 0.5, 1, 1, 3]) }));
+/** Each seed prefers other operations and spans of time, so that rare combinations are reached that a mix would hide. */
+const preferring = <T extends { readonly weight: number }>(prng: Prng, all: readonly T[]): readonly T[] =>
+  all.map((one) => ({ ...one, weight: one.weight * prng.pick([0.1, 0.5, 1, 1, 3]) }));
 
 const TRIES = 6;
 /** In some rounds everyone acts on the same few records. */
@@ -155,7 +162,7 @@ const planRound = (scene: RoundScene, round: number): Planned[] => {
     if (!drawn) continue;
     const label = `operation ${round}.${index}`;
     planned.push({ ...drawn, label, chance: prng });
-    if (!prng.chance(TWICE)) continue;
+    if (!prng.chance(drawn.operation.twice ?? TWICE)) continue;
     const again = { label: `${label} again`, chance: prng.fork('again') };
     const another = prng.chance(0.5) && drawn.operation.plan({ ...scene, prng: prng.fork('another'), latest: 1 });
     planned.push({ ...drawn, ...again, ...(another && { step: another }) });
@@ -192,6 +199,7 @@ const prepare = async (client: Client, prng: Prng): Promise<void> => {
   await put(`/admin/projects/${PROJECT}`, { name: 'Course', slug: 'course', owner_user_id: ADA.userId });
   if (prng.chance(0.85)) await found(client, prng);
   for (const person of USERS) if (prng.chance(0.6)) await saveFirst(client, prng, person);
+  for (const person of [...USERS, ...GUESTS]) if (prng.chance(0.4)) await beginPayment(client, prng, person);
 };
 
 const found = async (client: Client, prng: Prng): Promise<void> => {
@@ -205,16 +213,34 @@ const found = async (client: Client, prng: Prng): Promise<void> => {
     ['cleo', 'billing'],
     ['dan', 'member'],
   ] as const) {
-    const { email } = PEOPLE.find(({ name }) => name === person) ?? ADA;
-    if (prng.chance(0.7)) await post(`/organizations/${id}/members`, { email, role });
+    const added = PEOPLE.find(({ name }) => name === person) ?? ADA;
+    if (!prng.chance(0.7)) continue;
+    await post(`/organizations/${id}/members`, { email: added.email, role });
+    await client.ask('read', { kind: 'request', person: added, method: 'GET', path: '/organizations' }, prng);
   }
+};
+
+const beginPayment = async (client: Client, prng: Prng, person: Person): Promise<void> => {
+  const provider = prng.pick(WORLD_PROVIDERS);
+  const body = {
+    provider_id: provider,
+    total_cents: drawAmount(prng),
+    currency: 'USD',
+    ...(prng.chance(0.6) && { payment_method_id: drawToken(prng, provider) }),
+    ...(person.kind === 'guest' && { guest_data: { email: person.email, name: person.name } }),
+  };
+  await client.ask(
+    'create a payment',
+    { kind: 'request', person, method: 'POST', path: '/payments/intents', body },
+    prng,
+  );
 };
 
 const saveFirst = async (client: Client, prng: Prng, person: Person): Promise<void> => {
   const provider = prng.pick(['provider_a', 'provider_a', 'provider_b', 'provider_c'] as const);
   const body = {
     provider_id: provider,
-    provider_payment_method_token: prng.chance(0.7) ? PLAIN_TOKENS[provider] : drawToken(prng, provider),
+    provider_payment_method_token: drawFirstToken(prng, provider),
     ...(prng.chance(0.5) && { is_default: true }),
   };
   const saving = { kind: 'request', person, method: 'POST', path: '/payment-methods', body } as const;
