@@ -17,7 +17,7 @@ const simulate = async (...options: readonly string[]): Promise<{ readonly code:
 };
 
 /** Half of them in each of two processes. */
-const SEEDS = { short: 16, long: 20_000 } as const;
+const SEEDS = { short: 30, long: 20_000 } as const;
 const LONGEST_MS = 6 * 3_600_000;
 const SLOW_MS = 300_000;
 /** A planted bug needs no more than this after shrinking; a run has 25 by the median. */
@@ -25,7 +25,6 @@ const MOST_OPERATIONS_LEFT = 6;
 
 /** A slow one breaks a sentence after many seeds only: it takes a minute. */
 const PLANTED = [
-  { name: 'counted-by-every-status', isSlow: false },
   { name: 'month-too-long', isSlow: false },
   { name: 'membership-kept-while-paused', isSlow: true },
 ];
@@ -37,7 +36,7 @@ describe('the simulation of the whole service', () => {
     'finds no broken sentence under faults, kills and any order of calls',
     async () => {
       const seeds = SEEDS[inject('scale') === 1 ? 'short' : 'long'];
-      const { code, out } = await simulate('--seeds', String(seeds));
+      const { code, out } = await simulate('--seeds', String(seeds), ...(seeds === SEEDS.long ? ['--sites'] : []));
       expect(code, out.slice(-4_000)).toBe(0);
       expect(out).toMatch(new RegExp(`^${seeds} seeds`, 'm'));
     },

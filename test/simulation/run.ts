@@ -110,7 +110,7 @@ const runSeeds = async (first: number, last: number): Promise<boolean> => {
     ...(killAfter !== undefined && { killAfter }),
   }));
   const results = await runAll(seeds);
-  return results !== undefined && (!values.sites || (await runAll(unkilled(results))) !== undefined);
+  return results !== undefined && (!values.sites || (await runAll(withoutKill(results))) !== undefined);
 };
 
 /** Runs them until one fails. @returns undefined where one has failed */
@@ -136,7 +136,7 @@ const runAll = async (histories: readonly AskedHistory[]): Promise<readonly Seed
 };
 
 /** The call sites that were reached, and after which no function was killed, each with the first seed that reached it. */
-const unkilled = (results: readonly SeedResult[]): readonly AskedHistory[] => {
+const withoutKill = (results: readonly SeedResult[]): readonly AskedHistory[] => {
   const killed = new Set(results.flatMap(({ counts }) => counts.killedAfter));
   const reachedBy = new Map<string, number>();
   for (const { seed, counts } of results) {

@@ -11,7 +11,7 @@ const CREATES: Readonly<Record<string, keyof ReturnType<typeof recordsOf>>> = {
   '/organizations': 'organizations',
 };
 
-/** A removal that met a conflict may have begun: its caller is told to repeat it. */
+/** A removal that met a conflict may have done a part of its work: its caller repeats it. */
 const mayHaveRun = ({ status, body }: HistoryExchange): boolean =>
   status < 400 || status >= 500 || body?.code === 'VERSION_CONFLICT';
 
