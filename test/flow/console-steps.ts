@@ -16,7 +16,7 @@ export interface ConsoleVisit {
   readonly open: (path: string) => Promise<void>;
 }
 
-const STEP_MS = 20_000;
+const STEP_MS = 60_000;
 /** The breadths of a desk and of a telephone. */
 export const WIDTHS = [1_280, 390] as const;
 const HEIGHT = 900;
