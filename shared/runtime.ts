@@ -172,7 +172,7 @@ export const moneyDeps = perInstance(() => ({
   ...webDeps(),
   providers: providers(),
   dunning: dunning(),
-  prepare: providers().openAll,
+  prepare: providers().openSlots,
 }));
 
 /** The slots of the providers, of which only public settings are read. */

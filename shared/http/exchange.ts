@@ -3,6 +3,7 @@ import type { Authenticate } from '../access/authenticate.ts';
 import type { Caller } from '../access/caller.ts';
 import type { Standings } from '../access/standing.ts';
 import type { IdKind } from '../core/ids.ts';
+import type { ProviderSlot } from '../core/settings.ts';
 import type { Now } from '../core/time.ts';
 import type { CsvRenderer } from '../csv/csv.ts';
 import type { KeptAnswer } from '../idempotency/idempotency.ts';
@@ -24,8 +25,8 @@ export interface WebDeps {
   readonly log: Log;
   readonly now: Now;
   readonly newId: (kind: IdKind) => string;
-  /** Opens, while the function starts, what a request would open later. */
-  readonly prepare?: (() => Promise<void>) | undefined;
+  /** Opens, while the function starts, the providers of these slots, which a request would open later. */
+  readonly prepare?: ((slots: readonly ProviderSlot[]) => Promise<void>) | undefined;
   /** Of the functions whose endpoint declares `csv`. */
   readonly csv?: CsvRenderer | undefined;
 }

@@ -1,4 +1,5 @@
 import type * as z from 'zod';
+import { PROVIDER_SLOTS } from '../core/settings.ts';
 import type { Endpoint } from './endpoint.ts';
 import type { WebDeps } from './exchange.ts';
 import { checkAll } from './parse.ts';
@@ -13,7 +14,9 @@ export const prepare = async <P extends z.ZodType, Q extends z.ZodType, B extend
   depsOf: () => D,
 ): Promise<void> => {
   try {
-    const opened = depsOf().prepare?.();
+    // Only those that the function may read: another one would be refused at every start.
+    const slots = PROVIDER_SLOTS.filter((slot) => spec.uses.includes(`secrets:${slot}`));
+    const opened = depsOf().prepare?.(slots);
     parseNothing(spec);
     await opened;
   } catch {}

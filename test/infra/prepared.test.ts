@@ -11,19 +11,26 @@ import { build } from '../../infra/build.ts';
 import { temporaryFolder } from './synthesized.ts';
 
 const ID = 'payments.confirm';
+const RECEIVER_ID = 'webhooks.provider-a';
 const SECRET = 'arn:aws:secretsmanager:us-east-1:111122223333:secret:stripe';
+const OTHER_SECRET = 'arn:aws:secretsmanager:us-east-1:111122223333:secret:paypal';
 const LAMBDA_STARTS_IT = { AWS_LAMBDA_INITIALIZATION_TYPE: 'on-demand' };
 
 const folder = temporaryFolder();
 beforeAll(async () => {
-  await build(folder, 'thin', [ID]);
+  await build(folder, 'thin', [ID, RECEIVER_ID]);
 });
 
+interface Start {
+  readonly env: Readonly<Record<string, string>>;
+  /** Of the function. */
+  readonly id?: string;
+  /** Of the secrets manager's answer. */
+  readonly status?: number;
+}
+
 /** Imports the function in a new process. @returns the secrets that it reads meanwhile */
-const secretsReadAtStart = async (
-  status: number,
-  env: Readonly<Record<string, string>>,
-): Promise<readonly string[]> => {
+const secretsReadAtStart = async ({ status = 200, id = ID, env }: Start): Promise<readonly string[]> => {
   const read: string[] = [];
   const manager = createServer(async (message, response) => {
     read.push(z.object({ SecretId: z.string() }).parse(JSON.parse(await text(message))).SecretId);
@@ -40,7 +47,7 @@ const secretsReadAtStart = async (
     PROVIDER_A: 'stripe',
     PROVIDER_A_SECRET_ARN: SECRET,
   };
-  const url = pathToFileURL(join(folder, ID, 'index.mjs')).href;
+  const url = pathToFileURL(join(folder, id, 'index.mjs')).href;
   const script = `const { handler } = await import(${JSON.stringify(url)}); process.exit(typeof handler === 'function' ? 0 : 1);`;
   try {
     await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', script], {
@@ -55,14 +62,22 @@ const secretsReadAtStart = async (
 
 describe('a deployed function', () => {
   test('opens its providers while Lambda starts it', async () => {
-    expect(await secretsReadAtStart(200, LAMBDA_STARTS_IT)).toEqual([SECRET]);
+    expect(await secretsReadAtStart({ env: LAMBDA_STARTS_IT })).toEqual([SECRET]);
+  });
+
+  test.each([
+    { id: ID, read: [SECRET, OTHER_SECRET] },
+    { id: RECEIVER_ID, read: [SECRET] },
+  ])('reads the secrets that it may read, and no other ($id)', async ({ id, read }) => {
+    const env = { ...LAMBDA_STARTS_IT, PROVIDER_B: 'paypal', PROVIDER_B_SECRET_ARN: OTHER_SECRET };
+    expect((await secretsReadAtStart({ id, env })).toSorted()).toEqual(read.toSorted());
   });
 
   test('opens nothing when anything else imports it', async () => {
-    expect(await secretsReadAtStart(200, {})).toEqual([]);
+    expect(await secretsReadAtStart({ env: {} })).toEqual([]);
   });
 
   test('starts where it may not read a secret: its first request says so', async () => {
-    expect(await secretsReadAtStart(400, LAMBDA_STARTS_IT)).toEqual([SECRET]);
+    expect(await secretsReadAtStart({ status: 400, env: LAMBDA_STARTS_IT })).toEqual([SECRET]);
   });
 });

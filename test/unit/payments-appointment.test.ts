@@ -56,7 +56,7 @@ const service = (record: Payment, provider: Part) => {
   const providers: Providers = {
     find: async () => stands,
     require: async () => stands,
-    openAll: async () => undefined,
+    openSlots: async () => undefined,
   };
   const deps = { table, now, log, providers, isChargeOpen: async () => true };
   const stored = table.put(paymentItem(record, NOON));

@@ -1,5 +1,5 @@
 import { DomainError } from '../../core/errors.ts';
-import { type AdapterName, PROVIDER_SLOTS, type ProviderSlot, type SlotSettings } from '../../core/settings.ts';
+import type { AdapterName, ProviderSlot, SlotSettings } from '../../core/settings.ts';
 import type { Fetch } from '../../network/fetch.ts';
 import type { Log } from '../../observability/logger.ts';
 import type { PaymentProvider } from '../port/provider.ts';
@@ -66,12 +66,12 @@ export const openProviders = (options: RegistryOptions) => {
     });
   };
 
-  /** Loads the adapters of all bound slots and reads their secrets. @throws as the first failure */
-  const openAll = async (): Promise<void> => {
-    await Promise.all(PROVIDER_SLOTS.map(find));
+  /** Loads the adapters of these slots and reads their secrets. One that fails stops no other, and fails when it is used. */
+  const openSlots = async (slots: readonly ProviderSlot[]): Promise<void> => {
+    await Promise.allSettled(slots.map(find));
   };
 
-  return { find, require, openAll };
+  return { find, require, openSlots };
 };
 
 const CAPABILITY_NAMES = { payments: 'payments', customers: 'customers', methods: 'payment methods' } as const;
