@@ -22,15 +22,11 @@ export const stripeSubscriptions = (stripe: Stripe, call: StripeCall, descriptor
   return {
     bills: ({ unit, count }) => count <= MOST_AT_ONCE[unit],
     find: billing.find,
-    findOurs: async ({ customerId: customer, ourSubscriptionId }) => {
-      const found = await call(
+    findOurs: ({ customerId: customer, ourSubscriptionId }) =>
+      call(
         () => stripe.subscriptions.list({ customer, limit: PAGE }).autoPagingToArray({ limit: MOST_OF_A_CUSTOMER }),
-        (all) => all.map(readStripeSubscription).filter((one) => one.ourSubscriptionId === ourSubscriptionId),
-      );
-      // Its customer was deleted, and all subscriptions with it.
-      const isGone = found.kind === 'refused' && found.reason === 'resource_missing';
-      return isGone ? { kind: 'done', value: [] } : found;
-    },
+        (found) => found.map(readStripeSubscription).filter((one) => one.ourSubscriptionId === ourSubscriptionId),
+      ),
     findInvoice: billing.findInvoice,
     create: (input) => create(billing, input),
     changeMethod: (input) => changeMethod(billing, input),

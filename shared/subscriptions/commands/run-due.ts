@@ -1,18 +1,14 @@
 import { DomainError } from '../../core/errors.ts';
-import { DAY, iso, MINUTE } from '../../core/time.ts';
+import { DAY, instant, iso, MINUTE } from '../../core/time.ts';
 import { findUnattended, type UsableMethod } from '../../payment-methods/use.ts';
 import { findCollectedPayment, publishPayment, releasePayment } from '../../payments/attempts/collect.ts';
 import { type BillingDeps, settlementOf } from '../billing/biller.ts';
 import { claimChargeAttempt, dropCharge, endDunning, recordFailed, settleCharge } from '../billing/charge.ts';
 import { markCanceled } from '../billing/lifecycle.ts';
 import { dropMethod, missedPeriods, openNextPeriod } from '../billing/periods.ts';
-import {
-  cancelEarlierCreations,
-  cancelProviderSubscription,
-  findEarlierCreations,
-} from '../provider-billed/commands.ts';
+import { cancelEarlierCreations, cancelProviderSubscription } from '../provider-billed/commands.ts';
 import { createAtProvider } from '../provider-billed/create.ts';
-import { subscriptionsPortOf } from '../provider-billed/port.ts';
+import { requireAnswer, subscriptionsPortOf } from '../provider-billed/port.ts';
 import { syncFromProvider, syncIfKnown } from '../provider-billed/sync.ts';
 import { abandonTransfer, continueTransfer } from '../provider-billed/transfer.ts';
 import { dueStep, nextSubscriptionDue, type Step } from '../record/due.ts';
@@ -62,6 +58,7 @@ const retryLater = async ({ deps, store, subscription }: DueWork): Promise<void>
 const OVERTAKEN = 'overtaken';
 const DROPPED = 'charge dropped';
 const NOT_AT_PROVIDER = 'not known to the provider';
+const CUSTOMER_GONE = 'its customer is gone from the provider';
 
 /** Commits the step's decision. If another commit was faster, that commit has set the next due time. */
 const commitStep = async (
@@ -199,7 +196,12 @@ const checkCreation = async (work: DueWork): Promise<string> => {
     return commitStep(work, dropCharge(subscription), DROPPED);
   }
   const port = await subscriptionsPortOf(deps, subscription);
-  const [existing] = await findEarlierCreations(port, subscription);
+  const found = await port.findOurs({
+    customerId: subscription.providerCustomerId ?? '',
+    ourSubscriptionId: subscription.id,
+  });
+  if (found.kind === 'refused') return waitForEvents(work);
+  const [existing] = requireAnswer(found, subscription);
   const method = await findUnattended(deps.table, subscription, subscription);
   if (existing) {
     const synced = await syncFromProvider(deps, subscription, existing.subscriptionId);
@@ -212,6 +214,22 @@ const checkCreation = async (work: DueWork): Promise<string> => {
   if (created.error?.code === 'PROVIDER_UNAVAILABLE') throw created.error;
   if (created.error && created.subscription.status === 'creating') await store.removeCreating(created.subscription);
   return created.error?.code ?? created.subscription.status;
+};
+
+/** Providers repeat their events for this long. */
+const EVENTS_COME_FOR_MS = 3 * DAY;
+
+/**
+ * Its customer was deleted at the provider, which can no longer be asked. If the subscription was created and charged
+ * before, events say so; the log tells an operator.
+ */
+const waitForEvents = async (work: DueWork): Promise<string> => {
+  const { deps, store, subscription } = work;
+  const until = instant(subscription.createdAt) + EVENTS_COME_FOR_MS;
+  deps.log.error('subscription anomaly', { subscription_id: subscription.id, reason: CUSTOMER_GONE });
+  if (deps.now() >= until) return dropCreation(work);
+  await store.deferDue(subscription, iso(until));
+  return CUSTOMER_GONE;
 };
 
 const dropCreation = async (work: DueWork): Promise<string> => {

@@ -171,8 +171,11 @@ export const findEarlierCreations = async (
   port: SubscriptionsPort,
   subscription: Subscription,
   customerId = subscription.providerCustomerId ?? '',
-): Promise<readonly ProviderSubscription[]> =>
-  requireAnswer(await port.findOurs({ customerId, ourSubscriptionId: subscription.id }), subscription);
+): Promise<readonly ProviderSubscription[]> => {
+  const found = await port.findOurs({ customerId, ourSubscriptionId: subscription.id });
+  // Its customer was deleted there, and all subscriptions with it.
+  return found.kind === 'refused' ? [] : requireAnswer(found, subscription);
+};
 
 /** A creation with an unknown outcome may have left a subscription at the provider: cancels it. */
 export const cancelEarlierCreations = async (deps: BillingDeps, subscription: Subscription): Promise<void> => {
