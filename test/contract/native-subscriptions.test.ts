@@ -371,9 +371,9 @@ describe('a subscription', () => {
     const input = wanted(await payer('pm_card_visa'));
     await struck({ action: 'timeout_after', path: '/v1/subscriptions' }, (by) => by.create(input));
     await native().create(wanted({ customerId: input.customerId, methodId: input.methodId }));
-    const [found, ...others] = doneValue(await native().findOurs(input));
+    const [found, ...others] = doneValue(await native().findOurs(input)) ?? [];
     expect([found?.ourSubscriptionId, found?.status, others]).toEqual([input.ourSubscriptionId, 'active', []]);
-    expect(await native().findOurs({ ...input, customerId: 'cus_absent' })).toMatchObject({ kind: 'refused' });
+    expect(await native().findOurs({ ...input, customerId: 'cus_absent' })).toEqual({ kind: 'done', value: undefined });
     await native().cancel({ subscriptionId: found?.subscriptionId ?? '', idempotencyKey: 'k' });
     expect(doneValue(await native().findOurs(input))).toEqual([]);
   });

@@ -83,11 +83,14 @@ export interface SubscriptionsPort {
   create(input: NewProviderSubscription): Promise<Outcome<ProviderSubscription>>;
   /** An authoritative read. */
   find(subscriptionId: string): Promise<Outcome<ProviderSubscription>>;
-  /** A customer's live subscriptions with our id: a creation whose answer was lost may have left one. */
+  /**
+   * A customer's live subscriptions with our id: a creation whose answer was lost may have left one. undefined: the customer
+   * was deleted.
+   */
   findOurs(input: {
     readonly customerId: string;
     readonly ourSubscriptionId: string;
-  }): Promise<Outcome<readonly ProviderSubscription[]>>;
+  }): Promise<Outcome<readonly ProviderSubscription[] | undefined>>;
   /**
    * The next charge uses the method; an open invoice is tried with it at once.
    * @param input.isAttended the payer attends, and may authenticate

@@ -22,11 +22,14 @@ export const stripeSubscriptions = (stripe: Stripe, call: StripeCall, descriptor
   return {
     bills: ({ unit, count }) => count <= MOST_AT_ONCE[unit],
     find: billing.find,
-    findOurs: ({ customerId: customer, ourSubscriptionId }) =>
-      call(
+    findOurs: async ({ customerId: customer, ourSubscriptionId }) => {
+      const found = await call(
         () => stripe.subscriptions.list({ customer, limit: PAGE }).autoPagingToArray({ limit: MOST_OF_A_CUSTOMER }),
-        (found) => found.map(readStripeSubscription).filter((one) => one.ourSubscriptionId === ourSubscriptionId),
-      ),
+        (all) => all.map(readStripeSubscription).filter((one) => one.ourSubscriptionId === ourSubscriptionId),
+      );
+      const isGone = found.kind === 'refused' && found.reason === 'resource_missing';
+      return isGone ? { kind: 'done', value: undefined } : found;
+    },
     findInvoice: billing.findInvoice,
     create: (input) => create(billing, input),
     changeMethod: (input) => changeMethod(billing, input),

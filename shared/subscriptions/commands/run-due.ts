@@ -200,8 +200,9 @@ const checkCreation = async (work: DueWork): Promise<string> => {
     customerId: subscription.providerCustomerId ?? '',
     ourSubscriptionId: subscription.id,
   });
-  if (found.kind === 'refused') return waitForEvents(work);
-  const [existing] = requireAnswer(found, subscription);
+  const ours = requireAnswer(found, subscription);
+  if (ours === undefined) return waitForEvents(work);
+  const [existing] = ours;
   const method = await findUnattended(deps.table, subscription, subscription);
   if (existing) {
     const synced = await syncFromProvider(deps, subscription, existing.subscriptionId);

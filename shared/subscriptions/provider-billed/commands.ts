@@ -173,8 +173,8 @@ export const findEarlierCreations = async (
   customerId = subscription.providerCustomerId ?? '',
 ): Promise<readonly ProviderSubscription[]> => {
   const found = await port.findOurs({ customerId, ourSubscriptionId: subscription.id });
-  // Its customer was deleted there, and all subscriptions with it.
-  return found.kind === 'refused' ? [] : requireAnswer(found, subscription);
+  // Where its customer was deleted, all its subscriptions were with it.
+  return requireAnswer(found, subscription) ?? [];
 };
 
 /** A creation with an unknown outcome may have left a subscription at the provider: cancels it. */
