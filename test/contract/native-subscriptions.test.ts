@@ -378,6 +378,15 @@ describe('a subscription', () => {
     expect(doneValue(await native().findOurs(input))).toEqual([]);
   });
 
+  it('is not taken for gone with its customer when the key is revoked', async () => {
+    const input = wanted(await payer('pm_card_visa'));
+    await native().create(input);
+    const revoked = rig.reopen({ ...STRIPE.settings, API_KEY: 'sk_test_revoked' })?.subscriptions;
+    const found = await revoked?.findOurs(input);
+    expect(found).toBeDefined();
+    expect(found?.kind).not.toBe('done');
+  });
+
   it('that does not exist is refused in every operation except its cancellation', async () => {
     const absent = { subscriptionId: 'sub_absent', idempotencyKey: 'k' };
     const by = native();

@@ -108,7 +108,9 @@ describe('the pages for operators and developers', () => {
       await open('/webhooks');
       await page.getByRole('button', { name: 'Send test event' }).click();
       const dialog = page.getByRole('dialog');
-      expect((await dialog.getByRole('option').allInnerTexts()).toSorted()).toEqual([...CANONICAL_EVENTS].toSorted());
+      await soon(async () => (await dialog.getByRole('option').allInnerTexts()).toSorted()).toEqual(
+        [...CANONICAL_EVENTS].toSorted(),
+      );
       await dialog.getByLabel('Event').selectOption('subscription.cancelled');
       await dialog.getByRole('button', { name: 'Send', exact: true }).click();
       await soon(() => dialog.getByRole('status').innerText()).toMatch(

@@ -1,5 +1,5 @@
 import { spawn, spawnSync } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -43,11 +43,13 @@ const freePort = (): Promise<string> =>
 /** Programs that the script started end with it. */
 const END = `trap 'kill $(jobs -p) 2> /dev/null || true' EXIT\n`;
 
-const inBash = (script: string, folder: string, temporary: string): Promise<string> =>
-  new Promise((resolve, reject) => {
-    const bash = spawn('bash', ['-eu'], {
+const inBash = async (script: string, folder: string, temporary: string): Promise<string> => {
+  // A guide's `curl -s` says nothing of a call that fails.
+  await writeFile(join(temporary, '.curlrc'), 'show-error\n');
+  return new Promise((resolve, reject) => {
+    const bash = spawn('bash', ['-eu', '-o', 'pipefail'], {
       cwd: folder,
-      env: { PATH, TMPDIR: temporary },
+      env: { PATH, TMPDIR: temporary, CURL_HOME: temporary },
       stdio: ['pipe', 'pipe', 'inherit'],
     });
     let out = '';
@@ -58,3 +60,4 @@ const inBash = (script: string, folder: string, temporary: string): Promise<stri
     bash.on('close', (code) => (code === 0 ? resolve(out) : reject(new Error(`bash ended with ${code}: ${out}`))));
     bash.stdin.end(END + script);
   });
+};

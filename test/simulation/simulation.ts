@@ -1,6 +1,6 @@
 import { currentInvocation } from './kernel/invocation.ts';
 import { createKernel, type Kernel, StuckError } from './kernel/kernel.ts';
-import { EPOCH, useMachine } from './kernel/platform.ts';
+import { EPOCH, forbiddenUses, useMachine } from './kernel/platform.ts';
 import type { Prng } from './kernel/prng.ts';
 import type { Counts } from './kernel/statistics.ts';
 import { createTrace } from './kernel/trace.ts';
@@ -63,7 +63,7 @@ export const simulate = async (options: RunOptions): Promise<RunResult> => {
   const problems = new Set<string>();
   const end = (problems: readonly string[]): RunResult => ({
     seed: options.seed,
-    problems,
+    problems: [...problems, ...forbiddenUses()],
     digest: trace.digest(),
     trace: trace.lines(),
     timeline: trace.timeline(),

@@ -1,9 +1,16 @@
 import { DomainError } from '../../core/errors.ts';
-import { DAY, instant, iso, MINUTE } from '../../core/time.ts';
+import { DAY, iso, MINUTE } from '../../core/time.ts';
 import { findUnattended, type UsableMethod } from '../../payment-methods/use.ts';
 import { findCollectedPayment, publishPayment, releasePayment } from '../../payments/attempts/collect.ts';
 import { type BillingDeps, settlementOf } from '../billing/biller.ts';
-import { claimChargeAttempt, dropCharge, endDunning, recordFailed, settleCharge } from '../billing/charge.ts';
+import {
+  claimChargeAttempt,
+  dropCharge,
+  endDunning,
+  recordFailed,
+  recordPending,
+  settleCharge,
+} from '../billing/charge.ts';
 import { markCanceled } from '../billing/lifecycle.ts';
 import { dropMethod, missedPeriods, openNextPeriod } from '../billing/periods.ts';
 import { cancelEarlierCreations, cancelProviderSubscription } from '../provider-billed/commands.ts';
@@ -217,20 +224,14 @@ const checkCreation = async (work: DueWork): Promise<string> => {
   return created.error?.code ?? created.subscription.status;
 };
 
-/** Providers repeat their events for this long. */
-const EVENTS_COME_FOR_MS = 3 * DAY;
-
 /**
  * Its customer was deleted at the provider, which can no longer be asked. If the subscription was created and charged
- * before, events say so; the log tells an operator.
+ * before, its events say so, and a pending first charge accepts them; the log tells an operator.
  */
-const waitForEvents = async (work: DueWork): Promise<string> => {
-  const { deps, store, subscription } = work;
-  const until = instant(subscription.createdAt) + EVENTS_COME_FOR_MS;
+const waitForEvents = (work: DueWork): Promise<string> => {
+  const { deps, subscription } = work;
   deps.log.error('subscription anomaly', { subscription_id: subscription.id, reason: CUSTOMER_GONE });
-  if (deps.now() >= until) return dropCreation(work);
-  await store.deferDue(subscription, iso(until));
-  return CUSTOMER_GONE;
+  return commitStep(work, recordPending(subscription, deps.now(), DAY), CUSTOMER_GONE);
 };
 
 const dropCreation = async (work: DueWork): Promise<string> => {

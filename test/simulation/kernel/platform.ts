@@ -1,4 +1,4 @@
-import { createRequire, syncBuiltinESMExports } from 'node:module';
+import { createRequire, registerHooks, syncBuiltinESMExports } from 'node:module';
 import { promisify } from 'node:util';
 import type { Prng } from './prng.ts';
 import type { Timers } from './timers.ts';
@@ -20,22 +20,27 @@ export interface Machine {
   httpRequest(...call: readonly unknown[]): unknown;
 }
 
-/** A run opened a socket, or asked the real machine for something else that no run may use. */
-class ForbiddenError extends Error {
-  constructor(what: string) {
-    super(`a simulated run may not use ${what}`);
-    this.name = 'ForbiddenError';
-  }
-}
-
 let machine: Machine | undefined;
+/** What the run used although it may not: the service may have caught the error. */
+let forbidden = new Set<string>();
+export const forbiddenUses = (): Iterable<string> => forbidden;
 /** Results of the real machine's work that are awaited, in the order of the calls. Never rejects. */
 const outside: Promise<() => void>[] = [];
 
 export const useMachine = (next: Machine | undefined): void => {
   machine = next;
+  if (next === undefined) forbidden = new Set();
   outside.length = 0;
 };
+
+/** A run opened a socket, or asked the real machine for something else that no run may use. */
+class ForbiddenError extends Error {
+  constructor(what: string) {
+    super(`a simulated run may not use ${what}`);
+    this.name = 'ForbiddenError';
+    if (machine) forbidden.add(this.message);
+  }
+}
 
 const real = {
   Date,
@@ -96,6 +101,7 @@ export const installPlatform = (): void => {
   installChance(load);
   installOutsideWork(load);
   installNetwork(load);
+  installModules();
   syncBuiltinESMExports();
 };
 
@@ -222,6 +228,16 @@ const installOutsideWork = (load: NodeJS.Require): void => {
     'deriveBits',
   ]);
   wrap(load('node:fs/promises'), ['mkdir', 'appendFile', 'readFile', 'writeFile', 'rm']);
+};
+
+/** A module that a run is the first to load comes from the real file system, in real time. */
+const installModules = (): void => {
+  registerHooks({
+    load: (url, context, next) => {
+      if (machine && !url.startsWith('node:')) throw new ForbiddenError(`a module that was not loaded before: ${url}`);
+      return next(url, context);
+    },
+  });
 };
 
 const installNetwork = (load: NodeJS.Require): void => {

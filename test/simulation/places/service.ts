@@ -46,13 +46,17 @@ const SETTINGS = {
 
 const handlers = new Map<string, Handler>();
 
+/** The platform refuses a module that is missing here. */
+const LOADED_WHEN_NEEDED = [
+  ...['stripe/stripe', 'paypal/paypal', 'square/square', 'braintree/braintree'].map((name) => `providers/${name}`),
+  'access/guest-signature',
+];
+
 /** Loads all functions: no run may wait for the real file system. */
 export const loadFunctions = async (): Promise<void> => {
   for (const { id, serves } of endpoints) if (serves !== 'console') handlers.set(id, await loadEntry(id));
   for (const { id } of triggers) handlers.set(id, await loadEntry(id));
-  for (const adapter of ['stripe/stripe', 'paypal/paypal', 'square/square', 'braintree/braintree']) {
-    await import(new URL(`../../../shared/providers/${adapter}.ts`, import.meta.url).href);
-  }
+  for (const path of LOADED_WHEN_NEEDED) await import(new URL(`../../../shared/${path}.ts`, import.meta.url).href);
 };
 
 const loaded = (id: string): Handler => {

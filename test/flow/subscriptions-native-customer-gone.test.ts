@@ -1,0 +1,61 @@
+import { describe, expect, test } from 'vitest';
+import { DAY_SECONDS, HOUR_SECONDS } from '../builders/seconds.ts';
+import { atStripe } from './at-stripe.ts';
+import { PATIENT } from './flow.ts';
+import type { ParsedJson, TestAnswer } from './host.ts';
+import { withStops } from './stops.ts';
+import { command, type Subscriber, subscribe, subscriber, trySubscribe } from './subscribers.ts';
+
+/**
+ * A function stops when the provider has created and charged a subscription, and the customer is deleted at the provider
+ * before the service looks: the provider cannot be asked for the customer's subscriptions any more. Its events remain.
+ */
+const stoppable = withStops(PATIENT);
+const NOW = { cancel_at_period_end: false };
+
+const stopThenDeleteCustomer = async (who: Subscriber, act: () => Promise<TestAnswer>): Promise<void> => {
+  const { service, stopped } = stoppable();
+  const { body: customer } = await service.get(`/customers/${who.names.customer_id}`, who.options);
+  const { status } = await stopped({ call: 'POST /v1/subscriptions', executed: true }, act);
+  expect(status).toBeGreaterThanOrEqual(500);
+  await atStripe(service, `DELETE customers/${customer.provider_customer_id}`);
+  await service.advance(26 * HOUR_SECONDS);
+};
+
+const stateOf = async ({ options }: Subscriber) => {
+  const { service } = stoppable();
+  const { body: here } = await service.get('/subscriptions', options);
+  const { body: payments } = await service.get('/payments', options);
+  return {
+    here: here.map(({ status }: ParsedJson) => status),
+    payments: payments.data.map(({ status }: ParsedJson) => status),
+  };
+};
+
+describe('a charge of a subscription whose customer is gone', () => {
+  test('(a creation) is seen, with its canceled subscription', async () => {
+    const who = await subscriber(stoppable().service);
+    await stopThenDeleteCustomer(who, () => trySubscribe(stoppable().service, who));
+    expect(await stateOf(who)).toEqual({ here: ['canceled'], payments: ['succeeded'] });
+  });
+
+  test('(a return) is seen, with its canceled subscription', async () => {
+    const { service } = stoppable();
+    const who = await subscriber(service);
+    const { id } = await subscribe(service, who, { billing_interval: 'weekly' });
+    await command(service, who, { id, name: 'cancel', body: NOW });
+    await service.advance(8 * DAY_SECONDS);
+    await stopThenDeleteCustomer(who, () => command(service, who, { id, name: 'reactivate' }));
+    expect(await stateOf(who)).toEqual({ here: ['canceled'], payments: ['succeeded', 'succeeded'] });
+  });
+
+  test('that was never made is none: the subscription ends unpaid', async () => {
+    const { service, stopped } = stoppable();
+    const who = await subscriber(service);
+    const { body: customer } = await service.get(`/customers/${who.names.customer_id}`, who.options);
+    await stopped({ call: 'POST /v1/subscriptions', executed: false }, () => trySubscribe(service, who));
+    await atStripe(service, `DELETE customers/${customer.provider_customer_id}`);
+    await service.advance(26 * HOUR_SECONDS);
+    expect(await stateOf(who)).toEqual({ here: ['canceled'], payments: [] });
+  });
+});
