@@ -89,10 +89,12 @@ export const askAround = async (client: Client, prng: Prng, history: History): P
     for (const { id } of latest(recordsOf(history).payments.filter(({ guestEmail }) => guestEmail === guest.email)))
       await ask(guest, `/payments/${id}`);
   }
-  const pages = Map.groupBy(history.exchanges.filter(isPage), ({ person, path }) => `${person} ${path}`);
-  for (const [seen] of draw(prng, [...pages.values()], MOST_REPEATED)) {
-    const person = PEOPLE.find(({ name }) => name === seen?.person);
-    if (seen && person) await ask(person, seen.path, { query: seen.query });
+  const pages = Map.groupBy(history.exchanges.filter(isPage), isOfOrganization);
+  for (const group of pages.values()) {
+    for (const { person: name, path, query } of draw(prng, group, MOST_REPEATED / 2)) {
+      const person = PEOPLE.find((one) => one.name === name);
+      if (person) await ask(person, path, { query });
+    }
   }
   for (const path of draw(prng, recordPaths(history), MOST_FOREIGN)) await ask(prng.pick(PEOPLE), path);
 };
@@ -101,6 +103,10 @@ type Question = Pick<HistoryExchange, 'query'> & { readonly withoutToken: boolea
 
 const isPage = ({ method, status, person }: HistoryExchange): boolean =>
   method === 'GET' && status === 200 && person !== ROOT.name;
+
+/** Memberships end: what their members have seen is asked for on its own. */
+const isOfOrganization = ({ path, query }: HistoryExchange): boolean =>
+  path.startsWith('/organizations/') || query['organization_id'] !== undefined;
 
 const latest = <T>(all: readonly T[]): readonly T[] => all.slice(-2);
 

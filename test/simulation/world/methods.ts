@@ -108,7 +108,7 @@ const deleteCustomer: WorldOperation = {
 export const METHOD_OPERATIONS: readonly WorldOperation[] = [
   save,
   onMethod('delete a method', 3, { method: 'DELETE', tail: '' }),
-  onMethod('make a method the default', 3, { method: 'POST', tail: '/set-default' }),
+  onMethod('make a method the default', 4, { method: 'POST', tail: '/set-default' }),
   change,
   createCustomer,
   deleteCustomer,

@@ -1,4 +1,4 @@
-import type { Person } from '../model/history.ts';
+import type { HistoryExchange, Person } from '../model/history.ts';
 import type { Known } from './knowledge.ts';
 import { choose, isDone, type OperationStep, type Scene, sameAgain, type WorldOperation } from './operation.ts';
 import { confirmStep } from './payments.ts';
@@ -46,7 +46,7 @@ const addMember: WorldOperation = {
         method: 'POST',
         path: `/organizations/${by.organization.id}/members`,
         body: { email: added.email, role: scene.prng.pick(ROLES) },
-        next: () => ({ kind: 'request', person: added, method: 'GET', path: '/organizations' }),
+        next: () => ({ kind: 'request', person: added, method: 'GET', path: `/organizations/${by.organization.id}` }),
       }
     );
   },
@@ -68,8 +68,9 @@ const onMember = (scene: Scene) => {
   return { person: by.person, path, ...(person && { next: goOnAs(scene, person, by.organization) }) };
 };
 
-/** The path names a record of the organization. */
-const isAbout = ({ knowledge }: Scene, path: string, organizationId: string): boolean =>
+/** The path names a record of the organization, or the body names the organization. */
+const isAbout = ({ knowledge }: Scene, { path, sent }: HistoryExchange, organizationId: string): boolean =>
+  sent?.organization_id === organizationId ||
   path.split('/').some((part) => knowledge.get(part)?.fields['organization_id'] === organizationId);
 
 /** A person whose rights have changed goes on as before. */
@@ -83,8 +84,7 @@ const goOnAs =
     });
     if (!isDone(answer) || prng.chance(0.3)) return undefined;
     const earlier = scene.sent.filter(
-      ({ person: name, method, path }) =>
-        name === person.name && method !== 'DELETE' && isAbout(scene, path, organization.id),
+      (one) => one.person === person.name && one.method !== 'DELETE' && isAbout(scene, one, organization.id),
     );
     if (earlier.length > 0 && prng.chance(0.5)) return sameAgain(person, prng.pick(earlier));
     if (payment === undefined) return undefined;

@@ -138,6 +138,9 @@ const update: WorldOperation = {
   name: 'update a payment',
   weight: 10,
   twice: 0.5,
+  // Two amounts at once: one of them has to be the amount here and at the provider.
+  again: (step, prng) =>
+    step.kind === 'request' ? { ...step, body: { ...step.body, total_cents: drawAmount(prng) } } : step,
   plan: (scene) => {
     const { prng } = scene;
     const person = prng.pick(scene.users);

@@ -164,10 +164,18 @@ const planRound = (scene: RoundScene, round: number): Planned[] => {
     planned.push({ ...drawn, label, chance: prng });
     if (!prng.chance(drawn.operation.twice ?? TWICE)) continue;
     const again = { label: `${label} again`, chance: prng.fork('again') };
-    const another = prng.chance(0.5) && drawn.operation.plan({ ...scene, prng: prng.fork('another'), latest: 1 });
-    planned.push({ ...drawn, ...again, ...(another && { step: another }) });
+    planned.push({ ...drawn, ...again, step: secondOf(drawn, { ...scene, prng }) });
   }
   return planned;
+};
+
+const secondOf = (
+  { operation, step }: Pick<Planned, 'operation' | 'step'>,
+  scene: RoundScene & Scene,
+): OperationStep => {
+  const prng = scene.prng.fork('another');
+  if (operation.again) return operation.again(step, prng);
+  return (scene.prng.chance(0.5) && operation.plan({ ...scene, prng, latest: 1 })) || step;
 };
 
 /** An operation that a person can carry out now. */
@@ -198,8 +206,12 @@ const prepare = async (client: Client, prng: Prng): Promise<void> => {
   }
   await put(`/admin/projects/${PROJECT}`, { name: 'Course', slug: 'course', owner_user_id: ADA.userId });
   if (prng.chance(0.85)) await found(client, prng);
-  for (const person of USERS) if (prng.chance(0.6)) await saveFirst(client, prng, person);
-  for (const person of [...USERS, ...GUESTS]) if (prng.chance(0.4)) await beginPayment(client, prng, person);
+  for (const person of USERS) {
+    if (!prng.chance(0.6)) continue;
+    await saveFirst(client, prng, person);
+    if (prng.chance(0.2)) await saveFirst(client, prng, person);
+  }
+  for (const person of [...USERS, ...GUESTS]) if (prng.chance(0.4)) await beginPayment(client, prng, { person });
 };
 
 const found = async (client: Client, prng: Prng): Promise<void> => {
@@ -216,17 +228,24 @@ const found = async (client: Client, prng: Prng): Promise<void> => {
     const added = PEOPLE.find(({ name }) => name === person) ?? ADA;
     if (!prng.chance(0.7)) continue;
     await post(`/organizations/${id}/members`, { email: added.email, role });
-    await client.ask('read', { kind: 'request', person: added, method: 'GET', path: '/organizations' }, prng);
+    await client.ask('read', { kind: 'request', person: added, method: 'GET', path: `/organizations/${id}` }, prng);
+    if (role !== 'member' && prng.chance(0.4)) await beginPayment(client, prng, { person: added, organizationId: id });
   }
 };
 
-const beginPayment = async (client: Client, prng: Prng, person: Person): Promise<void> => {
+interface Beginner {
+  readonly person: Person;
+  readonly organizationId?: string;
+}
+
+const beginPayment = async (client: Client, prng: Prng, { person, organizationId }: Beginner): Promise<void> => {
   const provider = prng.pick(WORLD_PROVIDERS);
   const body = {
     provider_id: provider,
     total_cents: drawAmount(prng),
     currency: 'USD',
     ...(prng.chance(0.6) && { payment_method_id: drawToken(prng, provider) }),
+    ...(organizationId !== undefined && { organization_id: organizationId }),
     ...(person.kind === 'guest' && { guest_data: { email: person.email, name: person.name } }),
   };
   await client.ask(
