@@ -77,10 +77,13 @@ const inProgress = (): DomainError => new DomainError('PAYMENT_IN_PROGRESS');
 const eraseSubscriptionOf = async (erasing: Erasing, subscription: Subscription | undefined): Promise<boolean> => {
   const { deps, subject } = erasing;
   if (!subscription || !isOf(subject, subscription)) return false;
-  if (blankSubscription(subscription, deps.now()) === subscription) return false;
+  const isPersonal = subscription.organizationId === undefined;
+  // Until the erasure is done, its person may have reactivated it.
+  const runs = isPersonal && isLive(subscription);
+  if (!runs && blankSubscription(subscription, deps.now()) === subscription) return false;
   const { id, providerSubscriptionId, formerProviderIds = [] } = subscription;
   await noteRecord(erasing, subscription, [id, providerSubscriptionId, ...formerProviderIds]);
-  const ended = subscription.organizationId === undefined ? await end(deps, subscription) : subscription;
+  const ended = isPersonal ? await end(deps, subscription) : subscription;
   if (ended.status === 'creating' || ended.transfer) throw inProgress();
   const blanked = await subscriptionStore(deps.table).change(ended, (current) =>
     blankSubscription(current, deps.now()),

@@ -49,12 +49,18 @@ type Next = { readonly kind: 'at once' } | { readonly kind: 'wait'; readonly ms:
 /** What follows when a step has been through all of its items. */
 const afterPass = (job: ErasureJob, now: number): { readonly job: ErasureJob; readonly next: Next } => {
   const fresh = { ...job, after: undefined, failed: 0, passAt: undefined };
-  if (job.failed > 0) return { job: fresh, next: { kind: 'wait', ms: RETRY_MS } };
+  if (job.failed > 0) return { job: { ...fresh, step: restartAt(job) }, next: { kind: 'wait', ms: RETRY_MS } };
   if (job.step < WHOLE_TABLE) return { job: { ...fresh, step: job.step + 1 }, next: { kind: 'at once' } };
   const quietSince = instant(job.changedAt) + LAST_WRITES_MS;
   if (instant(job.passAt ?? '') >= quietSince) return { job: fresh, next: { kind: 'done' } };
   return { job: fresh, next: { kind: 'wait', ms: Math.max(0, quietSince - now) } };
 };
+
+/**
+ * A record of an earlier step may be what the failed one waits for: a method stays while a subscription uses it, which its
+ * person may have reactivated.
+ */
+const restartAt = ({ step }: ErasureJob): number => (step < WHOLE_TABLE ? 0 : step);
 
 interface Slice {
   readonly job: ErasureJob;

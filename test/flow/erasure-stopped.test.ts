@@ -12,8 +12,9 @@ import {
   userLife,
 } from './erasures.ts';
 import { confirm, createPaidIntent, PATIENT, read, signIn, storedPayment } from './flow.ts';
-import type { RequestOptions } from './host.ts';
+import type { ParsedJson, RequestOptions } from './host.ts';
 import { withStops } from './stops.ts';
+import { command, readSubscription, subscribe, subscriber, trySubscribe } from './subscribers.ts';
 import { everyNth, waysToStop } from './ways.ts';
 
 /** An erasure that is stopped at any write or call to the provider goes on, and ends the same. */
@@ -97,5 +98,41 @@ describe('an erasure waits', () => {
     await untilErased(service, options, { id, maxMinutes: STOPPED_MINUTES });
     expect(await read(service, payment.id, user.options)).toMatchObject({ status: 'succeeded', description: null });
     expect(await findPlanted(service, plant.values)).toEqual([]);
+  });
+
+  test('for a subscription whose creation was stopped, and ends it once it is known', async () => {
+    const { service, stopped } = stoppable();
+    const { options } = await platformAdmin(service);
+    const who = await subscriber(service);
+    const create = () => trySubscribe(service, who);
+    expect((await stopped({ call: 'POST /v1/subscriptions', executed: true }, create)).status).toBeGreaterThanOrEqual(
+      500,
+    );
+    const { id } = await requestErasure(service, options, { user_id: who.user.userId });
+    const { job } = await untilErased(service, options, { id, maxMinutes: STOPPED_MINUTES });
+    expect(job).toMatchObject({ counts: { subscriptions: 1, payment_methods: 1 } });
+    const [subscription] = (await service.get('/subscriptions', who.options)).body;
+    expect(subscription).toMatchObject({ status: 'canceled' });
+    const { subscriptions } = await service.ledger();
+    const there = subscriptions.filter((one: ParsedJson) => one.subscription_id === subscription.id);
+    expect(there).toMatchObject([{ status: 'canceled' }]);
+  });
+
+  test('for a subscription that its person reactivates meanwhile, and ends it again', async () => {
+    const { service } = stoppable();
+    const { options } = await platformAdmin(service);
+    const who = await subscriber(service);
+    const made = await subscribe(service, who);
+    await service.fault({ provider: 'provider_a', path: '/v1/payment_methods', action: 'error_500', times: 500 });
+    const { id } = await requestErasure(service, options, { user_id: who.user.userId });
+    await service.advance(MINUTE_SECONDS);
+    expect(await readSubscription(service, who, made.id)).toMatchObject({ status: 'canceled' });
+    expect(await command(service, who, { id: made.id, name: 'reactivate' })).toMatchObject({ status: 200 });
+    await service.clearFaults();
+    await untilErased(service, options, { id, maxMinutes: STOPPED_MINUTES });
+    expect(await readSubscription(service, who, made.id)).toMatchObject({ status: 'canceled' });
+    const { subscriptions } = await service.ledger();
+    const there = subscriptions.filter((one: ParsedJson) => one.subscription_id === made.id);
+    expect(there.map(({ status }: ParsedJson) => status)).not.toContain('active');
   });
 });
