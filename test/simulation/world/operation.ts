@@ -14,7 +14,7 @@ export interface WorldOperation {
   readonly weight: number;
   /** How often it comes twice at once. */
   readonly twice?: number;
-  /** The second of the two; mostly the same, or one that is planned anew. */
+  /** The second of the two; mostly the same, or one that is planned again. */
   readonly again?: (step: OperationStep, prng: Prng) => OperationStep;
   /** @returns undefined: no person knows a record for it */
   readonly plan: (scene: Scene) => OperationStep | undefined;
