@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { DAY_SECONDS, HOUR_SECONDS } from '../builders/seconds.ts';
-import { IMPATIENT } from './flow.ts';
+import { IMPATIENT, itemsOf } from './flow.ts';
 import { type ParsedJson, withHost } from './host.ts';
 import { command, paymentsOf, readSubscription, subscribe, subscriber, trySubscribe } from './subscribers.ts';
 
@@ -22,6 +22,30 @@ const lose = () =>
   });
 const there = async (id: string): Promise<ParsedJson[]> =>
   (await service.ledger()).subscriptions.filter((one: ParsedJson) => one.subscription_id === id);
+
+describe('a charge', () => {
+  it('that is pending and canceled while the provider cannot be asked is no longer open two hours later', async () => {
+    const who = await subscriber(service, 'pm_sim_processing_ok');
+    await service.webhookMode('drop');
+    const { id } = await subscribe(service, who);
+    await service.fault({
+      provider: 'provider_a',
+      method: 'GET',
+      path: '/v1/subscriptions',
+      action: 'error_500',
+      times: 500,
+    });
+    expect(await command(service, who, { id, name: 'cancel', body: NOW })).toMatchObject({ status: 200 });
+    await service.clearFaults();
+    await service.advance(2 * HOUR_SECONDS);
+    expect(await readSubscription(service, who, id)).toMatchObject({ status: 'canceled' });
+    const [item] = (await itemsOf(service, `SUB#${id}`)).filter(({ sk }) => sk === 'SUB');
+    expect([item?.['charge'], item?.['due_at']]).toEqual([undefined, undefined]);
+    expect((await command(service, who, { id, name: 'reactivate' })).body).not.toMatchObject({
+      code: 'PAYMENT_IN_PROGRESS',
+    });
+  });
+});
 
 describe('a subscription that is made once more at its provider', () => {
   it('succeeds when the answer is lost and its event arrives first', async () => {

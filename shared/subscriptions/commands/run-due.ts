@@ -196,12 +196,8 @@ const dropUntriedCharge = async ({ deps, store, subscription }: DueWork): Promis
  */
 const checkCreation = async (work: DueWork): Promise<string> => {
   const { deps, store, subscription } = work;
-  const { charge, providerSubscriptionId } = subscription;
-  if (providerSubscriptionId !== undefined) return (await syncFromProvider(deps, subscription)).status;
-  if (charge?.abandoned) {
-    await cancelEarlierCreations(deps, subscription);
-    return commitStep(work, dropCharge(subscription), DROPPED);
-  }
+  if (subscription.charge?.abandoned) return endAbandonedCharge(work);
+  if (subscription.providerSubscriptionId !== undefined) return (await syncFromProvider(deps, subscription)).status;
   const port = await subscriptionsPortOf(deps, subscription);
   const found = await port.findOurs({
     customerId: subscription.providerCustomerId ?? '',
@@ -222,6 +218,16 @@ const checkCreation = async (work: DueWork): Promise<string> => {
   if (created.error?.code === 'PROVIDER_UNAVAILABLE') throw created.error;
   if (created.error && created.subscription.status === 'creating') await store.removeCreating(created.subscription);
   return created.error?.code ?? created.subscription.status;
+};
+
+/** The canceled charge may have been paid before its end, which is recorded; nothing that would charge is left. */
+const endAbandonedCharge = async (work: DueWork): Promise<string> => {
+  const { deps } = work;
+  const subscription = (await syncIfKnown(deps, work.subscription)) ?? work.subscription;
+  if (subscription.providerSubscriptionId === undefined || !isLive(subscription)) {
+    await cancelEarlierCreations(deps, subscription);
+  }
+  return commitStep({ ...work, subscription }, dropCharge(subscription), DROPPED);
 };
 
 /**
