@@ -46,6 +46,20 @@ const nextMonth: Partial<SubscriptionReport> = {
 const reported = (was: Subscription, report: Partial<SubscriptionReport>, now = NOON + HOUR): Subscription =>
   applyReport(was, { at: seconds(now), ...report }, now);
 
+describe('a new period whose invoice is not known', () => {
+  test('is read an hour later, and daily after its first day, until the invoice is paid', () => {
+    const readAgainAt = (now: number) => reported(running(), nextMonth, now).syncAt;
+    expect(readAgainAt(END + HOUR)).toBe(iso(END + 2 * HOUR));
+    expect(readAgainAt(END + 2 * DAY)).toBe(iso(END + 3 * DAY));
+    const paid = reported(running(), { ...nextMonth, paidUntil: seconds(NEXT_END) }, END + HOUR);
+    expect(paid.syncAt).toBe(iso(NEXT_END + HOUR));
+  });
+
+  test('is not read sooner where nothing is to pay', () => {
+    expect(reported(running({ totalCents: 0 }), nextMonth, END + HOUR).syncAt).toBe(iso(NEXT_END + HOUR));
+  });
+});
+
 describe('a report that says nothing new', () => {
   test('makes no version, and remembers the time of the report', () => {
     const was = running();

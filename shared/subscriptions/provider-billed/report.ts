@@ -175,14 +175,19 @@ const causeOf = ({ status }: Subscription, to: SubscriptionStatus): Subscription
   return to === 'past_due' ? 'charge' : 'reactivate';
 };
 
-const syncTime = (
-  { status, currentPeriodEnd }: Pick<Subscription, 'status' | 'currentPeriodEnd'>,
-  now: Instant,
-): string | undefined => {
+const syncTime = (subscription: Subscription, now: Instant): string | undefined => {
+  const { status, currentPeriodStart, currentPeriodEnd } = subscription;
   if (status === 'canceled') return undefined;
   const due = instant(currentPeriodEnd) + LATE_MS;
-  return iso(status === 'paused' || status === 'past_due' || due <= now ? now + DAILY_MS : due);
+  if (status === 'paused' || status === 'past_due' || due <= now) return iso(now + DAILY_MS);
+  if (status !== 'active' || isPaid(subscription)) return iso(due);
+  // The event about its invoice may be lost.
+  return iso(now + (now < instant(currentPeriodStart) + DAILY_MS ? LATE_MS : DAILY_MS));
 };
+
+/** A provider's times are whole seconds. */
+const isPaid = ({ totalCents, paidUntil, currentPeriodEnd }: Subscription): boolean =>
+  totalCents === 0 || (paidUntil !== undefined && instant(paidUntil) + SECOND > instant(currentPeriodEnd));
 
 /** The reason of the next version; undefined: no change for readers. */
 const reasonOf = (was: Subscription, next: Subscription, status: SubscriptionStatus): Reason | undefined => {
