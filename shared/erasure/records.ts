@@ -78,8 +78,8 @@ const eraseSubscriptionOf = async (erasing: Erasing, subscription: Subscription 
   const { deps, subject } = erasing;
   if (!subscription || !isOf(subject, subscription)) return false;
   const isPersonal = subscription.organizationId === undefined;
-  // Until the erasure is done, its person may have reactivated it.
-  const runs = isPersonal && isLive(subscription);
+  // Until the erasure is done, its person may have reactivated it, and a charge may be open.
+  const runs = isPersonal && subscription.status !== 'declined' && (isLive(subscription) || subscription.charge);
   if (!runs && blankSubscription(subscription, deps.now()) === subscription) return false;
   const { id, providerSubscriptionId, formerProviderIds = [] } = subscription;
   await noteRecord(erasing, subscription, [id, providerSubscriptionId, ...formerProviderIds]);

@@ -47,10 +47,10 @@ const reported = (was: Subscription, report: Partial<SubscriptionReport>, now = 
   applyReport(was, { at: seconds(now), ...report }, now);
 
 describe('a new period whose invoice is not known', () => {
-  test('is read an hour later, and daily after its first day, until the invoice is paid', () => {
+  test('is read hourly for three hours, then daily, until the invoice is paid', () => {
     const readAgainAt = (now: number) => reported(running(), nextMonth, now).syncAt;
     expect(readAgainAt(END + HOUR)).toBe(iso(END + 2 * HOUR));
-    expect(readAgainAt(END + 2 * DAY)).toBe(iso(END + 3 * DAY));
+    expect(readAgainAt(END + 3 * HOUR)).toBe(iso(END + DAY + 3 * HOUR));
     const paid = reported(running(), { ...nextMonth, paidUntil: seconds(NEXT_END) }, END + HOUR);
     expect(paid.syncAt).toBe(iso(NEXT_END + HOUR));
   });

@@ -222,8 +222,12 @@ const checkCreation = async (work: DueWork): Promise<string> => {
 
 /** The canceled charge may have been paid before its end, which is recorded; nothing that would charge is left. */
 const endAbandonedCharge = async (work: DueWork): Promise<string> => {
-  const { deps } = work;
-  const subscription = (await syncIfKnown(deps, work.subscription)) ?? work.subscription;
+  const { deps, store } = work;
+  const { id, charge } = work.subscription;
+  await syncIfKnown(deps, work.subscription);
+  const subscription = await store.load(id);
+  // Another run was faster, and the payer may have reactivated the subscription since.
+  if (!subscription?.charge?.abandoned || subscription.charge.paymentId !== charge?.paymentId) return OVERTAKEN;
   if (subscription.providerSubscriptionId === undefined || !isLive(subscription)) {
     await cancelEarlierCreations(deps, subscription);
   }

@@ -116,6 +116,8 @@ const recordLatePayment = (subscription: Subscription, report: SubscriptionRepor
 /** If no event arrives within this time, the provider is read. */
 const LATE_MS = HOUR;
 const DAILY_MS = DAY;
+/** A provider charges an invoice within about an hour of its period's start. */
+const SOON_MS = 3 * HOUR;
 
 /** The payer waits for the first charge of a new subscription at the provider. */
 export const awaitsFirstCharge = (charge: Charge | undefined): boolean =>
@@ -182,7 +184,7 @@ const syncTime = (subscription: Subscription, now: Instant): string | undefined 
   if (status === 'paused' || status === 'past_due' || due <= now) return iso(now + DAILY_MS);
   if (status !== 'active' || isPaid(subscription)) return iso(due);
   // The event about its invoice may be lost.
-  return iso(now + (now < instant(currentPeriodStart) + DAILY_MS ? LATE_MS : DAILY_MS));
+  return iso(now + (now < instant(currentPeriodStart) + SOON_MS ? LATE_MS : DAILY_MS));
 };
 
 /** A provider's times are whole seconds. */
