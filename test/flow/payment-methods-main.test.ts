@@ -153,7 +153,7 @@ describe('a payment method', () => {
     const answer = await create(user, fields);
     expect(answer).toMatchObject({ status: 400, body: { code: 'VALIDATION_ERROR' } });
     expect(problemsOf(answer).sort()).toEqual([...paths].sort());
-    expect(JSON.stringify(answer.body)).not.toContain('4242');
+    expect(JSON.stringify({ ...answer.body, request_id: '' })).not.toContain('4242');
   });
 
   test('is refused at a provider that saves none, such as one that supports only customers', async () => {

@@ -33,17 +33,30 @@ export const paypalSignatureHeaders = ({ raw, slot, at, kind }: Signing): Record
   if (kind === 'missing') return {};
   const time = `${new Date(kind === 'stale' ? at - STALE_MS : at).toISOString().slice(0, 19)}Z`;
   const webhookId = kind === 'invalid' ? `${slot.webhookSecret}OFSOMEBODYELSE` : slot.webhookSecret;
-  const transmission = { id: randomUUID(), time, webhookId };
+  const { id, signature } = signed({ time, webhookId }, raw);
   return {
     'paypal-auth-algo': ALGORITHM,
     'paypal-auth-version': 'v2',
     'paypal-cert-url': CERTIFICATE_URL,
-    'paypal-transmission-id': transmission.id,
+    'paypal-transmission-id': id,
     'paypal-transmission-time': time,
-    'paypal-transmission-sig': createSign('sha256')
-      .update(signedText(transmission, raw))
-      .sign(keyPair().privateKey, 'base64'),
+    'paypal-transmission-sig': signature,
   };
+};
+
+/**
+ * By the documents, a signature begins with a letter or digit; one of 32 in Base64 does not, and another id is signed. The
+ * key differs in each process, so chance is asked once whatever the key.
+ */
+const signed = (about: Omit<Transmission, 'id'>, raw: string): { readonly id: string; readonly signature: string } => {
+  const drawn = randomUUID();
+  for (let count = 0; ; count += 1) {
+    const id = count === 0 ? drawn : `${drawn}-${count}`;
+    const signature = createSign('sha256')
+      .update(signedText({ id, ...about }, raw))
+      .sign(keyPair().privateKey, 'base64');
+    if (/^\w/.test(signature)) return { id, signature };
+  }
 };
 
 export const isSignedHere = (transmission: Transmission, raw: string, signature: string): boolean =>
