@@ -49,7 +49,7 @@ describe('a charge of a subscription whose customer is gone', () => {
     expect(await stateOf(who)).toEqual({ here: ['canceled'], payments: ['succeeded', 'succeeded'] });
   });
 
-  test('that was never made is none: the subscription ends unpaid', async () => {
+  test('does not appear where none was made, and its subscription is canceled unpaid', async () => {
     const { service, stopped } = stoppable();
     const who = await subscriber(service);
     const { body: customer } = await service.get(`/customers/${who.names.customer_id}`, who.options);
