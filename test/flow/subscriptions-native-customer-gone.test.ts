@@ -13,13 +13,13 @@ import { command, type Subscriber, subscribe, subscriber, trySubscribe } from '.
 const stoppable = withStops(PATIENT);
 const NOW = { cancel_at_period_end: false };
 
-const stopThenDeleteCustomer = async (who: Subscriber, act: () => Promise<TestAnswer>): Promise<void> => {
+const stopThenDeleteCustomer = async (who: Subscriber, act: () => Promise<TestAnswer>, hours = 26): Promise<void> => {
   const { service, stopped } = stoppable();
   const { body: customer } = await service.get(`/customers/${who.names.customer_id}`, who.options);
   const { status } = await stopped({ call: 'POST /v1/subscriptions', executed: true }, act);
   expect(status).toBeGreaterThanOrEqual(500);
   await atStripe(service, `DELETE customers/${customer.provider_customer_id}`);
-  await service.advance(26 * HOUR_SECONDS);
+  await service.advance(hours * HOUR_SECONDS);
 };
 
 const stateOf = async ({ options }: Subscriber) => {
@@ -47,6 +47,29 @@ describe('a charge of a subscription whose customer is gone', () => {
     await service.advance(8 * DAY_SECONDS);
     await stopThenDeleteCustomer(who, () => command(service, who, { id, name: 'reactivate' }));
     expect(await stateOf(who)).toEqual({ here: ['canceled'], payments: ['succeeded', 'succeeded'] });
+  });
+
+  test('is seen by the event of its invoice alone, with the provider’s id of its subscription', async () => {
+    const { service } = stoppable();
+    const who = await subscriber(service);
+    await service.webhookMode('drop');
+    await stopThenDeleteCustomer(who, () => trySubscribe(service, who), 2);
+    const [pending] = (await service.get('/subscriptions', who.options)).body;
+    const { subscriptions, invoices } = await service.ledger();
+    const made = subscriptions.find(({ subscription_id }: ParsedJson) => subscription_id === pending.id);
+    const invoice = invoices.find(({ subscription }: ParsedJson) => subscription === made.id);
+    await service.sendEvent({
+      type: 'invoice.payment_succeeded',
+      object: {
+        ...{ id: invoice.id, object: 'invoice', subscription: made.id, status: 'paid' },
+        subscription_details: { metadata: { subscription_id: pending.id } },
+      },
+    });
+    await service.settle();
+    const [seen] = (await service.get('/subscriptions', who.options)).body;
+    expect(seen).toMatchObject({ status: 'canceled', provider_subscription_id: made.id });
+    expect((await stateOf(who)).payments).toEqual(['succeeded']);
+    await service.webhookMode('normal');
   });
 
   test('does not appear where none was made, and its subscription is canceled unpaid', async () => {

@@ -75,7 +75,9 @@ export const simulate = async (options: RunOptions): Promise<RunResult> => {
   let service: SimulatedService | undefined;
   const random = kernel.prng('platform');
   try {
+    const logs: string[] = [];
     const machine = {
+      log: (line: string) => void logs.push(line),
       now: () => kernel.now() + (currentInvocation()?.skewMs ?? 0),
       elapsed: () => kernel.now() - EPOCH,
       random,
@@ -100,7 +102,7 @@ export const simulate = async (options: RunOptions): Promise<RunResult> => {
     };
     const look = async (made: World, atRest: boolean): Promise<History> => {
       const moment: Moment = {
-        ...{ startedAt: EPOCH, now: kernel.now(), atRest, isCalm },
+        ...{ startedAt: EPOCH, now: kernel.now(), atRest, isCalm, logs },
         outage: outage && { ...outage, until: Math.min(outage.until, outageEnds) },
       };
       seen = await observe(opened, made, moment);
@@ -125,7 +127,8 @@ export const simulate = async (options: RunOptions): Promise<RunResult> => {
     const last = await withoutPassingTime(kernel, look(created, true));
     const audit = await kernel.driveUntil(readAudit(created.client, last));
     await kernel.driveUntil(askAround(created.client, kernel.prng('questions'), last));
-    judge({ ...last, audit, exchanges: [...created.client.exchanges] });
+    seen = { ...last, audit, exchanges: [...created.client.exchanges] };
+    judge(seen);
     return end([...problems]);
   } catch (error) {
     return end([...problems, problemOf(error)]);

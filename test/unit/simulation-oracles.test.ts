@@ -44,6 +44,7 @@ const joining = exchangeOf({
   sent: { email: BEN.email, role: 'admin' },
   body: { data: { id: MEMBER_OF_HISTORY, user_id: BEN.userId } },
 });
+const OF_ORGANIZATION = { organization_id: ORGANIZATION };
 const leaving = exchangeOf({
   at: 100,
   method: 'DELETE',
@@ -366,6 +367,16 @@ describe('the sentences of the simulation', () => {
     expect(within?.violations(crossing('provider', false))).toEqual([]);
     expect(within?.violations(crossing('api', false))).not.toEqual([]);
     expect(within?.violations(crossing('provider', true))).not.toEqual([]);
+  });
+
+  test('a list of an organization answers no former member, once a cached membership has expired', () => {
+    const asked = (at: number) =>
+      historyWith({
+        exchanges: [founding, joining, leaving, exchangeOf({ at, person: BEN.name, query: OF_ORGANIZATION })],
+      });
+    const [readers] = ORACLES.filter(({ sentence }) => sentence.includes('its reader may not read'));
+    expect(readers?.violations(asked(300))).toEqual([]);
+    expect(readers?.violations(asked(1_000))).toHaveLength(1);
   });
 
   test('names the record of a broken sentence', () => {

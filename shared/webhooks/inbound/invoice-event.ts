@@ -3,22 +3,31 @@ import type { EventInvoice, ProviderInvoice } from '../../providers/port/subscri
 import { subscriptionsPortOf } from '../../subscriptions/provider-billed/port.ts';
 import { applyReport, type SubscriptionReport } from '../../subscriptions/provider-billed/report.ts';
 import { recordInvoicePayment } from '../../subscriptions/provider-billed/sync.ts';
-import type { Subscription } from '../../subscriptions/record/subscription.ts';
+import { isLive, type Subscription } from '../../subscriptions/record/subscription.ts';
 import type { EventResult } from './inbound-event.ts';
 import { resultOf, resultOfChange, type SubscriptionEventContext, syncSubscription } from './subscription-context.ts';
 
-/**
- * The provider has collected an invoice, or failed to: records the payment and changes the subscription. The invoice's
- * period decides, not the order of the events: a period that is paid is never owed again.
- */
-export const applyInvoice = async (
+/** The provider has collected an invoice, or failed to: records the payment and changes the subscription. */
+export const applyInvoice = async (context: SubscriptionEventContext, type: InvoiceEventType): Promise<EventResult> => {
+  const { subscription, event } = context;
+  const news = event.object.invoice;
+  // The creation had no answer: the invoice names the provider's subscription, which tells the rest.
+  if (subscription.providerSubscriptionId === undefined && news?.subscriptionId && isLive(subscription)) {
+    return syncSubscription(context, news.subscriptionId);
+  }
+  if (news?.amountCents === 0 && subscription.totalCents > 0) return resultOf(context, 'ignored', 'asks for nothing');
+  return applyOutcome(context, type, news);
+};
+
+type InvoiceEventType = 'invoice.payment_succeeded' | 'invoice.payment_failed';
+
+/** The invoice's period decides, not the order of the events: a period that is paid is never owed again. */
+const applyOutcome = async (
   context: SubscriptionEventContext,
-  type: 'invoice.payment_succeeded' | 'invoice.payment_failed',
+  type: InvoiceEventType,
+  news: EventInvoice | undefined,
 ): Promise<EventResult> => {
   const { deps, store, event } = context;
-  const news = event.object.invoice;
-  if (news?.amountCents === 0 && context.subscription.totalCents > 0)
-    return resultOf(context, 'ignored', 'asks for nothing');
   const invoice = news && (await wholeInvoice(context, news));
   const recorded = invoice && (await recordInvoicePayment(deps, context.subscription, invoice));
   if (recorded?.kind === 'mismatch') return resultOf(context, 'quarantined', recorded.reason);

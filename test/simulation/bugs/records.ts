@@ -72,4 +72,11 @@ export const RECORD_BUGS: readonly Bug[] = [
     text: "if (after.status === 'failed') names.push('payment.failed');",
     replacement: "if (after.status === 'processing') names.push('payment.failed');",
   },
+  {
+    name: 'key-in-the-log',
+    what: 'The log names a request by its idempotency key',
+    file: 'shared/http/lambda.ts',
+    text: 'request_id: exchange.requestId,\n  endpoint',
+    replacement: "request_id: exchange.event.headers['idempotency-key'] ?? exchange.requestId,\n  endpoint",
+  },
 ];

@@ -18,6 +18,8 @@ export interface Machine {
   fetch(input: string | URL | Request, init?: RequestInit): Promise<Response>;
   /** `node:http` and `node:https`'s `request`. */
   httpRequest(...call: readonly unknown[]): unknown;
+  /** One line of the service's log. */
+  log(line: string): void;
 }
 
 let machine: Machine | undefined;
@@ -102,6 +104,7 @@ export const installPlatform = (): void => {
   installOutsideWork(load);
   installNetwork(load);
   installModules();
+  installOutput();
   syncBuiltinESMExports();
 };
 
@@ -238,6 +241,20 @@ const installModules = (): void => {
       return next(url, context);
     },
   });
+};
+
+/** The service writes JSON lines. What an engineer prints to find a mistake appears as always. */
+const installOutput = (): void => {
+  for (const stream of [process.stdout, process.stderr]) {
+    const write = stream.write.bind(stream) as (...args: readonly unknown[]) => boolean;
+    set(stream, {
+      write: (text: unknown, ...more: readonly unknown[]): boolean => {
+        if (!machine || typeof text !== 'string' || !text.startsWith('{')) return write(text, ...more);
+        machine.log(text);
+        return true;
+      },
+    });
+  }
 };
 
 const installNetwork = (load: NodeJS.Require): void => {

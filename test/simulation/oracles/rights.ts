@@ -117,10 +117,15 @@ export const answersPermitted: Oracle = {
       const person = model.person(exchange.person);
       const isAnswer = exchange.status >= 200 && exchange.status < 300 && !exchange.path.startsWith('/webhooks');
       if (!isAnswer || !person) return [];
+      const answer = `answer ${exchange.number} (${exchange.method} ${exchange.path})`;
+      const organizationId = exchange.query['organization_id'];
+      if (organizationId !== undefined && !mayRead(model, { person, exchange }, { organizationId })) {
+        return [`${answer} is given to ${person.name}, who is not in ${organizationId}`];
+      }
       return recordsIn(exchange.body).flatMap((record) => {
         const owner = model.ownerOf(record.id);
         if (!owner || isOfGuestList(exchange, record) || mayRead(model, { person, exchange }, owner)) return [];
-        return [`answer ${exchange.number} (${exchange.method} ${exchange.path}) shows ${record.id} to ${person.name}`];
+        return [`${answer} shows ${record.id} to ${person.name}`];
       });
     });
   },

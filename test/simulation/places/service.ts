@@ -39,7 +39,7 @@ export type SimulatedJson = ReturnType<typeof JSON.parse>;
 /** Rate limits would refuse the load of a run. Providers and targets have little time, so that time-outs are frequent. */
 const SETTINGS = {
   RATE_LIMITS: 'off',
-  LOG_LEVEL: 'silent',
+  LOG_LEVEL: 'info',
   PROVIDER_TIMEOUT_MS: '2000',
   EXTERNAL_WEBHOOK_TIMEOUT: '2000',
 } as const;

@@ -74,6 +74,9 @@ const total = (rows: readonly HistoryJson[], field: string): number => rows.redu
 const QUESTIONS = 'read at the end';
 const MOST_REPEATED = 6;
 const MOST_FOREIGN = 5;
+const MOST_FORMER = 5;
+/** Each instance of a function has its own cache, and any of them may answer. */
+const INSTANCES = 2;
 
 /**
  * At the end everyone asks once more, without faults: for some pages that they have seen before, for records of others,
@@ -96,6 +99,9 @@ export const askAround = async (client: Client, prng: Prng, history: History): P
       if (person) await ask(person, path, { query });
     }
   }
+  for (const { person, path, query } of draw(prng, pagesOfFormerMembers(history), MOST_FORMER)) {
+    for (let time = 0; time < INSTANCES; time += 1) await ask(person, path, { query });
+  }
   for (const path of draw(prng, recordPaths(history), MOST_FOREIGN)) await ask(prng.pick(PEOPLE), path);
 };
 
@@ -107,6 +113,24 @@ const isPage = ({ method, status, person }: HistoryExchange): boolean =>
 /** Memberships end: what their members have seen is asked for on its own. */
 const isOfOrganization = ({ path, query }: HistoryExchange): boolean =>
   path.startsWith('/organizations/') || query['organization_id'] !== undefined;
+
+type Page = Pick<HistoryExchange, 'path' | 'query'> & { readonly person: Person };
+
+/** What people saw of an organization's records, although they do not belong to it any more. */
+const pagesOfFormerMembers = (history: History): readonly Page[] => {
+  const { payments, methods, customers, subscriptions, members } = recordsOf(history);
+  const organizations = new Map(
+    [...payments, ...methods, ...customers, ...subscriptions].map(({ id, organizationId }) => [id, organizationId]),
+  );
+  const isMember = (userId: string, organizationId: string): boolean =>
+    members.some((one) => one['userId'] === userId && one['organizationId'] === organizationId);
+  return history.exchanges.filter(isPage).flatMap(({ person: name, path, query }) => {
+    const person = USERS.find((one) => one.name === name);
+    const organizationId = query['organization_id'] ?? organizations.get(path.split('/')[2]);
+    if (!person || organizationId === undefined) return [];
+    return isMember(person.userId, organizationId) ? [] : [{ person, path, query }];
+  });
+};
 
 const latest = <T>(all: readonly T[]): readonly T[] => all.slice(-2);
 

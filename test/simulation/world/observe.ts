@@ -9,6 +9,7 @@ export interface Moment {
   readonly atRest: boolean;
   readonly isCalm: boolean;
   readonly outage: History['outage'];
+  readonly logs: History['logs'];
 }
 
 /** What everyone holds at this moment, past the scheduler. */
@@ -22,7 +23,6 @@ export const observe = async (service: SimulatedService, world: World, moment: M
   items: await service.items(),
   bus: service.parts.busEvents() as History['bus'],
   deliveries: await service.control('GET', '/sink/default'),
-  logs: [],
   queues: await service.control('GET', '/queues'),
   audit: undefined,
 });
