@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 const SECOND_MS = 1_000;
 
@@ -25,6 +26,17 @@ const SCALED = [
   'test/unit/**/*-laws.test.ts',
 ];
 
+const LONGEST = ['test/flow/simulation.test.ts', 'test/flow/local-start.test.ts'];
+const isLongest = ({ moduleId }: TestSpecification): boolean => LONGEST.some((file) => moduleId.endsWith(file));
+
+/** Without the durations of an earlier run, Vitest begins with the largest files, and the longest would run alone at the end. */
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files);
+    return [...sorted.filter(isLongest), ...sorted.filter((file) => !isLongest(file))];
+  }
+}
+
 /** A time limit ends a test that hangs; it is ten times the duration of the slowest test on an idle machine. */
 const project = (name: string, testTimeout: number, more: More = {}) => ({
   extends: true as const,
@@ -41,6 +53,7 @@ export default defineConfig({
     // Twice the two cores: a third of the time, a test waits for a provider that does not answer.
     maxWorkers: 4,
     restoreMocks: true,
+    sequence: { sequencer: LongestFirst },
     projects: [
       project('unit', 60 * SECOND_MS, { provide: { scale: 1 } }),
       project('flow', 120 * SECOND_MS, { provide: { scale: 1 } }),

@@ -135,4 +135,23 @@ describe('an erasure waits', () => {
     const there = subscriptions.filter((one: ParsedJson) => one.subscription_id === made.id);
     expect(there.map(({ status }: ParsedJson) => status)).not.toContain('active');
   });
+
+  test('for a canceled subscription whose return was stopped, and ends it once it is known', async () => {
+    const { service, stopped } = stoppable();
+    const { options } = await platformAdmin(service);
+    const who = await subscriber(service);
+    const made = await subscribe(service, who);
+    await command(service, who, { id: made.id, name: 'cancel', body: { cancel_at_period_end: false } });
+    await service.advance(32 * DAY_SECONDS);
+    const comeBack = () => command(service, who, { id: made.id, name: 'reactivate' });
+    const { status } = await stopped({ call: 'POST /v1/subscriptions', executed: true }, comeBack);
+    expect(status).toBeGreaterThanOrEqual(500);
+    const { id } = await requestErasure(service, options, { user_id: who.user.userId });
+    const { job } = await untilErased(service, options, { id, maxMinutes: STOPPED_MINUTES });
+    expect(job).toMatchObject({ counts: { subscriptions: 1 } });
+    expect(await readSubscription(service, who, made.id)).toMatchObject({ status: 'canceled' });
+    const { subscriptions } = await service.ledger();
+    const there = subscriptions.filter((one: ParsedJson) => one.subscription_id === made.id);
+    expect(there.map(({ status: state }: ParsedJson) => state)).toEqual(['canceled', 'canceled']);
+  });
 });

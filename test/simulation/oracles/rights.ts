@@ -108,6 +108,9 @@ const FEW_FIELDS = new Set([
 const isOfGuestList = ({ path }: HistoryExchange, record: HistoryJson): boolean =>
   /^\/(payments|subscriptions)\/guest\//.test(path) && Object.keys(record).every((field) => FEW_FIELDS.has(field));
 
+/** These lists and sums take the organization whose records they show. */
+const OF_AN_OWNER = /^\/(?:payments|payments\/summary|payment-methods|customers|subscriptions)$/;
+
 export const answersPermitted: Oracle = {
   sentence: 'No answer shows a record that its reader may not read',
   atRestOnly: false,
@@ -118,7 +121,7 @@ export const answersPermitted: Oracle = {
       const isAnswer = exchange.status >= 200 && exchange.status < 300 && !exchange.path.startsWith('/webhooks');
       if (!isAnswer || !person) return [];
       const answer = `answer ${exchange.number} (${exchange.method} ${exchange.path})`;
-      const organizationId = exchange.query['organization_id'];
+      const organizationId = OF_AN_OWNER.test(exchange.path) ? exchange.query['organization_id'] : undefined;
       if (organizationId !== undefined && !mayRead(model, { person, exchange }, { organizationId })) {
         return [`${answer} is given to ${person.name}, who is not in ${organizationId}`];
       }
