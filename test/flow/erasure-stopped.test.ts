@@ -136,19 +136,25 @@ describe('an erasure waits', () => {
     expect(there.map(({ status }: ParsedJson) => status)).not.toContain('active');
   });
 
-  test('for a canceled subscription whose return was stopped, and ends it once it is known', async () => {
+  test('for a subscription whose return was stopped meanwhile, and ends it once it is known', async () => {
     const { service, stopped } = stoppable();
     const { options } = await platformAdmin(service);
     const who = await subscriber(service);
-    const made = await subscribe(service, who);
+    const made = await subscribe(service, who, { billing_interval: 'weekly' });
     await command(service, who, { id: made.id, name: 'cancel', body: { cancel_at_period_end: false } });
-    await service.advance(32 * DAY_SECONDS);
+    await service.advance(8 * DAY_SECONDS);
+    await service.fault({ provider: 'provider_a', path: '/v1/payment_methods', action: 'error_500', times: 500 });
+    const { id } = await requestErasure(service, options, { user_id: who.user.userId });
+    await service.advance(MINUTE_SECONDS);
     const comeBack = () => command(service, who, { id: made.id, name: 'reactivate' });
     const { status } = await stopped({ call: 'POST /v1/subscriptions', executed: true }, comeBack);
     expect(status).toBeGreaterThanOrEqual(500);
-    const { id } = await requestErasure(service, options, { user_id: who.user.userId });
-    const { job } = await untilErased(service, options, { id, maxMinutes: STOPPED_MINUTES });
-    expect(job).toMatchObject({ counts: { subscriptions: 1 } });
+    await service.clearFaults();
+    await service.fault({ provider: 'provider_a', path: '/v1/subscriptions', action: 'error_500', times: 500 });
+    await service.advance(20 * MINUTE_SECONDS);
+    expect(await readErasure(service, options, id)).toMatchObject({ status: 'running' });
+    await service.clearFaults();
+    await untilErased(service, options, { id, maxMinutes: STOPPED_MINUTES });
     expect(await readSubscription(service, who, made.id)).toMatchObject({ status: 'canceled' });
     const { subscriptions } = await service.ledger();
     const there = subscriptions.filter((one: ParsedJson) => one.subscription_id === made.id);
