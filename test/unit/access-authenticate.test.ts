@@ -165,13 +165,15 @@ describe('a session', () => {
     expect(asked).toHaveLength(2);
   });
 
-  test('is dropped from the cache within five seconds after a clearing of the cache', async () => {
+  test('is dropped from the cache within five seconds after each clearing of the cache', async () => {
     const { who, asked } = service({ s1: known() });
     await who({ sessionId: 's1' });
-    await cacheEpoch({ table: memory.table, now }).raise(['session']);
-    clock.at = NOON + 5 * SECOND;
-    await who({ sessionId: 's1' });
-    expect(asked).toHaveLength(2);
+    for (const times of [1, 2]) {
+      await cacheEpoch({ table: memory.table, now }).raise(['session']);
+      clock.at += 5 * SECOND;
+      await who({ sessionId: 's1' });
+      expect(asked).toHaveLength(1 + times);
+    }
   });
 
   test('is not replaced while the identity service is down, and the request stays valid', async () => {

@@ -94,7 +94,9 @@ describe('the calendar of a subscription', () => {
     ['2026-09-01T00:00:00.000Z', 2],
     ['2026-06-30T23:59:59.999Z', -1],
     ['2026-07-01T00:00:00.000Z', 0],
-  ])('counts long months whole, also near their ends: %s lies in period %i', (at, period) => {
+    ['2027-02-28T23:59:59.999Z', 7],
+    ['2027-03-01T00:00:00.000Z', 8],
+  ])('counts long and short months whole, also near their ends: %s lies in period %i', (at, period) => {
     expect(periodAt(schedule('2026-07-01T00:00:00.000Z', 'monthly'), instant(at))).toBe(period);
   });
 });

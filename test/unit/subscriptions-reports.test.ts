@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { DAY, epochSeconds, HOUR, iso } from '../../shared/core/time.ts';
+import { DAY, epochSeconds, HOUR, iso, SECOND } from '../../shared/core/time.ts';
 import { openCharge } from '../../shared/subscriptions/billing/charge.ts';
 import { markCanceled } from '../../shared/subscriptions/billing/lifecycle.ts';
 import {
@@ -51,12 +51,21 @@ describe('a new period whose invoice is not known', () => {
     const readAgainAt = (now: number) => reported(running(), nextMonth, now).syncAt;
     expect(readAgainAt(END + HOUR)).toBe(iso(END + 2 * HOUR));
     expect(readAgainAt(END + 3 * HOUR)).toBe(iso(END + DAY + 3 * HOUR));
-    const paid = reported(running(), { ...nextMonth, paidUntil: seconds(NEXT_END) }, END + HOUR);
-    expect(paid.syncAt).toBe(iso(NEXT_END + HOUR));
+    const paidUntil = (end: number) =>
+      reported(running(), { ...nextMonth, paidUntil: seconds(end) }, END + HOUR).syncAt;
+    expect(paidUntil(NEXT_END)).toBe(iso(NEXT_END + HOUR));
+    expect(paidUntil(NEXT_END - SECOND)).toBe(iso(END + 2 * HOUR));
   });
 
   test('is not read sooner where nothing is to pay', () => {
     expect(reported(running({ totalCents: 0 }), nextMonth, END + HOUR).syncAt).toBe(iso(NEXT_END + HOUR));
+    expect(reported(running({ totalCents: 0, paidUntil: undefined }), {}).syncAt).toBe(iso(END + HOUR));
+  });
+
+  test('is not read sooner in a trial', () => {
+    const was = trial(10, { billingOwner: 'provider', status: 'trialing', providerSubscriptionId: 'sub_1' });
+    const trialEnd = seconds(NOON + 10 * DAY);
+    expect(reported(was, { status: 'trialing', trialEnd }).syncAt).toBe(iso(NOON + 10 * DAY + HOUR));
   });
 });
 
