@@ -99,6 +99,38 @@ describe('a subscription that is made once more at its provider', () => {
     expect(now.provider_subscription_id).not.toBe(former);
     expect((await there(id)).map(({ status }) => status)).toContain(now.status === 'active' ? 'trialing' : 'never');
   });
+
+  it('twice, both answers lost, is the second one, and the charge of the first is seen', async () => {
+    const who = await subscriber(service);
+    const { id } = await subscribe(service, who, { billing_interval: 'weekly' });
+    await command(service, who, { id, name: 'cancel', body: NOW });
+    await service.advance(8 * DAY_SECONDS);
+    await service.webhookMode('drop');
+    for (const isLast of [false, true]) {
+      await lose();
+      await command(service, who, { id, name: 'reactivate' });
+      if (isLast) continue;
+      await command(service, who, { id, name: 'cancel', body: NOW });
+      await service.advance(1);
+    }
+    const [, canceled, current] = await there(id);
+    const { invoices } = await service.ledger();
+    const invoice = invoices.find(({ subscription }: ParsedJson) => subscription === canceled?.id);
+    await service.sendEvent({
+      type: 'invoice.payment_succeeded',
+      object: {
+        ...{ id: invoice.id, object: 'invoice', subscription: canceled?.id, status: 'paid' },
+        subscription_details: { metadata: { subscription_id: id } },
+      },
+    });
+    await service.advance(HOUR_SECONDS);
+    expect(await readSubscription(service, who, id)).toMatchObject({
+      status: 'active',
+      provider_subscription_id: current?.id,
+    });
+    expect((await there(id)).map(({ status }) => status)).toEqual(['canceled', 'canceled', 'active']);
+    expect(await paymentsOf(service, who, id)).toHaveLength(3);
+  });
 });
 
 describe('a first charge', () => {

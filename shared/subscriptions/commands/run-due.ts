@@ -225,11 +225,11 @@ const endAbandonedCharge = async (work: DueWork): Promise<string> => {
   const { deps, store } = work;
   const { id, charge } = work.subscription;
   await syncIfKnown(deps, work.subscription);
-  const subscription = await store.load(id);
+  let subscription = await store.load(id);
   // Another run was faster, and the payer may have reactivated the subscription since.
   if (!subscription?.charge?.abandoned || subscription.charge.paymentId !== charge?.paymentId) return OVERTAKEN;
   if (subscription.providerSubscriptionId === undefined || !isLive(subscription)) {
-    await cancelEarlierCreations(deps, subscription);
+    subscription = await cancelEarlierCreations(deps, subscription);
   }
   return commitStep({ ...work, subscription }, dropCharge(subscription), DROPPED);
 };

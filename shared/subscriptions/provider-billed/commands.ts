@@ -177,12 +177,34 @@ export const findEarlierCreations = async (
   return requireAnswer(found, subscription) ?? [];
 };
 
-/** A creation with an unknown outcome may have left a subscription at the provider: cancels it. */
-export const cancelEarlierCreations = async (deps: BillingDeps, subscription: Subscription): Promise<void> => {
-  if (subscription.providerCustomerId === undefined) return;
+/**
+ * A creation with an unknown outcome may have left a subscription at the provider: cancels it.
+ * @returns the record, which notes its id
+ */
+export const cancelEarlierCreations = async (deps: BillingDeps, subscription: Subscription): Promise<Subscription> => {
+  if (subscription.providerCustomerId === undefined) return subscription;
   const port = await subscriptionsPortOf(deps, subscription);
-  await cancelCreations(port, subscription, await findEarlierCreations(port, subscription));
+  const creations = await findEarlierCreations(port, subscription);
+  const ids = creations.map(({ subscriptionId }) => subscriptionId);
+  const noted = await noteFormer(deps, subscription, ids);
+  await cancelCreations(port, noted, creations);
+  return noted;
 };
+
+/**
+ * Notes, before they are canceled at the provider, subscriptions that the record will never have: their events come late or
+ * again, and must not be taken for those of a later creation.
+ */
+export const noteFormer = (
+  { table }: BillingDeps,
+  subscription: Subscription,
+  ids: readonly string[],
+): Promise<Subscription> =>
+  subscriptionStore(table).change(subscription, (current) => {
+    const { providerSubscriptionId, formerProviderIds = [] } = current;
+    const further = ids.filter((id) => id !== providerSubscriptionId && !formerProviderIds.includes(id));
+    return further.length === 0 ? current : { ...current, formerProviderIds: [...formerProviderIds, ...further] };
+  });
 
 export const cancelCreations = async (
   port: SubscriptionsPort,

@@ -1,7 +1,7 @@
 import type { ProviderSlot } from '../../core/settings.ts';
 import type { InboundEventType, ProviderEvent } from '../../providers/port/events.ts';
 import type { BillingDeps } from '../../subscriptions/billing/biller.ts';
-import { closeOpenInvoice } from '../../subscriptions/provider-billed/commands.ts';
+import { closeOpenInvoice, noteFormer } from '../../subscriptions/provider-billed/commands.ts';
 import { requireAnswer, subscriptionsPortOf } from '../../subscriptions/provider-billed/port.ts';
 import { applyReport, awaitsFirstCharge } from '../../subscriptions/provider-billed/report.ts';
 import { subscriptionStore } from '../../subscriptions/record/store.ts';
@@ -40,16 +40,24 @@ const applyToProviderBilled = async (
   type: SubscriptionEventType,
 ): Promise<EventResult> => {
   const { subscription, event } = context;
-  const { providerSubscriptionId: known, formerProviderIds = [], status } = subscription;
+  const { status } = subscription;
   const namedId = providerIdIn(event);
-  if (namedId !== undefined && formerProviderIds.includes(namedId)) {
+  if (namedId !== undefined && isAboutFormer(subscription, namedId)) {
     return type === 'invoice.payment_succeeded' ? recordFormerInvoice(context) : resultOf(context, 'ignored', FORMER);
   }
-  if (namedId !== undefined && known !== undefined && namedId !== known) return resultOf(context, 'ignored', FORMER);
   // While the provider's subscription is created again, that creation reads its own outcome.
   if (status === 'canceled' && awaitsFirstCharge(subscription.charge)) return { kind: 'early' };
   if (type === 'invoice.payment_succeeded' || type === 'invoice.payment_failed') return applyInvoice(context, type);
   return status === 'canceled' ? cancelAtProvider(context, namedId) : applyNews(context, type, namedId);
+};
+
+/** A canceled subscription whose last creation had no answer has none at the provider that is newer. */
+const isAboutFormer = (subscription: Subscription, namedId: string): boolean => {
+  const { providerSubscriptionId: known, formerProviderIds = [], status, charge } = subscription;
+  if (known !== undefined && namedId !== known) return true;
+  return (
+    formerProviderIds.includes(namedId) && (known !== undefined || status !== 'canceled' || awaitsFirstCharge(charge))
+  );
 };
 
 const providerIdIn = ({ object, type }: ProviderEvent): string | undefined =>
@@ -79,6 +87,7 @@ const cancelAtProvider = async (
 ): Promise<EventResult> => {
   const { deps, subscription, event } = context;
   if (namedId === undefined) return resultOf(context, 'ignored', 'no change');
+  await noteFormer(deps, subscription, [namedId]);
   if (event.type === 'subscription.deleted') {
     await closeOpenInvoice(deps, subscription, namedId);
     return resultOf(context, 'ignored', 'no change');
