@@ -34,6 +34,7 @@ export const historyWith = ({
   bus: [],
   deliveries: [],
   logs: [],
+  givenUp: [],
   queues: {},
   canaries: [],
   audit: undefined,

@@ -33,7 +33,7 @@ describe('the simulation of the whole service', () => {
       const sites = seeds === SEEDS.long ? ['--sites'] : [];
       const { code, out } = await simulate('--seeds', String(seeds), '--digests', ...sites);
       expect(code, out.slice(-4_000)).toBe(0);
-      expect(out).toMatch(new RegExp(`^${seeds} seeds`, 'm'));
+      expect(out).toMatch(new RegExp(`^${seeds} histories in`, 'm'));
       // Two seeds after others in two processes, and again at once in one.
       const again = digestsOf((await simulate('--from', '7', '--seeds', '2', '--jobs', '1', '--digests')).out);
       expect(again).toHaveLength(2);

@@ -19,8 +19,8 @@ export interface JobSettings {
 /** One history of a command. */
 export interface AskedHistory {
   readonly seed: number;
-  /** The call site after whose first call the function is killed. */
-  readonly killAfter?: string;
+  /** The call sites after whose first call the function is killed. */
+  readonly killAfter: readonly string[];
 }
 
 export interface JobsOptions extends JobSettings {

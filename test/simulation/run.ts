@@ -13,7 +13,8 @@ import type { RunOptions } from './simulation.ts';
  * `--from N` begins at that seed, `--seed N --trace` prints the history of one seed, `--off 'kill 41,operation 2.3'` leaves
  * things out, `--bug <name>` plants a mistake that the run has to find, and
  * `--bugs` looks for every planted mistake in processes of their own. `--brief` prints no history of a failed seed.
- * `--sites` adds a history for each call site after which no function was killed: the seed that reached it, with that kill.
+ * `--sites` adds a history for each call site after which no function was killed, the seed that reached it with that kill, and
+ * fails where a site is left.
  */
 const count = z.coerce.number().int().positive();
 const optionsSchema = z.object({
@@ -28,7 +29,7 @@ const optionsSchema = z.object({
   jobs: count,
   brief: z.boolean(),
   sites: z.boolean(),
-  'kill-after': z.string().optional(),
+  'kill-after': z.array(z.string()),
 });
 
 /** @throws TypeError for an option that does not exist, ZodError for a wrong value */
@@ -47,7 +48,7 @@ const readOptions = () => {
       jobs: { type: 'string', default: '2' },
       brief: { type: 'boolean', default: false },
       sites: { type: 'boolean', default: false },
-      'kill-after': { type: 'string' },
+      'kill-after': { type: 'string', multiple: true, default: [] },
     },
   });
   return optionsSchema.parse(values);
@@ -83,21 +84,21 @@ const huntBugs = async (): Promise<boolean> => {
 };
 
 /** Prints the smallest history that fails as the seed does. */
-const explain = async ({ seed, killAfter: killing }: AskedHistory): Promise<void> => {
+const explain = async ({ seed, killAfter: sites }: AskedHistory): Promise<void> => {
   const { simulate, shrink } = await loadSimulation(bug);
-  const options: RunOptions = { seed, killAfter: killing, off: new Set(off) };
+  const options: RunOptions = { seed, killAfter: sites, off: new Set(off) };
   const smaller = (await shrink(await simulate(options), options)).options;
   const { timeline, problems } = await simulate({ ...smaller, keepTrace: true });
   say('the smallest history that fails in this way:');
   for (const line of timeline) say(line);
   for (const problem of problems) say(`  ${problem}`);
-  again({ seed, ...(killing !== undefined && { killAfter: killing }) }, [...(smaller.off ?? [])]);
+  again({ seed, killAfter: sites }, [...(smaller.off ?? [])]);
 };
 
-const again = ({ seed, killAfter: killing }: AskedHistory, left: readonly string[]): void => {
+const again = ({ seed, killAfter: sites }: AskedHistory, left: readonly string[]): void => {
   const options = [
     ...(left.length === 0 ? [] : [`--off '${left.join(',')}'`]),
-    ...(killing === undefined ? [] : [`--kill-after '${killing}'`]),
+    ...sites.map((site) => `--kill-after '${site}'`),
     ...(bug === undefined ? [] : [`--bug ${bug}`]),
   ];
   say(['again: npm run simulate -- --seed', seed, '--trace', ...options].join(' '));
@@ -105,27 +106,67 @@ const again = ({ seed, killAfter: killing }: AskedHistory, left: readonly string
 
 /** @returns whether no seed failed */
 const runSeeds = async (first: number, last: number): Promise<boolean> => {
-  const seeds = Array.from({ length: last - first + 1 }, (_, index) => ({
-    seed: first + index,
-    ...(killAfter !== undefined && { killAfter }),
-  }));
+  const seeds = Array.from({ length: last - first + 1 }, (_, index) => ({ seed: first + index, killAfter }));
   const results = await runAll(seeds);
-  return results !== undefined && (!values.sites || (await runAll(withoutKill(results))) !== undefined);
+  return results !== undefined && (!values.sites || killAtSites(results));
 };
 
+/** @returns whether no history failed, and a function was killed after each call site */
+const killAtSites = async (first: readonly Ran[]): Promise<boolean> => {
+  const all = [...first];
+  const tried = new Set<string>();
+  for (;;) {
+    const left = sitesLeft(all);
+    if (left.size === 0) break;
+    const again = [...left.keys()].filter((site) => tried.has(site));
+    if (again.length > 0) {
+      say(`no kill after: ${again.join(', ')}`);
+      return false;
+    }
+    say(`a kill after each of ${left.size} further call sites:`);
+    const ran = await runAll(
+      [...left].map(([site, { seed, killAfter: before }]) => ({ seed, killAfter: [...before, site] })),
+    );
+    if (!ran) return false;
+    all.push(...ran);
+    for (const site of left.keys()) tried.add(site);
+  }
+  const { reached, killedAfter } = sumOfTallies(all.map(({ result }) => result.counts));
+  say(`call sites in all: ${reached.length} reached, ${killedAfter.length} killed after`);
+  return true;
+};
+
+/**
+ * The call sites that were reached, and after which no function was killed, each with the first history that reached it: one
+ * with a kill may reach sites that no other has reached.
+ */
+const sitesLeft = (all: readonly Ran[]): ReadonlyMap<string, AskedHistory> => {
+  const killed = new Set(all.flatMap(({ result }) => result.counts.killedAfter));
+  const reachedBy = new Map<string, AskedHistory>();
+  for (const { asked, result } of all) {
+    for (const site of result.counts.reached) if (!killed.has(site) && !reachedBy.has(site)) reachedBy.set(site, asked);
+  }
+  return reachedBy;
+};
+
+interface Ran {
+  readonly asked: AskedHistory;
+  readonly result: SeedResult;
+}
+
 /** Runs them until one fails. @returns undefined where one has failed */
-const runAll = async (histories: readonly AskedHistory[]): Promise<readonly SeedResult[] | undefined> => {
+const runAll = async (histories: readonly AskedHistory[]): Promise<readonly Ran[] | undefined> => {
   const startedAt = performance.now();
-  const all: SeedResult[] = [];
+  const all: Ran[] = [];
   for await (const result of resultsOf({ histories, jobs, bug, off })) {
     const asked = histories[all.length];
-    all.push(result);
+    if (!asked) break;
+    all.push({ asked, result });
     const { seed, digest, problems } = result;
     if (values.digests || histories.length === 1) say(`seed ${seed}: ${digest}`);
     if (stderr.isTTY) stderr.write(`\rhistory ${all.length} of ${histories.length}`);
-    if (problems.length === 0 || !asked) continue;
-    say(`seed ${seed} failed:`);
-    for (const problem of problems) say(`  ${problem}`);
+    if (problems.length === 0) continue;
+    sayFailed(seed, problems);
     summarize(all, performance.now() - startedAt);
     if (result.isEndless) again(asked, off);
     else if (!values.brief) await explain(asked);
@@ -135,24 +176,18 @@ const runAll = async (histories: readonly AskedHistory[]): Promise<readonly Seed
   return all;
 };
 
-/** The call sites that were reached, and after which no function was killed, each with the first seed that reached it. */
-const withoutKill = (results: readonly SeedResult[]): readonly AskedHistory[] => {
-  const killed = new Set(results.flatMap(({ counts }) => counts.killedAfter));
-  const reachedBy = new Map<string, number>();
-  for (const { seed, counts } of results) {
-    for (const site of counts.reached) if (!killed.has(site) && !reachedBy.has(site)) reachedBy.set(site, seed);
-  }
-  say(`a kill after each of ${reachedBy.size} further call sites:`);
-  return [...reachedBy].map(([site, seed]) => ({ seed, killAfter: site }));
+const sayFailed = (seed: number, problems: readonly string[]): void => {
+  say(`seed ${seed} failed:`);
+  for (const problem of problems) say(`  ${problem}`);
 };
 
-const summarize = (all: readonly SeedResult[], ms: number): void => {
-  const { steps, kills, delays, faults, reached, killedAfter } = sumOfTallies(all.map(({ counts }) => counts));
+const summarize = (all: readonly Ran[], ms: number): void => {
+  const { steps, kills, delays, faults, reached, killedAfter } = sumOfTallies(all.map(({ result }) => result.counts));
   const sum = (numberOf: (result: SeedResult) => number): number =>
-    all.reduce((total, result) => total + numberOf(result), 0);
+    all.reduce((total, { result }) => total + numberOf(result), 0);
   const operations = sum((result) => result.operations);
   say(
-    `${all.length} seeds in ${(ms / 1_000).toFixed(1)} s: ${operations} operations, ${steps} steps, ${delays} delays, ${kills} kills`,
+    `${all.length} histories in ${(ms / 1_000).toFixed(1)} s: ${operations} operations, ${steps} steps, ${delays} delays, ${kills} kills`,
   );
   say(`processor time: ${(sum(({ processorMs }) => processorMs) / all.length).toFixed(0)} ms per seed`);
   const kinds = Object.entries(faults).map(([kind, count]) => `${kind} ${count}`);
@@ -166,8 +201,7 @@ const traceSeed = async (seed: number): Promise<boolean> => {
   const { trace, digest, problems } = await simulate({ seed, killAfter, off: new Set(off), keepTrace: true });
   for (const line of trace) say(line);
   say(`seed ${seed}: ${digest}`);
-  if (problems.length > 0) say(`seed ${seed} failed:`);
-  for (const problem of problems) say(`  ${problem}`);
+  if (problems.length > 0) sayFailed(seed, problems);
   return problems.length === 0;
 };
 

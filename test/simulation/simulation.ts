@@ -19,8 +19,8 @@ export interface RunOptions {
   readonly seed: number;
   /** What does not happen: one thing as the trace names it (`operation 2.3`, `kill 41`), a kind (`kill`) or a person (`ada`). */
   readonly off?: ReadonlySet<string>;
-  /** The call site after whose first call the function is killed: `payments.confirm table GetItem PAY`. */
-  readonly killAfter?: string | undefined;
+  /** The call sites after whose first call the function is killed: `payments.confirm table GetItem PAY`. */
+  readonly killAfter?: readonly string[];
   readonly oracles?: readonly Oracle[];
   readonly weather?: Weather;
   readonly keepTrace?: boolean;
@@ -91,9 +91,11 @@ export const simulate = async (options: RunOptions): Promise<RunResult> => {
     service = opened;
     useMachine({ ...machine, fetch: simulatedFetch(opened.send), httpRequest: simulatedHttpRequest(opened.send) });
     await useWebhookMode(kernel, opened);
-    const isCalm = kernel.weather() === CALM && options.killAfter === undefined;
+    const isCalm = kernel.weather() === CALM && (options.killAfter ?? []).length === 0;
     const outage = outageOf(kernel.weather());
+    if (outage) kernel.count('provider away');
     let outageEnds = Number.POSITIVE_INFINITY;
+    let givenUp: readonly string[] = [];
     const judge = (history: History): void => {
       for (const problem of problemsOf(history, options.oracles ?? ORACLES)) {
         if (!problems.has(problem)) kernel.note(problem);
@@ -102,7 +104,7 @@ export const simulate = async (options: RunOptions): Promise<RunResult> => {
     };
     const look = async (made: World, atRest: boolean): Promise<History> => {
       const moment: Moment = {
-        ...{ startedAt: EPOCH, now: kernel.now(), atRest, isCalm, logs },
+        ...{ startedAt: EPOCH, now: kernel.now(), atRest, isCalm, logs, givenUp },
         outage: outage && { ...outage, until: Math.min(outage.until, outageEnds) },
       };
       seen = await observe(opened, made, moment);
@@ -122,7 +124,7 @@ export const simulate = async (options: RunOptions): Promise<RunResult> => {
     world = created;
     await kernel.driveUntil(created.run());
     outageEnds = kernel.now();
-    await comeToRest(kernel, opened);
+    givenUp = await comeToRest(kernel, opened);
     trace.endTimeline();
     const last = await withoutPassingTime(kernel, look(created, true));
     const audit = await kernel.driveUntil(readAudit(created.client, last));
@@ -154,18 +156,22 @@ const useWebhookMode = (kernel: Kernel, service: SimulatedService): Promise<unkn
   return kernel.driveUntil(service.control('POST', '/simulator/webhooks', { mode, seed }));
 };
 
-/** Faults end, all retries run, and an operator redrives what was given up: dead letters, and changes in the stream. */
-const comeToRest = async (kernel: Kernel, service: SimulatedService): Promise<void> => {
+/**
+ * Faults end, all retries run, and an operator redrives what was given up: dead letters, and changes in the stream.
+ * @returns what that was
+ */
+const comeToRest = async (kernel: Kernel, service: SimulatedService): Promise<readonly string[]> => {
   kernel.note('the weather is calm from now on');
   kernel.calmDown();
   await useWebhookMode(kernel, service);
   const pass = (ms: number) => kernel.driveUntil(new Promise<void>((resolve) => void setTimeout(resolve, ms)));
   await pass(LONGEST_SCHEDULE_MS);
-  await redrive(kernel, service);
+  const givenUp = await redrive(kernel, service);
   await pass(HOUR_MS);
   await kernel.driveToRest(HORIZON_MS);
   // Work that began at the last moment.
   await pass(HORIZON_MS / 2);
+  return givenUp;
 };
 
 /** Reads past the scheduler, while the clock stands still. */
@@ -184,21 +190,26 @@ const STREAM_CONSUMERS = ['workers.publish-changes', 'workers.project-changes'] 
 const replayStream = async (kernel: Kernel, service: SimulatedService, prng: Prng): Promise<void> => {
   const consumer = prng.pick(STREAM_CONSUMERS);
   kernel.note(`the stream is given to ${consumer} again from its beginning`);
+  kernel.count('stream replayed');
   await service.parts.replayStream(consumer);
 };
 
-const redrive = async (kernel: Kernel, service: SimulatedService): Promise<void> => {
+const redrive = async (kernel: Kernel, service: SimulatedService): Promise<readonly string[]> => {
+  const givenUp: string[] = [];
   const queues: History['queues'] = await service.control('GET', '/queues');
   for (const [name, { visible }] of Object.entries(queues)) {
     if (!name.endsWith('-dlq') || visible === 0) continue;
     kernel.note(`an operator redrives ${visible} messages of ${name}`);
+    givenUp.push(`${visible} messages of ${name}`);
     await kernel.driveUntil(service.control('POST', `/queues/${name}/redrive`));
   }
   const failures: readonly { readonly id: string }[] = await kernel.driveUntil(service.control('GET', '/failures'));
   for (const { id } of failures) {
     kernel.note(`an operator gives the change ${id} to its consumer again`);
+    givenUp.push(`the change ${id}`);
     await kernel.driveUntil(service.control('POST', `/failures/${id}/redo`));
   }
+  return givenUp;
 };
 
 const problemsOf = (history: History, oracles: readonly Oracle[]): readonly string[] =>

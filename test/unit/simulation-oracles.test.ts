@@ -156,6 +156,10 @@ const CASES: Readonly<Record<string, Case>> = {
     broken: historyWith({ queues: queue(1) }),
     sound: historyWith({ queues: queue(0) }),
   },
+  'In calm weather no work is given up': {
+    broken: { ...historyWith({ givenUp: ['1 messages of webhook-delivery-dlq'] }), isCalm: true },
+    sound: { ...historyWith({ givenUp: ['1 messages of webhook-delivery-dlq'] }), isCalm: false },
+  },
   'A membership is active if and only if its subscription is paid': {
     broken: historyWith({
       items: [

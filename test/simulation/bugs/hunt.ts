@@ -64,7 +64,7 @@ const firstFailure = async (
   const out = await outputOf([...options, '--brief', '--jobs', '1']);
   const [, seed, sentence] = /^seed (\d+) failed:\n {2}([^:\n]*)/m.exec(out) ?? [];
   if (seed !== undefined) return { seed: Number(seed), sentence };
-  if (/^\d+ seeds in /m.test(out)) return undefined;
+  if (/^\d+ histories in /m.test(out)) return undefined;
   throw new Error(`the simulation ended without a result: ${out.slice(-500)}`);
 };
 

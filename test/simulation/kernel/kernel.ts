@@ -31,6 +31,8 @@ export interface Kernel {
   driveUntil<T>(work: Promise<T>): Promise<T>;
   /** Runs until nothing is due within `horizonMs`. @throws StuckError */
   driveToRest(horizonMs: number): Promise<void>;
+  /** Something went wrong that is no fault of a step: `started twice`. */
+  count(kind: string): void;
   counts(): Counts;
   /** The names of the faults, kills and delays that happened. */
   events(): readonly string[];
@@ -43,8 +45,8 @@ export interface KernelOptions {
   readonly off: ReadonlySet<string>;
   /** Draws the weather by default. */
   readonly weather?: Weather | undefined;
-  /** The call site after whose first call the function is killed. */
-  readonly killAfter?: string | undefined;
+  /** The call sites after whose first call the function is killed. */
+  readonly killAfter?: readonly string[];
 }
 
 /** The run does not end: a loop without an end, or a promise that nothing settles. */
@@ -75,7 +77,7 @@ const MOST_MOVES = 20 * MOST_STEPS;
 const LOOK_EVERY = 50;
 const SHORTEST_DELAY_MS = 5;
 
-export const createKernel = ({ seed, trace, off, weather, killAfter }: KernelOptions): Kernel => {
+export const createKernel = ({ seed, trace, off, weather, killAfter = [] }: KernelOptions): Kernel => {
   const root = createPrng(`seed ${seed}`);
   const order = root.fork('order');
   const fate = root.fork('fate');
@@ -101,6 +103,7 @@ export const createKernel = ({ seed, trace, off, weather, killAfter }: KernelOpt
   };
   const now = (): number => EPOCH + elapsed;
   const timers = createTimers(now);
+  const countFault = (kind: string): void => void tally.faults.set(kind, (tally.faults.get(kind) ?? 0) + 1);
   const note = (text: string): void => trace.line(elapsed, text, true);
   /** Each thing that goes wrong has a number, by which it can be switched off. */
   const happens = (kind: string): boolean => {
@@ -143,9 +146,9 @@ export const createKernel = ({ seed, trace, off, weather, killAfter }: KernelOpt
     tally.steps += 1;
     const number = tally.steps;
     const isFirst = invocation !== undefined && reach(site);
-    const fault = faultOf(request);
-    const kill = isFirst && site === killAfter ? killNow() : killOf(invocation);
-    if (fault) tally.faults.set(fault.kind, (tally.faults.get(fault.kind) ?? 0) + 1);
+    const kill = isFirst && killAfter.includes(site) ? killNow() : killOf(invocation);
+    const fault = faultOf(request, kill !== undefined);
+    if (fault) countFault(fault.kind);
     const tells = fault !== undefined || isTelling(request);
     trace.line(elapsed, `${number} ${what}${fault ? `: ${fault.name}` : ''}`, tells);
     const ended = (outcome: string, settle: () => void): void => {
@@ -173,8 +176,10 @@ export const createKernel = ({ seed, trace, off, weather, killAfter }: KernelOpt
   const killNow = (): string | undefined => (happens('kill') ? `kill ${events}` : undefined);
   const killOf = (invocation: Invocation | undefined): string | undefined =>
     invocation !== undefined && fate.chance(sky.kills) ? killNow() : undefined;
-  const faultOf = ({ place, faults }: StepRequest<unknown>): NamedFault | undefined => {
-    const allowed = fate.chance(sky.faults[place]) ? faults.filter(({ kind }) => sky.allows(kind)) : [];
+  /** A function that is killed waits for nothing. */
+  const faultOf = ({ place, faults }: StepRequest<unknown>, isKilled: boolean): NamedFault | undefined => {
+    const possible = faults.filter(({ kind, isSilent }) => sky.allows(kind) && !(isKilled && isSilent));
+    const allowed = fate.chance(sky.faults[place]) ? possible : [];
     if (allowed.length === 0) return undefined;
     const drawn = fate.weighted(allowed);
     return happens(drawn.kind) ? { ...drawn, name: `${drawn.kind} ${events}` } : undefined;
@@ -276,6 +281,7 @@ export const createKernel = ({ seed, trace, off, weather, killAfter }: KernelOpt
           throw new StuckError('the service does not come to rest: work is due again and again');
       }
     },
+    count: countFault,
     counts: () => countsOf(tally),
     events: () => happened,
   };

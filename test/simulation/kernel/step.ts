@@ -24,7 +24,9 @@ export interface Fault<T> {
   /** In plain words: `answer lost`. A seed switches each kind on or off as a whole. */
   readonly kind: string;
   readonly weight: number;
-  /** Runs the call never, once or twice, and returns, throws, or never settles (silence). */
+  /** Nothing settles the call; its caller's own time-out ends the wait. */
+  readonly isSilent?: true;
+  /** Runs the call never, once or twice, and returns, throws, or never settles. */
   readonly carryOut: (run: () => Promise<T>) => Promise<T>;
 }
 
@@ -45,16 +47,17 @@ export const lostWith = <T>(kind: string, error: () => unknown, weight = 1): Fau
   },
 });
 
-/** The caller's own time-out ends the wait. */
 export const silentBefore = <T>(weight = 1): Fault<T> => ({
   kind: 'no answer and no effect',
   weight,
+  isSilent: true,
   carryOut: () => new Promise(() => undefined),
 });
 
 export const silentAfter = <T>(weight = 1): Fault<T> => ({
   kind: 'no answer after the effect',
   weight,
+  isSilent: true,
   carryOut: async (run) => {
     await run();
     return new Promise(() => undefined);

@@ -137,6 +137,8 @@ export interface History {
   readonly bus: readonly HistoryEvent[];
   readonly deliveries: readonly HistoryDelivery[];
   readonly logs: readonly string[];
+  /** What an operator had to give to its consumer again at the end: dead letters, and changes in the stream. */
+  readonly givenUp: readonly string[];
   /** Messages per queue; the names of dead-letter queues end in `-dlq`. */
   readonly queues: Readonly<
     Record<string, { readonly visible: number; readonly delayed: number; readonly in_flight: number }>

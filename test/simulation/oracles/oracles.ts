@@ -40,6 +40,7 @@ import {
   queuesEmpty,
   statusesAgree,
 } from './states.ts';
+import { nothingGivenUp } from './work.ts';
 
 /** Every sentence. To add one: export an `Oracle` from a file of this folder, its row here, and a test that it can fail. */
 export const ORACLES: readonly Oracle[] = [
@@ -54,6 +55,7 @@ export const ORACLES: readonly Oracle[] = [
   chargesKnown,
   nothingWaits,
   queuesEmpty,
+  nothingGivenUp,
   membershipIfPaid,
   activeIsPaid,
   nativeStatusesAgree,

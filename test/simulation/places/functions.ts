@@ -37,6 +37,8 @@ export const functionsAsSteps = (
     const idle = pool.filter(({ busy }) => !busy);
     if (idle.length > 0 && !prng.chance(freshInstances)) return prng.pick(idle);
     const made = { busy: false, skewMs: prng.int(-clockSkewMs, clockSkewMs) };
+    if (made.skewMs !== 0) kernel.count('clock that is off');
+    if (idle.length > 0) kernel.count('instance replaced');
     pool.push(made);
     return made;
   };
@@ -66,6 +68,7 @@ export const functionsAsSteps = (
     };
     const deadline = kernel.timers.add(() => {
       kernel.note(`${invocation.label} timed out`);
+      kernel.count('function timed out');
       invocation.stop('timed out');
     }, given.context.getRemainingTimeInMillis());
     const end = (settle: () => void) => () => {
@@ -96,6 +99,7 @@ export const functionsAsSteps = (
         });
         if (fedTwice.has(id) && prng.chance(kernel.weather().doubleStarts)) {
           kernel.note(`${id} is started twice with the same message`);
+          kernel.count('function started twice');
           invoke(id, handler, given).catch(() => undefined);
         }
         return invoke(id, handler, given);

@@ -27,6 +27,7 @@ export const laggingIndexes = (kernel: Kernel, connection: Connection): Connecti
     const recent = changes.filter(({ at }) => at > since);
     // Only a first page is changed: a cursor stands for a place that the older state may not have.
     if (asked.index === undefined || asked.after !== undefined || recent.length === 0) return page;
+    kernel.count('index behind the table');
     return asItWas(page, recent, { asked, nowSeconds: epochSeconds(kernel.now()) });
   };
   return {

@@ -10,6 +10,7 @@ export interface Moment {
   readonly isCalm: boolean;
   readonly outage: History['outage'];
   readonly logs: History['logs'];
+  readonly givenUp: History['givenUp'];
 }
 
 /** What everyone holds at this moment, past the scheduler. */

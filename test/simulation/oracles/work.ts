@@ -1,0 +1,8 @@
+import type { Oracle } from '../model/history.ts';
+
+/** Sentences about work that is retried. */
+export const nothingGivenUp: Oracle = {
+  sentence: 'In calm weather no work is given up',
+  atRestOnly: true,
+  violations: ({ isCalm, givenUp }) => (isCalm ? givenUp : []),
+};
