@@ -1,6 +1,6 @@
 import type { Bug } from './bug.ts';
 
-/** Mistakes in saved methods, deletions, erasures and events. */
+/** Mistakes in saved methods, deletions, erasures, pauses and events. */
 export const RECORD_BUGS: readonly Bug[] = [
   {
     name: 'method-stays-attached',
@@ -78,5 +78,47 @@ export const RECORD_BUGS: readonly Bug[] = [
     file: 'shared/http/lambda.ts',
     text: 'request_id: exchange.requestId,\n  endpoint',
     replacement: "request_id: exchange.event.headers['idempotency-key'] ?? exchange.requestId,\n  endpoint",
+  },
+  {
+    name: 'subscription-unpublished',
+    what: 'The changes of a subscription publish no events',
+    file: 'shared/subscriptions/record/events.ts',
+    text: 'if (!isVisibleSubscription(after) || before?.version === after.version) return [];',
+    replacement: 'if (!isVisibleSubscription(after) || after.version > 0) return [];',
+  },
+  {
+    name: 'erasure-takes-all-methods',
+    what: 'An erasure removes the methods of other people too',
+    file: 'shared/erasure/records.ts',
+    text: 'if (!method || method.organizationId !== undefined || !isOf(subject, method)) return false;',
+    replacement: 'if (!method || method.organizationId !== undefined) return false;',
+  },
+  {
+    name: 'erasure-leaves-open-payments',
+    what: 'An erasure leaves unconfirmed payments open at the provider',
+    file: 'shared/erasure/records.ts',
+    text: "['created', 'requires_payment_method', 'pending']",
+    replacement: "['pending']",
+  },
+  {
+    name: 'organization-ends-before-its-subscriptions',
+    what: 'The subscriptions of a deleted organization go on',
+    file: 'shared/removal/organization.ts',
+    text: 'await cancelSubscriptions(deps, record.id);',
+    replacement: '',
+  },
+  {
+    name: 'paused-is-billed',
+    what: 'A paused subscription is billed for its next period',
+    file: 'shared/subscriptions/record/due.ts',
+    text: "status === 'trialing' || status === 'active' ?",
+    replacement: "status === 'trialing' || status === 'active' || status === 'paused' ?",
+  },
+  {
+    name: 'paid-period-is-charged-again',
+    what: 'A subscription that comes back in a paid period is charged for a new one',
+    file: 'shared/subscriptions/billing/periods.ts',
+    text: 'const until = period < 0 ? currentPeriodEnd : paidUntil;',
+    replacement: 'const until = period < 0 || paidUntil === undefined ? currentPeriodEnd : undefined;',
   },
 ];
