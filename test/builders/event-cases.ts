@@ -192,6 +192,13 @@ const goneAfter = (sent: HistoryJson, by = exchangeOf({})): History => {
   return historyWith({ exchanges: [created('/payment-methods', METHOD, by), exchange], items: [item] });
 };
 const ofGus = exchangeOf({ person: GUS.name, credential: 'none' });
+const goneAfterDeletionBy = (person: string): History =>
+  historyWith({
+    exchanges: [
+      created('/payment-methods', METHOD),
+      exchangeOf({ at: 100, person, method: 'DELETE', path: `/payment-methods/${METHOD}`, status: 404 }),
+    ],
+  });
 const sentTwice = (sent: HistoryJson, again: HistoryJson): History => {
   const bodies = ['ada@shop.example.com', null].map((email, index) =>
     index === 0
@@ -240,6 +247,11 @@ export const MORE_CASES: readonly (readonly [shows: string, sentence: string, Ca
     'a method of a guest that is gone after the erasure of another guest',
     'Every acknowledged create is there',
     { broken: goneAfter({ email: 'gia@guest.example.com' }, ofGus), sound: goneAfter({ email: GUS.email }, ofGus) },
+  ],
+  [
+    'a method that is gone after another person got 404 for its deletion',
+    'Every acknowledged create is there',
+    { broken: goneAfterDeletionBy(BEN.name), sound: goneAfterDeletionBy('ada') },
   ],
   [
     'a charge without a payment after the erasure of another person',

@@ -94,18 +94,11 @@ export const RECORD_BUGS: readonly Bug[] = [
     replacement: 'if (!method || method.organizationId !== undefined) return false;',
   },
   {
-    name: 'erasure-leaves-open-payments',
-    what: 'An erasure leaves unconfirmed payments open at the provider',
+    name: 'erasure-leaves-subscriptions',
+    what: 'An erasure does not end the subscriptions of its person',
     file: 'shared/erasure/records.ts',
-    text: "['created', 'requires_payment_method', 'pending']",
-    replacement: "['pending']",
-  },
-  {
-    name: 'organization-ends-before-its-subscriptions',
-    what: 'The subscriptions of a deleted organization go on',
-    file: 'shared/removal/organization.ts',
-    text: 'await cancelSubscriptions(deps, record.id);',
-    replacement: '',
+    text: 'const ended = isPersonal ? await end(deps, subscription) : subscription;',
+    replacement: 'const ended = subscription;',
   },
   {
     name: 'paused-is-billed',

@@ -16,11 +16,18 @@ const CREATES: Readonly<Record<string, keyof ReturnType<typeof recordsOf>>> = {
 const mayHaveRun = ({ status, body }: HistoryExchange): boolean =>
   status < 400 || status >= 500 || body?.code === 'VERSION_CONFLICT';
 
+/** A write that the SDK repeats finds that the record has gone: its maker gets 404 for a deletion that was carried out. */
+const isNoMore = ({ status, person }: HistoryExchange, { person: maker }: HistoryExchange): boolean =>
+  status === 404 && person === maker;
+
 /** Payments are never deleted. Everything else may be gone by a deletion, an erasure or an act at the provider. */
 const mayBeGone = (history: History, exchange: HistoryExchange, record: HistoryJson): boolean => {
   const ids = [record.id, record.customer_id, record.organization_id].filter((id) => Boolean(id));
   const isDeleted = history.exchanges.some(
-    (one) => one.method === 'DELETE' && mayHaveRun(one) && ids.some((id) => one.path.endsWith(id)),
+    (one) =>
+      one.method === 'DELETE' &&
+      (mayHaveRun(one) || isNoMore(one, exchange)) &&
+      ids.some((id) => one.path.endsWith(id)),
   );
   return isDeleted || isErased(history, exchange, record) || isRemovedThere(history, record);
 };
