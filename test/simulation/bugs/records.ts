@@ -1,6 +1,6 @@
 import type { Bug } from './bug.ts';
 
-/** Mistakes in saved methods, deletions, erasures and events. */
+/** Mistakes in saved methods, deletions, erasures, pauses and events. */
 export const RECORD_BUGS: readonly Bug[] = [
   {
     name: 'method-stays-attached',
@@ -78,5 +78,40 @@ export const RECORD_BUGS: readonly Bug[] = [
     file: 'shared/http/lambda.ts',
     text: 'request_id: exchange.requestId,\n  endpoint',
     replacement: "request_id: exchange.event.headers['idempotency-key'] ?? exchange.requestId,\n  endpoint",
+  },
+  {
+    name: 'subscription-unpublished',
+    what: 'The changes of a subscription publish no events',
+    file: 'shared/subscriptions/record/events.ts',
+    text: 'if (!isVisibleSubscription(after) || before?.version === after.version) return [];',
+    replacement: 'if (!isVisibleSubscription(after) || after.version > 0) return [];',
+  },
+  {
+    name: 'erasure-takes-all-methods',
+    what: 'An erasure removes the methods of other people too',
+    file: 'shared/erasure/records.ts',
+    text: 'if (!method || method.organizationId !== undefined || !isOf(subject, method)) return false;',
+    replacement: 'if (!method || method.organizationId !== undefined) return false;',
+  },
+  {
+    name: 'erasure-leaves-subscriptions',
+    what: 'An erasure does not end the subscriptions of its person',
+    file: 'shared/erasure/records.ts',
+    text: 'const ended = isPersonal ? await end(deps, subscription) : subscription;',
+    replacement: 'const ended = subscription;',
+  },
+  {
+    name: 'paused-is-billed',
+    what: 'A paused subscription is billed for its next period',
+    file: 'shared/subscriptions/record/due.ts',
+    text: "status === 'trialing' || status === 'active' ?",
+    replacement: "status === 'trialing' || status === 'active' || status === 'paused' ?",
+  },
+  {
+    name: 'paid-period-is-charged-again',
+    what: 'A subscription that comes back in a paid period is charged for a new one',
+    file: 'shared/subscriptions/billing/periods.ts',
+    text: 'const until = period < 0 ? currentPeriodEnd : paidUntil;',
+    replacement: 'const until = period < 0 || paidUntil === undefined ? currentPeriodEnd : undefined;',
   },
 ];

@@ -58,4 +58,18 @@ export const REFUND_BUGS: readonly Bug[] = [
     text: '...(refund ? refundShares(after, refund, spread) : []),',
     replacement: '',
   },
+  {
+    name: 'refund-unpublished',
+    what: 'A refund publishes no event',
+    file: 'shared/payments/record/events.ts',
+    text: "if (after.cause === 'refund') return refundEvents(after);",
+    replacement: "if (after.cause === 'refund') return [];",
+  },
+  {
+    name: 'refund-published-with-the-total',
+    what: 'The event of a refund states the amount of the payment',
+    file: 'shared/payments/record/events.ts',
+    text: 'refund: { id, amount, reason: reason ?? null, status },',
+    replacement: 'refund: { id, amount: amount && payment.totalCents, reason: reason ?? null, status },',
+  },
 ];

@@ -1,3 +1,4 @@
+import { erasuresOf, isErasedBy } from '../model/erasures.ts';
 import type { History, HistoryExchange, HistoryItem, HistoryJson, Oracle } from '../model/history.ts';
 import { isVisible, recordsOf } from '../model/records.ts';
 
@@ -15,18 +16,41 @@ const CREATES: Readonly<Record<string, keyof ReturnType<typeof recordsOf>>> = {
 const mayHaveRun = ({ status, body }: HistoryExchange): boolean =>
   status < 400 || status >= 500 || body?.code === 'VERSION_CONFLICT';
 
+/** A write that the SDK repeats finds that the record has gone: its maker gets 404 for a deletion that was carried out. */
+const isNoMore = ({ status, person }: HistoryExchange, { person: maker }: HistoryExchange): boolean =>
+  status === 404 && person === maker;
+
 /** Payments are never deleted. Everything else may be gone by a deletion, an erasure or an act at the provider. */
-const mayBeGone = (history: History, record: HistoryJson): boolean => {
-  const ids = [record.id, record.customer_id, record.organization_id, record.user_id].filter((id) => Boolean(id));
+const mayBeGone = (history: History, exchange: HistoryExchange, record: HistoryJson): boolean => {
+  const ids = [record.id, record.customer_id, record.organization_id].filter((id) => Boolean(id));
   const isDeleted = history.exchanges.some(
-    (one) => one.method === 'DELETE' && mayHaveRun(one) && ids.some((id) => one.path.endsWith(id)),
+    (one) =>
+      one.method === 'DELETE' &&
+      (mayHaveRun(one) || isNoMore(one, exchange)) &&
+      ids.some((id) => one.path.endsWith(id)),
   );
-  const isErased = history.exchanges.some((one) => one.path === '/admin/erasures' && mayHaveRun(one));
-  const isRemovedThere =
-    record.setup_status === 'requires_action' ||
-    history.acts.some(({ name }) => name === 'remove a method at the provider');
-  return isDeleted || isErased || (isRemovedThere && String(record.id).startsWith('pmt_'));
+  return isDeleted || isErased(history, exchange, record) || isRemovedThere(history, record);
 };
+
+const ERASED_WHOLLY = new Set(['/customers', '/payment-methods']);
+
+/** Made by the person, for the person, before the erasure was done. */
+const isErased = (history: History, exchange: HistoryExchange, record: HistoryJson): boolean => {
+  const { path, person, credential, sent, sentAt } = exchange;
+  if (!ERASED_WHOLLY.has(path) || record.organization_id) return false;
+  const { userId, email } = history.people.find(({ name }) => name === person) ?? {};
+  const owner = credential === 'session' ? { userId } : { guestEmail: sent?.guest_data?.email ?? email };
+  return erasuresOf(history).some((one) => sentAt < one.doneAt && isErasedBy(one, owner));
+};
+
+/** A method that is detached at the provider is removed here; one that its payer never authenticated is removed after a day. */
+const isRemovedThere = ({ acts }: History, { id, setup_status, provider_payment_method_id }: HistoryJson): boolean =>
+  String(id).startsWith('pmt_') &&
+  (setup_status === 'requires_action' ||
+    acts.some(
+      ({ name, path }) =>
+        name === 'remove a method at the provider' && path.split('/').includes(provider_payment_method_id),
+    ));
 
 const created = ({ method, path, status, body }: HistoryExchange): [string, HistoryJson] | undefined => {
   const kind = CREATES[path];
@@ -48,7 +72,9 @@ export const createsAreThere: Oracle = {
     return history.exchanges.flatMap((exchange) => {
       const [kind = '', record] = created(exchange) ?? [];
       if (record === undefined || ids.get(kind)?.has(record.id)) return [];
-      return kind !== 'payments' && mayBeGone(history, record) ? [] : [`${record.id} of answer ${exchange.number}`];
+      return kind !== 'payments' && mayBeGone(history, exchange, record)
+        ? []
+        : [`${record.id} of answer ${exchange.number}`];
     });
   },
 };

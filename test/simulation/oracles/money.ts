@@ -30,33 +30,72 @@ export const chargedOnce: Oracle = {
   },
 };
 
-const DAYS: Readonly<Record<string, number>> = { daily: 1, weekly: 7, monthly: 28, quarterly: 89, yearly: 365 };
-const DAY_MS = 86_400_000;
+/** A period for which money was taken. Times are epoch ms. */
+interface PaidPeriod {
+  /** Our id, or the provider's where it does not have ours. */
+  readonly subscription: string;
+  /** The payment or the provider's invoice. */
+  readonly by: string;
+  readonly start: number;
+  readonly end: number;
+}
 
-/** Requests after which a new period begins at once. */
-const restarts = (history: History, id: string): number =>
-  history.exchanges.filter(({ path, method }) =>
-    path.startsWith(`/subscriptions/${id}`) ? method === 'PATCH' || /reactivate|resume$/.test(path) : false,
-  ).length;
+/** Of the provider that bills by itself: each paid invoice names its period. */
+const invoicedPeriods = ({ ledger }: History): readonly PaidPeriod[] => {
+  const ours = new Map(ledger.subscriptions.map(({ id, subscription_id }) => [id, subscription_id ?? id]));
+  return ledger.invoices
+    .filter(({ status, amount }) => status === 'paid' && amount > 0)
+    .map(({ id, subscription, period_start, period_end }) => ({
+      ...{ subscription: ours.get(subscription) ?? subscription, by: id },
+      ...{ start: at(period_start), end: at(period_end) },
+    }));
+};
+
+/** Where the service bills, a payment belongs to the period that was claimed for it. */
+const claimedPeriods = (history: History, paid: readonly HistoryItem[]): readonly PaidPeriod[] => {
+  const claims = new Map(
+    history.items.filter(({ sk }) => String(sk).startsWith('PERIOD#')).map((claim) => [claim['paymentId'], claim]),
+  );
+  return paid.flatMap(({ id, subscriptionId }) => {
+    const claim = claims.get(id);
+    return claim ? [{ subscription: subscriptionId, by: id, start: at(claim['start']), end: at(claim['end']) }] : [];
+  });
+};
+
+/** A new calendar begins by the clock of an instance, and two clocks differ by at most this. */
+const CLOCKS_DIFFER_MS = 5_000;
 
 export const periodPaidOnce: Oracle = {
   sentence: 'A period of a subscription is paid at most once',
   atRestOnly: false,
   violations: (history) => {
     const { payments, subscriptions } = recordsOf(history);
+    const kept = new Set(subscriptions.map(({ id }) => id));
     const charges = grouped(history.ledger.charges.filter(isChargeTaken), ({ payment_id }) => payment_id);
-    const paid = grouped(
-      payments.filter(({ id, subscriptionId }) => subscriptionId !== undefined && charges.has(id)),
-      ({ subscriptionId }) => subscriptionId,
+    const paid = payments.filter(
+      ({ id, subscriptionId, providerInvoiceId }) =>
+        subscriptionId !== undefined && providerInvoiceId === undefined && charges.has(id),
     );
-    return subscriptions.flatMap((subscription) => {
-      const { id, createdAt, billingInterval, intervalMultiplier = 1 } = subscription;
-      const days = (DAYS[billingInterval] ?? 1) * intervalMultiplier;
-      const periods = 1 + Math.floor((history.now - at(createdAt)) / (days * DAY_MS)) + restarts(history, id);
-      const count = paid.get(id)?.length ?? 0;
-      return count > periods ? [`${id} was paid ${count} times in ${periods} periods`] : [];
-    });
+    const claimed = claimedPeriods(history, paid);
+    const named = new Set(claimed.map(({ by }) => by));
+    const periods = grouped([...claimed, ...invoicedPeriods(history)], ({ subscription }) => subscription);
+    return [
+      // A subscription that was deleted has taken its claims along.
+      ...paid
+        .filter(({ id, subscriptionId }) => !named.has(id) && kept.has(subscriptionId))
+        .map(({ id, subscriptionId }) => `${id} of ${subscriptionId} was paid for no period, or for one that is paid`),
+      ...[...periods].flatMap(([id, all]) => paidTwice(id, all)),
+    ];
   },
+};
+
+const paidTwice = (id: string, all: readonly PaidPeriod[]): readonly string[] => {
+  const inOrder = all.toSorted((one, other) => one.start - other.start);
+  return inOrder.slice(1).flatMap((next, index) => {
+    const before = inOrder[index];
+    if (!before || next.start > before.end - CLOCKS_DIFFER_MS) return [];
+    return [`${id} was paid by ${before.by} and by ${next.by} for the same time`];
+  });
 };
 
 export const amountsAgree: Oracle = {

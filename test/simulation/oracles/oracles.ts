@@ -7,7 +7,9 @@ import {
   successStays,
   unsentIsReleased,
 } from './attempts.ts';
-import { deliveriesKeepTheirId, eventAmounts, eventsDelivered, eventsOnce, oneBodyPerId } from './events.ts';
+import { changesPublished, eventAmounts, eventsInOrder, moneyBackPublished } from './changes.ts';
+import { nothingAfterCancel, nothingAfterDeletion, nothingAfterErasure, nothingWhilePaused } from './endings.ts';
+import { deliveriesKeepTheirId, eventsDelivered, eventsOnce, oneBodyPerId } from './events.ts';
 import { createsAreThere, listsAgree, noInternalErrors, oneDefault, sameKeySameRecord } from './lists.ts';
 import {
   amountsAgree,
@@ -26,7 +28,7 @@ import {
   refundsFit,
   syncFinds,
 } from './promises.ts';
-import { erasedIsGone, nothingAfterCancel, nothingLeftAtProvider, organizationsGone } from './removal.ts';
+import { erasedIsGone, nothingLeftAtProvider, organizationsGone } from './removal.ts';
 import { answersPermitted, changesPermitted, claimsPermitted, methodsPermitted } from './rights.ts';
 import { clientSecretsStay, noSecrets, noSecretsInAnswers } from './secrets.ts';
 import {
@@ -63,7 +65,10 @@ export const ORACLES: readonly Oracle[] = [
   historyIsWhole,
   oneBodyPerId,
   eventsOnce,
+  changesPublished,
+  moneyBackPublished,
   eventAmounts,
+  eventsInOrder,
   eventsDelivered,
   deliveriesKeepTheirId,
   answersPermitted,
@@ -71,6 +76,9 @@ export const ORACLES: readonly Oracle[] = [
   claimsPermitted,
   changesPermitted,
   nothingAfterCancel,
+  nothingWhilePaused,
+  nothingAfterDeletion,
+  nothingAfterErasure,
   nothingLeftAtProvider,
   organizationsGone,
   erasedIsGone,

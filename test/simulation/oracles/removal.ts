@@ -1,34 +1,10 @@
 import type { History, HistoryExchange, HistoryJson, Oracle } from '../model/history.ts';
-import { at, isChargeTaken, recordsOf } from '../model/records.ts';
+import { at, recordsOf } from '../model/records.ts';
 
-/** Sentences about what has been canceled, deleted or erased. */
+/** Sentences about what has been deleted or erased. */
 const UNDER_WAY_MS = 45_000;
 
 const isDone = ({ status }: HistoryExchange): boolean => status >= 200 && status < 300;
-
-/** When the last of these requests that may have happened was sent; -Infinity: none. */
-const lastSent = (exchanges: readonly HistoryExchange[], path: RegExp): number =>
-  Math.max(Number.NEGATIVE_INFINITY, ...exchanges.filter((one) => path.test(one.path)).map(({ sentAt }) => sentAt));
-
-export const nothingAfterCancel: Oracle = {
-  sentence: 'A canceled payment or subscription is not charged any more',
-  atRestOnly: false,
-  violations: (history) => {
-    const { payment } = recordsOf(history);
-    const charges = history.ledger.charges.filter(isChargeTaken);
-    return history.exchanges.filter(isDone).flatMap(({ path, body, answeredAt, sentAt }) => {
-      const [, kind, id = ''] = /^\/(payments\/intents|subscriptions)\/([^/]+)\/cancel$/.exec(path) ?? [];
-      if (kind === undefined || body?.status !== 'canceled') return [];
-      if (lastSent(history.exchanges, new RegExp(`^/subscriptions/${id}/reactivate$`)) >= sentAt - UNDER_WAY_MS)
-        return [];
-      const own = charges.filter(({ payment_id, created_at }: HistoryJson) => {
-        const isOwn = payment_id === id || (payment_id && payment(payment_id)?.['subscriptionId'] === id);
-        return isOwn && at(created_at) > answeredAt + UNDER_WAY_MS;
-      });
-      return own.map((charge: HistoryJson) => `${charge.id} charged ${id} after its cancelation`);
-    });
-  },
-};
 
 export const nothingLeftAtProvider: Oracle = {
   sentence: 'At rest nothing that was deleted here is left at its provider',

@@ -1,5 +1,5 @@
 import type { Prng } from '../kernel/prng.ts';
-import { choose, maybe, type WorldOperation } from './operation.ts';
+import { choose, maybe, type OperationStep, type WorldOperation } from './operation.ts';
 import { drawAmount, drawOrganization, drawPayer } from './payments.ts';
 import { PRODUCTS, ROOT } from './people.ts';
 
@@ -52,6 +52,8 @@ const onSubscription = (
     readonly tail: string;
     readonly body?: Readonly<Record<string, unknown>>;
     readonly admins?: number;
+    /** What the person may do at once when the answer has come. */
+    readonly next?: string;
     /** The status that the subscription mostly has. */
     readonly of?: readonly string[];
   },
@@ -65,15 +67,13 @@ const onSubscription = (
       ...{ kind: 'subscription', person: person.name },
       fits: ({ status, cancel_at_period_end: ends }) => isAny || how.of?.includes(ends ? 'ending' : status) === true,
     });
-    return (
-      subscription && {
-        kind: 'request',
-        person,
-        method: 'POST',
-        path: `/subscriptions/${subscription.id}/${how.tail}`,
-        body: how.body ?? {},
-      }
-    );
+    if (!subscription) return undefined;
+    const { next, body = {} } = how;
+    const request = (tail: string, sent: Readonly<Record<string, unknown>>): OperationStep => ({
+      ...{ kind: 'request', person, method: 'POST', path: `/subscriptions/${subscription.id}/${tail}`, body: sent },
+    });
+    const goesOn = next !== undefined && scene.prng.chance(0.4) && { next: () => request(next, {}) };
+    return { ...request(how.tail, body), ...goesOn };
   },
 });
 
@@ -103,10 +103,15 @@ const changeMethod: WorldOperation = {
 
 export const SUBSCRIPTION_OPERATIONS: readonly WorldOperation[] = [
   subscribe,
-  onSubscription('pause a subscription', 2.5, { tail: 'pause', of: ['active', 'trialing'] }),
+  onSubscription('pause a subscription', 2.5, {
+    tail: 'pause',
+    next: 'resume',
+    of: ['active', 'trialing'],
+  }),
   onSubscription('resume a subscription', 3, { tail: 'resume', of: ['paused'] }),
   onSubscription('cancel a subscription now', 2, {
     tail: 'cancel',
+    next: 'reactivate',
     body: { cancel_at_period_end: false },
     admins: 0.2,
   }),

@@ -1,0 +1,332 @@
+import type { History, HistoryItem, HistoryJson } from '../simulation/model/history.ts';
+import { BEN, GUS, ROOT } from '../simulation/world/people.ts';
+import {
+  CUSTOMER,
+  chargeRow,
+  customerItem,
+  exchangeOf,
+  historyEvent,
+  historyPayment,
+  historyTime,
+  historyWith,
+  intentRow,
+  METHOD,
+  ORGANIZATION,
+  PAYMENT,
+  SUBSCRIPTION,
+  subscriptionItem,
+  versionItem,
+} from './history.ts';
+import type { Case } from './promise-cases.ts';
+
+const DAY_S = 86_400;
+const MEMBERSHIP = `mbr_${'7'.repeat(24)}`;
+const REFUND = `ref_${'8'.repeat(24)}`;
+const DISPUTE = `dsp_${'9'.repeat(24)}`;
+const OTHER = `pay_${'2'.repeat(24)}`;
+const ERASURE = 'ers_1';
+
+/** An erasure that is requested at second 500, and is done at second 1000. */
+const erasing = (sent: HistoryJson) => ({
+  exchange: exchangeOf({
+    ...{ at: 500, person: ROOT.name, method: 'POST', path: '/admin/erasures', status: 202 },
+    ...{ sent, body: { data: { id: ERASURE } } },
+  }),
+  item: { pk: `ERA#${ERASURE}`, sk: 'ERA', status: 'done', completedAt: historyTime(1_000) },
+});
+const erasedThenCharged = (sent: HistoryJson, seconds: number, fields: HistoryJson = {}): History => {
+  const { exchange, item } = erasing(sent);
+  return historyWith({
+    exchanges: [exchange],
+    items: [item, historyPayment(fields)],
+    ledger: { charges: [chargeRow({ created_at: historyTime(seconds) })] },
+  });
+};
+const endedThenCharged = (path: string, seconds: number, more: Parameters<typeof exchangeOf>[0] = {}): History =>
+  historyWith({
+    items: [
+      historyPayment({ subscriptionId: SUBSCRIPTION, organizationId: ORGANIZATION }),
+      subscriptionItem({ customerId: CUSTOMER, organizationId: ORGANIZATION }),
+    ],
+    exchanges: [exchangeOf({ at: 100, method: 'DELETE', path, ...more })],
+    ledger: { charges: [chargeRow({ created_at: historyTime(seconds) })] },
+  });
+const pausedThenCharged = (...later: readonly Parameters<typeof exchangeOf>[0][]): History => {
+  const pause = { method: 'POST', path: `/subscriptions/${SUBSCRIPTION}/pause`, body: { status: 'paused' } } as const;
+  const charged = endedThenCharged('', 2 * DAY_S, pause);
+  return { ...charged, exchanges: [...charged.exchanges, ...later.map((one) => exchangeOf(one))] };
+};
+const resume = (at: number, status: number) =>
+  ({ at, method: 'POST', path: `/subscriptions/${SUBSCRIPTION}/resume`, status }) as const;
+
+const entry = (version: number, fields: HistoryJson): HistoryItem => ({
+  ...versionItem(version, { periodEnd: historyTime(30 * DAY_S * version), ...fields }),
+  pk: `SUB#${SUBSCRIPTION}`,
+});
+/** A subscription with a membership that was created, paid for a second period and canceled; and its customer. */
+const subscribed = (...names: readonly string[]): History =>
+  historyWith({
+    items: [
+      subscriptionItem({ version: 3, status: 'canceled', tierId: 'tier_gold' }),
+      entry(1, { status: 'active', cause: 'created', paymentId: PAYMENT }),
+      entry(2, { status: 'active', cause: 'renewed', paymentId: OTHER }),
+      entry(3, { status: 'canceled', cause: 'canceled' }),
+      { pk: `MBR#${MEMBERSHIP}`, sk: 'MBR', subscriptionId: SUBSCRIPTION, status: 'cancelled' },
+      customerItem({ version: 1 }),
+    ],
+    bus: names.map((name) => historyEvent(name)),
+  });
+const ALL_OF_SUBSCRIPTION = [
+  `${SUBSCRIPTION}:1:subscription.created`,
+  `${SUBSCRIPTION}:2:subscription.updated`,
+  `${SUBSCRIPTION}:3:subscription.cancelled`,
+  `${MEMBERSHIP}:1:membership.activated`,
+  `${MEMBERSHIP}:2:membership.extended`,
+  `${MEMBERSHIP}:3:membership.cancelled`,
+  `${CUSTOMER}:1:customer.created`,
+];
+
+/** A payment with a refund of 6.00 that succeeded and a dispute that was lost. */
+const moneyBack = (...names: readonly string[]): History =>
+  historyWith({
+    items: [
+      historyPayment(),
+      ...[
+        { cause: 'refund', refund: { id: REFUND, status: 'pending', amountCents: 600 } },
+        { cause: 'refund', refund: { id: REFUND, status: 'succeeded', amountCents: 600 } },
+        { cause: 'dispute', dispute: { id: DISPUTE, status: 'needs_response', amountCents: 1_000 } },
+        { cause: 'dispute', dispute: { id: DISPUTE, status: 'lost', amountCents: 1_000 } },
+      ].map((fields, index) => versionItem(index + 1, { status: 'succeeded', ...fields })),
+      { pk: `RFD#${REFUND}`, sk: 'RFD', paymentId: PAYMENT, status: 'succeeded', amountCents: 600 },
+      { pk: `DSP#${DISPUTE}`, sk: 'DSP', paymentId: PAYMENT, status: 'lost', amountCents: 1_000 },
+    ],
+    bus: names.map((name) => historyEvent(name)),
+  });
+const ALL_OF_MONEY_BACK = [
+  `${PAYMENT}:2:payment.refunded`,
+  `${PAYMENT}:3:payment.dispute_opened`,
+  `${PAYMENT}:4:payment.dispute_closed`,
+];
+const refundedBy = (amount: number): History => ({
+  ...moneyBack(),
+  bus: [
+    historyEvent(`${PAYMENT}:2:payment.refunded`, { amount: 1_000, currency: 'USD', refund: { id: REFUND, amount } }),
+  ],
+});
+const billedBy = (amount: number): History =>
+  historyWith({
+    items: [subscriptionItem({ currency: 'USD' })],
+    bus: [historyEvent(`${SUBSCRIPTION}:1:subscription.created`, { amount, currency: 'USD' })],
+  });
+const published = (id: string, seconds: number) => {
+  const event = historyEvent(id);
+  const payload = { ...event.detail.payload, timestamp: historyTime(seconds) };
+  return { ...event, detail: { ...event.detail, payload } };
+};
+const inOrder = (created: string, paid: string, [first, second]: readonly [number, number]): History =>
+  historyWith({ bus: [published(`${PAYMENT}:${paid}`, second), published(`${PAYMENT}:${created}`, first)] });
+
+export const EVENT_CASES: Readonly<Record<string, Case>> = {
+  'A paused subscription is not charged before it is resumed': {
+    broken: pausedThenCharged(),
+    sound: pausedThenCharged(resume(DAY_S, 200)),
+  },
+  'No payment of a deleted organization and no subscription of a deleted customer is charged any more': {
+    broken: endedThenCharged(`/organizations/${ORGANIZATION}`, 2 * DAY_S),
+    sound: endedThenCharged(`/organizations/${ORGANIZATION}`, 90),
+  },
+  'No payment of an erased person from before is charged after the erasure is done': {
+    broken: erasedThenCharged({ user_id: 'user_ada' }, 2 * DAY_S),
+    sound: erasedThenCharged({ user_id: BEN.userId }, 2 * DAY_S),
+  },
+  'At rest every change of a subscription, a membership or a customer has its event, and every event its change': {
+    broken: subscribed(),
+    sound: subscribed(...ALL_OF_SUBSCRIPTION),
+  },
+  'At rest every outcome of a refund or a dispute has its event, and every event its outcome': {
+    broken: moneyBack(),
+    sound: moneyBack(...ALL_OF_MONEY_BACK),
+  },
+  'An event states the amount and currency of its payment or subscription, refund or dispute': {
+    broken: refundedBy(9_999),
+    sound: refundedBy(600),
+  },
+  'The events of a record begin with its creation, and a later version has no earlier timestamp': {
+    broken: inOrder('2:payment.created', '1:payment.succeeded', [1, 2]),
+    sound: inOrder('1:payment.created', '2:payment.succeeded', [3, 2]),
+  },
+};
+
+const paidFrom = (...starts: readonly number[]): History => {
+  const rows = starts.map((start, index) => ({ start, id: index === 0 ? PAYMENT : OTHER }));
+  return historyWith({
+    items: [
+      subscriptionItem({ status: 'canceled' }),
+      ...rows.map(({ id }) => ({ ...historyPayment({ subscriptionId: SUBSCRIPTION }), pk: `PAY#${id}` })),
+      ...rows.map(({ id, start }) => ({
+        ...{ pk: `SUB#${SUBSCRIPTION}`, sk: `PERIOD#${historyTime(start)}`, paymentId: id },
+        ...{ start: historyTime(start), end: historyTime(start + 30 * DAY_S) },
+      })),
+    ],
+    ledger: { charges: rows.map(({ id }) => chargeRow({ id: `ch_${id}`, payment_id: id, payment_intent: id })) },
+  });
+};
+const invoiced = (second: string): History => {
+  const [period_start, period_end] = [historyTime(0), historyTime(30 * DAY_S)];
+  return historyWith({
+    ledger: {
+      subscriptions: ['sub_1', 'sub_2'].map((id) => ({ id, subscription_id: SUBSCRIPTION, status: 'active' })),
+      invoices: ['sub_1', 'sub_2'].map((subscription, index) => ({
+        ...{ id: `in_${index}`, subscription, amount: 1_000, period_start, period_end },
+        status: index === 0 ? 'paid' : second,
+      })),
+    },
+  });
+};
+const created = (path: string, id: string, by = exchangeOf({})): HistoryJson => ({
+  ...by,
+  ...{ method: 'POST', path, status: 201, body: { id } },
+});
+const goneAfter = (sent: HistoryJson, by = exchangeOf({})): History => {
+  const { exchange, item } = erasing(sent);
+  return historyWith({ exchanges: [created('/payment-methods', METHOD, by), exchange], items: [item] });
+};
+const ofGus = exchangeOf({ person: GUS.name, credential: 'none' });
+const goneAfterDeletionBy = (person: string): History =>
+  historyWith({
+    exchanges: [
+      created('/payment-methods', METHOD),
+      exchangeOf({ at: 100, person, method: 'DELETE', path: `/payment-methods/${METHOD}`, status: 404 }),
+    ],
+  });
+const sentTwice = (sent: HistoryJson, again: HistoryJson): History => {
+  const bodies = ['ada@shop.example.com', null].map((email, index) =>
+    index === 0
+      ? { data: { amount: 1_000, user: { id: 'user_ada', email } } }
+      : { data: { amount: 1_000, user: { id: 'user_ada', email }, ...again } },
+  );
+  return historyWith({
+    exchanges: [erasing(sent).exchange],
+    deliveries: bodies.map((body) => ({
+      received_at: historyTime(20),
+      headers: { 'webhook-id': 'msg_1', 'webhook-event': 'payment.succeeded' },
+      ...{ body, raw: JSON.stringify(body) },
+    })),
+  });
+};
+const chargedUnseen = (): History =>
+  historyWith({ items: [erasing({ user_id: BEN.userId }).item], ledger: { charges: [chargeRow()] } });
+const paidInBrowser = (history: History): History => ({
+  ...history,
+  acts: [{ name: 'pay in the browser', path: '/providers/stripe/v1/payment_intents/pi_1/confirm' }],
+  ledger: { ...history.ledger, payment_intents: [intentRow()] },
+});
+const failedOnce = (history: History): History => ({
+  ...history,
+  items: [...history.items, versionItem(1, { status: 'failed' })],
+});
+
+/** More histories for sentences that have a case elsewhere, each with what it shows. */
+export const MORE_CASES: readonly (readonly [shows: string, sentence: string, Case])[] = [
+  [
+    'two payments for one month, ten seconds apart',
+    'A period of a subscription is paid at most once',
+    { broken: paidFrom(0, 10), sound: paidFrom(0, 30 * DAY_S) },
+  ],
+  [
+    'two subscriptions at the provider for one here',
+    'A period of a subscription is paid at most once',
+    { broken: invoiced('paid'), sound: invoiced('void') },
+  ],
+  [
+    'a method that is gone after the erasure of another person',
+    'Every acknowledged create is there',
+    { broken: goneAfter({ user_id: BEN.userId }), sound: goneAfter({ user_id: 'user_ada' }) },
+  ],
+  [
+    'a method of a guest that is gone after the erasure of another guest',
+    'Every acknowledged create is there',
+    { broken: goneAfter({ email: 'gia@guest.example.com' }, ofGus), sound: goneAfter({ email: GUS.email }, ofGus) },
+  ],
+  [
+    'a method that is gone after another person got 404 for its deletion',
+    'Every acknowledged create is there',
+    { broken: goneAfterDeletionBy(BEN.name), sound: goneAfterDeletionBy('ada') },
+  ],
+  [
+    'a charge without a payment after the erasure of another person',
+    'At rest every charge belongs to a payment that readers see',
+    { broken: chargedUnseen(), sound: { ...chargedUnseen(), items: [historyPayment()] } },
+  ],
+  [
+    'a webhook that changes after the erasure of another person',
+    'A webhook that is sent again keeps its id and its content',
+    { broken: sentTwice({ user_id: BEN.userId }, {}), sound: sentTwice({ user_id: 'user_ada' }, {}) },
+  ],
+  [
+    'a webhook that loses more than its person by an erasure',
+    'A webhook that is sent again keeps its id and its content',
+    { broken: sentTwice({ user_id: 'user_ada' }, { amount: 1 }), sound: sentTwice({ user_id: 'user_ada' }, {}) },
+  ],
+  [
+    'the subscription of a deleted customer',
+    'No payment of a deleted organization and no subscription of a deleted customer is charged any more',
+    {
+      broken: endedThenCharged(`/customers/${CUSTOMER}`, 2 * DAY_S),
+      sound: endedThenCharged(`/customers/${CUSTOMER}`, 2 * DAY_S, { status: 409 }),
+    },
+  ],
+  [
+    'a pause that a refused request does not end',
+    'A paused subscription is not charged before it is resumed',
+    { broken: pausedThenCharged(resume(DAY_S, 409)), sound: pausedThenCharged(resume(DAY_S, 502)) },
+  ],
+  [
+    'an open payment that an erased person still pays in the browser',
+    'No payment of an erased person from before is charged after the erasure is done',
+    {
+      broken: paidInBrowser(erasedThenCharged({ user_id: 'user_ada' }, 2 * DAY_S)),
+      sound: failedOnce(paidInBrowser(erasedThenCharged({ user_id: 'user_ada' }, 2 * DAY_S))),
+    },
+  ],
+  [
+    'the payment of a guest, which has lost the e-mail address',
+    'No payment of an erased person from before is charged after the erasure is done',
+    {
+      broken: {
+        ...erasedThenCharged({ email: GUS.email }, 2 * DAY_S, { userId: undefined, guestId: 'gst_1' }),
+        exchanges: [created('/payments', PAYMENT, ofGus), erasing({ email: GUS.email }).exchange],
+      },
+      sound: erasedThenCharged({ email: GUS.email }, 2 * DAY_S),
+    },
+  ],
+  [
+    'a lost event of a membership',
+    'At rest every change of a subscription, a membership or a customer has its event, and every event its change',
+    {
+      broken: subscribed(...ALL_OF_SUBSCRIPTION.filter((event) => !event.endsWith('extended'))),
+      sound: subscribed(...ALL_OF_SUBSCRIPTION, ...ALL_OF_SUBSCRIPTION),
+    },
+  ],
+  [
+    'an event for every report about a dispute that is closed',
+    'At rest every outcome of a refund or a dispute has its event, and every event its outcome',
+    {
+      broken: moneyBack(...ALL_OF_MONEY_BACK, `${PAYMENT}:5:payment.dispute_closed`),
+      sound: moneyBack(...ALL_OF_MONEY_BACK, ...ALL_OF_MONEY_BACK),
+    },
+  ],
+  [
+    'the amount of a subscription',
+    'An event states the amount and currency of its payment or subscription, refund or dispute',
+    { broken: billedBy(900), sound: billedBy(1_000) },
+  ],
+  [
+    'a timestamp that goes back by more than two clocks differ',
+    'The events of a record begin with its creation, and a later version has no earlier timestamp',
+    {
+      broken: inOrder('1:payment.created', '2:payment.succeeded', [60, 2]),
+      sound: inOrder('1:payment.created', '2:payment.succeeded', [2, 60]),
+    },
+  ],
+];

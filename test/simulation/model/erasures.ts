@@ -1,0 +1,51 @@
+import type { History } from './history.ts';
+import { at, recordsOf } from './records.ts';
+
+/** An erasure that may have run, as its request and its job tell. */
+export interface Erasure {
+  /** Undefined where the guests of an e-mail address are erased. */
+  readonly userId: string | undefined;
+  /** Of the guests, or of the user. */
+  readonly email: string | undefined;
+  /** Times are epoch ms. */
+  readonly requestedAt: number;
+  /** Infinity while it runs, or where its answer was lost. */
+  readonly doneAt: number;
+}
+
+const kept = new WeakMap<History['exchanges'], readonly Erasure[]>();
+
+export const erasuresOf = (history: History): readonly Erasure[] => {
+  const known = kept.get(history.exchanges) ?? read(history);
+  kept.set(history.exchanges, known);
+  return known;
+};
+
+const read = (history: History): readonly Erasure[] => {
+  const jobs = new Map(recordsOf(history).erasures.map((job) => [job['id'], job]));
+  const emails = new Map(history.people.map(({ userId, email }) => [userId, email]));
+  return history.exchanges
+    .filter(({ path, status }) => path === '/admin/erasures' && (status < 400 || status >= 500))
+    .map(({ sent, body, sentAt }) => {
+      const { completedAt } = jobs.get(body?.data?.id) ?? {};
+      return {
+        userId: sent?.user_id,
+        email: sent?.email ?? emails.get(sent?.user_id),
+        requestedAt: sentAt,
+        doneAt: completedAt === undefined ? Number.POSITIVE_INFINITY : at(completedAt),
+      };
+    });
+};
+
+interface ErasableRecord {
+  readonly userId?: string | undefined;
+  readonly guestEmail?: string | undefined;
+  readonly organizationId?: string | undefined;
+}
+
+/** A personal record of the person. */
+export const isErasedBy = ({ userId, email }: Erasure, { organizationId, ...record }: ErasableRecord): boolean => {
+  if (organizationId !== undefined) return false;
+  if (userId !== undefined) return record.userId === userId;
+  return email !== undefined && record.guestEmail === email;
+};

@@ -1,0 +1,184 @@
+import { erasuresOf, isErasedBy } from '../model/erasures.ts';
+import type { History, HistoryExchange, HistoryItem, Oracle } from '../model/history.ts';
+import { at, isChargeTaken, recordsOf } from '../model/records.ts';
+
+/** Sentences about charges after an end: a cancelation, a pause, a deletion, an erasure. */
+/** A function that lost its caller may still run for this long. */
+const UNDER_WAY_MS = 45_000;
+
+const isDone = ({ status }: HistoryExchange): boolean => status >= 200 && status < 300;
+
+interface Charge {
+  readonly id: string;
+  readonly at: number;
+  readonly paymentId: string;
+  readonly payment: HistoryItem | undefined;
+}
+
+/** The charges of each payment, subscription and organization, by its id. */
+type Charges = ReadonlyMap<string, readonly Charge[]>;
+
+const chargesOf = (history: History): Charges => {
+  const { payment } = recordsOf(history);
+  const found = new Map<string, Charge[]>();
+  for (const { id, payment_id, created_at } of history.ledger.charges.filter(isChargeTaken)) {
+    const of = payment(payment_id ?? '');
+    const charge = { id, at: at(created_at), paymentId: payment_id, payment: of };
+    for (const key of [payment_id, of?.['subscriptionId'], of?.['organizationId']]) {
+      if (key) found.set(key, [...(found.get(key) ?? []), charge]);
+    }
+  }
+  return found;
+};
+
+/** When people asked that a subscription goes on, or a payment is tried again, by its id. */
+const goesOnOf = ({ exchanges }: History): ReadonlyMap<string, readonly number[]> => {
+  const found = new Map<string, number[]>();
+  for (const { path, status, sentAt } of exchanges) {
+    const [, , one, other] =
+      /^\/(payments\/confirm\/([^/]+)|subscriptions\/([^/]+)\/(?:reactivate|resume))$/.exec(path) ?? [];
+    const id = one ?? other;
+    if (id !== undefined && (status < 400 || status >= 500)) found.set(id, [...(found.get(id) ?? []), sentAt]);
+  }
+  return found;
+};
+
+interface Ending {
+  /** The record that has ended. */
+  readonly id: string;
+  /** From then on nothing is charged. Times are epoch ms. */
+  readonly at: number;
+  /** A request that was sent later may let it go on. */
+  readonly sentAt: number;
+}
+
+type GoesOn = ReturnType<typeof goesOnOf>;
+
+const isAskedFor = (goesOn: GoesOn, charge: Charge, since: number): boolean =>
+  [charge.paymentId, charge.payment?.['subscriptionId']].some((id) =>
+    (goesOn.get(id) ?? []).some((time) => time >= since - UNDER_WAY_MS && time <= charge.at),
+  );
+
+const lateCharges = (charges: Charges, goesOn: GoesOn, ending: Ending): readonly Charge[] =>
+  (charges.get(ending.id) ?? []).filter(
+    (charge) => charge.at > ending.at + UNDER_WAY_MS && !isAskedFor(goesOn, charge, ending.sentAt),
+  );
+
+/** A repeated request is answered as the first one was, also where things have changed since. */
+const firstSent = ({ exchanges }: History): ((exchange: HistoryExchange) => number) => {
+  const first = new Map<string, number>();
+  const keyOf = ({ person, path, idempotencyKey }: HistoryExchange): string => `${person} ${path} ${idempotencyKey}`;
+  for (const one of exchanges) {
+    if (!first.has(keyOf(one))) first.set(keyOf(one), one.sentAt);
+  }
+  return (exchange) =>
+    exchange.idempotencyKey === undefined ? exchange.sentAt : (first.get(keyOf(exchange)) ?? exchange.sentAt);
+};
+
+/** The records whose end this kind of answer says. */
+const endingsBy = (history: History, route: RegExp, isEnd: (exchange: HistoryExchange) => boolean): Ending[] => {
+  const sentFirst = firstSent(history);
+  return history.exchanges.flatMap((exchange) => {
+    const id = route.exec(exchange.path)?.[1];
+    if (id === undefined || !isDone(exchange) || !isEnd(exchange)) return [];
+    return [{ id, at: exchange.answeredAt, sentAt: sentFirst(exchange) }];
+  });
+};
+
+export const nothingAfterCancel: Oracle = {
+  sentence: 'A canceled payment or subscription is not charged any more',
+  atRestOnly: false,
+  violations: (history) => {
+    const [charges, goesOn] = [chargesOf(history), goesOnOf(history)];
+    const route = /^\/(?:payments\/intents|subscriptions)\/([^/]+)\/cancel$/;
+    return endingsBy(history, route, ({ body }) => body?.status === 'canceled').flatMap((ending) =>
+      lateCharges(charges, goesOn, ending).map(({ id }) => `${id} charged ${ending.id} after its cancelation`),
+    );
+  },
+};
+
+export const nothingWhilePaused: Oracle = {
+  sentence: 'A paused subscription is not charged before it is resumed',
+  atRestOnly: false,
+  violations: (history) => {
+    const [charges, goesOn] = [chargesOf(history), goesOnOf(history)];
+    const route = /^\/subscriptions\/([^/]+)\/pause$/;
+    return endingsBy(history, route, ({ body }) => body?.status === 'paused').flatMap((ending) =>
+      lateCharges(charges, goesOn, ending).map(({ id }) => `${id} charged ${ending.id} in its pause`),
+    );
+  },
+};
+
+const BY_PAYER = new Set(['pay in the browser', 'take the step of a payer']);
+
+/** The payments that their payers paid at the provider, or tried to: with what they were given before. */
+const paidByPayers = ({ acts, ledger }: History): ReadonlySet<string> => {
+  const payments = new Map(ledger.payment_intents.map(({ id, payment_id }) => [id, payment_id]));
+  const named = acts.filter(({ name }) => BY_PAYER.has(name)).flatMap(({ path }) => path.split('/'));
+  return new Set(named.map((part) => payments.get(part) ?? part));
+};
+
+const isDeletion = ({ method }: HistoryExchange): boolean => method === 'DELETE';
+
+/** A deleted customer has no method left. Its payments can be paid by another one, its subscriptions have ended. */
+export const nothingAfterDeletion: Oracle = {
+  sentence: 'No payment of a deleted organization and no subscription of a deleted customer is charged any more',
+  atRestOnly: false,
+  violations: (history) => {
+    const [charges, goesOn, byPayers] = [chargesOf(history), goesOnOf(history), paidByPayers(history)];
+    const organizations = endingsBy(history, /^\/organizations\/([^/]+)$/, isDeletion).flatMap((ending) =>
+      (charges.get(ending.id) ?? [])
+        .filter((charge) => charge.at > ending.at + UNDER_WAY_MS && !byPayers.has(charge.paymentId))
+        .map(({ id }) => `${id} charged ${ending.id} after its deletion`),
+    );
+    const subscriptions = Map.groupBy(recordsOf(history).subscriptions, ({ customerId }) => String(customerId));
+    const customers = endingsBy(history, /^\/customers\/([^/]+)$/, isDeletion).flatMap((ending) =>
+      (subscriptions.get(ending.id) ?? [])
+        .flatMap(({ id }) => lateCharges(charges, goesOn, { ...ending, id }))
+        .map(({ id }) => `${id} charged ${ending.id} after its deletion`),
+    );
+    return [...organizations, ...customers];
+  },
+};
+
+/** The e-mail address with which a guest made a record: an erasure removes it from the record. */
+const guestsOf = ({ exchanges, people }: History): ReadonlyMap<string, string> => {
+  const emails = new Map(people.map(({ name, email }) => [name, email]));
+  return new Map(
+    exchanges
+      .filter(({ credential, body }) => credential !== 'session' && typeof body?.id === 'string')
+      .map(({ body, sent, person }) => [body.id, sent?.guest_data?.email ?? emails.get(person)]),
+  );
+};
+
+const hasFailed = (versions: readonly HistoryItem[]): boolean => versions.some(({ status }) => status === 'failed');
+
+export const nothingAfterErasure: Oracle = {
+  sentence: 'No payment of an erased person from before is charged after the erasure is done',
+  atRestOnly: false,
+  violations: (history) => {
+    const [charges, goesOn, byPayers, guests] = [
+      chargesOf(history),
+      goesOnOf(history),
+      paidByPayers(history),
+      guestsOf(history),
+    ];
+    const { payments, subscriptions, versionsOf } = recordsOf(history);
+    const madeAt = new Map(subscriptions.map(({ id, createdAt }) => [id, at(createdAt)]));
+    return erasuresOf(history).flatMap((erasure) => {
+      const { doneAt } = erasure;
+      const guestOf = ({ id, subscriptionId }: HistoryItem) => guests.get(id) ?? guests.get(subscriptionId);
+      return (
+        payments
+          .filter((payment) => isErasedBy(erasure, { ...payment, guestEmail: guestOf(payment) }))
+          .filter(({ createdAt, subscriptionId }) => (madeAt.get(subscriptionId) ?? at(createdAt)) < doneAt)
+          .flatMap(({ id }) => lateCharges(charges, goesOn, { id, at: doneAt, sentAt: doneAt }))
+          // An open payment was canceled at the provider too; a failed one can still be paid there.
+          .filter(({ paymentId }) => !(byPayers.has(paymentId) && hasFailed(versionsOf(paymentId))))
+          .map(
+            ({ id, paymentId }) => `${id} charged ${paymentId} after the erasure of ${erasure.userId ?? erasure.email}`,
+          )
+      );
+    });
+  },
+};
