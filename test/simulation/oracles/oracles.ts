@@ -7,6 +7,7 @@ import {
   successStays,
   unsentIsReleased,
 } from './attempts.ts';
+import { adminsPermitted, changesPermitted, membersPermitted, namedPermitted, ownPermitted } from './changes.ts';
 import { deliveriesKeepTheirId, eventAmounts, eventsDelivered, eventsOnce, oneBodyPerId } from './events.ts';
 import { createsAreThere, listsAgree, noInternalErrors, oneDefault, sameKeySameRecord } from './lists.ts';
 import {
@@ -26,8 +27,9 @@ import {
   refundsFit,
   syncFinds,
 } from './promises.ts';
+import { answersPermitted } from './reads.ts';
 import { erasedIsGone, nothingAfterCancel, nothingLeftAtProvider, organizationsGone } from './removal.ts';
-import { answersPermitted, changesPermitted, claimsPermitted, methodsPermitted } from './rights.ts';
+import { claimsPermitted, methodsPermitted } from './rights.ts';
 import { clientSecretsStay, noSecrets, noSecretsInAnswers } from './secrets.ts';
 import {
   activeIsPaid,
@@ -68,6 +70,10 @@ export const ORACLES: readonly Oracle[] = [
   methodsPermitted,
   claimsPermitted,
   changesPermitted,
+  membersPermitted,
+  ownPermitted,
+  adminsPermitted,
+  namedPermitted,
   nothingAfterCancel,
   nothingLeftAtProvider,
   organizationsGone,

@@ -1,0 +1,187 @@
+import type { History, HistoryExchange, Oracle, Person } from '../model/history.ts';
+import { CREATES, type Model, modelOf, type Owned } from '../model/owners.ts';
+import { mayManage } from '../model/standing.ts';
+
+/** Who may change what: every request that was carried out, and is no GET, is judged by the row of its route. */
+
+type Who =
+  | 'every user'
+  | 'the owner of the organization'
+  | 'every member but the owner'
+  | 'who owns the new record'
+  | 'who owns the record'
+  | 'who owns the record, and platform admins'
+  | 'who owns the record, guests too'
+  | 'platform admins';
+
+const ID = '[^/]+';
+
+const ROWS: readonly (readonly [string, string, Who])[] = [
+  ['POST', '/organizations', 'every user'],
+  ['PUT|DELETE', `/organizations/(${ID})`, 'the owner of the organization'],
+  ['POST', `/organizations/(${ID})/members`, 'the owner of the organization'],
+  ['PUT|DELETE', `/organizations/(${ID})/members/${ID}`, 'the owner of the organization'],
+  ['POST', `/organizations/(${ID})/leave`, 'every member but the owner'],
+  ['POST', '/(?:payments|payments/intents|payment-methods|customers|subscriptions)', 'who owns the new record'],
+  ['PUT', `/payments/intents/(${ID})`, 'who owns the record'],
+  ['POST', `/payments/intents/(${ID})/cancel`, 'who owns the record, and platform admins'],
+  ['POST', `/payments/sync/(${ID})`, 'who owns the record, and platform admins'],
+  ['POST', `/payments/confirm/(${ID})`, 'who owns the record, guests too'],
+  ['PUT|DELETE', `/(?:payment-methods|customers)/(${ID})`, 'who owns the record'],
+  ['POST', `/payment-methods/(${ID})/set-default`, 'who owns the record'],
+  ['PATCH', `/(?:payment-methods|subscriptions)/(${ID})/billing-address`, 'who owns the record'],
+  ['PATCH', `/subscriptions/(${ID})`, 'who owns the record'],
+  ['POST', `/subscriptions/(${ID})/(?:pause|resume|reactivate)`, 'who owns the record'],
+  ['POST', `/subscriptions/(${ID})/cancel`, 'who owns the record, and platform admins'],
+  ['POST', `/payments/${ID}/refunds`, 'platform admins'],
+  ['POST|PUT|DELETE', '/admin/.+', 'platform admins'],
+  // Owners and admins of the session's organization too; no session of the simulation has one.
+  ['POST', `/webhooks/(?:test|logs/${ID}/replay)`, 'platform admins'],
+];
+
+const ROUTES = ROWS.map(([methods, path, who]) => ({ route: new RegExp(`^(?:${methods}) ${path}$`), who }));
+
+interface Asked {
+  readonly model: Model;
+  readonly exchange: HistoryExchange;
+  readonly person: Person;
+  readonly who: Who;
+  /** The organization or record that the path names; empty where it names none. */
+  readonly named: string;
+  /** Undefined for the creation of a personal record, and where nothing tells the owner. */
+  readonly owner: Owned | undefined;
+  readonly earlier: HistoryExchange | undefined;
+}
+
+const SKEW_MS = 2_500;
+
+/** The roles that the person may have had while the request ran. */
+const rolesIn = ({ model, exchange, person, earlier }: Asked, organizationId: string): ReadonlySet<string> => {
+  const from = (earlier ?? exchange).sentAt - SKEW_MS;
+  return model.standing.rolesBetween({ userId: person.userId, organizationId }, from, exchange.answeredAt);
+};
+
+const isOwn = ({ exchange, person }: Pick<Asked, 'exchange' | 'person'>, { userId, guestId }: Owned): boolean =>
+  person.kind === 'guest'
+    ? guestId !== undefined && exchange.guestId === guestId
+    : userId !== undefined && userId === person.userId;
+
+const mayUse = (asked: Asked, owner: Owned): boolean =>
+  owner.organizationId === undefined ? isOwn(asked, owner) : mayManage(rolesIn(asked, owner.organizationId));
+
+const kept = new WeakMap<History, readonly Asked[]>();
+
+/** Every change that was carried out; those of platform admins only where the route is not for them. */
+const changesOf = (history: History): readonly Asked[] => {
+  const known = kept.get(history) ?? read(history);
+  kept.set(history, known);
+  return known;
+};
+
+const read = (history: History): readonly Asked[] => {
+  const model = modelOf(history);
+  const firsts = new Map<string, HistoryExchange>();
+  return history.exchanges.flatMap((exchange) => {
+    const { method, path, status, idempotencyKey } = exchange;
+    const key = `${exchange.person} ${path} ${idempotencyKey}`;
+    if (idempotencyKey !== undefined && !firsts.has(key)) firsts.set(key, exchange);
+    const person = model.person(exchange.person);
+    if (method === 'GET' || status < 200 || status >= 300 || !person) return [];
+    const row = ROUTES.find(({ route }) => route.test(`${method} ${path}`));
+    const who = row?.who ?? 'platform admins';
+    const named = row?.route.exec(`${method} ${path}`)?.[1] ?? '';
+    // A person who has left gets the same answer again under the same key.
+    const earlier = who === 'every member but the owner' ? firsts.get(key) : undefined;
+    return [{ model, exchange, person, who, named, owner: ownerOf(model, exchange, named), earlier }];
+  });
+};
+
+const ownerOf = (model: Model, { path, sent }: HistoryExchange, named: string): Owned | undefined => {
+  if (!CREATES.test(path)) return model.ownerOf(named);
+  return sent?.organization_id ? { organizationId: sent.organization_id } : undefined;
+};
+
+const OWNERS: ReadonlySet<Who> = new Set([
+  'who owns the new record',
+  'who owns the record',
+  'who owns the record, guests too',
+  'who owns the record, and platform admins',
+]);
+
+const MEMBERS: ReadonlySet<Who> = new Set([
+  'every user',
+  'the owner of the organization',
+  'every member but the owner',
+]);
+
+const isForAdmin = ({ person, who }: Asked): boolean =>
+  person.kind === 'admin' && (who === 'platform admins' || who === 'who owns the record, and platform admins');
+
+const lineOf = ({ exchange: { number, method, path }, person }: Asked, about: string): string =>
+  `answer ${number}: ${person.name} did ${method} ${path}${about}`;
+
+/** A sentence about the changes that `isMeant` chooses. */
+const sentenceOn = (
+  sentence: string,
+  isMeant: (asked: Asked) => boolean,
+  isPermitted: (asked: Asked) => boolean,
+): Oracle => ({
+  sentence,
+  atRestOnly: false,
+  violations: (history) =>
+    changesOf(history)
+      .filter((asked) => isMeant(asked) && !isForAdmin(asked) && !isPermitted(asked))
+      .map((asked) => lineOf(asked, asked.owner?.organizationId ? ` in ${asked.owner.organizationId}` : '')),
+});
+
+export const changesPermitted = sentenceOn(
+  'Only owners, admins and billing members change what an organization has',
+  ({ who, owner }) => OWNERS.has(who) && owner?.organizationId !== undefined,
+  (asked) => asked.owner !== undefined && asked.person.kind !== 'guest' && mayUse(asked, asked.owner),
+);
+
+export const membersPermitted = sentenceOn(
+  'Only its owner changes an organization and its members, and the owner never leaves',
+  ({ who }) => MEMBERS.has(who),
+  (asked) => {
+    if (asked.who === 'every user') return asked.person.kind !== 'guest';
+    const roles = rolesIn(asked, asked.named);
+    return roles.has('owner') === (asked.who === 'the owner of the organization') && roles.size > 0;
+  },
+);
+
+export const ownPermitted = sentenceOn(
+  'What belongs to one person is changed for that person only, and for a guest only by a confirmation',
+  ({ who, owner }) => OWNERS.has(who) && owner !== undefined && owner.organizationId === undefined,
+  (asked) =>
+    asked.owner !== undefined &&
+    isOwn(asked, asked.owner) &&
+    (asked.person.kind !== 'guest' || asked.who === 'who owns the record, guests too'),
+);
+
+export const adminsPermitted = sentenceOn(
+  'Only platform admins refund a payment, erase a person and do what else is theirs',
+  ({ who }) => who === 'platform admins',
+  ({ person }) => person.kind === 'admin',
+);
+
+const NAMES = ['payment_method_id', 'provider_payment_method_token', 'customer_id'] as const;
+
+export const namedPermitted: Oracle = {
+  sentence: 'A method, a customer or a project is named only by people who may use it',
+  atRestOnly: false,
+  violations: (history) =>
+    changesOf(history).flatMap((asked) => {
+      const { model, exchange, who, person } = asked;
+      if (!OWNERS.has(who)) return [];
+      const { sent } = exchange;
+      const ids: readonly string[] = NAMES.flatMap((name) => sent?.[name] ?? []);
+      const others = ids.filter((id) => {
+        const owner = model.ownerOf(id);
+        return owner !== undefined && !mayUse(asked, owner);
+      });
+      const project: string | undefined = sent?.project_id ?? undefined;
+      const isSeller = project === undefined || model.sellerOf(project) === person.userId;
+      return [...others, ...(isSeller ? [] : [project])].map((id) => lineOf(asked, ` with ${id}, which is another’s`));
+    }),
+};
