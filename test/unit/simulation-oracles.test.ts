@@ -20,6 +20,7 @@ import {
   versionItem,
 } from '../builders/history.ts';
 import { type Case, PROMISE_CASES } from '../builders/promise-cases.ts';
+import { RIGHTS_CASES } from '../builders/rights-cases.ts';
 import type { HistoryItem, HistoryJson } from '../simulation/model/history.ts';
 import { ORACLES } from '../simulation/oracles/oracles.ts';
 import { BEN } from '../simulation/world/people.ts';
@@ -97,6 +98,7 @@ const claims = (...days: readonly number[]) => [
 const CASES: Readonly<Record<string, Case>> = {
   ...PROMISE_CASES,
   ...EVENT_CASES,
+  ...RIGHTS_CASES,
   'A payment is charged at most once': {
     broken: historyWith({ ledger: { charges: [chargeRow(), chargeRow({ id: 'ch_2', payment_intent: 'pi_2' })] } }),
     sound: historyWith({ ledger: { charges: [chargeRow({ status: 'failed' }), chargeRow({ id: 'ch_2' })] } }),

@@ -32,28 +32,28 @@ interface Change {
 const MANAGERS = ['owner', 'admin', 'billing'];
 
 export const modelStanding = (history: History): ModelStanding => {
-  const userOf = membersOf(history);
+  const { userOf, founders } = membersOf(history);
   const emails = new Map(history.people.map(({ email, userId }) => [email, userId]));
   const changes = [
-    ...foundings(history),
-    ...history.exchanges.flatMap((exchange) => changesOf(exchange, { userOf, emails })),
+    ...foundings(history, founders),
+    ...history.exchanges.flatMap((exchange) => changesOf(exchange, { userOf, founders, emails })),
   ];
+  const byOrganization = Map.groupBy(changes, ({ organizationId }) => organizationId);
   return {
     rolesBetween: ({ userId, organizationId }, from, to) => {
-      const own = changes.filter(
-        (one) => one.organizationId === organizationId && (one.userId === undefined || one.userId === userId),
-      );
+      const all = byOrganization.get(organizationId) ?? [];
+      const own = all.filter((one) => one.userId === undefined || one.userId === userId);
       const roles = own.filter((one) => one.role !== undefined && one.sentAt <= to && !isOverBefore(one, own, from));
       return new Set(roles.map(({ role }) => role ?? ''));
     },
   };
 };
 
-/** Founders whose answer was lost. */
-const foundings = (history: History): readonly Change[] =>
-  recordsOf(history).organizations.map(({ id, ownerUserId }) => ({
-    ...{ organizationId: id, userId: ownerUserId, role: 'owner' },
-    ...{ sentAt: history.startedAt, answeredAt: history.startedAt, isSure: true },
+/** The answer to a founding can be lost. */
+const foundings = ({ startedAt }: History, founders: ReadonlyMap<string, string>): readonly Change[] =>
+  [...founders].map(([organizationId, userId]) => ({
+    ...{ organizationId, userId, role: 'owner' },
+    ...{ sentAt: startedAt, answeredAt: startedAt, isSure: true },
   }));
 
 export const mayManage = (roles: ReadonlySet<string>): boolean => MANAGERS.some((role) => roles.has(role));
@@ -61,11 +61,13 @@ export const mayManage = (roles: ReadonlySet<string>): boolean => MANAGERS.some(
 /** A later change that surely happened was answered before that time. */
 const isOverBefore = (change: Change, all: readonly Change[], time: number): boolean => {
   const settledAt = change.isSure ? change.answeredAt : change.sentAt + LONGEST_CALL_MS;
-  return all.some((other) => other.isSure && other.sentAt >= settledAt && other.answeredAt < time);
+  return all.some((other) => other !== change && other.isSure && other.sentAt >= settledAt && other.answeredAt < time);
 };
 
 interface Names {
   readonly userOf: ReadonlyMap<string, string>;
+  /** The owner of each organization, who never changes. */
+  readonly founders: ReadonlyMap<string, string>;
   readonly emails: ReadonlyMap<string, string>;
 }
 
@@ -95,7 +97,11 @@ const changed = (exchange: HistoryExchange, names: Names, route: Route): Changed
   const { method, sent, body } = exchange;
   const { tail, memberId, organizationId } = route;
   if (organizationId === '') return created(body);
-  if (tail === 'leave') return { userId: userOfPerson(exchange, names), role: undefined };
+  const caller = userOfPerson(exchange, names);
+  if (tail === 'leave') return { userId: caller, role: undefined };
+  // Only the owner gives roles and takes them away, and the owner's is never given. What is not found is gone in any case.
+  const isLawful = (names.founders.get(organizationId) ?? caller) === caller && sent?.role !== 'owner';
+  if (!isLawful && exchange.status !== 404) return undefined;
   if (tail === 'members' && memberId === undefined)
     return { userId: names.emails.get(sent?.email) ?? '', role: sent?.role };
   if (tail === 'members') {
@@ -110,16 +116,21 @@ const created = (body: HistoryJson): Changed | undefined =>
 const userOfPerson = ({ person }: HistoryExchange, { emails }: Names): string =>
   [...emails].find(([email]) => email.startsWith(`${person}@`))?.[1] ?? '';
 
-/** The user of each membership id that an answer or the table shows. */
-const membersOf = (history: History): ReadonlyMap<string, string> => {
-  const found = new Map<string, string>();
-  for (const { id, userId } of recordsOf(history).members) found.set(id, userId);
+/** The user of each membership id, and the owner of each organization, that an answer or the table shows. */
+const membersOf = (history: History): Pick<Names, 'userOf' | 'founders'> => {
+  const userOf = new Map<string, string>();
+  const founders = new Map<string, string>();
+  const { members, organizations } = recordsOf(history);
+  for (const { id, userId } of members) userOf.set(id, userId);
   const walk = (value: HistoryJson): void => {
     if (typeof value !== 'object' || value === null) return;
-    if (typeof value.id === 'string' && value.id.startsWith('mem_') && value.user_id)
-      found.set(value.id, value.user_id);
+    const { id, user_id, owner_user_id } = value;
+    if (typeof id === 'string' && id.startsWith('mem_') && user_id) userOf.set(id, user_id);
+    if (typeof id === 'string' && id.startsWith('org_') && owner_user_id && !founders.has(id))
+      founders.set(id, owner_user_id);
     for (const each of Object.values(value)) walk(each);
   };
   for (const { path, body } of history.exchanges) if (path.startsWith('/organizations')) walk(body);
-  return found;
+  for (const { id, ownerUserId } of organizations) founders.set(id, ownerUserId);
+  return { userOf, founders };
 };

@@ -1,243 +1,187 @@
-import type { History, HistoryEvent, HistoryItem, HistoryJson, Oracle } from '../model/history.ts';
-import { at, isVisible, recordsOf } from '../model/records.ts';
-import { canonical, partsOf } from './events.ts';
+import type { History, HistoryExchange, Oracle, Person } from '../model/history.ts';
+import { CREATES, type Model, modelOf, type Owned } from '../model/owners.ts';
+import { mayManage } from '../model/standing.ts';
 
-/** Sentences about the events of each record: one for each change, with its amounts, in a possible order. */
-/** The events of each record by their ids, which are `record:version:event`. */
-const publishedOf = (history: History): ReadonlyMap<string, ReadonlyMap<string, HistoryEvent>> => {
-  const found = new Map<string, Map<string, HistoryEvent>>();
-  for (const event of canonical(history)) {
-    const { record } = partsOf(event);
-    const own = found.get(record) ?? new Map<string, HistoryEvent>();
-    if (!own.has(event.detail.id)) own.set(event.detail.id, event);
-    found.set(record, own);
-  }
-  return found;
-};
+/** Who may change what: every request that was carried out, and is no GET, is judged by the row of its route. */
 
-const versionOf = ({ sk }: HistoryItem): number => Number(String(sk).split('#')[1]);
-const numberOf = (id: string): number => Number(id.split(':')[1]);
+type Who =
+  | 'every user'
+  | 'the owner of the organization'
+  | 'every member but the owner'
+  | 'who owns the new record'
+  | 'who owns the record'
+  | 'who owns the record, and platform admins'
+  | 'who owns the record, guests too'
+  | 'platform admins';
 
-/** What differs, as a line; nothing where all is there. */
-const difference = (id: string, wanted: readonly string[], found: Iterable<string>): readonly string[] => {
-  const [changes, events] = [wanted.toSorted().join(), [...found].toSorted().join()];
-  return changes === events ? [] : [`${id} has the changes [${changes}] and the events [${events}]`];
-};
+const ID = '[^/]+';
 
-const subscriptionName = (version: HistoryItem, before: HistoryItem | undefined): string => {
-  if (!before) return 'subscription.created';
-  const isEnd = version['status'] === 'canceled' && before['status'] !== 'canceled';
-  return isEnd ? 'subscription.cancelled' : 'subscription.updated';
-};
+const ROWS: readonly (readonly [string, string, Who])[] = [
+  ['POST', '/organizations', 'every user'],
+  ['PUT|DELETE', `/organizations/(${ID})`, 'the owner of the organization'],
+  ['POST', `/organizations/(${ID})/members`, 'the owner of the organization'],
+  ['PUT|DELETE', `/organizations/(${ID})/members/${ID}`, 'the owner of the organization'],
+  ['POST', `/organizations/(${ID})/leave`, 'every member but the owner'],
+  ['POST', '/(?:payments|payments/intents|payment-methods|customers|subscriptions)', 'who owns the new record'],
+  ['PUT', `/payments/intents/(${ID})`, 'who owns the record'],
+  ['POST', `/payments/intents/(${ID})/cancel`, 'who owns the record, and platform admins'],
+  ['POST', `/payments/sync/(${ID})`, 'who owns the record, and platform admins'],
+  ['POST', `/payments/confirm/(${ID})`, 'who owns the record, guests too'],
+  ['PUT|DELETE', `/(?:payment-methods|customers)/(${ID})`, 'who owns the record'],
+  ['POST', `/payment-methods/(${ID})/set-default`, 'who owns the record'],
+  ['PATCH', `/(?:payment-methods|subscriptions)/(${ID})/billing-address`, 'who owns the record'],
+  ['PATCH', `/subscriptions/(${ID})`, 'who owns the record'],
+  ['POST', `/subscriptions/(${ID})/(?:pause|resume|reactivate)`, 'who owns the record'],
+  ['POST', `/subscriptions/(${ID})/cancel`, 'who owns the record, and platform admins'],
+  ['POST', `/payments/${ID}/refunds`, 'platform admins'],
+  ['POST|PUT|DELETE', '/admin/.+', 'platform admins'],
+  // Owners and admins of the session's organization too; no session of the simulation has one.
+  ['POST', `/webhooks/(?:test|logs/${ID}/replay)`, 'platform admins'],
+];
 
-/** One event for each version, also of those that the history would not show. */
-const eventsOfSubscription = ({ id, version }: HistoryItem, versions: readonly HistoryItem[]): readonly string[] => {
-  const shown = new Map(versions.map((one) => [versionOf(one), one]));
-  return Array.from({ length: version }, (_, index) => {
-    const entry = shown.get(index + 1);
-    return `${id}:${index + 1}:${entry ? subscriptionName(entry, shown.get(index)) : 'of a version that its history lacks'}`;
-  });
-};
+const ROUTES = ROWS.map(([methods, path, who]) => ({ route: new RegExp(`^(?:${methods}) ${path}$`), who }));
 
-const eventsOfCustomer = ({ id, version }: HistoryItem): readonly string[] =>
-  Array.from({ length: version }, (_, index) => `${id}:${index + 1}:customer.${index === 0 ? 'created' : 'updated'}`);
-
-const MEMBERSHIP: Readonly<Record<string, string>> = {
-  trialing: 'pending',
-  active: 'active',
-  canceled: 'cancelled',
-  paused: 'expired',
-};
-const MEMBERSHIP_EVENT: Readonly<Record<string, string>> = {
-  pending: 'membership.pending',
-  active: 'membership.activated',
-  cancelled: 'membership.cancelled',
-};
-
-/** A change that says which period has been paid. A free period is paid as it begins. */
-const isPaidBy = ({ status, paymentId, cause, periodEnd }: HistoryItem, isFree: boolean, until: string): boolean =>
-  status === 'active' && (isFree ? periodEnd > until : paymentId !== undefined && cause !== 'payment_failed');
-
-/** While a payment is retried, and before the first one, a membership stays as it is. */
-const membershipAt = (status: string, was: string | undefined, isUnpaid: boolean): string | undefined => {
-  if (status !== 'past_due' && !(status === 'active' && isUnpaid)) return MEMBERSHIP[status];
-  return isUnpaid ? 'pending' : was;
-};
-
-/** A membership is active from the first paid period on, while the subscription is; it is extended by each later one. */
-const eventsOfMembership = (subscription: HistoryItem, versions: readonly HistoryItem[]): readonly string[] => {
-  let [was, until]: [string | undefined, string] = [undefined, ''];
-  return versions.flatMap((version) => {
-    const { status, periodEnd } = version;
-    const isPaid = isPaidBy(version, subscription['totalCents'] === 0, until);
-    const is = membershipAt(status, was, until === '' && !isPaid);
-    const isLonger = isPaid && periodEnd > until;
-    const extended = isLonger && is === 'active' ? 'membership.extended' : undefined;
-    const name = is === was ? extended : MEMBERSHIP_EVENT[is ?? ''];
-    was = is;
-    if (isLonger) until = periodEnd;
-    return name === undefined ? [] : [`${versionOf(version)}:${name}`];
-  });
-};
-
-export const changesPublished: Oracle = {
-  sentence:
-    'At rest every change of a subscription, a membership or a customer has its event, and every event its change',
-  atRestOnly: true,
-  violations: (history) => {
-    const { subscriptions, memberships, customers, versionsOf } = recordsOf(history);
-    const published = publishedOf(history);
-    const found = (id: string): Iterable<string> => published.get(id)?.keys() ?? [];
-    const shown = subscriptions.filter(({ status }) => !['creating', 'declined'].includes(status));
-    const memberOf = new Map(memberships.map((one) => [one['subscriptionId'], one['id']]));
-    const kept = new Set([...shown, ...customers].map(({ id }) => id));
-    return [
-      ...shown.flatMap((one) => {
-        const versions = versionsOf(one['id']);
-        const membership = memberOf.get(one['id']) ?? 'its membership';
-        const wanted = one['tierId'] === undefined ? [] : eventsOfMembership(one, versions);
-        return [
-          ...difference(one['id'], eventsOfSubscription(one, versions), found(one['id'])),
-          ...difference(
-            membership,
-            wanted.map((event) => `${membership}:${event}`),
-            found(membership),
-          ),
-        ];
-      }),
-      ...customers.flatMap((one) => difference(one['id'], eventsOfCustomer(one), found(one['id']))),
-      // What was deleted had an event for each version until then.
-      ...[...published].flatMap(([id, events]) => {
-        if (kept.has(id) || !/^(subs|cust)_/.test(id)) return [];
-        const versions = [...events.keys()].map(numberOf).toSorted((one, other) => one - other);
-        return versions.every((version, index) => version === index + 1)
-          ? []
-          : [`${id}, which is deleted, has the events ${[...events.keys()].join()}`];
-      }),
-    ];
-  },
-};
-
-const REFUND_EVENT: Readonly<Record<string, string>> = {
-  succeeded: 'payment.refunded',
-  failed: 'payment.refund_failed',
-  canceled: 'payment.refund_failed',
-};
-const OPEN_DISPUTE = new Set(['needs_response', 'under_review']);
-
-const refundName = (status: string, was: string | undefined): string | undefined =>
-  status === was ? undefined : REFUND_EVENT[status];
-
-/** A dispute opens once and closes once: a provider may correct how it closed. */
-const disputeName = (status: string, was: string | undefined): string | undefined => {
-  if (OPEN_DISPUTE.has(status)) return was === undefined ? 'payment.dispute_opened' : undefined;
-  return was === undefined || OPEN_DISPUTE.has(was) ? 'payment.dispute_closed' : undefined;
-};
-
-/** The events that the changes of a payment's refunds and disputes stand for, and their last statuses. */
-const moneyBackOf = (id: string, versions: readonly HistoryItem[]) => {
-  const statuses = new Map<string, string>();
-  const events = versions.flatMap((version) => {
-    const { cause } = version;
-    const changed: HistoryJson = cause === 'refund' || cause === 'dispute' ? version[cause] : undefined;
-    if (!changed) return [];
-    const was = statuses.get(changed.id);
-    statuses.set(changed.id, changed.status);
-    const name = cause === 'refund' ? refundName(changed.status, was) : disputeName(changed.status, was);
-    return name === undefined ? [] : [`${id}:${versionOf(version)}:${name}`];
-  });
-  return { events, statuses };
-};
-
-const OF_MONEY_BACK = /:payment\.(refunded|refund_failed|dispute_opened|dispute_closed)$/;
-
-export const moneyBackPublished: Oracle = {
-  sentence: 'At rest every outcome of a refund or a dispute has its event, and every event its outcome',
-  atRestOnly: true,
-  violations: (history) => {
-    const { payments, refunds, disputes, versionsOf } = recordsOf(history);
-    const published = publishedOf(history);
-    const byPayment = Map.groupBy([...refunds, ...disputes], ({ paymentId }) => String(paymentId));
-    return payments.filter(isVisible).flatMap(({ id }) => {
-      const { events, statuses } = moneyBackOf(id, versionsOf(id));
-      const found = [...(published.get(id)?.keys() ?? [])].filter((event) => OF_MONEY_BACK.test(event));
-      const unseen = (byPayment.get(id) ?? []).filter((one) => statuses.get(one['id']) !== one['status']);
-      return [
-        ...difference(id, events, found),
-        ...unseen.map((one) => `${one['id']} is ${one['status']}, ${id} shows it as ${statuses.get(one['id'])}`),
-      ];
-    });
-  },
-};
-
-/** The records that events name, by their ids. */
-interface Named {
-  readonly payments: ReadonlyMap<string, HistoryItem>;
-  readonly subscriptions: ReadonlyMap<string, HistoryItem>;
-  /** Refunds and disputes. */
-  readonly beside: ReadonlyMap<string, HistoryItem>;
-  /** Payments that an update may have changed after their creation. */
-  readonly updated: ReadonlySet<string>;
+interface Asked {
+  readonly model: Model;
+  readonly exchange: HistoryExchange;
+  readonly person: Person;
+  readonly who: Who;
+  /** The organization or record that the path names; empty where it names none. */
+  readonly named: string;
+  /** Undefined for the creation of a personal record, and where nothing tells the owner. */
+  readonly owner: Owned | undefined;
+  readonly earlier: HistoryExchange | undefined;
 }
 
-const INTENTS = '/payments/intents/';
+const SKEW_MS = 2_500;
 
-const namedIn = (history: History): Named => {
-  const { payments, subscriptions, refunds, disputes } = recordsOf(history);
-  const byId = (all: readonly HistoryItem[]) => new Map(all.map((one) => [String(one['id']), one]));
-  const updates = history.exchanges.filter(({ method, path }) => method === 'PUT' && path.startsWith(INTENTS));
-  return {
-    ...{ payments: byId(payments), subscriptions: byId(subscriptions), beside: byId([...refunds, ...disputes]) },
-    updated: new Set(updates.map(({ path }) => path.slice(INTENTS.length))),
-  };
+/** The roles that the person may have had while the request ran. */
+const rolesIn = ({ model, exchange, person, earlier }: Asked, organizationId: string): ReadonlySet<string> => {
+  const from = (earlier ?? exchange).sentAt - SKEW_MS;
+  return model.standing.rolesBetween({ userId: person.userId, organizationId }, from, exchange.answeredAt);
 };
 
-const sumOf = (stored: HistoryItem | undefined): string => `${stored?.['totalCents']} ${stored?.['currency']}`;
+const isOwn = ({ exchange, person }: Pick<Asked, 'exchange' | 'person'>, { userId, guestId }: Owned): boolean =>
+  person.kind === 'guest'
+    ? guestId !== undefined && exchange.guestId === guestId
+    : userId !== undefined && userId === person.userId;
 
-const wrongIn = (named: Named, event: HistoryEvent): readonly string[] => {
-  const { record, name } = partsOf(event);
-  const { amount, currency, refund, dispute } = event.detail.payload.data;
-  const stored = named.payments.get(record) ?? named.subscriptions.get(record);
-  const mayDiffer = name === 'payment.created' && named.updated.has(record);
-  const whole =
-    stored === undefined || amount === undefined || mayDiffer || sumOf(stored) === `${amount} ${currency}`
-      ? []
-      : [`${record} is ${sumOf(stored)}, its ${name} says ${amount} ${currency}`];
-  const part = refund ?? dispute;
-  const cents = named.beside.get(part?.id)?.['amountCents'];
-  const isPartRight = part === undefined || cents === undefined || part.amount === cents;
-  return isPartRight ? whole : [...whole, `${part.id} is ${cents}, its ${name} says ${part.amount}`];
+const mayUse = (asked: Asked, owner: Owned): boolean =>
+  owner.organizationId === undefined ? isOwn(asked, owner) : mayManage(rolesIn(asked, owner.organizationId));
+
+const kept = new WeakMap<History, readonly Asked[]>();
+
+/** Every change that was carried out; those of platform admins only where the route is not for them. */
+const changesOf = (history: History): readonly Asked[] => {
+  const known = kept.get(history) ?? read(history);
+  kept.set(history, known);
+  return known;
 };
 
-export const eventAmounts: Oracle = {
-  sentence: 'An event states the amount and currency of its payment or subscription, refund or dispute',
-  atRestOnly: false,
-  violations: (history) => {
-    const named = namedIn(history);
-    return canonical(history).flatMap((event) => wrongIn(named, event));
-  },
+const read = (history: History): readonly Asked[] => {
+  const model = modelOf(history);
+  const firsts = new Map<string, HistoryExchange>();
+  return history.exchanges.flatMap((exchange) => {
+    const { method, path, status, idempotencyKey } = exchange;
+    const key = `${exchange.person} ${path} ${idempotencyKey}`;
+    if (idempotencyKey !== undefined && !firsts.has(key)) firsts.set(key, exchange);
+    const person = model.person(exchange.person);
+    if (method === 'GET' || status < 200 || status >= 300 || !person) return [];
+    const row = ROUTES.find(({ route }) => route.test(`${method} ${path}`));
+    const who = row?.who ?? 'platform admins';
+    const named = row?.route.exec(`${method} ${path}`)?.[1] ?? '';
+    // A person who has left gets the same answer again under the same key.
+    const earlier = who === 'every member but the owner' ? firsts.get(key) : undefined;
+    return [{ model, exchange, person, who, named, owner: ownerOf(model, exchange, named), earlier }];
+  });
 };
 
-/** Two instances whose clocks differ may store two versions of a record. */
-const CLOCKS_DIFFER_MS = 5_000;
+const ownerOf = (model: Model, { path, sent }: HistoryExchange, named: string): Owned | undefined => {
+  if (!CREATES.test(path)) return model.ownerOf(named);
+  return sent?.organization_id ? { organizationId: sent.organization_id } : undefined;
+};
 
-/** Events may arrive in any order; a receiver compares their timestamps. */
-export const eventsInOrder: Oracle = {
-  sentence: 'The events of a record begin with its creation, and a later version has no earlier timestamp',
+const OWNERS: ReadonlySet<Who> = new Set([
+  'who owns the new record',
+  'who owns the record',
+  'who owns the record, guests too',
+  'who owns the record, and platform admins',
+]);
+
+const MEMBERS: ReadonlySet<Who> = new Set([
+  'every user',
+  'the owner of the organization',
+  'every member but the owner',
+]);
+
+const isForAdmin = ({ person, who }: Asked): boolean =>
+  person.kind === 'admin' && (who === 'platform admins' || who === 'who owns the record, and platform admins');
+
+const lineOf = ({ exchange: { number, method, path }, person }: Asked, about: string): string =>
+  `answer ${number}: ${person.name} did ${method} ${path}${about}`;
+
+/** A sentence about the changes that `isMeant` chooses. */
+const sentenceOn = (
+  sentence: string,
+  isMeant: (asked: Asked) => boolean,
+  isPermitted: (asked: Asked) => boolean,
+): Oracle => ({
+  sentence,
   atRestOnly: false,
   violations: (history) =>
-    [...publishedOf(history)].flatMap(([id, events]) => {
-      const inOrder = [...events.keys()].toSorted((one, other) => numberOf(one) - numberOf(other));
-      const timeOf = (event: string): number => at(events.get(event)?.detail.payload.timestamp);
-      const created = inOrder.find((event) => event.endsWith('.created'));
-      const isFirst = created === undefined || numberOf(inOrder[0] ?? '') === numberOf(created);
-      const back = inOrder.slice(1).filter((event, index) => {
-        const before = inOrder[index] ?? event;
-        return timeOf(event) < timeOf(before) - CLOCKS_DIFFER_MS;
+    changesOf(history)
+      .filter((asked) => isMeant(asked) && !isForAdmin(asked) && !isPermitted(asked))
+      .map((asked) => lineOf(asked, asked.owner?.organizationId ? ` in ${asked.owner.organizationId}` : '')),
+});
+
+export const changesPermitted = sentenceOn(
+  'Only owners, admins and billing members change what an organization has',
+  ({ who, owner }) => OWNERS.has(who) && owner?.organizationId !== undefined,
+  (asked) => asked.owner !== undefined && asked.person.kind !== 'guest' && mayUse(asked, asked.owner),
+);
+
+export const membersPermitted = sentenceOn(
+  'Only its owner changes an organization and its members, and the owner never leaves',
+  ({ who }) => MEMBERS.has(who),
+  (asked) => {
+    if (asked.who === 'every user') return asked.person.kind !== 'guest';
+    const roles = rolesIn(asked, asked.named);
+    return roles.has('owner') === (asked.who === 'the owner of the organization') && roles.size > 0;
+  },
+);
+
+export const ownPermitted = sentenceOn(
+  'What belongs to one person is changed for that person only, and for a guest only by a confirmation',
+  ({ who, owner }) => OWNERS.has(who) && owner !== undefined && owner.organizationId === undefined,
+  (asked) =>
+    asked.owner !== undefined &&
+    isOwn(asked, asked.owner) &&
+    (asked.person.kind !== 'guest' || asked.who === 'who owns the record, guests too'),
+);
+
+export const adminsPermitted = sentenceOn(
+  'Only platform admins refund a payment, erase a person and do what else is theirs',
+  ({ who }) => who === 'platform admins',
+  ({ person }) => person.kind === 'admin',
+);
+
+const NAMES = ['payment_method_id', 'provider_payment_method_token', 'customer_id'] as const;
+
+export const namedPermitted: Oracle = {
+  sentence: 'A method, a customer or a project is named only by people who may use it',
+  atRestOnly: false,
+  violations: (history) =>
+    changesOf(history).flatMap((asked) => {
+      const { model, exchange, who, person } = asked;
+      if (!OWNERS.has(who)) return [];
+      const { sent } = exchange;
+      const ids: readonly string[] = NAMES.flatMap((name) => sent?.[name] ?? []);
+      const others = ids.filter((id) => {
+        const owner = model.ownerOf(id);
+        return owner !== undefined && !mayUse(asked, owner);
       });
-      return [
-        ...(isFirst ? [] : [`${inOrder[0]} was published for a version before ${created}`]),
-        ...back.map((event) => `${event} has an earlier timestamp than the event before it`),
-      ].map((line) => `${id}: ${line}`);
+      const project: string | undefined = sent?.project_id ?? undefined;
+      const isSeller = project === undefined || model.sellerOf(project) === person.userId;
+      return [...others, ...(isSeller ? [] : [project])].map((id) => lineOf(asked, ` with ${id}, which is another’s`));
     }),
 };

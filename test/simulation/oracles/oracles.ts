@@ -7,7 +7,7 @@ import {
   successStays,
   unsentIsReleased,
 } from './attempts.ts';
-import { changesPublished, eventAmounts, eventsInOrder, moneyBackPublished } from './changes.ts';
+import { adminsPermitted, changesPermitted, membersPermitted, namedPermitted, ownPermitted } from './changes.ts';
 import { nothingAfterCancel, nothingAfterDeletion, nothingAfterErasure, nothingWhilePaused } from './endings.ts';
 import { deliveriesKeepTheirId, eventsDelivered, eventsOnce, oneBodyPerId } from './events.ts';
 import { createsAreThere, listsAgree, noInternalErrors, oneDefault, sameKeySameRecord } from './lists.ts';
@@ -28,8 +28,10 @@ import {
   refundsFit,
   syncFinds,
 } from './promises.ts';
+import { changesPublished, eventAmounts, eventsInOrder, moneyBackPublished } from './publications.ts';
+import { answersPermitted } from './reads.ts';
 import { erasedIsGone, nothingLeftAtProvider, organizationsGone } from './removal.ts';
-import { answersPermitted, changesPermitted, claimsPermitted, methodsPermitted } from './rights.ts';
+import { claimsPermitted, methodsPermitted } from './rights.ts';
 import { clientSecretsStay, noSecrets, noSecretsInAnswers } from './secrets.ts';
 import {
   activeIsPaid,
@@ -75,6 +77,10 @@ export const ORACLES: readonly Oracle[] = [
   methodsPermitted,
   claimsPermitted,
   changesPermitted,
+  membersPermitted,
+  ownPermitted,
+  adminsPermitted,
+  namedPermitted,
   nothingAfterCancel,
   nothingWhilePaused,
   nothingAfterDeletion,

@@ -1,138 +1,14 @@
-import type { History, HistoryExchange, HistoryItem, HistoryJson, Oracle, Person } from '../model/history.ts';
-import { at, isChargeTaken, ownerOf, type RecordOwner, recordsOf } from '../model/records.ts';
-import { type ModelStanding, mayManage, modelStanding } from '../model/standing.ts';
+import type { History, HistoryExchange, HistoryItem, Oracle, Person } from '../model/history.ts';
+import { type Model, modelOf, type Owned } from '../model/owners.ts';
+import { at, isChargeTaken, recordsOf } from '../model/records.ts';
+import { mayManage } from '../model/standing.ts';
 
-/** Sentences about who may read, use and charge what, at which moment. */
+/** Sentences about who may charge what, at which moment. */
 
 /** The clock of an instance differs from the true time by at most this. */
 const SKEW_MS = 2_500;
 /** A call that was permitted when it began may take effect until a function's longest time has passed. */
 const UNDER_WAY_MS = 45_000;
-/** Reads may use a membership that is this old. */
-const CACHE_MS = 300_000;
-
-const RECORD = /^(pay|pmt|cust|subs|addr|ref|dsp|org)_[0-9a-f]{24}$/;
-
-interface Model {
-  readonly standing: ModelStanding;
-  readonly ownerOf: (id: string) => RecordOwner | undefined;
-  readonly person: (name: string) => Person | undefined;
-}
-
-const modelOf = (history: History): Model => {
-  const owners = ownersOf(history);
-  const people = new Map(history.people.map((person) => [person.name, person]));
-  return {
-    standing: modelStanding(history),
-    ownerOf: (id) => owners.get(id),
-    person: (name) => people.get(name),
-  };
-};
-
-const ownersOf = (history: History): ReadonlyMap<string, RecordOwner> => {
-  const found = new Map<string, RecordOwner>();
-  const records = recordsOf(history);
-  const { methods, customers, payments, subscriptions, organizations } = records;
-  for (const exchange of history.exchanges) learnOwner(exchange, { found, people: history.people });
-  for (const item of [...methods, ...customers, ...payments, ...subscriptions]) found.set(item['id'], ownerOf(item));
-  for (const { id } of organizations) found.set(id, { organizationId: id });
-  for (const { id, paymentId } of [...records.refunds, ...records.disputes]) {
-    const owner = found.get(paymentId);
-    if (owner) found.set(id, owner);
-  }
-  return found;
-};
-
-interface Learning {
-  readonly found: Map<string, RecordOwner>;
-  readonly people: readonly Person[];
-}
-
-const CREATES = /^\/(payments(\/intents)?|payment-methods|customers|subscriptions|organizations)$/;
-
-/** Of records that are gone by now, only the answer to their creation tells the owner. */
-const learnOwner = (exchange: HistoryExchange, { found, people }: Learning): void => {
-  const { method, path, status, body, person, guestId } = exchange;
-  if (method !== 'POST' || !CREATES.test(path) || (status !== 200 && status !== 201)) return;
-  const record = body?.data ?? body;
-  if (path === '/organizations') return void found.set(record.id, { organizationId: record.id });
-  const userId = people.find(({ name }) => name === person)?.userId || undefined;
-  const organizationId: string | undefined = record.organization_id ?? undefined;
-  const guest = guestIdOf(record.guest_token) ?? guestId;
-  const isPersonal = organizationId === undefined || path.startsWith('/payments') || path === '/subscriptions';
-  found.set(record.id, { organizationId, ...(isPersonal && (userId ? { userId } : { guestId: guest })) });
-};
-
-const guestIdOf = (token: string | undefined): string | undefined =>
-  token === undefined ? undefined : JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()).guest_id;
-
-const mayRead = ({ standing }: Model, reader: Reader, owner: RecordOwner): boolean => {
-  const { person, exchange } = reader;
-  if (person.kind === 'admin') return true;
-  if (person.kind === 'guest') return owner.guestId !== undefined && guestsOf(exchange).includes(owner.guestId);
-  if (owner.userId === person.userId) return true;
-  const { organizationId } = owner;
-  if (organizationId === undefined) return false;
-  if (isFounderOf(exchange, person, organizationId)) return true;
-  const from = exchange.sentAt - CACHE_MS - SKEW_MS;
-  return standing.rolesBetween({ userId: person.userId, organizationId }, from, exchange.answeredAt).size > 0;
-};
-
-/** The guest of the token that was sent, and of the token that a create has just given. */
-const guestsOf = ({ guestId, body }: HistoryExchange): readonly (string | undefined)[] => [
-  guestId,
-  guestIdOf(body?.guest_token),
-];
-
-/** The founder of an organization whose creation had no answer, and which is gone by now. */
-const isFounderOf = ({ body }: HistoryExchange, { userId }: Person, organizationId: string): boolean =>
-  recordsIn(body).some((record) => record.id === organizationId && record.owner_user_id === userId);
-
-interface Reader {
-  readonly person: Person;
-  readonly exchange: HistoryExchange;
-}
-
-/** Everything in the answer that is a record by itself. */
-const recordsIn = (value: HistoryJson): readonly HistoryJson[] => {
-  if (typeof value !== 'object' || value === null) return [];
-  const nested = Object.values(value).flatMap(recordsIn);
-  return typeof value.id === 'string' && RECORD.test(value.id) ? [value, ...nested] : nested;
-};
-
-const FEW_FIELDS = new Set([
-  ...['id', 'status', 'amount_cents', 'total_cents', 'currency', 'description', 'is_guest_payment', 'created_at'],
-  ...['completed_at', 'billing_interval', 'current_period_end', 'cancel_at_period_end', 'is_guest_subscription'],
-]);
-
-const isOfGuestList = ({ path }: HistoryExchange, record: HistoryJson): boolean =>
-  /^\/(payments|subscriptions)\/guest\//.test(path) && Object.keys(record).every((field) => FEW_FIELDS.has(field));
-
-/** These lists and sums take the organization whose records they show. */
-const OF_AN_OWNER = /^\/(?:payments|payments\/summary|payment-methods|customers|subscriptions)$/;
-
-export const answersPermitted: Oracle = {
-  sentence: 'No answer shows a record that its reader may not read',
-  atRestOnly: false,
-  violations: (history) => {
-    const model = modelOf(history);
-    return history.exchanges.flatMap((exchange) => {
-      const person = model.person(exchange.person);
-      const isAnswer = exchange.status >= 200 && exchange.status < 300 && !exchange.path.startsWith('/webhooks');
-      if (!isAnswer || !person) return [];
-      const answer = `answer ${exchange.number} (${exchange.method} ${exchange.path})`;
-      const organizationId = OF_AN_OWNER.test(exchange.path) ? exchange.query['organization_id'] : undefined;
-      if (organizationId !== undefined && !mayRead(model, { person, exchange }, { organizationId })) {
-        return [`${answer} is given to ${person.name}, who is not in ${organizationId}`];
-      }
-      return recordsIn(exchange.body).flatMap((record) => {
-        const owner = model.ownerOf(record.id);
-        if (!owner || isOfGuestList(exchange, record) || mayRead(model, { person, exchange }, owner)) return [];
-        return [`${answer} shows ${record.id} to ${person.name}`];
-      });
-    });
-  },
-};
 
 /** A charge of the ledger with its payment and the method that paid. */
 interface Charge {
@@ -157,7 +33,7 @@ const chargesOf = (history: History): readonly Charge[] => {
 /** The owners of saved methods, by the provider's id, and when each was surely deleted. */
 interface SavedMethod {
   readonly id: string;
-  readonly owner: RecordOwner;
+  readonly owner: Owned;
   readonly deletedAt: number;
 }
 
@@ -210,18 +86,52 @@ export const methodsPermitted: Oracle = {
   },
 };
 
-/** The people who may cause a charge of the payment at that time. */
-const mayCharge = (model: Model, { person, exchange }: Reader, payment: HistoryItem): boolean => {
+interface Claim {
+  readonly payment: HistoryItem;
+  readonly claim: HistoryItem;
+  /** The requests that may have caused it. */
+  readonly requests: readonly HistoryExchange[];
+}
+
+/** Was the person allowed to charge the payment between the request and its claim? */
+const mayCharge = (model: Model, person: Person, { payment, claim, exchange }: Backing): boolean => {
   const { organizationId, userId, guestId } = payment;
   if (person.kind === 'guest') return guestId !== undefined && exchange.guestId === guestId;
   if (organizationId === undefined) return person.userId === userId && userId !== undefined;
-  const roles = model.standing.rolesBetween(
-    { userId: person.userId, organizationId },
-    exchange.sentAt - SKEW_MS,
-    exchange.answeredAt,
+  const until = Math.min(exchange.answeredAt, at(claim['at']) + SKEW_MS);
+  return mayManage(
+    model.standing.rolesBetween({ userId: person.userId, organizationId }, exchange.sentAt - SKEW_MS, until),
   );
-  return mayManage(roles);
 };
+
+type Backing = Omit<Claim, 'requests'> & { readonly exchange: HistoryExchange };
+
+/** Refused before anything happened. */
+const REFUSALS: ReadonlySet<number> = new Set([401, 403, 404]);
+
+const isBacked = (model: Model, { payment, claim, requests }: Claim): boolean => {
+  const { type, id } = claim['actor'];
+  const claimedAt = at(claim['at']);
+  return requests.some((exchange) => {
+    const person = model.person(exchange.person);
+    if (!person || REFUSALS.has(exchange.status) || exchange.sentAt > claimedAt + SKEW_MS) return false;
+    if (exchange.answeredAt + UNDER_WAY_MS + SKEW_MS < claimedAt) return false;
+    const isSame = type === 'guest' ? exchange.guestId === id : person.userId === id;
+    return isSame && mayCharge(model, person, { payment, claim, exchange });
+  });
+};
+
+const CHARGES = /^\/(?:payments\/confirm\/([^/]+)|subscriptions(?:\/([^/]+)(?:\/(?:resume|reactivate))?)?)$/;
+
+/** The requests that charge a payment or a subscription, by the id that they name; '' for new subscriptions. */
+const chargingRequests = (history: History): ReadonlyMap<string, readonly HistoryExchange[]> =>
+  Map.groupBy(
+    history.exchanges.filter(({ method, path }) => method !== 'GET' && CHARGES.test(path)),
+    ({ path }) => {
+      const [, payment, subscription] = CHARGES.exec(path) ?? [];
+      return payment ?? subscription ?? '';
+    },
+  );
 
 export const claimsPermitted: Oracle = {
   sentence: 'An attempt that a person has claimed was requested by a person who was allowed to charge',
@@ -229,61 +139,15 @@ export const claimsPermitted: Oracle = {
   violations: (history) => {
     const model = modelOf(history);
     const { payments, versionsOf } = recordsOf(history);
-    const confirms = Map.groupBy(
-      history.exchanges.filter(({ path }) => path.startsWith('/payments/confirm/')),
-      ({ path }) => path.slice('/payments/confirm/'.length),
-    );
-    return payments
-      .filter(({ subscriptionId }) => subscriptionId === undefined)
-      .flatMap((payment) =>
-        versionsOf(payment['id'])
-          .filter(({ cause, actor }) => cause === 'claim' && (actor?.type === 'user' || actor?.type === 'guest'))
-          .filter((claim) => !isBacked(model, { payment, claim, confirms: confirms.get(payment['id']) ?? [] }))
-          .map((claim) => `${payment['id']} was charged by ${claim['actor'].type} ${claim['actor'].id}`),
-      );
-  },
-};
-
-const NAMES_RECORD = /^\/(?:payments(?:\/confirm|\/intents)?|payment-methods|customers|subscriptions)\/([^/]+)/;
-
-/** The organization whose money or records a change is about. */
-const organizationOf = (model: Model, { path, sent }: HistoryExchange): string | undefined => {
-  if (CREATES.test(path)) return sent?.organization_id ?? undefined;
-  return model.ownerOf(NAMES_RECORD.exec(path)?.[1] ?? '')?.organizationId;
-};
-
-export const changesPermitted: Oracle = {
-  sentence: 'Only owners, admins and billing members change what an organization has',
-  atRestOnly: false,
-  violations: (history) => {
-    const model = modelOf(history);
-    return history.exchanges.flatMap((exchange) => {
-      const { method, status, number, path, sentAt, answeredAt } = exchange;
-      const person = model.person(exchange.person);
-      if (method === 'GET' || status < 200 || status >= 300 || !person || person.kind === 'admin') return [];
-      const organizationId = organizationOf(model, exchange);
-      if (organizationId === undefined) return [];
-      const roles = model.standing.rolesBetween(
-        { userId: person.userId, organizationId },
-        sentAt - SKEW_MS,
-        answeredAt,
-      );
-      return mayManage(roles) ? [] : [`answer ${number}: ${person.name} did ${method} ${path} in ${organizationId}`];
+    const charging = chargingRequests(history);
+    return payments.flatMap((payment) => {
+      const { id, subscriptionId } = payment;
+      const names = subscriptionId === undefined ? [id] : [id, subscriptionId, ''];
+      const requests = names.flatMap((name) => charging.get(name) ?? []);
+      return versionsOf(id)
+        .filter(({ cause, actor }) => cause === 'claim' && (actor?.type === 'user' || actor?.type === 'guest'))
+        .filter((claim) => !isBacked(model, { payment, claim, requests }))
+        .map((claim) => `${id} was charged by ${claim['actor'].type} ${claim['actor'].id}`);
     });
   },
 };
-
-interface Claim {
-  readonly payment: HistoryItem;
-  readonly claim: HistoryItem;
-  readonly confirms: readonly HistoryExchange[];
-}
-
-const isBacked = (model: Model, { payment, claim, confirms }: Claim): boolean =>
-  confirms.some((exchange) => {
-    const person = model.person(exchange.person);
-    if (!person || exchange.sentAt > at(claim['at']) + SKEW_MS) return false;
-    const { type, id } = claim['actor'];
-    const isSame = type === 'guest' ? exchange.guestId === id : person.userId === id;
-    return isSame && mayCharge(model, { person, exchange }, payment);
-  });

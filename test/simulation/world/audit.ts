@@ -11,7 +11,7 @@ import type {
 } from '../model/history.ts';
 import { isVisible, recordsOf } from '../model/records.ts';
 import type { Client } from './client.ts';
-import { GUESTS, PEOPLE, ROOT, USERS } from './people.ts';
+import { ADA, GUESTS, PEOPLE, PROJECT, ROOT, USERS } from './people.ts';
 
 /** Reads what lists and summaries show at the end of a run, when no fault happens any more. */
 const LISTS = [
@@ -75,6 +75,7 @@ const QUESTIONS = 'read at the end';
 const MOST_REPEATED = 6;
 const MOST_FOREIGN = 5;
 const MOST_FORMER = 5;
+const MOST_BESIDE = 3;
 /** Each instance of a function has its own cache, and any of them may answer. */
 const INSTANCES = 2;
 
@@ -83,7 +84,7 @@ const INSTANCES = 2;
  * and for the lists that need no credential. Their rights can have changed since.
  */
 export const askAround = async (client: Client, prng: Prng, history: History): Promise<void> => {
-  const ask = (person: Person, path: string, more: Partial<Question> = {}): Promise<HistoryExchange> =>
+  const ask: Ask = (person, path, more = {}) =>
     client.ask(QUESTIONS, { kind: 'request', person, method: 'GET', path, ...more }, prng);
   for (const guest of GUESTS) {
     for (const kind of ['payments', 'subscriptions']) {
@@ -103,7 +104,34 @@ export const askAround = async (client: Client, prng: Prng, history: History): P
     for (let time = 0; time < INSTANCES; time += 1) await ask(person, path, { query });
   }
   for (const path of draw(prng, recordPaths(history), MOST_FOREIGN)) await ask(prng.pick(PEOPLE), path);
+  await askBeside(ask, prng, history);
 };
+
+type Ask = (person: Person, path: string, more?: Partial<Question>) => Promise<HistoryExchange>;
+
+/** What stands beside records, and what buyers have paid for a project: a buyer, the seller and another person look. */
+const askBeside = async (ask: Ask, prng: Prng, history: History): Promise<void> => {
+  for (const path of draw(prng, pathsBeside(history), MOST_BESIDE)) await ask(prng.pick(PEOPLE), path);
+  const include = { query: { include: 'project,product,payment_method' } };
+  for (const { person, id } of draw(prng, soldPayments(history), 1)) await ask(person, `/payments/${id}`, include);
+  for (const person of [ADA, prng.pick(PEOPLE)]) {
+    const [path, more] = prng.pick(OF_A_PROJECT);
+    await ask(person, path, { query: { project_id: PROJECT, ...more } });
+  }
+};
+
+const OF_A_PROJECT = [
+  ['/payments', { include: 'payment_method' }],
+  ['/subscriptions', { include_pm: 'true', include_projects: 'true' }],
+] as const;
+
+/** What others have paid for Ada's project. */
+const soldPayments = (history: History): readonly { readonly person: Person; readonly id: string }[] =>
+  recordsOf(history).payments.flatMap((payment) => {
+    const buyer = USERS.find(({ userId }) => userId === payment['userId']);
+    const isSold = payment['projectId'] !== undefined && isVisible(payment) && buyer !== ADA;
+    return isSold && buyer ? [{ person: buyer, id: payment['id'] }] : [];
+  });
 
 type Question = Pick<HistoryExchange, 'query'> & { readonly withoutToken: boolean };
 
@@ -137,10 +165,11 @@ const latest = <T>(all: readonly T[]): readonly T[] => all.slice(-2);
 const draw = <T>(prng: Prng, all: readonly T[], most: number): readonly T[] =>
   all.length === 0 ? [] : Array.from({ length: Math.min(most, all.length) }, () => prng.pick(all));
 
+const pathsTo = (path: string, all: readonly HistoryItem[], tail = ''): readonly string[] =>
+  all.map(({ id }) => `/${path}/${id}${tail}`);
+
 const recordPaths = (history: History): readonly string[] => {
   const { payments, methods, customers, subscriptions, refunds, organizations } = recordsOf(history);
-  const pathsTo = (path: string, all: readonly HistoryItem[]): readonly string[] =>
-    all.map(({ id }) => `/${path}/${id}`);
   return [
     ...pathsTo('payments', payments.filter(isVisible)),
     ...pathsTo('payment-methods', methods),
@@ -148,5 +177,18 @@ const recordPaths = (history: History): readonly string[] => {
     ...pathsTo('subscriptions', subscriptions),
     ...pathsTo('refunds', refunds),
     ...pathsTo('organizations', organizations),
+  ];
+};
+
+/** What a record has beside it, and the log. */
+const pathsBeside = (history: History): readonly string[] => {
+  const { payments, subscriptions, organizations } = recordsOf(history);
+  const visible = payments.filter(isVisible);
+  return [
+    ...['timeline', 'refunds', 'disputes'].flatMap((tail) => pathsTo('payments', visible, `/${tail}`)),
+    ...pathsTo('subscriptions', subscriptions, '/timeline'),
+    ...[1, 2, 3].flatMap(() => pathsTo('organizations', organizations, '/members')),
+    ...pathsTo('webhooks/logs', history.items.filter(({ sk }) => sk === 'LOG').slice(-10)),
+    ...['/admin/summary', '/webhooks/logs'],
   ];
 };

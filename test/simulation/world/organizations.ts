@@ -33,6 +33,16 @@ const create: WorldOperation = {
   }),
 };
 
+const rename: WorldOperation = {
+  name: 'rename an organization',
+  weight: 1,
+  plan: (scene) => {
+    const by = ownedBy(scene);
+    const path = `/organizations/${by?.organization.id}`;
+    return by && { kind: 'request', person: by.person, method: 'PUT', path, body: { name: 'Acme & Sons' } };
+  },
+};
+
 const addMember: WorldOperation = {
   name: 'add a member',
   weight: 4,
@@ -155,6 +165,7 @@ const erase: WorldOperation = {
 
 export const ORGANIZATION_OPERATIONS: readonly WorldOperation[] = [
   create,
+  rename,
   addMember,
   changeRole,
   removeMember,

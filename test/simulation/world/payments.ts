@@ -11,7 +11,7 @@ import {
   type Scene,
   type WorldOperation,
 } from './operation.ts';
-import { GUESTS, ROOT, WORLD_PROVIDERS, type WorldProvider } from './people.ts';
+import { ADA, GUESTS, PRODUCTS, PROJECT, ROOT, WORLD_PROVIDERS, type WorldProvider } from './people.ts';
 import type { StageAnswer } from './stage.ts';
 
 /** Operations on payments and refunds. */
@@ -28,6 +28,10 @@ export const drawOrganization = (scene: Scene, person: Person, chance = 0.4): st
   person.kind === 'user' && scene.prng.chance(chance)
     ? choose(scene, { kind: 'organization', person: person.name })?.id
     : undefined;
+
+/** Ada sells through her project; the others may not. */
+export const drawProject = (prng: Prng, { name }: Person): Record<string, unknown> =>
+  maybe('project_id', prng.chance(name === ADA.name ? 0.25 : 0.03) ? PROJECT : undefined);
 
 /** A saved method by our id or by the provider's, a one-time token, or none. */
 const drawMethod = (scene: Scene, person: Person, provider: WorldProvider): string | undefined => {
@@ -57,9 +61,9 @@ const createIntent: WorldOperation = {
       { weight: 3, value: 'provider_b' as const },
       { weight: 3, value: 'provider_c' as const },
     ]).value;
-    const withProduct = prng.chance(0.1);
+    const withProduct = prng.chance(0.25);
     const price = withProduct
-      ? { product_id: 'prod_monthly' }
+      ? { product_id: prng.pick([PRODUCTS.monthly, PRODUCTS.course]).id }
       : { total_cents: drawAmount(prng), currency: provider === 'provider_c' || prng.chance(0.8) ? 'USD' : 'EUR' };
     return {
       kind: 'request',
@@ -71,6 +75,7 @@ const createIntent: WorldOperation = {
         provider_id: provider,
         ...maybe('payment_method_id', drawMethod(scene, person, provider)),
         ...maybe('organization_id', drawOrganization(scene, person)),
+        ...drawProject(prng, person),
         ...maybe('setup_future_usage', prng.chance(0.15) ? 'off_session' : undefined),
         ...(person.kind === 'guest' && guestData(person)),
       },

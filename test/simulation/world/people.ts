@@ -26,6 +26,8 @@ export const PEOPLE: readonly Person[] = [...USERS, ROOT, ...GUESTS];
 export const WORLD_PROVIDERS = ['provider_a', 'provider_b', 'provider_c'] as const;
 export type WorldProvider = (typeof WORLD_PROVIDERS)[number];
 
+/** Sells `course`, and belongs to Ada. */
+export const PROJECT = 'proj_ada';
 /** Reference records that the platform admin writes before the first operation. */
 export const TIERS = { gold: 'tier_gold' } as const;
 export const PRODUCTS = {
@@ -33,6 +35,5 @@ export const PRODUCTS = {
   monthly: { id: 'prod_monthly', total_cents: 1_900, billing_interval: 'monthly', trial_days: 0 },
   trial: { id: 'prod_trial', total_cents: 2_900, billing_interval: 'monthly', trial_days: 5 },
   weekly: { id: 'prod_weekly', total_cents: 500, billing_interval: 'weekly', trial_days: 0 },
+  course: { id: 'prod_course', total_cents: 1_200, billing_interval: 'monthly', trial_days: 0, project_id: PROJECT },
 } as const;
-/** Sells `course`, and belongs to Ada. */
-export const PROJECT = 'proj_ada';

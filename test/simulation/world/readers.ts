@@ -1,6 +1,7 @@
 import type { Person } from '../model/history.ts';
+import type { Kind } from './knowledge.ts';
 import { choose, type Scene, sameAgain, type WorldOperation } from './operation.ts';
-import { GUESTS, PEOPLE, ROOT } from './people.ts';
+import { ADA, GUESTS, PEOPLE, PROJECT, ROOT } from './people.ts';
 
 /** Reading routes, as everyone. */
 const INCLUDES = 'payment_method,organization,subscription,product,project,order';
@@ -13,11 +14,7 @@ interface Read {
 type Reader = (scene: Scene, person: Person) => Read | undefined;
 
 const one =
-  (
-    kind: 'payment' | 'method' | 'customer' | 'subscription' | 'refund' | 'organization',
-    base: string,
-    tail = '',
-  ): Reader =>
+  (kind: Kind, base: string, tail = ''): Reader =>
   (scene, person) => {
     const found = choose(scene, { kind, person: person.name });
     return found && { path: `${base}/${found.id}${tail}` };
@@ -55,12 +52,13 @@ const READERS: readonly Reader[] = [
   list('/customers'),
   list('/subscriptions', { include_pm: 'true', include_projects: 'true' }),
   list('/webhooks/logs'),
+  one('log entry', '/webhooks/logs'),
   list('/organizations'),
 ];
 
 const read: WorldOperation = {
   name: 'read',
-  weight: 5,
+  weight: 7,
   plan: (scene) => {
     const person = scene.prng.pick(PEOPLE);
     const found = scene.prng.pick(READERS)(scene, person);
@@ -81,15 +79,38 @@ const readGuestList: WorldOperation = {
   }),
 };
 
+const OF_EVERYBODY = [
+  ...['/admin/payments', '/admin/summary', '/admin/projects', '/admin/products'],
+  ...['/refunds', '/disputes', '/webhooks/logs'],
+];
+
 const readAsAdmin: WorldOperation = {
   name: 'read as platform admin',
+  weight: 2.5,
+  plan: (scene) => {
+    const { prng, users } = scene;
+    const erasure = choose(scene, { kind: 'erasure', person: ROOT.name });
+    return {
+      kind: 'request',
+      person: prng.chance(0.8) ? ROOT : prng.pick(users),
+      method: 'GET',
+      path: prng.pick([...OF_EVERYBODY, ...(erasure ? [`/admin/erasures/${erasure.id}`] : [])]),
+    };
+  },
+};
+
+/** What buyers pay for a project is its seller's to read. */
+const readAsSeller: WorldOperation = {
+  name: 'read the list of a project',
   weight: 2,
-  plan: ({ prng, users }) => ({
-    kind: 'request',
-    person: prng.chance(0.85) ? ROOT : prng.pick(users),
-    method: 'GET',
-    path: prng.pick(['/admin/payments', '/refunds', '/disputes', '/admin/summary', '/webhooks/logs']),
-  }),
+  plan: ({ prng }) => {
+    const person = prng.chance(0.6) ? ADA : prng.pick(PEOPLE);
+    const path = prng.pick(['/payments', '/subscriptions']);
+    const more =
+      path === '/payments' ? { include: 'payment_method' } : { include_pm: 'true', include_projects: 'true' };
+    const query = { project_id: PROJECT, ...(prng.chance(0.5) && more) };
+    return { kind: 'request', person, method: 'GET', path, query };
+  },
 };
 
 const replayDelivery: WorldOperation = {
@@ -165,6 +186,7 @@ export const READ_OPERATIONS: readonly WorldOperation[] = [
   read,
   readGuestList,
   readAsAdmin,
+  readAsSeller,
   replayDelivery,
   doAgain,
   repeatOwn,

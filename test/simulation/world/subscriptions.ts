@@ -1,6 +1,6 @@
 import type { Prng } from '../kernel/prng.ts';
 import { choose, maybe, type OperationStep, type WorldOperation } from './operation.ts';
-import { drawAmount, drawOrganization, drawPayer } from './payments.ts';
+import { drawAmount, drawOrganization, drawPayer, drawProject } from './payments.ts';
 import { PRODUCTS, ROOT } from './people.ts';
 
 /** Operations on subscriptions. Stripe bills its own; at PayPal and Square the service bills. */
@@ -39,6 +39,7 @@ const subscribe: WorldOperation = {
         provider_id: provider,
         ...drawPrice(scene.prng),
         ...maybe('organization_id', organization),
+        ...drawProject(scene.prng, person),
         ...(person.kind === 'guest' && { guest_data: { email: person.email, name: person.name } }),
       },
     };

@@ -1,0 +1,242 @@
+import type { History, HistoryExchange, HistoryItem } from '../simulation/model/history.ts';
+import { ADA, BEN, GUS, PROJECT, ROOT } from '../simulation/world/people.ts';
+import {
+  exchangeOf,
+  historyPayment,
+  historyTime,
+  historyWith,
+  MEMBER_OF_HISTORY,
+  METHOD,
+  methodItem,
+  ORGANIZATION,
+  PAYMENT,
+  SUBSCRIPTION,
+  subscriptionItem,
+  versionItem,
+} from './history.ts';
+import type { Case } from './promise-cases.ts';
+
+/** Ada founds the organization; Ben joins it at second 10 in the role. */
+const joined = (role: string): readonly HistoryExchange[] => [
+  exchangeOf({
+    method: 'POST',
+    path: '/organizations',
+    body: { data: { id: ORGANIZATION, owner_user_id: ADA.userId } },
+  }),
+  exchangeOf({
+    ...{ at: 10, method: 'POST', path: `/organizations/${ORGANIZATION}/members`, sent: { email: BEN.email, role } },
+    body: { data: { id: MEMBER_OF_HISTORY, user_id: BEN.userId } },
+  }),
+];
+const MEMBER = `/organizations/${ORGANIZATION}/members/${MEMBER_OF_HISTORY}`;
+
+type Parts = Parameters<typeof exchangeOf>[0];
+
+/** Ben belongs to the organization in the role, and the request is carried out. */
+const doneIn = (role: string, parts: Parts): History =>
+  historyWith({ exchanges: [...joined(role), exchangeOf({ at: 20, person: BEN.name, ...parts })] });
+const done = (items: readonly HistoryItem[], parts: Parts): History =>
+  historyWith({ items, exchanges: [exchangeOf(parts)] });
+
+const deleting = { method: 'DELETE', path: `/organizations/${ORGANIZATION}` } as const;
+const promoting = { method: 'PUT', path: MEMBER, sent: { role: 'admin' } } as const;
+const leaving = { method: 'POST', path: `/organizations/${ORGANIZATION}/leave` } as const;
+const removingMethod = { method: 'DELETE', path: `/payment-methods/${METHOD}`, status: 204 } as const;
+const refunding = { method: 'POST', path: `/payments/${PAYMENT}/refunds`, status: 201 } as const;
+const erasing = { method: 'POST', path: '/admin/erasures', status: 202, sent: { user_id: BEN.userId } } as const;
+const paying = { method: 'POST', path: '/payments/intents', status: 201 } as const;
+const PROJECT_ITEM = { pk: `PROJECT#${PROJECT}`, sk: 'PROJECT', id: PROJECT, owner_user_id: ADA.userId };
+const withMethod = { ...paying, sent: { payment_method_id: METHOD } };
+const withProject = { ...paying, sent: { project_id: PROJECT } };
+
+export const RIGHTS_CASES: Readonly<Record<string, Case>> = {
+  'Only its owner changes an organization and its members, and the owner never leaves': {
+    broken: doneIn('member', deleting),
+    sound: doneIn('member', { ...deleting, person: ADA.name }),
+  },
+  'What belongs to one person is changed for that person only, and for a guest only by a confirmation': {
+    broken: done([methodItem()], { ...removingMethod, person: BEN.name }),
+    sound: done([methodItem()], removingMethod),
+  },
+  'Only platform admins refund a payment, erase a person and do what else is theirs': {
+    broken: done([historyPayment()], refunding),
+    sound: done([historyPayment()], { ...refunding, person: ROOT.name }),
+  },
+  'A method, a customer or a project is named only by people who may use it': {
+    broken: done([methodItem()], { ...withMethod, person: BEN.name }),
+    sound: done([methodItem()], withMethod),
+  },
+};
+
+const MEMBERS = 'Only its owner changes an organization';
+const OWN = 'What belongs to one person';
+const ADMINS = 'Only platform admins';
+const NAMED = 'A method, a customer or a project';
+const CLAIMED = 'An attempt that a person has claimed';
+const READ = 'No answer shows a record';
+
+/** Ben, an admin, confirms at second 100; a claim in his name is stored at each time. */
+interface Confirmed {
+  readonly claims: readonly number[];
+  /** He confirms again at this second, after his removal at second 200. */
+  readonly againAt?: number;
+  readonly status?: number;
+  readonly payment?: Readonly<Record<string, unknown>>;
+}
+const confirm = { method: 'POST', path: `/payments/confirm/${PAYMENT}`, person: BEN.name } as const;
+const confirmed = ({ claims, againAt, status = 402, payment = {} }: Confirmed): History =>
+  historyWith({
+    items: [
+      historyPayment({ organizationId: ORGANIZATION, userId: BEN.userId, ...payment }),
+      ...claims.map((second, index) => ({
+        ...versionItem(index + 1, { status: 'processing', cause: 'claim', actor: { type: 'user', id: BEN.userId } }),
+        at: historyTime(second),
+      })),
+    ],
+    exchanges: [
+      ...joined('admin'),
+      exchangeOf({ at: 100, ...confirm, status }),
+      exchangeOf({ at: 200, method: 'DELETE', path: MEMBER }),
+      ...(againAt === undefined ? [] : [exchangeOf({ at: againAt, ...confirm })]),
+    ],
+  });
+
+const logItem = (owner: object): HistoryItem => ({ pk: `LOG#${LOG}`, sk: 'LOG', ...owner, id: LOG });
+const LOG = `log_${'7'.repeat(24)}`;
+const ofProject = { path: '/payments', query: { project_id: PROJECT }, body: { data: [{ id: PAYMENT }] } } as const;
+const sold = historyPayment({ userId: undefined, guestId: 'guest_1', projectId: PROJECT });
+const asked = (person: string, path: string, items: readonly HistoryItem[] = []): History =>
+  historyWith({ items, exchanges: [exchangeOf({ person, path })] });
+const showing = (person: string): History =>
+  historyWith({
+    items: [historyPayment({ userId: BEN.userId }), PROJECT_ITEM],
+    exchanges: [
+      exchangeOf({
+        ...{ person: BEN.name, path: `/payments/${PAYMENT}` },
+        body: { data: { id: PAYMENT, project: { id: PROJECT, ...(person === ADA.name && { billing_email: null }) } } },
+      }),
+    ],
+  });
+
+const listing = (person: string): readonly HistoryExchange[] => [
+  exchangeOf({ at: 20, person, path: `/organizations/${ORGANIZATION}/members` }),
+];
+const guestConfirms = (guestId: string): History =>
+  done([historyPayment({ userId: undefined, guestId: 'guest_1' })], {
+    ...{ person: GUS.name, guestId, method: 'POST', path: `/payments/confirm/${PAYMENT}` },
+  });
+
+/** Further histories of a sentence, and whether they break it. */
+export const RIGHTS_EXAMPLES: readonly (readonly [string, string, boolean, History])[] = [
+  [MEMBERS, 'a plain member makes himself an admin', true, doneIn('member', promoting)],
+  [MEMBERS, 'an admin gives a role', true, doneIn('admin', promoting)],
+  [MEMBERS, 'the owner gives a role', false, doneIn('member', { ...promoting, person: ADA.name })],
+  [MEMBERS, 'a member leaves', false, doneIn('member', leaving)],
+  [MEMBERS, 'the owner leaves', true, doneIn('member', { ...leaving, person: ADA.name })],
+  [
+    MEMBERS,
+    'a person who has left asks again under the same key',
+    false,
+    historyWith({
+      exchanges: [
+        ...joined('member'),
+        ...[20, 90_000].map((at) => exchangeOf({ at, person: BEN.name, ...leaving, idempotencyKey: 'k' })),
+      ],
+    }),
+  ],
+  [
+    MEMBERS,
+    'a person who has left leaves again',
+    true,
+    historyWith({
+      exchanges: [...joined('member'), ...[20, 90_000].map((at) => exchangeOf({ at, person: BEN.name, ...leaving }))],
+    }),
+  ],
+  [
+    'Only owners, admins and billing members',
+    'a role that the person took counts for nothing',
+    true,
+    historyWith({
+      exchanges: [
+        ...joined('member'),
+        exchangeOf({ at: 20, person: BEN.name, ...promoting }),
+        exchangeOf({ at: 40, person: BEN.name, ...paying, sent: { organization_id: ORGANIZATION } }),
+      ],
+    }),
+  ],
+  [OWN, 'a guest confirms the own payment', false, guestConfirms('guest_1')],
+  [OWN, 'a guest confirms the payment of another guest', true, guestConfirms('guest_2')],
+  [
+    OWN,
+    'the payment is named by the id of its provider',
+    true,
+    done([historyPayment({ providerPaymentId: 'pi_1' })], {
+      ...{ person: BEN.name, method: 'POST', path: '/payments/sync/pi_1' },
+    }),
+  ],
+  [
+    OWN,
+    'a platform admin cancels a subscription of another',
+    false,
+    done([subscriptionItem()], { person: ROOT.name, method: 'POST', path: `/subscriptions/${SUBSCRIPTION}/cancel` }),
+  ],
+  [
+    OWN,
+    'a platform admin pauses a subscription of another',
+    true,
+    done([subscriptionItem()], { person: ROOT.name, method: 'POST', path: `/subscriptions/${SUBSCRIPTION}/pause` }),
+  ],
+  [
+    OWN,
+    'the method is gone, and only its owner’s list has shown whose it was',
+    true,
+    historyWith({
+      exchanges: [
+        exchangeOf({ path: '/payment-methods', body: [{ id: METHOD }] }),
+        exchangeOf({ at: 5, ...removingMethod, person: BEN.name }),
+      ],
+    }),
+  ],
+  [ADMINS, 'a user has another user erased', true, done([], erasing)],
+  [ADMINS, 'a route has no row', true, done([], { method: 'POST', path: '/unknown' })],
+  [NAMED, 'a buyer names the project of a seller', true, done([PROJECT_ITEM], { ...withProject, person: BEN.name })],
+  [NAMED, 'a seller names the own project', false, done([PROJECT_ITEM], withProject)],
+  [CLAIMED, 'the attempt is claimed while the confirmation runs', false, confirmed({ claims: [100] })],
+  [
+    CLAIMED,
+    'a confirmation of two hours ago, before the removal, is no reason for another attempt',
+    true,
+    confirmed({ claims: [100, 7_300], againAt: 7_300 }),
+  ],
+  [CLAIMED, 'the confirmation was refused', true, confirmed({ claims: [100], status: 403 })],
+  [
+    CLAIMED,
+    'no request has asked for the charge of the subscription',
+    true,
+    confirmed({ claims: [7_300], payment: { subscriptionId: SUBSCRIPTION } }),
+  ],
+  [READ, 'a user reads the sums of everybody', true, asked(ADA.name, '/admin/summary')],
+  [READ, 'a user lists the refunds of everybody', true, asked(ADA.name, '/refunds')],
+  [READ, 'a platform admin reads the sums of everybody', false, asked(ROOT.name, '/admin/summary')],
+  [READ, 'a stranger lists members', true, historyWith({ exchanges: [...joined('member'), ...listing(GUS.name)] })],
+  [READ, 'a member lists members', false, historyWith({ exchanges: [...joined('member'), ...listing(BEN.name)] })],
+  [
+    READ,
+    'the founder lists members, and the answer to the founding was lost',
+    false,
+    historyWith({
+      items: [{ pk: `ORG#${ORGANIZATION}`, sk: 'ORG', ownerUserId: ADA.userId }],
+      exchanges: listing(ADA.name),
+    }),
+  ],
+  [READ, 'a timeline of another', true, asked(BEN.name, `/payments/${PAYMENT}/timeline`, [historyPayment()])],
+  [READ, 'an own timeline', false, asked(ADA.name, `/payments/${PAYMENT}/timeline`, [historyPayment()])],
+  [READ, 'a log entry of another', true, asked(BEN.name, `/webhooks/logs/${LOG}`, [logItem({ userId: ADA.userId })])],
+  [READ, 'a log entry without an owner', true, asked(ADA.name, `/webhooks/logs/${LOG}`, [logItem({})])],
+  [READ, 'an own log entry', false, asked(ADA.name, `/webhooks/logs/${LOG}`, [logItem({ userId: ADA.userId })])],
+  [READ, 'a seller reads what buyers have paid', false, done([sold, PROJECT_ITEM], ofProject)],
+  [READ, 'another reads what buyers have paid', true, done([sold, PROJECT_ITEM], { ...ofProject, person: BEN.name })],
+  [READ, 'a seller reads what buyers have paid elsewhere', true, done([sold], { ...ofProject, query: {} })],
+  [READ, 'a buyer sees what only sellers see of a project', true, showing(ADA.name)],
+  [READ, 'a buyer sees what buyers see of a project', false, showing(BEN.name)],
+];

@@ -1,0 +1,103 @@
+import type { History, HistoryExchange, HistoryItem, HistoryJson, Person } from './history.ts';
+import { ownerOf, type RecordOwner, recordsOf } from './records.ts';
+import { type ModelStanding, modelStanding } from './standing.ts';
+
+/** Who owns which record, as far as the table and the answers tell: the base of every sentence about rights. */
+export interface Owned extends RecordOwner {
+  readonly projectId?: string | undefined;
+}
+
+export interface Model {
+  readonly standing: ModelStanding;
+  /** Takes our id, or the provider's id of a payment or a method. */
+  readonly ownerOf: (id: string) => Owned | undefined;
+  readonly person: (name: string) => Person | undefined;
+  /** The user who owns the project and sells through it. */
+  readonly sellerOf: (projectId: string) => string | undefined;
+}
+
+const kept = new WeakMap<History, Model>();
+
+export const modelOf = (history: History): Model => {
+  const known = kept.get(history) ?? made(history);
+  kept.set(history, known);
+  return known;
+};
+
+const made = (history: History): Model => {
+  const owners = ownersOf(history);
+  const people = new Map(history.people.map((person) => [person.name, person]));
+  const sellers = new Map(
+    history.items.filter(({ sk }) => sk === 'PROJECT').map((item) => [String(item['id']), item['owner_user_id']]),
+  );
+  return {
+    standing: modelStanding(history),
+    ownerOf: (id) => owners.get(id),
+    person: (name) => people.get(name),
+    sellerOf: (projectId) => sellers.get(projectId),
+  };
+};
+
+const ownersOf = (history: History): ReadonlyMap<string, Owned> => {
+  const found = new Map<string, Owned>();
+  const records = recordsOf(history);
+  const { methods, customers, payments, subscriptions, organizations } = records;
+  for (const exchange of history.exchanges) learnOwner(exchange, { found, people: history.people });
+  for (const item of [...methods, ...customers, ...payments, ...subscriptions]) {
+    const owner = { ...ownerOf(item), projectId: item['projectId'] };
+    for (const id of namesOf(item)) found.set(id, owner);
+  }
+  for (const { id } of organizations) found.set(id, { organizationId: id });
+  for (const { id, paymentId } of [...records.refunds, ...records.disputes]) {
+    const owner = found.get(paymentId);
+    if (owner) found.set(id, owner);
+  }
+  for (const item of history.items) if (item['sk'] === 'LOG') found.set(item['id'], ownerOf(item));
+  return found;
+};
+
+const namesOf = ({ id, providerMethodId, providerIntentId, providerPaymentId }: HistoryItem): readonly string[] =>
+  [id, providerMethodId, providerIntentId, providerPaymentId].filter((name) => typeof name === 'string');
+
+interface Learning {
+  readonly found: Map<string, Owned>;
+  readonly people: readonly Person[];
+}
+
+export const CREATES = /^\/(payments(\/intents)?|payment-methods|customers|subscriptions|organizations)$/;
+
+/** Of records that are gone by now, only answers tell the owner: those to their creation, and the owner's own lists. */
+const learnOwner = (exchange: HistoryExchange, learning: Learning): void => {
+  const { method, path, status } = exchange;
+  if (!CREATES.test(path) || (status !== 200 && status !== 201)) return;
+  if (method === 'POST') learnCreated(exchange, learning);
+  if (method === 'GET') learnListed(exchange, learning);
+};
+
+const learnCreated = ({ path, body, person, guestId }: HistoryExchange, { found, people }: Learning): void => {
+  const record = body?.data ?? body;
+  if (record?.id === undefined) return;
+  if (path === '/organizations') return void found.set(record.id, { organizationId: record.id });
+  const userId = people.find(({ name }) => name === person)?.userId || undefined;
+  const organizationId: string | undefined = record.organization_id ?? undefined;
+  const guest = guestIdOf(record.guest_token) ?? guestId;
+  const isPersonal = organizationId === undefined || path.startsWith('/payments') || path === '/subscriptions';
+  const projectId = record.project_id ?? undefined;
+  const owner = { organizationId, projectId, ...(isPersonal && (userId ? { userId } : { guestId: guest })) };
+  for (const id of [record.id, record.provider_payment_method_id]) if (id) found.set(id, owner);
+};
+
+const learnListed = (exchange: HistoryExchange, { found, people }: Learning): void => {
+  const { path, body, query } = exchange;
+  const { userId, kind } = people.find(({ name }) => name === exchange.person) ?? {};
+  const isOfOthers = query['organization_id'] !== undefined || query['project_id'] !== undefined;
+  const records: HistoryJson = body?.data ?? body;
+  if (kind !== 'user' || isOfOthers || path === '/organizations' || !Array.isArray(records)) return;
+  for (const { id, organization_id, project_id } of records) {
+    if (found.has(id) || organization_id) continue;
+    found.set(id, { userId, projectId: project_id ?? undefined });
+  }
+};
+
+export const guestIdOf = (token: string | undefined): string | undefined =>
+  token === undefined ? undefined : JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()).guest_id;

@@ -1,0 +1,244 @@
+import type { History, HistoryEvent, HistoryItem, HistoryJson, Oracle } from '../model/history.ts';
+import { at, isVisible, recordsOf } from '../model/records.ts';
+import { canonical, partsOf } from './events.ts';
+
+/** Sentences about the events of each record: one for each change, with its amounts, in a possible order. */
+
+/** The events of each record by their ids, which are `record:version:event`. */
+const publishedOf = (history: History): ReadonlyMap<string, ReadonlyMap<string, HistoryEvent>> => {
+  const found = new Map<string, Map<string, HistoryEvent>>();
+  for (const event of canonical(history)) {
+    const { record } = partsOf(event);
+    const own = found.get(record) ?? new Map<string, HistoryEvent>();
+    if (!own.has(event.detail.id)) own.set(event.detail.id, event);
+    found.set(record, own);
+  }
+  return found;
+};
+
+const versionOf = ({ sk }: HistoryItem): number => Number(String(sk).split('#')[1]);
+const numberOf = (id: string): number => Number(id.split(':')[1]);
+
+/** What differs, as a line; nothing where all is there. */
+const difference = (id: string, wanted: readonly string[], found: Iterable<string>): readonly string[] => {
+  const [changes, events] = [wanted.toSorted().join(), [...found].toSorted().join()];
+  return changes === events ? [] : [`${id} has the changes [${changes}] and the events [${events}]`];
+};
+
+const subscriptionName = (version: HistoryItem, before: HistoryItem | undefined): string => {
+  if (!before) return 'subscription.created';
+  const isEnd = version['status'] === 'canceled' && before['status'] !== 'canceled';
+  return isEnd ? 'subscription.cancelled' : 'subscription.updated';
+};
+
+/** One event for each version, also of those that the history would not show. */
+const eventsOfSubscription = ({ id, version }: HistoryItem, versions: readonly HistoryItem[]): readonly string[] => {
+  const shown = new Map(versions.map((one) => [versionOf(one), one]));
+  return Array.from({ length: version }, (_, index) => {
+    const entry = shown.get(index + 1);
+    return `${id}:${index + 1}:${entry ? subscriptionName(entry, shown.get(index)) : 'of a version that its history lacks'}`;
+  });
+};
+
+const eventsOfCustomer = ({ id, version }: HistoryItem): readonly string[] =>
+  Array.from({ length: version }, (_, index) => `${id}:${index + 1}:customer.${index === 0 ? 'created' : 'updated'}`);
+
+const MEMBERSHIP: Readonly<Record<string, string>> = {
+  trialing: 'pending',
+  active: 'active',
+  canceled: 'cancelled',
+  paused: 'expired',
+};
+const MEMBERSHIP_EVENT: Readonly<Record<string, string>> = {
+  pending: 'membership.pending',
+  active: 'membership.activated',
+  cancelled: 'membership.cancelled',
+};
+
+/** A change that says which period has been paid. A free period is paid as it begins. */
+const isPaidBy = ({ status, paymentId, cause, periodEnd }: HistoryItem, isFree: boolean, until: string): boolean =>
+  status === 'active' && (isFree ? periodEnd > until : paymentId !== undefined && cause !== 'payment_failed');
+
+/** While a payment is retried, and before the first one, a membership stays as it is. */
+const membershipAt = (status: string, was: string | undefined, isUnpaid: boolean): string | undefined => {
+  if (status !== 'past_due' && !(status === 'active' && isUnpaid)) return MEMBERSHIP[status];
+  return isUnpaid ? 'pending' : was;
+};
+
+/** A membership is active from the first paid period on, while the subscription is; it is extended by each later one. */
+const eventsOfMembership = (subscription: HistoryItem, versions: readonly HistoryItem[]): readonly string[] => {
+  let [was, until]: [string | undefined, string] = [undefined, ''];
+  return versions.flatMap((version) => {
+    const { status, periodEnd } = version;
+    const isPaid = isPaidBy(version, subscription['totalCents'] === 0, until);
+    const is = membershipAt(status, was, until === '' && !isPaid);
+    const isLonger = isPaid && periodEnd > until;
+    const extended = isLonger && is === 'active' ? 'membership.extended' : undefined;
+    const name = is === was ? extended : MEMBERSHIP_EVENT[is ?? ''];
+    was = is;
+    if (isLonger) until = periodEnd;
+    return name === undefined ? [] : [`${versionOf(version)}:${name}`];
+  });
+};
+
+export const changesPublished: Oracle = {
+  sentence:
+    'At rest every change of a subscription, a membership or a customer has its event, and every event its change',
+  atRestOnly: true,
+  violations: (history) => {
+    const { subscriptions, memberships, customers, versionsOf } = recordsOf(history);
+    const published = publishedOf(history);
+    const found = (id: string): Iterable<string> => published.get(id)?.keys() ?? [];
+    const shown = subscriptions.filter(({ status }) => !['creating', 'declined'].includes(status));
+    const memberOf = new Map(memberships.map((one) => [one['subscriptionId'], one['id']]));
+    const kept = new Set([...shown, ...customers].map(({ id }) => id));
+    return [
+      ...shown.flatMap((one) => {
+        const versions = versionsOf(one['id']);
+        const membership = memberOf.get(one['id']) ?? 'its membership';
+        const wanted = one['tierId'] === undefined ? [] : eventsOfMembership(one, versions);
+        return [
+          ...difference(one['id'], eventsOfSubscription(one, versions), found(one['id'])),
+          ...difference(
+            membership,
+            wanted.map((event) => `${membership}:${event}`),
+            found(membership),
+          ),
+        ];
+      }),
+      ...customers.flatMap((one) => difference(one['id'], eventsOfCustomer(one), found(one['id']))),
+      // What was deleted had an event for each version until then.
+      ...[...published].flatMap(([id, events]) => {
+        if (kept.has(id) || !/^(subs|cust)_/.test(id)) return [];
+        const versions = [...events.keys()].map(numberOf).toSorted((one, other) => one - other);
+        return versions.every((version, index) => version === index + 1)
+          ? []
+          : [`${id}, which is deleted, has the events ${[...events.keys()].join()}`];
+      }),
+    ];
+  },
+};
+
+const REFUND_EVENT: Readonly<Record<string, string>> = {
+  succeeded: 'payment.refunded',
+  failed: 'payment.refund_failed',
+  canceled: 'payment.refund_failed',
+};
+const OPEN_DISPUTE = new Set(['needs_response', 'under_review']);
+
+const refundName = (status: string, was: string | undefined): string | undefined =>
+  status === was ? undefined : REFUND_EVENT[status];
+
+/** A dispute opens once and closes once: a provider may correct how it closed. */
+const disputeName = (status: string, was: string | undefined): string | undefined => {
+  if (OPEN_DISPUTE.has(status)) return was === undefined ? 'payment.dispute_opened' : undefined;
+  return was === undefined || OPEN_DISPUTE.has(was) ? 'payment.dispute_closed' : undefined;
+};
+
+/** The events that the changes of a payment's refunds and disputes stand for, and their last statuses. */
+const moneyBackOf = (id: string, versions: readonly HistoryItem[]) => {
+  const statuses = new Map<string, string>();
+  const events = versions.flatMap((version) => {
+    const { cause } = version;
+    const changed: HistoryJson = cause === 'refund' || cause === 'dispute' ? version[cause] : undefined;
+    if (!changed) return [];
+    const was = statuses.get(changed.id);
+    statuses.set(changed.id, changed.status);
+    const name = cause === 'refund' ? refundName(changed.status, was) : disputeName(changed.status, was);
+    return name === undefined ? [] : [`${id}:${versionOf(version)}:${name}`];
+  });
+  return { events, statuses };
+};
+
+const OF_MONEY_BACK = /:payment\.(refunded|refund_failed|dispute_opened|dispute_closed)$/;
+
+export const moneyBackPublished: Oracle = {
+  sentence: 'At rest every outcome of a refund or a dispute has its event, and every event its outcome',
+  atRestOnly: true,
+  violations: (history) => {
+    const { payments, refunds, disputes, versionsOf } = recordsOf(history);
+    const published = publishedOf(history);
+    const byPayment = Map.groupBy([...refunds, ...disputes], ({ paymentId }) => String(paymentId));
+    return payments.filter(isVisible).flatMap(({ id }) => {
+      const { events, statuses } = moneyBackOf(id, versionsOf(id));
+      const found = [...(published.get(id)?.keys() ?? [])].filter((event) => OF_MONEY_BACK.test(event));
+      const unseen = (byPayment.get(id) ?? []).filter((one) => statuses.get(one['id']) !== one['status']);
+      return [
+        ...difference(id, events, found),
+        ...unseen.map((one) => `${one['id']} is ${one['status']}, ${id} shows it as ${statuses.get(one['id'])}`),
+      ];
+    });
+  },
+};
+
+/** The records that events name, by their ids. */
+interface Named {
+  readonly payments: ReadonlyMap<string, HistoryItem>;
+  readonly subscriptions: ReadonlyMap<string, HistoryItem>;
+  /** Refunds and disputes. */
+  readonly beside: ReadonlyMap<string, HistoryItem>;
+  /** Payments that an update may have changed after their creation. */
+  readonly updated: ReadonlySet<string>;
+}
+
+const INTENTS = '/payments/intents/';
+
+const namedIn = (history: History): Named => {
+  const { payments, subscriptions, refunds, disputes } = recordsOf(history);
+  const byId = (all: readonly HistoryItem[]) => new Map(all.map((one) => [String(one['id']), one]));
+  const updates = history.exchanges.filter(({ method, path }) => method === 'PUT' && path.startsWith(INTENTS));
+  return {
+    ...{ payments: byId(payments), subscriptions: byId(subscriptions), beside: byId([...refunds, ...disputes]) },
+    updated: new Set(updates.map(({ path }) => path.slice(INTENTS.length))),
+  };
+};
+
+const sumOf = (stored: HistoryItem | undefined): string => `${stored?.['totalCents']} ${stored?.['currency']}`;
+
+const wrongIn = (named: Named, event: HistoryEvent): readonly string[] => {
+  const { record, name } = partsOf(event);
+  const { amount, currency, refund, dispute } = event.detail.payload.data;
+  const stored = named.payments.get(record) ?? named.subscriptions.get(record);
+  const mayDiffer = name === 'payment.created' && named.updated.has(record);
+  const whole =
+    stored === undefined || amount === undefined || mayDiffer || sumOf(stored) === `${amount} ${currency}`
+      ? []
+      : [`${record} is ${sumOf(stored)}, its ${name} says ${amount} ${currency}`];
+  const part = refund ?? dispute;
+  const cents = named.beside.get(part?.id)?.['amountCents'];
+  const isPartRight = part === undefined || cents === undefined || part.amount === cents;
+  return isPartRight ? whole : [...whole, `${part.id} is ${cents}, its ${name} says ${part.amount}`];
+};
+
+export const eventAmounts: Oracle = {
+  sentence: 'An event states the amount and currency of its payment or subscription, refund or dispute',
+  atRestOnly: false,
+  violations: (history) => {
+    const named = namedIn(history);
+    return canonical(history).flatMap((event) => wrongIn(named, event));
+  },
+};
+
+/** Two instances whose clocks differ may store two versions of a record. */
+const CLOCKS_DIFFER_MS = 5_000;
+
+/** Events may arrive in any order; a receiver compares their timestamps. */
+export const eventsInOrder: Oracle = {
+  sentence: 'The events of a record begin with its creation, and a later version has no earlier timestamp',
+  atRestOnly: false,
+  violations: (history) =>
+    [...publishedOf(history)].flatMap(([id, events]) => {
+      const inOrder = [...events.keys()].toSorted((one, other) => numberOf(one) - numberOf(other));
+      const timeOf = (event: string): number => at(events.get(event)?.detail.payload.timestamp);
+      const created = inOrder.find((event) => event.endsWith('.created'));
+      const isFirst = created === undefined || numberOf(inOrder[0] ?? '') === numberOf(created);
+      const back = inOrder.slice(1).filter((event, index) => {
+        const before = inOrder[index] ?? event;
+        return timeOf(event) < timeOf(before) - CLOCKS_DIFFER_MS;
+      });
+      return [
+        ...(isFirst ? [] : [`${inOrder[0]} was published for a version before ${created}`]),
+        ...back.map((event) => `${event} has an earlier timestamp than the event before it`),
+      ].map((line) => `${id}: ${line}`);
+    }),
+};

@@ -1,0 +1,110 @@
+import type { HistoryExchange, HistoryJson, Oracle, Person } from '../model/history.ts';
+import { guestIdOf, type Model, modelOf, type Owned } from '../model/owners.ts';
+
+/** Who may read what. */
+
+/** The clock of an instance differs from the true time by at most this. */
+const SKEW_MS = 2_500;
+/** Reads may use a membership that is this old. */
+const CACHE_MS = 300_000;
+
+const RECORD = /^(pay|pmt|cust|subs|addr|ref|dsp|org|log)_[0-9a-f]{24}$/;
+
+interface Reader {
+  readonly person: Person;
+  readonly exchange: HistoryExchange;
+}
+
+const mayRead = ({ standing }: Model, { person, exchange }: Reader, owner: Owned): boolean => {
+  if (person.kind === 'admin') return true;
+  if (person.kind === 'guest') return owner.guestId !== undefined && guestsOf(exchange).includes(owner.guestId);
+  if (owner.userId === person.userId) return true;
+  const { organizationId } = owner;
+  if (organizationId === undefined) return false;
+  if (isFounderOf(exchange, person, organizationId)) return true;
+  const from = exchange.sentAt - CACHE_MS - SKEW_MS;
+  return standing.rolesBetween({ userId: person.userId, organizationId }, from, exchange.answeredAt).size > 0;
+};
+
+/** The guest of the token that was sent, and of the token that a create has just given. */
+const guestsOf = ({ guestId, body }: HistoryExchange): readonly (string | undefined)[] => [
+  guestId,
+  guestIdOf(body?.guest_token),
+];
+
+/** The founder of an organization whose creation had no answer, and which is gone by now. */
+const isFounderOf = ({ body }: HistoryExchange, { userId }: Person, organizationId: string): boolean =>
+  recordsIn(body).some((record) => record.id === organizationId && record.owner_user_id === userId);
+
+/** Everything in the answer that is a record by itself. */
+const recordsIn = (value: HistoryJson): readonly HistoryJson[] => {
+  if (typeof value !== 'object' || value === null) return [];
+  const nested = Object.values(value).flatMap(recordsIn);
+  return typeof value.id === 'string' && RECORD.test(value.id) ? [value, ...nested] : nested;
+};
+
+const FEW_FIELDS = new Set([
+  ...['id', 'status', 'amount_cents', 'total_cents', 'currency', 'description', 'is_guest_payment', 'created_at'],
+  ...['completed_at', 'billing_interval', 'current_period_end', 'cancel_at_period_end', 'is_guest_subscription'],
+]);
+
+const isOfGuestList = ({ path }: HistoryExchange, record: HistoryJson): boolean =>
+  /^\/(payments|subscriptions)\/guest\//.test(path) && Object.keys(record).every((field) => FEW_FIELDS.has(field));
+
+/** These lists and sums take the organization whose records they show. */
+const OF_AN_OWNER = /^\/(?:payments|payments\/summary|payment-methods|customers|subscriptions)$/;
+const OF_A_PROJECT = /^\/(?:payments|subscriptions)$/;
+const OF_EVERYBODY = /^\/(?:admin\/.+|refunds|disputes)$/;
+
+export const answersPermitted: Oracle = {
+  sentence: 'No answer shows a record that its reader may not read',
+  atRestOnly: false,
+  violations: (history) => {
+    const model = modelOf(history);
+    return history.exchanges.flatMap((exchange) => {
+      const person = model.person(exchange.person);
+      if (exchange.status < 200 || exchange.status >= 300 || !person || person.kind === 'admin') return [];
+      const answer = `answer ${exchange.number} (${exchange.method} ${exchange.path})`;
+      const refusal = exchange.method === 'GET' ? refusalOfPath(model, { person, exchange }) : undefined;
+      if (refusal !== undefined) return [`${answer} is given to ${person.name}, ${refusal}`];
+      return recordsIn(exchange.body).flatMap((record) => {
+        if (showsSellersView(model, person, record)) return [`${answer} shows ${person.name} more than buyers see`];
+        const owner = model.ownerOf(record.id);
+        const isShown = !owner || isOfGuestList(exchange, record) || isSold(model, { person, exchange }, owner);
+        return isShown || mayRead(model, { person, exchange }, owner)
+          ? []
+          : [`${answer} shows ${record.id} to ${person.name}`];
+      });
+    });
+  },
+};
+
+/** Why this path and query must have no answer for the person, whatever the answer shows. */
+const refusalOfPath = (model: Model, reader: Reader): string | undefined => {
+  const { person, exchange } = reader;
+  const { path, query } = exchange;
+  if (OF_EVERYBODY.test(path)) return 'who is no platform admin';
+  const organizationId = OF_AN_OWNER.test(path) ? query['organization_id'] : undefined;
+  if (organizationId !== undefined && !mayRead(model, reader, { organizationId }))
+    return `who is not in ${organizationId}`;
+  const projectId = OF_A_PROJECT.test(path) ? query['project_id'] : undefined;
+  // Guests filter their own lists by any project.
+  const isSellers = projectId !== undefined && person.kind === 'user';
+  if (isSellers && model.sellerOf(projectId) !== person.userId) return `who does not sell through ${projectId}`;
+  const named = path.split('/').find((part) => RECORD.test(part));
+  const owner = named === undefined ? undefined : model.ownerOf(named);
+  return owner && !mayRead(model, reader, owner) ? `who may not read ${named}` : undefined;
+};
+
+/** In a list of a project its seller sees the records of all buyers. */
+const isSold = (model: Model, { person, exchange }: Reader, { projectId }: Owned): boolean =>
+  projectId !== undefined &&
+  OF_A_PROJECT.test(exchange.path) &&
+  exchange.query['project_id'] === projectId &&
+  model.sellerOf(projectId) === person.userId;
+
+/** Products of the simulation belong to no organization, so that only platform admins see all of one. */
+const showsSellersView = (model: Model, { userId }: Person, { project, product }: HistoryJson): boolean =>
+  (project && 'billing_email' in project && model.sellerOf(project.id) !== userId) ||
+  (product && 'provider_refs' in product) ||
+  false;
