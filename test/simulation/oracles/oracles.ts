@@ -7,6 +7,7 @@ import {
   successStays,
   unsentIsReleased,
 } from './attempts.ts';
+import { dunningDays, dunningEnds, dunningHappens, hardDeclinesStop } from './dunning.ts';
 import { deliveriesKeepTheirId, eventAmounts, eventsDelivered, eventsOnce, oneBodyPerId } from './events.ts';
 import { createsAreThere, listsAgree, noInternalErrors, oneDefault, sameKeySameRecord } from './lists.ts';
 import {
@@ -31,10 +32,12 @@ import { answersPermitted, changesPermitted, claimsPermitted, methodsPermitted }
 import { clientSecretsStay, noSecrets, noSecretsInAnswers } from './secrets.ts';
 import {
   activeIsPaid,
+  canceledThereToo,
   chargesKnown,
-  dunningDays,
+  disputesAgree,
   historyIsWhole,
   membershipIfPaid,
+  methodsAttached,
   nativeStatusesAgree,
   nothingWaits,
   queuesEmpty,
@@ -57,7 +60,13 @@ export const ORACLES: readonly Oracle[] = [
   membershipIfPaid,
   activeIsPaid,
   nativeStatusesAgree,
+  canceledThereToo,
+  disputesAgree,
+  methodsAttached,
   dunningDays,
+  dunningHappens,
+  dunningEnds,
+  hardDeclinesStop,
   historyIsWhole,
   oneBodyPerId,
   eventsOnce,

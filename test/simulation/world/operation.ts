@@ -60,6 +60,8 @@ export interface Acted {
   readonly path: string;
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
+  /** What happens at once after it. */
+  readonly next?: (answer: StageAnswer) => OperationStep | undefined;
 }
 
 export const choose = ({ prng, knowledge, latest }: Scene, wanted: Omit<Wanted, 'latest'>): Known | undefined =>

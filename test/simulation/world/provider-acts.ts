@@ -1,6 +1,8 @@
 import { LOCAL_SECRETS, PUBLISHABLE_KEY } from '../../../infra/local/machine/environment.ts';
+import type { HistoryJson } from '../model/history.ts';
 import type { Known } from './knowledge.ts';
-import { maybe, type Scene, type WorldOperation } from './operation.ts';
+import { type Acted, maybe, type Scene, type WorldOperation } from './operation.ts';
+import { ROOT } from './people.ts';
 
 /** What payers, banks and the providers' dashboards do, past the service. */
 const paid = ({ prng, knowledge, latest }: Scene): Known | undefined => {
@@ -39,24 +41,57 @@ const settleRefund: WorldOperation = {
   },
 };
 
+const decision = (id: string, status: string): Acted => ({
+  kind: 'act',
+  path: `/simulator/disputes/${id}`,
+  body: { status },
+});
+
+const DECISIONS = ['under_review', 'won', 'lost', 'closed'] as const;
+
 const dispute: WorldOperation = {
   name: 'dispute a charge',
-  weight: 1.5,
+  weight: 3,
   plan: (scene) => {
+    const { prng } = scene;
     const payment = paid(scene);
-    return payment && { kind: 'act', path: `/simulator/payments/${payment.id}/disputes`, body: {} };
+    const decided = prng.chance(0.15) ? prng.pick(DECISIONS) : undefined;
+    const isDecidedAtOnce = prng.chance(0.3);
+    const status = prng.pick(DECISIONS);
+    return (
+      payment && {
+        kind: 'act',
+        path: `/simulator/payments/${payment.id}/disputes`,
+        body: { ...maybe('status', decided), inquiry: prng.chance(0.2) },
+        next: ({ body }) => (isDecidedAtOnce && body?.id ? decision(body.id, status) : undefined),
+      }
+    );
   },
 };
 
-const moveDispute: WorldOperation = {
+const OPEN = ['needs_response', 'under_review'];
+
+/** Support reads what is disputed, and the bank decides one of these. */
+const decideDispute: WorldOperation = {
   name: 'decide a dispute',
-  weight: 1.5,
+  weight: 4,
   plan: ({ prng, knowledge }) => {
-    const open = knowledge.all('dispute');
-    if (open.length === 0) return undefined;
-    const one = prng.pick(open.slice(-3));
-    const status = prng.pick(['under_review', 'won', 'lost', 'closed']);
-    return { kind: 'act', path: `/simulator/disputes/${one.fields['provider_dispute_id']}`, body: { status } };
+    const drawn = prng.next();
+    const status = prng.pick(DECISIONS);
+    const decideOneOf = (all: readonly HistoryJson[]): Acted | undefined => {
+      const open = all.filter((one) => OPEN.includes(one.status));
+      const one = open[Math.floor(drawn * open.length)];
+      return one && decision(one.provider_dispute_id, status);
+    };
+    const isPaid = knowledge.all('payment').some(({ fields }) => fields['status'] === 'succeeded');
+    if (!isPaid) return undefined;
+    const known = prng.chance(0.3) ? decideOneOf(knowledge.all('dispute').map(({ fields }) => fields)) : undefined;
+    return (
+      known ?? {
+        ...{ kind: 'request', person: ROOT, method: 'GET', path: '/disputes' },
+        next: ({ body }) => (Array.isArray(body?.data) ? decideOneOf(body.data) : undefined),
+      }
+    );
   },
 };
 
@@ -161,7 +196,7 @@ export const PROVIDER_ACTS: readonly WorldOperation[] = [
   refundAtProvider,
   settleRefund,
   dispute,
-  moveDispute,
+  decideDispute,
   payerStep('take the step of a payer', 'payment', 'payments'),
   payerStep('authenticate a saved method', 'method', 'payment-methods'),
   confirmInBrowser,

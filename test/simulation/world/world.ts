@@ -7,7 +7,7 @@ import type { Acted, OperationStep, Scene, WorldOperation } from './operation.ts
 import { OPERATIONS } from './operations.ts';
 import { drawAmount } from './payments.ts';
 import { ADA, GUESTS, PEOPLE, PRODUCTS, PROJECT, ROOT, TIERS, USERS, WORLD_PROVIDERS } from './people.ts';
-import type { WorldStage } from './stage.ts';
+import type { StageAnswer, WorldStage } from './stage.ts';
 import { drawPrice } from './subscriptions.ts';
 
 /**
@@ -67,21 +67,19 @@ export const createWorld = ({
   const acts: HistoryAct[] = [];
   const people = new Set<string>();
 
-  const act = async ({ method = 'POST', path, headers, body }: Acted): Promise<void> => {
-    const { status } = await stage.control({
+  const act = async ({ method = 'POST', path, headers, body }: Acted): Promise<StageAnswer> => {
+    const answer = await stage.control({
       method,
       path,
       ...(headers && { headers }),
       ...(body !== undefined && { body }),
     });
-    note(`${method} ${path}: ${status}`);
+    note(`${method} ${path}: ${answer.status}`);
+    return answer;
   };
   const carryOut = async ({ label, operation, step, chance }: Planned): Promise<void> => {
-    if (step.kind === 'act') {
-      acts.push({ name: operation.name, path: step.path });
-      return act(step);
-    }
-    const answer = await client.ask(operation.name, step, chance);
+    if (step.kind === 'act') acts.push({ name: operation.name, path: step.path });
+    const answer = step.kind === 'act' ? await act(step) : await client.ask(operation.name, step, chance);
     const next = step.next?.(answer);
     if (next) await carryOut({ label, operation, step: next, chance });
   };
