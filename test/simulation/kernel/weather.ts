@@ -110,13 +110,13 @@ export const drawWeather = (prng: Prng): Weather => {
 };
 
 /** Renewals, the ends of trials and retries fall on these days after the beginning. */
-const DAYS_OF_RENEWALS = [1, 2, 3, 5, 7, 8, 10, 14, 15, 21, 28, 31, 32, 34, 38, 45] as const;
+const DAYS_OF_RENEWALS = [1, 2, 3, 4, 5, 7, 7, 7, 8, 10, 14, 21, 31, 31, 32] as const;
 
 /** Half of them come while the first requests are sent, the others long after, when renewals and retries are due. */
 const drawOutage = (prng: Prng): Outage => {
   const isLate = prng.chance(0.5);
   const from = isLate
-    ? prng.pick(DAYS_OF_RENEWALS) * DAY_MS - Math.round(DAY_MS * prng.next())
+    ? prng.pick(DAYS_OF_RENEWALS) * DAY_MS - Math.round((DAY_MS / 2) * prng.next())
     : Math.round(2_000 * (TEN_MINUTES_MS / 2_000) ** prng.next());
   const isWholeDay = prng.chance(isLate ? 0.6 : 0.2);
   const lasts = isWholeDay ? DAY_MS : Math.round(MINUTE_MS * (DAY_MS / MINUTE_MS) ** prng.next());

@@ -55,7 +55,7 @@ export interface AskedRequest {
 export interface Acted {
   readonly kind: 'act';
   /** POST by default. */
-  readonly method?: 'POST' | 'DELETE';
+  readonly method?: 'GET' | 'POST' | 'DELETE';
   /** Below `/_local`. */
   readonly path: string;
   readonly body?: unknown;

@@ -3,6 +3,7 @@ import type { HistoryJson } from '../model/history.ts';
 import type { Known } from './knowledge.ts';
 import { type Acted, maybe, type Scene, type WorldOperation } from './operation.ts';
 import { ROOT } from './people.ts';
+import type { StageAnswer } from './stage.ts';
 
 /** What payers, banks and the providers' dashboards do, past the service. */
 const paid = ({ prng, knowledge, latest }: Scene): Known | undefined => {
@@ -71,27 +72,23 @@ const dispute: WorldOperation = {
 
 const OPEN = ['needs_response', 'under_review'];
 
-/** Support reads what is disputed, and the bank decides one of these. */
+/** A bank knows its disputes; mostly the latest is decided. Sometimes support reads them at the same time. */
 const decideDispute: WorldOperation = {
   name: 'decide a dispute',
-  weight: 4,
+  weight: 3,
   plan: ({ prng, knowledge }) => {
-    const drawn = prng.next();
-    const status = prng.pick(DECISIONS);
-    const decideOneOf = (all: readonly HistoryJson[]): Acted | undefined => {
-      const open = all.filter((one) => OPEN.includes(one.status));
-      const one = open[Math.floor(drawn * open.length)];
-      return one && decision(one.provider_dispute_id, status);
-    };
     const isPaid = knowledge.all('payment').some(({ fields }) => fields['status'] === 'succeeded');
     if (!isPaid) return undefined;
-    const known = prng.chance(0.3) ? decideOneOf(knowledge.all('dispute').map(({ fields }) => fields)) : undefined;
-    return (
-      known ?? {
-        ...{ kind: 'request', person: ROOT, method: 'GET', path: '/disputes' },
-        next: ({ body }) => (Array.isArray(body?.data) ? decideOneOf(body.data) : undefined),
-      }
-    );
+    const status = prng.pick(DECISIONS);
+    const ofLast = prng.int(1, 3);
+    const decide = ({ body }: StageAnswer): Acted | undefined => {
+      const open = body.disputes.filter((one: HistoryJson) => OPEN.includes(one.status));
+      const one = open.at(-Math.min(ofLast, open.length));
+      return one && decision(one.id, status);
+    };
+    const asBank: Acted = { kind: 'act', method: 'GET', path: '/simulator/ledger', next: decide };
+    if (prng.chance(0.7)) return asBank;
+    return { ...{ kind: 'request', person: ROOT, method: 'GET', path: '/disputes' }, next: () => asBank };
   },
 };
 

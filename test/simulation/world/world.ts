@@ -32,6 +32,8 @@ export interface WorldOptions {
   readonly off?: ReadonlySet<string>;
   /** Called between two rounds. */
   readonly afterRound?: (spanMs: number) => Promise<void>;
+  /** One of the rounds lasts until then, ms since the start of the run: something happens before. */
+  readonly lastsUntil?: number;
   readonly note?: (text: string) => void;
 }
 
@@ -59,6 +61,7 @@ export const createWorld = ({
   prng,
   off = new Set(),
   afterRound,
+  lastsUntil = 0,
   note = () => undefined,
 }: WorldOptions): World => {
   const knowledge = createKnowledge();
@@ -98,6 +101,8 @@ export const createWorld = ({
       const users = USERS.slice(0, rounds.int(2, USERS.length));
       const spans = preferring(prng.fork('spans'), SPANS);
       let left = LONGEST_MS;
+      const startedAt = stage.now();
+      const longRound = prng.fork('long round').int(0, count - 1);
       const operations = preferring(prng.fork('preferences'), OPERATIONS);
       for (let round = 0; round < count; round += 1) {
         const chance = prng.fork(`round ${round}`);
@@ -116,8 +121,9 @@ export const createWorld = ({
         for (const one of planned) people.add(actorOf(one));
         for (const one of planned) note(`${one.label}: ${actorOf(one)}: ${one.operation.name}`);
         await Promise.all(planned.map(carryOut));
-        const { ms } = chance.weighted(spans.filter((span) => span.ms <= left));
-        left -= ms;
+        const drawn = chance.weighted(spans.filter((span) => span.ms <= left)).ms;
+        const ms = round === longRound ? Math.max(drawn, startedAt + lastsUntil - stage.now()) : drawn;
+        left = Math.max(0, left - ms);
         await stage.wait(ms);
         await afterRound?.(ms);
       }
