@@ -116,6 +116,7 @@ export const simulate = async (options: RunOptions): Promise<RunResult> => {
       prng: kernel.prng('world'),
       off,
       note: kernel.note,
+      lastsUntil: kernel.weather().outage?.until ?? 0,
       afterRound: async (spanMs) => {
         if (replays.chance(kernel.weather().replays)) await replayStream(kernel, opened, replays);
         if (spanMs >= HOUR_MS && problems.size === 0) judge(await look(created, false));

@@ -21,6 +21,7 @@ import {
 } from '../builders/history.ts';
 import { type Case, PROMISE_CASES } from '../builders/promise-cases.ts';
 import { RIGHTS_CASES } from '../builders/rights-cases.ts';
+import { FURTHER_BROKEN, STATE_CASES } from '../builders/state-cases.ts';
 import type { HistoryItem, HistoryJson } from '../simulation/model/history.ts';
 import { ORACLES } from '../simulation/oracles/oracles.ts';
 import { BEN } from '../simulation/world/people.ts';
@@ -99,6 +100,7 @@ const CASES: Readonly<Record<string, Case>> = {
   ...PROMISE_CASES,
   ...EVENT_CASES,
   ...RIGHTS_CASES,
+  ...STATE_CASES,
   'A payment is charged at most once': {
     broken: historyWith({ ledger: { charges: [chargeRow(), chargeRow({ id: 'ch_2', payment_intent: 'pi_2' })] } }),
     sound: historyWith({ ledger: { charges: [chargeRow({ status: 'failed' }), chargeRow({ id: 'ch_2' })] } }),
@@ -187,20 +189,6 @@ const CASES: Readonly<Record<string, Case>> = {
       items: [subscriptionItem({ latestPaymentId: PAYMENT }), historyPayment({ status: 'failed' })],
     }),
     sound: historyWith({ items: [subscriptionItem({ latestPaymentId: PAYMENT }), historyPayment()] }),
-  },
-  'At rest a subscription lives here exactly where it lives at the provider that bills it': {
-    broken: historyWith({
-      items: [subscriptionItem({ status: 'canceled', providerSubscriptionId: 'sub_1' })],
-      ledger: { subscriptions: [{ id: 'sub_1', status: 'active' }] },
-    }),
-    sound: historyWith({
-      items: [subscriptionItem({ providerSubscriptionId: 'sub_1' })],
-      ledger: { subscriptions: [{ id: 'sub_1', status: 'active' }] },
-    }),
-  },
-  'A failed renewal is retried 1, 3, 7 and 14 days later, and not in between': {
-    broken: historyWith({ items: claims(0, 1, 2) }),
-    sound: historyWith({ items: claims(0, 1, 3, 7) }),
   },
   'An event that is published twice has the same id and the same content': {
     broken: historyWith({ bus: [historyEvent(PAID), historyEvent(PAID, { amount: 2 })] }),
@@ -351,6 +339,11 @@ describe('the sentences of the simulation', () => {
     const [asked] = ORACLES.filter((one) => one.sentence === sentence);
     expect(asked?.violations(broken)).not.toEqual([]);
     expect(asked?.violations(sound)).toEqual([]);
+  });
+
+  test.each(FURTHER_BROKEN)('%s: not %s', (sentence, _what, history) => {
+    const [oracle] = ORACLES.filter((one) => one.sentence === sentence);
+    expect(oracle?.violations(history)).not.toEqual([]);
   });
 
   test('the days of a retry count from the failure, which may be found hours after its attempt', () => {

@@ -113,4 +113,18 @@ export const PAYMENT_BUGS: readonly Bug[] = [
     text: '.filter((id) => !known.includes(id))',
     replacement: '.filter(() => false)',
   },
+  {
+    name: 'dispute-stays-open',
+    what: 'The decision of a dispute is not recorded',
+    file: 'shared/payments/disputes/record.ts',
+    text: 'isLaterDispute(dispute.status, report.status)',
+    replacement: "isLaterDispute(dispute.status, report.status) && report.status === 'under_review'",
+  },
+  {
+    name: 'detached-method-stays',
+    what: 'A method that was removed at the provider stays here',
+    file: 'shared/webhooks/inbound/apply.ts',
+    text: "  'payment_method.detached': applyMethodEvent,",
+    replacement: "  'payment_method.detached': async () => ({ kind: 'done' }) as never,",
+  },
 ];

@@ -66,4 +66,25 @@ export const SUBSCRIPTION_BUGS: readonly Bug[] = [
     text: 'return recordFailed(subscription, { code, attempts: payment.attempt, spent: false }, settlement);',
     replacement: 'return recordPaid(subscription, settlement.now);',
   },
+  {
+    name: 'retry-never-planned',
+    what: 'A failed renewal is never retried',
+    file: 'shared/subscriptions/billing/charge.ts',
+    text: 'retryAt: isHardDecline(failure.code) ? undefined : iso(retryAt),',
+    replacement: 'retryAt: undefined,',
+  },
+  {
+    name: 'hard-decline-retried',
+    what: 'A lost card is tried again',
+    file: 'shared/subscriptions/billing/dunning.ts',
+    text: 'HARD_DECLINES.includes(code)',
+    replacement: 'false && HARD_DECLINES.includes(code)',
+  },
+  {
+    name: 'past-due-for-ever',
+    what: 'A subscription with a lost card stays past due for ever',
+    file: 'shared/subscriptions/record/due.ts',
+    text: "return charge.finalAt === undefined ? [] : [{ step: 'end dunning', at: instant(charge.finalAt) }];",
+    replacement: 'return [];',
+  },
 ];

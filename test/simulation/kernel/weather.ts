@@ -96,7 +96,7 @@ export const drawWeather = (prng: Prng): Weather => {
     indexLagMs: prng.pick([0, 0, 500, 5_000]),
     replays: level(0.1, 0.3),
     providerWebhooks: prng.pick(['normal', 'normal', 'duplicate', 'reorder', 'delay']),
-    outage: prng.chance(0.35) ? drawOutage(prng) : undefined,
+    outage: prng.chance(0.5) ? drawOutage(prng) : undefined,
     lastsMs: prng.pick([0, 1_000, 60_000, 900_000]),
     longestPauseMs: prng.pick([SHORT_PAUSE_MS, SHORT_PAUSE_MS, 60_000, 7_200_000]),
     allows: (kind) => {
@@ -109,11 +109,16 @@ export const drawWeather = (prng: Prng): Weather => {
   };
 };
 
+/** Renewals, the ends of trials and retries fall on these days after the beginning. */
+const DAYS_OF_RENEWALS = [1, 2, 3, 4, 5, 7, 7, 7, 8, 10, 14, 21, 31, 31, 32] as const;
+
+/** Half of them come while the first requests are sent, the others long after, when renewals and retries are due. */
 const drawOutage = (prng: Prng): Outage => {
-  const from = Math.round(2_000 * (TEN_MINUTES_MS / 2_000) ** prng.next());
-  return {
-    adapter: prng.pick(['stripe', 'stripe', 'paypal', 'square']),
-    from,
-    until: from + Math.round(MINUTE_MS * (DAY_MS / MINUTE_MS) ** prng.next()),
-  };
+  const isLate = prng.chance(0.5);
+  const from = isLate
+    ? prng.pick(DAYS_OF_RENEWALS) * DAY_MS - Math.round((DAY_MS / 2) * prng.next())
+    : Math.round(2_000 * (TEN_MINUTES_MS / 2_000) ** prng.next());
+  const isWholeDay = prng.chance(isLate ? 0.6 : 0.2);
+  const lasts = isWholeDay ? DAY_MS : Math.round(MINUTE_MS * (DAY_MS / MINUTE_MS) ** prng.next());
+  return { adapter: prng.pick(['stripe', 'stripe', 'paypal', 'square']), from, until: from + lasts };
 };

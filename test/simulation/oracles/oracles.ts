@@ -8,6 +8,7 @@ import {
   unsentIsReleased,
 } from './attempts.ts';
 import { adminsPermitted, changesPermitted, membersPermitted, namedPermitted, ownPermitted } from './changes.ts';
+import { dunningDays, dunningEnds, dunningHappens, hardDeclinesStop } from './dunning.ts';
 import { nothingAfterCancel, nothingAfterDeletion, nothingAfterErasure, nothingWhilePaused } from './endings.ts';
 import { deliveriesKeepTheirId, eventsDelivered, eventsOnce, oneBodyPerId } from './events.ts';
 import { createsAreThere, listsAgree, noInternalErrors, oneDefault, sameKeySameRecord } from './lists.ts';
@@ -35,10 +36,12 @@ import { claimsPermitted, methodsPermitted } from './rights.ts';
 import { clientSecretsStay, noSecrets, noSecretsInAnswers } from './secrets.ts';
 import {
   activeIsPaid,
+  canceledThereToo,
   chargesKnown,
-  dunningDays,
+  disputesAgree,
   historyIsWhole,
   membershipIfPaid,
+  methodsAttached,
   nativeStatusesAgree,
   nothingWaits,
   queuesEmpty,
@@ -63,7 +66,13 @@ export const ORACLES: readonly Oracle[] = [
   membershipIfPaid,
   activeIsPaid,
   nativeStatusesAgree,
+  canceledThereToo,
+  disputesAgree,
+  methodsAttached,
   dunningDays,
+  dunningHappens,
+  dunningEnds,
+  hardDeclinesStop,
   historyIsWhole,
   oneBodyPerId,
   eventsOnce,

@@ -1,4 +1,4 @@
-import type { HistoryItem, HistoryJson, HistoryOutage, Oracle } from '../model/history.ts';
+import type { HistoryItem, HistoryJson, Oracle } from '../model/history.ts';
 import { at, isChargeTaken, isVisible, recordsOf } from '../model/records.ts';
 
 /** Sentences about statuses: of payments, subscriptions and memberships, and of work that must end. */
@@ -83,18 +83,39 @@ const MEMBERSHIP: Readonly<Record<string, readonly string[]>> = {
   canceled: ['cancelled'],
 };
 
+/** While a first charge is pending, a membership is as it was before; while a renewal is retried, it goes on. */
+const whilePastDue = (before: HistoryItem | undefined, billingOwner: string): readonly string[] => {
+  // A provider may bring its own subscription back at any time.
+  const goesOn = billingOwner === 'provider' ? ['active'] : [];
+  if (before?.['status'] === 'canceled') return ['cancelled', ...goesOn];
+  return before?.['status'] === 'paused' ? ['expired', ...goesOn] : ['active'];
+};
+
 export const membershipIfPaid: Oracle = {
   sentence: 'A membership is active if and only if its subscription is paid',
   atRestOnly: false,
   violations: (history) => {
-    const { memberships, subscriptions } = recordsOf(history);
+    const { memberships, subscriptions, payments, versionsOf } = recordsOf(history);
     const bySubscription = new Map(memberships.map((one) => [one['subscriptionId'], one]));
-    return subscriptions.flatMap(({ id, status, tierId }) => {
-      const wanted = MEMBERSHIP[status];
+    const paid = new Set(payments.filter(({ status }) => status === 'succeeded').map((one) => one['subscriptionId']));
+    const wantedOf = ({ id, status, billingOwner }: HistoryItem): readonly string[] | undefined => {
+      if (!history.atRest || status !== 'past_due') return MEMBERSHIP[status];
+      if (!paid.has(id)) return ['pending'];
+      const before = versionsOf(id).findLast((one) => one['status'] !== 'past_due');
+      return whilePastDue(before, billingOwner);
+    };
+    const known = new Set(subscriptions.map(({ id }) => id));
+    const orphans = memberships
+      .filter(({ status, subscriptionId }) => status === 'active' && !known.has(subscriptionId))
+      .map(({ id, subscriptionId }) => `${id} is active, and ${subscriptionId} is gone`);
+    const wrong = subscriptions.flatMap((subscription) => {
+      const { id, status, tierId } = subscription;
+      const wanted = wantedOf(subscription);
       if (tierId === undefined || wanted === undefined) return [];
       const found = bySubscription.get(id)?.['status'];
       return wanted.includes(found) ? [] : [`${id} is ${status}, its membership is ${found}`];
     });
+    return [...orphans, ...wrong];
   },
 };
 
@@ -114,21 +135,98 @@ export const activeIsPaid: Oracle = {
   },
 };
 
+/** Stripe pauses the collection, and keeps the status. One that was replaced there is no longer named here. */
+const NATIVE: Readonly<Record<string, readonly string[]>> = {
+  trialing: ['trialing', 'paused'],
+  active: ['active', 'paused'],
+  past_due: ['past_due', 'paused'],
+  paused: ['paused'],
+  incomplete: ['past_due'],
+  incomplete_expired: ['canceled', 'gone'],
+  canceled: ['canceled', 'gone'],
+};
+const LIVE = new Set(['trialing', 'active', 'past_due']);
+
 export const nativeStatusesAgree: Oracle = {
-  sentence: 'At rest a subscription lives here exactly where it lives at the provider that bills it',
+  sentence: 'At rest a subscription that its provider bills has the status that it has there',
   atRestOnly: true,
   violations: (history) => {
-    const here = new Map(recordsOf(history).subscriptions.map((one) => [one['providerSubscriptionId'], one] as const));
-    return history.ledger.subscriptions.flatMap(({ id, status }: HistoryJson) => {
+    const { subscriptions } = recordsOf(history);
+    const here = new Map(subscriptions.map((one) => [one['providerSubscriptionId'], one] as const));
+    const there = new Set(history.ledger.subscriptions.map(({ id }) => id));
+    const replaced = new Set<string>();
+    const wrong = history.ledger.subscriptions.flatMap(({ id, status, subscription_id }: HistoryJson) => {
       const record = here.get(id);
-      const livesThere = status === 'active' || status === 'trialing' || status === 'past_due';
-      // Stripe pauses the collection, and keeps the status.
-      if (record?.['status'] === 'paused') return [];
-      const livesHere = ['active', 'trialing', 'past_due'].includes(record?.['status']);
-      return livesThere === livesHere
+      const own = record?.['status'] ?? 'gone';
+      // Its replacement runs as a trial there until the end of the time that is paid for.
+      const isPaidTrial = status === 'trialing' && own === 'active' && replaced.has(subscription_id);
+      replaced.add(subscription_id);
+      return isPaidTrial || NATIVE[status]?.includes(own)
         ? []
-        : [`${record?.['id'] ?? 'nothing'} is ${record?.['status']}, ${id} is ${status}`];
+        : [`${record?.['id'] ?? 'nothing'} is ${own}, ${id} is ${status}`];
     });
+    const unknown = subscriptions
+      .filter(({ providerSubscriptionId: id, status }) => id !== undefined && LIVE.has(status) && !there.has(id))
+      .map(({ id, status }) => `${id} is ${status}, and its provider does not know it`);
+    return [...wrong, ...unknown];
+  },
+};
+
+/** An order at PayPal cannot be canceled: without a capture it expires. */
+const NEVER_CANCELED = 'provider_b';
+
+export const canceledThereToo: Oracle = {
+  sentence: 'At rest a payment is canceled exactly where its intent at the provider is',
+  atRestOnly: true,
+  violations: (history) => {
+    const intents = new Map(history.ledger.payment_intents.map((one) => [`${one.provider} ${one.id}`, one]));
+    return recordsOf(history)
+      .payments.filter((payment) => isVisible(payment) && payment['providerId'] !== NEVER_CANCELED)
+      .flatMap(({ id, status, providerId, providerIntentId }) => {
+        const intent = intents.get(`${providerId} ${providerIntentId}`);
+        if (!intent || (status === 'canceled') === (intent.status === 'canceled')) return [];
+        return [`${id} is ${status}, ${intent.id} is ${intent.status}`];
+      });
+  },
+};
+
+const DISPUTE_OPEN = new Set(['needs_response', 'under_review']);
+
+export const disputesAgree: Oracle = {
+  sentence: 'At rest a dispute has the status that its provider decided',
+  atRestOnly: true,
+  violations: (history) => {
+    const { disputes, payment } = recordsOf(history);
+    const here = new Map(disputes.map((one) => [`${one['providerId']} ${one['providerDisputeId']}`, one]));
+    const open = new Set<string>();
+    const wrong = history.ledger.disputes.flatMap(({ provider, id, status, payment_id }: HistoryJson) => {
+      const record = here.get(`${provider} ${id}`);
+      if (DISPUTE_OPEN.has(status)) open.add(payment_id);
+      return record?.['status'] === status
+        ? []
+        : [`${id} of ${payment_id} is ${status}, here ${record?.['status'] ?? 'unknown'}`];
+    });
+    const disputed = new Set(history.ledger.disputes.map(({ payment_id }: HistoryJson) => payment_id));
+    const marked = [...disputed].flatMap((id) => {
+      const isMarked = (payment(id)?.['openDisputes'] ?? []).length > 0;
+      return isMarked === open.has(id) ? [] : [`${id} is ${isMarked ? '' : 'not '}marked as disputed`];
+    });
+    return [...wrong, ...marked];
+  },
+};
+
+export const methodsAttached: Oracle = {
+  sentence: 'At rest a method that is stored here is attached at its provider',
+  atRestOnly: true,
+  violations: (history) => {
+    const attached = new Set(
+      history.ledger.payment_methods
+        .filter(({ customer }) => customer !== null)
+        .map(({ provider, id }) => `${provider} ${id}`),
+    );
+    return recordsOf(history)
+      .methods.filter(({ providerId, providerMethodId }) => !attached.has(`${providerId} ${providerMethodId}`))
+      .map(({ id, providerMethodId }) => `${id} is ${providerMethodId}, which is detached`);
   },
 };
 
@@ -153,49 +251,3 @@ export const historyIsWhole: Oracle = {
 
 const entryLine = ({ sk, status, at: time }: HistoryItem): string =>
   [Number(String(sk).split('#')[1]), status, time].join(' ');
-
-const RETRY_DAYS = [0, 1, 3, 7, 14];
-const DAY_MS = 86_400_000;
-const TOLERANCE_MS = 2 * 3_600_000;
-/** Each failure of the table, and each function that is killed, makes due work some minutes later. */
-const LATEST_BY_FAULTS_MS = 12 * 3_600_000;
-
-interface Hindrances {
-  readonly isCalm: boolean;
-  /** Of the provider that collects. */
-  readonly outage: HistoryOutage | undefined;
-}
-
-/** A retry that its provider cannot receive waits for the end of the outage. */
-const isPlanned = (first: number, time: number, { isCalm, outage }: Hindrances): boolean =>
-  RETRY_DAYS.some((days) => {
-    const planned = first + days * DAY_MS;
-    const isAway = outage !== undefined && planned > outage.from - TOLERANCE_MS;
-    const latest = isAway ? Math.max(planned, outage.until) : planned;
-    return time >= planned - TOLERANCE_MS && time <= latest + (isCalm ? TOLERANCE_MS : LATEST_BY_FAULTS_MS);
-  });
-
-/** Of subscriptions that the service bills: a claim, then a failure, then the next claim. */
-export const dunningDays: Oracle = {
-  sentence: 'A failed renewal is retried 1, 3, 7 and 14 days later, and not in between',
-  atRestOnly: false,
-  violations: (history) => {
-    const { payments, versionsOf } = recordsOf(history);
-    return payments
-      .filter(
-        ({ subscriptionId, providerInvoiceId }) => subscriptionId !== undefined && providerInvoiceId === undefined,
-      )
-      .flatMap(({ id, providerId }) => {
-        const versions = versionsOf(id);
-        const claims = versions.filter(({ cause, actor }) => cause === 'claim' && actor?.type === 'system');
-        const [first = 0, ...retries] = claims.map((claim) => at(claim['at']));
-        // An unclear outcome is looked up for a day: the days count from the failure, not from the attempt.
-        const failed = versions.find((one) => one['status'] === 'failed' && at(one['at']) >= first);
-        const since = failed ? at(failed['at']) : first;
-        const outage = history.outage?.providerId === providerId ? history.outage : undefined;
-        return retries
-          .filter((time) => !isPlanned(since, time, { isCalm: history.isCalm, outage }))
-          .map((time) => `${id} was tried again ${Math.round((time - since) / 3_600_000)} h after its first failure`);
-      });
-  },
-};

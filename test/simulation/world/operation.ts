@@ -55,11 +55,13 @@ export interface AskedRequest {
 export interface Acted {
   readonly kind: 'act';
   /** POST by default. */
-  readonly method?: 'POST' | 'DELETE';
+  readonly method?: 'GET' | 'POST' | 'DELETE';
   /** Below `/_local`. */
   readonly path: string;
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
+  /** What happens at once after it. */
+  readonly next?: (answer: StageAnswer) => OperationStep | undefined;
 }
 
 export const choose = ({ prng, knowledge, latest }: Scene, wanted: Omit<Wanted, 'latest'>): Known | undefined =>

@@ -1,6 +1,9 @@
 import { LOCAL_SECRETS, PUBLISHABLE_KEY } from '../../../infra/local/machine/environment.ts';
+import type { HistoryJson } from '../model/history.ts';
 import type { Known } from './knowledge.ts';
-import { maybe, type Scene, type WorldOperation } from './operation.ts';
+import { type Acted, maybe, type Scene, type WorldOperation } from './operation.ts';
+import { ROOT } from './people.ts';
+import type { StageAnswer } from './stage.ts';
 
 /** What payers, banks and the providers' dashboards do, past the service. */
 const paid = ({ prng, knowledge, latest }: Scene): Known | undefined => {
@@ -39,24 +42,53 @@ const settleRefund: WorldOperation = {
   },
 };
 
+const decision = (id: string, status: string): Acted => ({
+  kind: 'act',
+  path: `/simulator/disputes/${id}`,
+  body: { status },
+});
+
+const DECISIONS = ['under_review', 'won', 'lost', 'closed'] as const;
+
 const dispute: WorldOperation = {
   name: 'dispute a charge',
-  weight: 1.5,
+  weight: 3,
   plan: (scene) => {
+    const { prng } = scene;
     const payment = paid(scene);
-    return payment && { kind: 'act', path: `/simulator/payments/${payment.id}/disputes`, body: {} };
+    const decided = prng.chance(0.15) ? prng.pick(DECISIONS) : undefined;
+    const isDecidedAtOnce = prng.chance(0.3);
+    const status = prng.pick(DECISIONS);
+    return (
+      payment && {
+        kind: 'act',
+        path: `/simulator/payments/${payment.id}/disputes`,
+        body: { ...maybe('status', decided), inquiry: prng.chance(0.2) },
+        next: ({ body }) => (isDecidedAtOnce && body?.id ? decision(body.id, status) : undefined),
+      }
+    );
   },
 };
 
-const moveDispute: WorldOperation = {
+const OPEN = ['needs_response', 'under_review'];
+
+/** A bank knows its disputes; mostly the latest is decided. Sometimes support reads them at the same time. */
+const decideDispute: WorldOperation = {
   name: 'decide a dispute',
-  weight: 1.5,
+  weight: 3,
   plan: ({ prng, knowledge }) => {
-    const open = knowledge.all('dispute');
-    if (open.length === 0) return undefined;
-    const one = prng.pick(open.slice(-3));
-    const status = prng.pick(['under_review', 'won', 'lost', 'closed']);
-    return { kind: 'act', path: `/simulator/disputes/${one.fields['provider_dispute_id']}`, body: { status } };
+    const isPaid = knowledge.all('payment').some(({ fields }) => fields['status'] === 'succeeded');
+    if (!isPaid) return undefined;
+    const status = prng.pick(DECISIONS);
+    const ofLast = prng.int(1, 3);
+    const decide = ({ body }: StageAnswer): Acted | undefined => {
+      const open = body.disputes.filter((one: HistoryJson) => OPEN.includes(one.status));
+      const one = open.at(-Math.min(ofLast, open.length));
+      return one && decision(one.id, status);
+    };
+    const asBank: Acted = { kind: 'act', method: 'GET', path: '/simulator/ledger', next: decide };
+    if (prng.chance(0.7)) return asBank;
+    return { ...{ kind: 'request', person: ROOT, method: 'GET', path: '/disputes' }, next: () => asBank };
   },
 };
 
@@ -161,7 +193,7 @@ export const PROVIDER_ACTS: readonly WorldOperation[] = [
   refundAtProvider,
   settleRefund,
   dispute,
-  moveDispute,
+  decideDispute,
   payerStep('take the step of a payer', 'payment', 'payments'),
   payerStep('authenticate a saved method', 'method', 'payment-methods'),
   confirmInBrowser,

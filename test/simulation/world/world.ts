@@ -7,7 +7,7 @@ import type { Acted, OperationStep, Scene, WorldOperation } from './operation.ts
 import { OPERATIONS } from './operations.ts';
 import { drawAmount } from './payments.ts';
 import { ADA, GUESTS, PEOPLE, PRODUCTS, PROJECT, ROOT, TIERS, USERS, WORLD_PROVIDERS } from './people.ts';
-import type { WorldStage } from './stage.ts';
+import type { StageAnswer, WorldStage } from './stage.ts';
 import { drawPrice } from './subscriptions.ts';
 
 /**
@@ -32,6 +32,8 @@ export interface WorldOptions {
   readonly off?: ReadonlySet<string>;
   /** Called between two rounds. */
   readonly afterRound?: (spanMs: number) => Promise<void>;
+  /** One of the rounds lasts until then, ms since the start of the run: something happens before. */
+  readonly lastsUntil?: number;
   readonly note?: (text: string) => void;
 }
 
@@ -59,6 +61,7 @@ export const createWorld = ({
   prng,
   off = new Set(),
   afterRound,
+  lastsUntil = 0,
   note = () => undefined,
 }: WorldOptions): World => {
   const knowledge = createKnowledge();
@@ -67,21 +70,19 @@ export const createWorld = ({
   const acts: HistoryAct[] = [];
   const people = new Set<string>();
 
-  const act = async ({ method = 'POST', path, headers, body }: Acted): Promise<void> => {
-    const { status } = await stage.control({
+  const act = async ({ method = 'POST', path, headers, body }: Acted): Promise<StageAnswer> => {
+    const answer = await stage.control({
       method,
       path,
       ...(headers && { headers }),
       ...(body !== undefined && { body }),
     });
-    note(`${method} ${path}: ${status}`);
+    note(`${method} ${path}: ${answer.status}`);
+    return answer;
   };
   const carryOut = async ({ label, operation, step, chance }: Planned): Promise<void> => {
-    if (step.kind === 'act') {
-      acts.push({ name: operation.name, path: step.path });
-      return act(step);
-    }
-    const answer = await client.ask(operation.name, step, chance);
+    if (step.kind === 'act') acts.push({ name: operation.name, path: step.path });
+    const answer = step.kind === 'act' ? await act(step) : await client.ask(operation.name, step, chance);
     const next = step.next?.(answer);
     if (next) await carryOut({ label, operation, step: next, chance });
   };
@@ -100,6 +101,8 @@ export const createWorld = ({
       const users = USERS.slice(0, rounds.int(2, USERS.length));
       const spans = preferring(prng.fork('spans'), SPANS);
       let left = LONGEST_MS;
+      const startedAt = stage.now();
+      const longRound = prng.fork('long round').int(0, count - 1);
       const operations = preferring(prng.fork('preferences'), OPERATIONS);
       for (let round = 0; round < count; round += 1) {
         const chance = prng.fork(`round ${round}`);
@@ -118,8 +121,9 @@ export const createWorld = ({
         for (const one of planned) people.add(actorOf(one));
         for (const one of planned) note(`${one.label}: ${actorOf(one)}: ${one.operation.name}`);
         await Promise.all(planned.map(carryOut));
-        const { ms } = chance.weighted(spans.filter((span) => span.ms <= left));
-        left -= ms;
+        const drawn = chance.weighted(spans.filter((span) => span.ms <= left)).ms;
+        const ms = round === longRound ? Math.max(drawn, startedAt + lastsUntil - stage.now()) : drawn;
+        left = Math.max(0, left - ms);
         await stage.wait(ms);
         await afterRound?.(ms);
       }
