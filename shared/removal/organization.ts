@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { DomainError } from '../core/errors.ts';
-import { instant, iso, MINUTE } from '../core/time.ts';
+import { HOUR, instant, iso, MINUTE } from '../core/time.ts';
 import type { ApiRequest, Reply } from '../http/request.ts';
 import type { Organization } from '../organizations/organization.ts';
 import { organizationStore } from '../organizations/store.ts';
@@ -65,40 +65,58 @@ const unfinishedSubscriptions = async (
 /** Longer than a function runs: requests that were admitted before the deletion have finished by then. */
 const LAST_WRITES_MS = MINUTE;
 
+/**
+ * A subscription whose creation has an unknown outcome is in no list. By then it is known, and either gone or listed; a
+ * payment of it is recorded, for which its provider is asked, or its events are awaited, for a day.
+ */
+const LAST_OUTCOMES_MS = 26 * HOUR;
+
 const RETRY_MS = 5 * MINUTE;
 
 const deletedSchema = z.object({
   deletedAt: z.string().optional(),
+  /** Since then no record was found. */
+  emptySince: z.string().optional(),
   createdAt: z.string(),
   requestHash: z.string().optional(),
 });
 
 /**
- * Removes the records of a deleted organization, a bounded number per run, until a run that starts a minute or more after
- * the deletion finds none. Safe to stop midway and to repeat: the due item is removed last. @returns the outcome, for the log
+ * Removes the records of a deleted organization, a bounded number per run, until none was found for a day. Safe to stop midway
+ * and to repeat: the due item is removed last. @returns the outcome, for the log
  */
 export const runDueOrganization = async (deps: RemovalDeps, organizationId: string): Promise<string> => {
   const key = organizationKey(organizationId);
   const item = await deps.table.get(key);
   if (!item) return 'gone';
-  const { deletedAt, createdAt, requestHash } = deletedSchema.parse(item);
+  const { deletedAt, emptySince, createdAt, requestHash } = deletedSchema.parse(item);
   if (deletedAt === undefined) throw new Error('deletion work is due for an organization that is not deleted');
   const startedAt = deps.now();
   const { removed, failed, more } = await removeNextChildren(deps, organizationId);
-  if (!more && removed === 0 && failed === 0 && instant(deletedAt) + LAST_WRITES_MS <= startedAt) {
+  const isEmpty = !more && removed === 0 && failed === 0 && instant(deletedAt) + LAST_WRITES_MS <= startedAt;
+  if (isEmpty && emptySince !== undefined && instant(emptySince) + LAST_OUTCOMES_MS <= startedAt) {
     await removeOrganization(deps, organizationId, { deletedAt, createdAt, requestHash });
     return 'removed';
   }
-  const wait = more ? 0 : failed > 0 ? RETRY_MS : LAST_WRITES_MS;
-  await deps.table.update(key, { set: { due_at: iso(deps.now() + wait) } }, [{ exists: true }, { has: 'deletedAt' }]);
+  const since = isEmpty ? (emptySince ?? iso(startedAt)) : undefined;
+  const next = since === undefined ? deps.now() + waitOf({ failed, more }) : instant(since) + LAST_OUTCOMES_MS;
+  await deps.table.update(key, { set: { due_at: iso(next), emptySince: since } }, [
+    { exists: true },
+    { has: 'deletedAt' },
+  ]);
   return failed > 0 ? 'some records failed' : 'to be continued';
+};
+
+const waitOf = ({ failed, more }: { readonly failed: number; readonly more: boolean }): number => {
+  if (more) return 0;
+  return failed > 0 ? RETRY_MS : LAST_WRITES_MS;
 };
 
 /** An id derived from an Idempotency-Key must stay taken: a client that repeats the key would see the old payments. */
 const removeOrganization = async (
   { table }: RemovalDeps,
   id: string,
-  { requestHash, ...deleted }: z.infer<typeof deletedSchema>,
+  { requestHash, ...deleted }: Omit<z.infer<typeof deletedSchema>, 'emptySince'>,
 ): Promise<void> => {
   const key = organizationKey(id);
   const guard = [{ exists: true }, { has: 'deletedAt' }] as const;

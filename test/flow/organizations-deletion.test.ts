@@ -10,7 +10,8 @@ import { organizationKey } from '../../shared/table/keys.ts';
 import { recordItem } from '../../shared/table/record-store.ts';
 import type { Item } from '../../shared/table/table.ts';
 import { intentBody } from '../builders/intent.ts';
-import { DAY_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
+import { DAY_SECONDS, HOUR_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
+import { subscriptionBody } from '../builders/subscription.ts';
 import { itemsOf, PATIENT, partitionOf } from './flow.ts';
 import type { ParsedJson, TestAnswer, TestHost } from './host.ts';
 import { addMember, newOrganization, newPerson, type UserWithEmail } from './organization-steps.ts';
@@ -18,6 +19,8 @@ import { withStops } from './stops.ts';
 
 /** Deleting an organization: access ends at once, due work removes its records, its payments stay. */
 const stoppable = withStops(PATIENT);
+
+const LAST_LOOK_SECONDS = 27 * HOUR_SECONDS;
 
 const scale = inject('scale');
 /** Five hundred children per stopped run. */
@@ -147,6 +150,8 @@ describe('deleting an organization', () => {
     expect(await leftOf(service, id)).toMatchObject({ ORG: 1, CUS: expect.any(Number), PAY: expect.any(Number) });
 
     await service.advance(90 * MINUTE_SECONDS);
+    expect(Object.keys(await leftOf(service, id))).toEqual(['ALLPAY', 'ORG', 'PAY']);
+    await service.advance(LAST_LOOK_SECONDS);
     const left = await leftOf(service, id);
     expect(Object.keys(left)).toEqual(['ALLPAY', 'PAY']);
     const stays = payments.map(({ body }) => `PAY#${body.id}`).sort();
@@ -172,7 +177,7 @@ describe('deleting an organization', () => {
     expect(left).toMatchObject({ ORG: 1, PM: 1, CUS: 1 });
     expect(left).not.toHaveProperty('ADDR');
     await service.advance(10 * MINUTE_SECONDS);
-    expect(await leftOf(service, id)).toEqual({});
+    expect(await leftOf(service, id)).toEqual({ ORG: 1 });
     expect(await atProvider(service)).toEqual({ customers: 0, attached: 0 });
   });
 
@@ -191,10 +196,10 @@ describe('deleting an organization', () => {
     );
     expect(add).toMatchObject({ status: 404 });
     await service.advance(4 * MINUTE_SECONDS);
-    expect(await leftOf(service, id)).toEqual({});
+    expect(await leftOf(service, id)).toEqual({ ORG: 1 });
   });
 
-  test('looks once more a minute later, for who was let in before', async () => {
+  test('looks once more a minute later, for who was let in before, and once more a day later', async () => {
     const { service } = stoppable();
     const owner = await newPerson(service);
     const id = await newOrganization(service, owner);
@@ -203,7 +208,34 @@ describe('deleting an organization', () => {
     expect(await leftOf(service, id)).toEqual({ ORG: 1 });
     await behind(service).put(addressItem(id, 1));
     await service.advance(4 * MINUTE_SECONDS);
+    expect(await leftOf(service, id)).toEqual({ ORG: 1 });
+    await behind(service).put(addressItem(id, 2));
+    await service.advance(LAST_LOOK_SECONDS);
+    expect(await leftOf(service, id)).toEqual({ ORG: 1 });
+    await service.advance(LAST_LOOK_SECONDS);
     expect(await leftOf(service, id)).toEqual({});
+  });
+
+  test('also ends a subscription whose creation was stopped, once its outcome is known', async () => {
+    const { service, stopped } = stoppable();
+    const owner = await newPerson(service);
+    const id = await newOrganization(service, owner);
+    const { body: customer } = await service.post('/customers', customerIn(id), owner.options);
+    const { body: method } = await service.post('/payment-methods', cardIn(id), owner.options);
+    const names = { organization_id: id, customer_id: customer.id, payment_method_id: method.id };
+    const body = subscriptionBody(names);
+    const create = () => service.post('/subscriptions', body, owner.options);
+    const { status } = await stopped({ call: 'POST /v1/subscriptions', executed: true }, create);
+    expect(status).toBeGreaterThanOrEqual(500);
+    expect((await remove(service, id, owner)).status).toBe(200);
+    await service.advance(LAST_LOOK_SECONDS);
+    const { subscriptions, charges } = await service.ledger();
+    const made = subscriptions.filter((one: ParsedJson) => one.customer === customer.provider_customer_id);
+    expect(made.map(({ status: state }: ParsedJson) => state)).toEqual(['canceled']);
+    expect(await leftOf(service, id)).toEqual({ ORG: 1, PAY: 1, ALLPAY: 1 });
+    await service.advance(LAST_LOOK_SECONDS);
+    expect(await leftOf(service, id)).toEqual({ PAY: 1, ALLPAY: 1 });
+    expect(charges.map(({ status: state }: ParsedJson) => state)).toEqual(['succeeded']);
   });
 
   test('of an organization created under an Idempotency-Key stays final: the key does not recreate its id', async () => {
@@ -218,6 +250,7 @@ describe('deleting an organization', () => {
     for (const answer of [inBetween, afterwards]) {
       expect(answer).toMatchObject({ status: 409, body: { code: 'INVALID_STATE' } });
     }
+    await service.advance(LAST_LOOK_SECONDS);
     const tombstone = (await partitionOf(service, `ORG#${id}`))[0];
     expect(Object.keys(tombstone).sort()).toEqual(['createdAt', 'deletedAt', 'id', 'pk', 'requestHash', 'sk']);
     await service.advance(2 * DAY_SECONDS);

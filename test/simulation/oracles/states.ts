@@ -161,7 +161,9 @@ export const nativeStatusesAgree: Oracle = {
       // Its replacement runs as a trial there until the end of the time that is paid for.
       const isPaidTrial = status === 'trialing' && own === 'active' && replaced.has(subscription_id);
       replaced.add(subscription_id);
-      return isPaidTrial || NATIVE[status]?.includes(own)
+      // Without a method, its collection is paused there; readers see it past due once its paid time is over.
+      const isHeld = record?.['held'] !== undefined && own === 'past_due' && status !== 'canceled';
+      return isPaidTrial || isHeld || NATIVE[status]?.includes(own)
         ? []
         : [`${record?.['id'] ?? 'nothing'} is ${own}, ${id} is ${status}`];
     });
