@@ -110,10 +110,19 @@ export const eventsDelivered: Oracle = {
   },
 };
 
-/** An erasure blanks its person in webhooks that are sent again. */
+/** An erasure blanks its person in webhooks that are sent again. A provider's event need not name its person to be about one. */
 const differsByErasure = (history: History, delivery: HistoryDelivery, before: string): boolean => {
-  const body = before.slice(nameAt(delivery).length + 1);
-  return isAboutErased(history, body) && withoutPerson(delivery.body) === withoutPerson(JSON.parse(body));
+  const text = before.slice(nameAt(delivery).length + 1);
+  const body: HistoryJson = JSON.parse(text);
+  if (nameAt(delivery).includes(':')) return erasuresOf(history).length > 0 && isBlanked(body, delivery.body);
+  return isAboutErased(history, text) && withoutPerson(delivery.body) === withoutPerson(body);
+};
+
+/** The later content is the earlier one, or a part of it. */
+const isBlanked = (before: HistoryJson, after: HistoryJson): boolean => {
+  if (after === null || before === after) return true;
+  if (typeof before !== 'object' || typeof after !== 'object' || before === null) return false;
+  return Object.entries(after).every(([name, value]) => isBlanked(before[name], value));
 };
 
 export const deliveriesKeepTheirId: Oracle = {
