@@ -95,7 +95,7 @@ export const simulate = async (options: RunOptions): Promise<RunResult> => {
     const outage = outageOf(kernel.weather());
     if (outage) kernel.count('provider away');
     let outageEnds = Number.POSITIVE_INFINITY;
-    let givenUp: readonly string[] = [];
+    const givenUp: string[] = [];
     const judge = (history: History): void => {
       for (const problem of problemsOf(history, options.oracles ?? ORACLES)) {
         if (!problems.has(problem)) kernel.note(problem);
@@ -117,6 +117,8 @@ export const simulate = async (options: RunOptions): Promise<RunResult> => {
       off,
       note: kernel.note,
       lastsUntil: kernel.weather().outage?.until ?? 0,
+      // An alarm has told an operator; the events themselves are kept for a month.
+      afterWeek: async () => void givenUp.push(...(await redrive(kernel, opened))),
       afterRound: async (spanMs) => {
         if (replays.chance(kernel.weather().replays)) await replayStream(kernel, opened, replays);
         if (spanMs >= HOUR_MS && problems.size === 0) judge(await look(created, false));
@@ -125,7 +127,7 @@ export const simulate = async (options: RunOptions): Promise<RunResult> => {
     world = created;
     await kernel.driveUntil(created.run());
     outageEnds = kernel.now();
-    givenUp = await comeToRest(kernel, opened);
+    givenUp.push(...(await comeToRest(kernel, opened)));
     trace.endTimeline();
     const last = await withoutPassingTime(kernel, look(created, true));
     const audit = await kernel.driveUntil(readAudit(created.client, last));
@@ -167,7 +169,7 @@ const comeToRest = async (kernel: Kernel, service: SimulatedService): Promise<re
   await useWebhookMode(kernel, service);
   const pass = (ms: number) => kernel.driveUntil(new Promise<void>((resolve) => void setTimeout(resolve, ms)));
   await pass(LONGEST_SCHEDULE_MS);
-  const givenUp = await redrive(kernel, service);
+  const givenUp = await kernel.driveUntil(redrive(kernel, service));
   await pass(HOUR_MS);
   await kernel.driveToRest(HORIZON_MS);
   // Work that began at the last moment.
@@ -202,13 +204,13 @@ const redrive = async (kernel: Kernel, service: SimulatedService): Promise<reado
     if (!name.endsWith('-dlq') || visible === 0) continue;
     kernel.note(`an operator redrives ${visible} messages of ${name}`);
     givenUp.push(`${visible} messages of ${name}`);
-    await kernel.driveUntil(service.control('POST', `/queues/${name}/redrive`));
+    await service.control('POST', `/queues/${name}/redrive`);
   }
-  const failures: readonly { readonly id: string }[] = await kernel.driveUntil(service.control('GET', '/failures'));
+  const failures: readonly { readonly id: string }[] = await service.control('GET', '/failures');
   for (const { id } of failures) {
     kernel.note(`an operator gives the change ${id} to its consumer again`);
     givenUp.push(`the change ${id}`);
-    await kernel.driveUntil(service.control('POST', `/failures/${id}/redo`));
+    await service.control('POST', `/failures/${id}/redo`);
   }
   return givenUp;
 };

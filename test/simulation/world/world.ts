@@ -32,6 +32,8 @@ export interface WorldOptions {
   readonly off?: ReadonlySet<string>;
   /** Called between two rounds. */
   readonly afterRound?: (spanMs: number) => Promise<void>;
+  /** Called within longer spans. */
+  readonly afterWeek?: () => Promise<void>;
   /** One of the rounds lasts until then, ms since the start of the run: something happens before. */
   readonly lastsUntil?: number;
   readonly note?: (text: string) => void;
@@ -41,6 +43,7 @@ const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
+const WEEK = 7 * DAY;
 
 const SPANS = [
   { weight: 6, ms: 0 },
@@ -61,6 +64,7 @@ export const createWorld = ({
   prng,
   off = new Set(),
   afterRound,
+  afterWeek,
   lastsUntil = 0,
   note = () => undefined,
 }: WorldOptions): World => {
@@ -79,6 +83,13 @@ export const createWorld = ({
     });
     note(`${method} ${path}: ${answer.status}`);
     return answer;
+  };
+  const pass = async (ms: number): Promise<void> => {
+    for (let left = ms; left > WEEK; left -= WEEK) {
+      await stage.wait(WEEK);
+      await afterWeek?.();
+    }
+    await stage.wait(ms === 0 ? 0 : ((ms - 1) % WEEK) + 1);
   };
   const carryOut = async ({ label, operation, step, chance }: Planned): Promise<void> => {
     if (step.kind === 'act') acts.push({ name: operation.name, path: step.path });
@@ -124,7 +135,7 @@ export const createWorld = ({
         const drawn = chance.weighted(spans.filter((span) => span.ms <= left)).ms;
         const ms = round === longRound ? Math.max(drawn, startedAt + lastsUntil - stage.now()) : drawn;
         left = Math.max(0, left - ms);
-        await stage.wait(ms);
+        await pass(ms);
         await afterRound?.(ms);
       }
     },
