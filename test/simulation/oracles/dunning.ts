@@ -183,7 +183,8 @@ const missedDays = (history: History, bill: Bill, { from, until, end }: Lapse): 
     if (latest > Math.min(until, history.now) && !isGivenUp) return false;
     const isTried = bill.attempts.some(({ at: time }) => time >= planned - CLOCKS_MS && time <= latest);
     const isUnderWay = bill.open.some((one) => one.from <= planned && one.until > planned);
-    return !isTried && !isUnderWay && !isWithoutMethod(bill, latest);
+    // Its end names a failure of its own.
+    return !isTried && !isUnderWay && !isWithoutMethod(bill, Math.min(latest, until));
   });
 };
 
