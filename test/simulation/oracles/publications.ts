@@ -55,9 +55,14 @@ const MEMBERSHIP_EVENT: Readonly<Record<string, string>> = {
   cancelled: 'membership.cancelled',
 };
 
-/** A change that says which period has been paid. A free period is paid as it begins. */
-const isPaidBy = ({ status, paymentId, cause, periodEnd }: HistoryItem, isFree: boolean, until: string): boolean =>
-  status === 'active' && (isFree ? periodEnd > until : paymentId !== undefined && cause !== 'payment_failed');
+/**
+ * A change that says which period has been paid. A free period is paid as it begins; a payment may become known after the end
+ * of its subscription.
+ */
+const isPaidBy = ({ status, paymentId, cause, periodEnd }: HistoryItem, isFree: boolean, until: string): boolean => {
+  if (status === 'canceled') return cause === 'renewed';
+  return status === 'active' && (isFree ? periodEnd > until : paymentId !== undefined && cause !== 'payment_failed');
+};
 
 /** While a payment is retried, and before the first one, a membership stays as it is. */
 const membershipAt = (status: string, was: string | undefined, isUnpaid: boolean): string | undefined => {
