@@ -114,6 +114,14 @@ export const amountsAgree: Oracle = {
 /** A function that lost its caller may still send an update, or apply it here. */
 const UPDATE_UNDER_WAY_MS = 120_000;
 
+const ORDER_KEPT_MS = 6 * 3_600_000;
+
+/** PayPal forgets an order that was not paid: a confirmation makes a new one. */
+const isForgotten = (intent: HistoryJson, now: number): boolean =>
+  intent.provider === 'provider_b' &&
+  intent.status.startsWith('requires_') &&
+  at(intent.created_at) < now - ORDER_KEPT_MS;
+
 export const intentsAgree: Oracle = {
   sentence: 'The provider is to charge the amount and currency that the payment shows',
   atRestOnly: false,
@@ -123,7 +131,7 @@ export const intentsAgree: Oracle = {
       const { id, providerId, providerIntentId, totalCents, currency, draft } = payment;
       const intent = intents.get(`${providerId} ${providerIntentId}`);
       const isSettling = draft !== undefined || at(payment['updatedAt']) > history.now - UPDATE_UNDER_WAY_MS;
-      if (!intent || isSettling || !isVisible(payment)) return [];
+      if (!intent || isForgotten(intent, history.now) || isSettling || !isVisible(payment)) return [];
       if (intent.amount === totalCents && intent.currency === currency) return [];
       return [`${id} is ${totalCents} ${currency}, ${intent.id} is ${intent.amount} ${intent.currency}`];
     });
