@@ -384,6 +384,14 @@ describe('the payment of a charge', () => {
     expect(settled(once, { status: 'failed', attempt: 2 }).charge?.attempts).toBe(2);
   });
 
+  test('as it was before its attempt failed changes nothing: an answer may come after the event of the failure', () => {
+    const failed = settled(renewing(), { status: 'failed', attempt: 1 });
+    for (const status of ['processing', 'pending'] as const) {
+      expect(settled(failed, { status, attempt: 1 })).toBe(failed);
+      expect(settled(failed, { status, attempt: 2 })).toEqual(recordPending(failed, NEXT));
+    }
+  });
+
   test('of another charge changes nothing', () => {
     const was = renewing();
     expect(settled(was, { id: 'pay_other' })).toBe(was);

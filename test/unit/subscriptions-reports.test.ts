@@ -334,6 +334,17 @@ describe('a subscription that is held without a method', () => {
     expect(reported(unknown, paused).status).toBe('active');
   });
 
+  test('is paused once its trial is over, and no longer held', () => {
+    const held = trial(10, {
+      ...{ billingOwner: 'provider', status: 'trialing', providerSubscriptionId: 'sub_1' },
+      held: { finalAt: iso(END) },
+    });
+    const pausedAt = (now: number) => reported(held, { status: 'paused' }, now);
+    expect(pausedAt(NOON + 10 * DAY - 1)).toMatchObject({ status: 'trialing', held: { finalAt: iso(END) } });
+    expect(pausedAt(NOON + 10 * DAY)).toMatchObject({ status: 'paused', held: undefined, reason: 'paused' });
+    expect(reported({ ...held, trialEnd: undefined }, { status: 'paused' }).status).toBe('trialing');
+  });
+
   test('follows any other report, and another subscription is paused', () => {
     expect(reported(held, { ...month, status: 'canceled' }).status).toBe('canceled');
     expect(reported(running(), paused).status).toBe('paused');

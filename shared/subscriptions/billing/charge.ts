@@ -254,7 +254,8 @@ export const settleCharge = (
       return recordFailed(subscription, { code, attempts: payment.attempt, spent: true }, settlement);
     case 'pending':
     case 'processing':
-      return recordPending(subscription, settlement.now);
+      // The attempt may have failed since the payment was read.
+      return payment.attempt <= charge.attempts ? subscription : recordPending(subscription, settlement.now);
     case 'created':
     case 'requires_payment_method':
       return subscription;

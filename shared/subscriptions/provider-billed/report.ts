@@ -28,7 +28,7 @@ export interface SubscriptionReport {
 }
 
 export const applyReport = (subscription: Subscription, reported: SubscriptionReport, now: Instant): Subscription => {
-  const report = withoutHold(subscription, reported);
+  const report = withoutHold(subscription, reported, now);
   const { status: before, charge } = subscription;
   if (before === 'declined' || (before === 'canceled' && !awaitsFirstCharge(charge))) {
     return recordLatePayment(subscription, report, now);
@@ -66,6 +66,7 @@ const reportedFields = (
     charge: isPending ? { ...charge, lookAt: iso(now + LATE_MS) } : undefined,
     activeSince: activeSinceOf(subscription, report, status),
     canceledAt: canceledAtOf(subscription, { status, isPending, now }),
+    held: status === 'paused' ? undefined : subscription.held,
   };
 };
 
@@ -95,13 +96,19 @@ const canceledAtOf = (
   return isPending ? canceledAt : undefined;
 };
 
-/** Readers do not see a pause without a method: the subscription runs until its paid time ends, then is past due. */
-const withoutHold = (subscription: Subscription, report: SubscriptionReport): SubscriptionReport => {
-  if (!subscription.held || report.status !== 'paused') return report;
+/**
+ * Readers do not see a pause without a method: the subscription runs until its paid time ends, then is past due. A trial that
+ * ends without a method is paused.
+ */
+const withoutHold = (subscription: Subscription, report: SubscriptionReport, now: Instant): SubscriptionReport => {
+  if (!subscription.held || report.status !== 'paused' || isTrialOver(subscription, now)) return report;
   const paidUntil = instant(subscription.paidUntil ?? subscription.currentPeriodEnd);
   const isUnpaid = report.currentPeriodStart !== undefined && report.currentPeriodStart * SECOND >= paidUntil;
   return { ...report, status: isUnpaid ? 'past_due' : visibleStatus(subscription) };
 };
+
+const isTrialOver = ({ status, trialEnd }: Subscription, now: Instant): boolean =>
+  status === 'trialing' && trialEnd !== undefined && instant(trialEnd) <= now;
 
 /** A payment that succeeded before the cancellation is recorded afterwards: the period counts as paid, the status stays. */
 const recordLatePayment = (subscription: Subscription, report: SubscriptionReport, now: Instant): Subscription => {
