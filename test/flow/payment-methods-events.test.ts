@@ -165,6 +165,21 @@ describe('payment_method.detached', () => {
     expect(await readMethod(user, method.id)).toEqual(method);
   });
 
+  test('removes it also where our clock was ahead of the provider’s, and where newer values are known', async () => {
+    const user = await signIn(service);
+    const ahead = await saveMethod(service, user.options);
+    await sendEvent('payment_method.detached', { id: ahead.provider_payment_method_id }, { created: seconds() - 3 });
+    const { user: other, method, at } = await known();
+    await sendEvent('payment_method.updated', { ...at, ...card({ exp_month: 3 }) }, { created: seconds() + 60 });
+    await sendEvent('payment_method.detached', at);
+    for (const [{ options }, { id }] of [
+      [user, ahead],
+      [other, method],
+    ] as const) {
+      expect((await service.get(`/payment-methods/${id}`, options)).status).toBe(404);
+    }
+  });
+
   test('in the provider’s dashboard removes the method here, for every kind of owner', async () => {
     const acme = await company(service);
     const ofAcme = await saveMethod(service, acme.owner.options, { organization_id: acme.id });

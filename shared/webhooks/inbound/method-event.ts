@@ -31,16 +31,26 @@ export const applyMethodEvent = async (
       ? { kind: 'applied', reason: 'customer id stored', owner }
       : ignored({}, 'no such payment method here');
   }
-  if (isStale(method, event)) return ignored(method, 'stale');
+  const isFinal = type === 'payment_method.detached';
+  if (!isFinal && isStale(method, event)) return ignored(method, 'stale');
   switch (type) {
     case 'payment_method.attached':
       return method.setup ? applyToSetup(deps, method) : ignored(method, 'known');
     case 'payment_method.detached':
-      await removeMethod(deps, method, { atProvider: false });
-      return { kind: 'applied', reason: 'payment method removed', owner: method };
+      return detach(deps, method, event);
     case 'payment_method.updated':
       return refreshRecord(deps, method, { shape: paymentMethodShape, name: 'payment method', event, factsOf });
   }
+};
+
+const CLOCKS_DIFFER_SECONDS = 60;
+
+/** Final, whatever was learned since; one from before the method was saved is about an earlier record of it. */
+const detach = async (deps: RemoveMethodDeps, method: PaymentMethod, event: ProviderEvent): Promise<EventResult> => {
+  const isEarlier = isStale({ createdAt: method.createdAt }, { createdAt: event.createdAt + CLOCKS_DIFFER_SECONDS });
+  if (isEarlier) return ignored(method, 'stale');
+  await removeMethod(deps, method, { atProvider: false });
+  return { kind: 'applied', reason: 'payment method removed', owner: method };
 };
 
 /** An event of a method's set-up. It names our method; the provider's own record decides, in any order of events. */
