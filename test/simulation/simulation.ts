@@ -117,7 +117,7 @@ export const simulate = async (options: RunOptions): Promise<RunResult> => {
       off,
       note: kernel.note,
       lastsUntil: kernel.weather().outage?.until ?? 0,
-      // An alarm has told an operator; the events themselves are kept for a month.
+      // Alarms reach an operator within days; the events themselves are kept for a month.
       afterWeek: async () => void givenUp.push(...(await redrive(kernel, opened))),
       afterRound: async (spanMs) => {
         if (replays.chance(kernel.weather().replays)) await replayStream(kernel, opened, replays);
