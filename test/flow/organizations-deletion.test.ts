@@ -216,27 +216,36 @@ describe('deleting an organization', () => {
     expect(await leftOf(service, id)).toEqual({});
   });
 
-  test('also ends a subscription whose creation was stopped, once its outcome is known', async () => {
-    const { service, stopped } = stoppable();
-    const owner = await newPerson(service);
-    const id = await newOrganization(service, owner);
-    const { body: customer } = await service.post('/customers', customerIn(id), owner.options);
-    const { body: method } = await service.post('/payment-methods', cardIn(id), owner.options);
-    const names = { organization_id: id, customer_id: customer.id, payment_method_id: method.id };
-    const body = subscriptionBody(names);
-    const create = () => service.post('/subscriptions', body, owner.options);
-    const { status } = await stopped({ call: 'POST /v1/subscriptions', executed: true }, create);
-    expect(status).toBeGreaterThanOrEqual(500);
-    expect((await remove(service, id, owner)).status).toBe(200);
-    await service.advance(LAST_LOOK_SECONDS);
-    const { subscriptions, charges } = await service.ledger();
-    const made = subscriptions.filter((one: ParsedJson) => one.customer === customer.provider_customer_id);
-    expect(made.map(({ status: state }: ParsedJson) => state)).toEqual(['canceled']);
-    expect(await leftOf(service, id)).toEqual({ ORG: 1, PAY: 1, ALLPAY: 1 });
-    await service.advance(LAST_LOOK_SECONDS);
-    expect(await leftOf(service, id)).toEqual({ PAY: 1, ALLPAY: 1 });
-    expect(charges.map(({ status: state }: ParsedJson) => state)).toEqual(['succeeded']);
-  });
+  test.each([
+    { when: 'at once', late: false },
+    { when: 'after the removal of its customer', late: true },
+  ])(
+    'also ends a subscription whose creation was stopped; its charge is seen, by events that come $when',
+    async ({ late }) => {
+      const { service, stopped } = stoppable();
+      const owner = await newPerson(service);
+      const id = await newOrganization(service, owner);
+      const { body: customer } = await service.post('/customers', customerIn(id), owner.options);
+      const { body: method } = await service.post('/payment-methods', cardIn(id), owner.options);
+      const names = { organization_id: id, customer_id: customer.id, payment_method_id: method.id };
+      const create = () => service.post('/subscriptions', subscriptionBody(names), owner.options);
+      if (late) await service.webhookMode('drop');
+      const { status } = await stopped({ call: 'POST /v1/subscriptions', executed: true }, create);
+      expect(status).toBeGreaterThanOrEqual(500);
+      expect((await remove(service, id, owner)).status).toBe(200);
+      await service.advance(10 * MINUTE_SECONDS);
+      await service.webhookMode('normal');
+      const { subscriptions, invoices } = await service.ledger();
+      const [made] = subscriptions.filter((one: ParsedJson) => one.customer === customer.provider_customer_id);
+      const invoice = invoices.find(({ subscription }: ParsedJson) => subscription === made.id);
+      if (late) await service.sendEvent(invoicePaid(invoice, made));
+      await service.advance(LAST_LOOK_SECONDS);
+      expect(await leftOf(service, id)).toEqual({ ORG: 1, PAY: 1, ALLPAY: 1 });
+      await service.advance(LAST_LOOK_SECONDS);
+      expect(await leftOf(service, id)).toEqual({ PAY: 1, ALLPAY: 1 });
+      expect(made.status).toBe('canceled');
+    },
+  );
 
   test('of an organization created under an Idempotency-Key stays final: the key does not recreate its id', async () => {
     const { service } = stoppable();
@@ -259,6 +268,14 @@ describe('deleting an organization', () => {
     expect(later.body.data.id).not.toBe(id);
     expect(await service.get(`/organizations/${id}`, owner.options)).toMatchObject({ status: 404 });
   });
+});
+
+const invoicePaid = (invoice: ParsedJson, { id, subscription_id }: ParsedJson) => ({
+  type: 'invoice.payment_succeeded',
+  object: {
+    ...{ id: invoice.id, object: 'invoice', subscription: id, status: 'paid' },
+    subscription_details: { metadata: { subscription_id } },
+  },
 });
 
 const atProvider = async (service: TestHost) => {
