@@ -3,14 +3,14 @@ import { ownerOf, type RecordOwner, recordsOf } from './records.ts';
 import { type ModelStanding, modelStanding } from './standing.ts';
 
 /** Who owns which record, as far as the table and the answers tell: the base of every sentence about rights. */
-export interface Owned extends RecordOwner {
+export interface OwnerAndProject extends RecordOwner {
   readonly projectId?: string | undefined;
 }
 
 export interface Model {
   readonly standing: ModelStanding;
   /** Takes our id, or the provider's id of a payment or a method. */
-  readonly ownerOf: (id: string) => Owned | undefined;
+  readonly ownerOf: (id: string) => OwnerAndProject | undefined;
   readonly person: (name: string) => Person | undefined;
   /** The user who owns the project and sells through it. */
   readonly sellerOf: (projectId: string) => string | undefined;
@@ -38,8 +38,8 @@ const made = (history: History): Model => {
   };
 };
 
-const ownersOf = (history: History): ReadonlyMap<string, Owned> => {
-  const found = new Map<string, Owned>();
+const ownersOf = (history: History): ReadonlyMap<string, OwnerAndProject> => {
+  const found = new Map<string, OwnerAndProject>();
   const records = recordsOf(history);
   const { methods, customers, payments, subscriptions, organizations } = records;
   for (const exchange of history.exchanges) learnOwner(exchange, { found, people: history.people });
@@ -60,7 +60,7 @@ const namesOf = ({ id, providerMethodId, providerIntentId, providerPaymentId }: 
   [id, providerMethodId, providerIntentId, providerPaymentId].filter((name) => typeof name === 'string');
 
 interface Learning {
-  readonly found: Map<string, Owned>;
+  readonly found: Map<string, OwnerAndProject>;
   readonly people: readonly Person[];
 }
 

@@ -1,5 +1,5 @@
 import type { History, HistoryExchange, Oracle, Person } from '../model/history.ts';
-import { CREATES, type Model, modelOf, type Owned } from '../model/owners.ts';
+import { CREATES, type Model, modelOf, type OwnerAndProject } from '../model/owners.ts';
 import { mayManage } from '../model/standing.ts';
 
 /** Who may change what: every request that was carried out, and is no GET, is judged by the row of its route. */
@@ -49,7 +49,7 @@ interface Asked {
   /** The organization or record that the path names; empty where it names none. */
   readonly named: string;
   /** Undefined for the creation of a personal record, and where nothing tells the owner. */
-  readonly owner: Owned | undefined;
+  readonly owner: OwnerAndProject | undefined;
   readonly earlier: HistoryExchange | undefined;
 }
 
@@ -61,12 +61,15 @@ const rolesIn = ({ model, exchange, person, earlier }: Asked, organizationId: st
   return model.standing.rolesBetween({ userId: person.userId, organizationId }, from, exchange.answeredAt);
 };
 
-const isOwn = ({ exchange, person }: Pick<Asked, 'exchange' | 'person'>, { userId, guestId }: Owned): boolean =>
+const isOwn = (
+  { exchange, person }: Pick<Asked, 'exchange' | 'person'>,
+  { userId, guestId }: OwnerAndProject,
+): boolean =>
   person.kind === 'guest'
     ? guestId !== undefined && exchange.guestId === guestId
     : userId !== undefined && userId === person.userId;
 
-const mayUse = (asked: Asked, owner: Owned): boolean =>
+const mayUse = (asked: Asked, owner: OwnerAndProject): boolean =>
   owner.organizationId === undefined ? isOwn(asked, owner) : mayManage(rolesIn(asked, owner.organizationId));
 
 const kept = new WeakMap<History, readonly Asked[]>();
@@ -96,7 +99,7 @@ const read = (history: History): readonly Asked[] => {
   });
 };
 
-const ownerOf = (model: Model, { path, sent }: HistoryExchange, named: string): Owned | undefined => {
+const ownerOf = (model: Model, { path, sent }: HistoryExchange, named: string): OwnerAndProject | undefined => {
   if (!CREATES.test(path)) return model.ownerOf(named);
   return sent?.organization_id ? { organizationId: sent.organization_id } : undefined;
 };

@@ -1,5 +1,5 @@
 import type { HistoryExchange, HistoryJson, Oracle, Person } from '../model/history.ts';
-import { guestIdOf, type Model, modelOf, type Owned } from '../model/owners.ts';
+import { guestIdOf, type Model, modelOf, type OwnerAndProject } from '../model/owners.ts';
 
 /** Who may read what. */
 
@@ -15,7 +15,7 @@ interface Reader {
   readonly exchange: HistoryExchange;
 }
 
-const mayRead = ({ standing }: Model, { person, exchange }: Reader, owner: Owned): boolean => {
+const mayRead = ({ standing }: Model, { person, exchange }: Reader, owner: OwnerAndProject): boolean => {
   if (person.kind === 'admin') return true;
   if (person.kind === 'guest') return owner.guestId !== undefined && guestsOf(exchange).includes(owner.guestId);
   if (owner.userId === person.userId) return true;
@@ -97,7 +97,7 @@ const refusalOfPath = (model: Model, reader: Reader): string | undefined => {
 };
 
 /** In a list of a project its seller sees the records of all buyers. */
-const isSold = (model: Model, { person, exchange }: Reader, { projectId }: Owned): boolean =>
+const isSold = (model: Model, { person, exchange }: Reader, { projectId }: OwnerAndProject): boolean =>
   projectId !== undefined &&
   OF_A_PROJECT.test(exchange.path) &&
   exchange.query['project_id'] === projectId &&

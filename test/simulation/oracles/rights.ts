@@ -1,5 +1,5 @@
 import type { History, HistoryExchange, HistoryItem, Oracle, Person } from '../model/history.ts';
-import { type Model, modelOf, type Owned } from '../model/owners.ts';
+import { type Model, modelOf, type OwnerAndProject } from '../model/owners.ts';
 import { at, isChargeTaken, recordsOf } from '../model/records.ts';
 import { mayManage } from '../model/standing.ts';
 
@@ -33,7 +33,7 @@ const chargesOf = (history: History): readonly Charge[] => {
 /** The owners of saved methods, by the provider's id, and when each was surely deleted. */
 interface SavedMethod {
   readonly id: string;
-  readonly owner: Owned;
+  readonly owner: OwnerAndProject;
   readonly deletedAt: number;
 }
 
