@@ -65,10 +65,7 @@ const unfinishedSubscriptions = async (
 /** Longer than a function runs: requests that were admitted before the deletion have finished by then. */
 const LAST_WRITES_MS = MINUTE;
 
-/**
- * A subscription whose creation has an unknown outcome is in no list. By then it is known, and either gone or listed; a
- * payment of it is recorded, for which its provider is asked, or its events are awaited, for a day.
- */
+/** A subscription whose creation has an unknown outcome is in no list. Within this time it is listed, or was never made. */
 const LAST_OUTCOMES_MS = 26 * HOUR;
 
 const RETRY_MS = 5 * MINUTE;

@@ -51,7 +51,10 @@ const applyToProviderBilled = async (
   return status === 'canceled' ? cancelAtProvider(context, namedId) : applyNews(context, type, namedId);
 };
 
-/** A canceled subscription whose last creation had no answer has none at the provider that is newer. */
+/**
+ * Is the event about a subscription at the provider that the record does not have any more? Once a creation without an
+ * answer has been canceled, nothing newer exists there, and its events settle the canceled record.
+ */
 const isAboutFormer = (subscription: Subscription, namedId: string): boolean => {
   const { providerSubscriptionId: known, formerProviderIds = [], status, charge } = subscription;
   if (known !== undefined && namedId !== known) return true;

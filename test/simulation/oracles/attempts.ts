@@ -1,9 +1,8 @@
+import { SKEW_MS, UNDER_WAY_MS } from '../model/exchanges.ts';
 import type { History, HistoryExchange, HistoryItem, Oracle } from '../model/history.ts';
 import { at, isChargeTaken, recordsOf } from '../model/records.ts';
 
 /** Sentences about the attempts of a payment, as its versions tell them. */
-/** The clock of an instance differs from the true time by at most this. */
-const SKEW_MS = 2_500;
 /** PayPal keeps the idempotency key of an order for six hours, the others keep keys longer. */
 const KEY_KEPT_MS = 6 * 3_600_000;
 
@@ -92,9 +91,6 @@ export const failureStays: Oracle = {
       .filter(({ was, next }) => was['status'] === 'failed' && next['status'] === 'succeeded')
       .map(({ id, next }) => `${id} failed, and succeeded by ${next['cause']} without another attempt`),
 };
-
-/** A function that lost its caller may still run for this long. */
-const UNDER_WAY_MS = 45_000;
 
 const isConfirm = ({ path }: HistoryExchange, id: string): boolean => path === `/payments/confirm/${id}`;
 

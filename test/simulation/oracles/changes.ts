@@ -1,3 +1,4 @@
+import { firstUnderKey, isCarriedOut, SKEW_MS } from '../model/exchanges.ts';
 import type { History, HistoryExchange, Oracle, Person } from '../model/history.ts';
 import { CREATES, type Model, modelOf, type OwnerAndProject } from '../model/owners.ts';
 import { mayManage } from '../model/standing.ts';
@@ -53,8 +54,6 @@ interface Asked {
   readonly earlier: HistoryExchange | undefined;
 }
 
-const SKEW_MS = 2_500;
-
 /** The roles that the person may have had while the request ran. */
 const rolesIn = ({ model, exchange, person, earlier }: Asked, organizationId: string): ReadonlySet<string> => {
   const from = (earlier ?? exchange).sentAt - SKEW_MS;
@@ -83,18 +82,15 @@ const changesOf = (history: History): readonly Asked[] => {
 
 const read = (history: History): readonly Asked[] => {
   const model = modelOf(history);
-  const firsts = new Map<string, HistoryExchange>();
   return history.exchanges.flatMap((exchange) => {
-    const { method, path, status, idempotencyKey } = exchange;
-    const key = `${exchange.person} ${path} ${idempotencyKey}`;
-    if (idempotencyKey !== undefined && !firsts.has(key)) firsts.set(key, exchange);
+    const { method, path } = exchange;
     const person = model.person(exchange.person);
-    if (method === 'GET' || status < 200 || status >= 300 || !person) return [];
+    if (method === 'GET' || !isCarriedOut(exchange) || !person) return [];
     const row = ROUTES.find(({ route }) => route.test(`${method} ${path}`));
     const who = row?.who ?? 'platform admins';
     const named = row?.route.exec(`${method} ${path}`)?.[1] ?? '';
     // A person who has left gets the same answer again under the same key.
-    const earlier = who === 'every member but the owner' ? firsts.get(key) : undefined;
+    const earlier = who === 'every member but the owner' ? firstUnderKey(history, exchange) : undefined;
     return [{ model, exchange, person, who, named, owner: ownerOf(model, exchange, named), earlier }];
   });
 };

@@ -150,7 +150,7 @@ export const dunningDays: Oracle = {
 
 const HARD_DECLINES = new Set(['lost_card', 'stolen_card']);
 
-/** The card never works again, or there is none: no retry until the method changes. */
+/** The card was lost or stolen, or there is no payment method: nothing is retried until another one is set. */
 const isWithoutMethod = ({ versions }: Bill, time: number): boolean => {
   const last = versions.findLast(
     ({ cause, failureCode, at: changed }) =>

@@ -1,13 +1,9 @@
 import { erasuresOf, isErasedBy } from '../model/erasures.ts';
+import { firstUnderKey, isCarriedOut, UNDER_WAY_MS } from '../model/exchanges.ts';
 import type { History, HistoryExchange, HistoryItem, Oracle } from '../model/history.ts';
 import { at, isChargeTaken, recordsOf } from '../model/records.ts';
 
 /** Sentences about charges after an end: a cancelation, a pause, a deletion, an erasure. */
-/** A function that lost its caller may still run for this long. */
-const UNDER_WAY_MS = 45_000;
-
-const isDone = ({ status }: HistoryExchange): boolean => status >= 200 && status < 300;
-
 interface Charge {
   readonly id: string;
   readonly at: number;
@@ -64,24 +60,12 @@ const lateCharges = (charges: Charges, goesOn: GoesOn, ending: Ending): readonly
     (charge) => charge.at > ending.at + UNDER_WAY_MS && !isAskedFor(goesOn, charge, ending.sentAt),
   );
 
-/** A repeated request is answered as the first one was, also where things have changed since. */
-const firstSent = ({ exchanges }: History): ((exchange: HistoryExchange) => number) => {
-  const first = new Map<string, number>();
-  const keyOf = ({ person, path, idempotencyKey }: HistoryExchange): string => `${person} ${path} ${idempotencyKey}`;
-  for (const one of exchanges) {
-    if (!first.has(keyOf(one))) first.set(keyOf(one), one.sentAt);
-  }
-  return (exchange) =>
-    exchange.idempotencyKey === undefined ? exchange.sentAt : (first.get(keyOf(exchange)) ?? exchange.sentAt);
-};
-
 /** The records whose end this kind of answer says. */
 const endingsBy = (history: History, route: RegExp, isEnd: (exchange: HistoryExchange) => boolean): Ending[] => {
-  const sentFirst = firstSent(history);
   return history.exchanges.flatMap((exchange) => {
     const id = route.exec(exchange.path)?.[1];
-    if (id === undefined || !isDone(exchange) || !isEnd(exchange)) return [];
-    return [{ id, at: exchange.answeredAt, sentAt: sentFirst(exchange) }];
+    if (id === undefined || !isCarriedOut(exchange) || !isEnd(exchange)) return [];
+    return [{ id, at: exchange.answeredAt, sentAt: firstUnderKey(history, exchange).sentAt }];
   });
 };
 

@@ -1,11 +1,8 @@
+import { isCarriedOut, UNDER_WAY_MS } from '../model/exchanges.ts';
 import type { History, HistoryExchange, HistoryItem, HistoryJson, Oracle } from '../model/history.ts';
 import { at, isChargeTaken, isVisible, recordsOf } from '../model/records.ts';
 
 /** Sentences about what an answer promises. */
-const UNDER_WAY_MS = 45_000;
-
-const isDone = ({ status }: HistoryExchange): boolean => status >= 200 && status < 300;
-
 export const syncFinds: Oracle = {
   sentence: 'A payment is found by the id that its provider has given to it',
   atRestOnly: false,
@@ -62,7 +59,7 @@ export const defaultKept: Oracle = {
     return history.exchanges.flatMap((exchange) => {
       const id = /^\/payment-methods\/([^/]+)\/set-default$/.exec(exchange.path)?.[1] ?? '';
       const method = methods.get(id);
-      if (!isDone(exchange) || method === undefined || isRemovedThere) return [];
+      if (!isCarriedOut(exchange) || method === undefined || isRemovedThere) return [];
       const later = history.exchanges.some(
         (one) => one !== exchange && mayMoveDefault(one) && one.answeredAt + UNDER_WAY_MS > exchange.sentAt,
       );
@@ -108,7 +105,7 @@ export const nothingAfterScheduledEnd: Oracle = {
       const { path, body, sentAt, answeredAt } = exchange;
       const id = /^\/subscriptions\/([^/]+)\/cancel$/.exec(path)?.[1] ?? '';
       const isRunning = body?.status === 'active' || body?.status === 'trialing';
-      if (!isDone(exchange) || !body?.cancel_at_period_end || !isRunning) return [];
+      if (!isCarriedOut(exchange) || !body?.cancel_at_period_end || !isRunning) return [];
       const goesOn = history.exchanges.some(
         (one) =>
           one.path.startsWith(`/subscriptions/${id}`) &&

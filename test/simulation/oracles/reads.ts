@@ -1,10 +1,9 @@
+import { SKEW_MS } from '../model/exchanges.ts';
 import type { HistoryExchange, HistoryJson, Oracle, Person } from '../model/history.ts';
 import { guestIdOf, type Model, modelOf, type OwnerAndProject } from '../model/owners.ts';
 
 /** Who may read what. */
 
-/** The clock of an instance differs from the true time by at most this. */
-const SKEW_MS = 2_500;
 /** Reads may use a membership that is this old. */
 const CACHE_MS = 300_000;
 

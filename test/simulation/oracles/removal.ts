@@ -1,11 +1,8 @@
-import type { History, HistoryExchange, HistoryJson, Oracle } from '../model/history.ts';
+import { attachedMethods, isCarriedOut, UNDER_WAY_MS } from '../model/exchanges.ts';
+import type { History, HistoryJson, Oracle } from '../model/history.ts';
 import { at, recordsOf } from '../model/records.ts';
 
 /** Sentences about what has been deleted or erased. */
-const UNDER_WAY_MS = 45_000;
-
-const isDone = ({ status }: HistoryExchange): boolean => status >= 200 && status < 300;
-
 export const nothingLeftAtProvider: Oracle = {
   sentence: 'At rest nothing that was deleted here is left at its provider',
   atRestOnly: true,
@@ -14,11 +11,7 @@ export const nothingLeftAtProvider: Oracle = {
     const held = new Map(methods.map((one) => [`${one['providerId']} ${one['providerMethodId']}`, one]));
     const keptCustomers = new Set(customers.map((one) => `${one['providerId']} ${one['providerCustomerId']}`));
     const deleted = deletedIds(history);
-    const attached = new Set(
-      history.ledger.payment_methods
-        .filter(({ customer }) => customer !== null)
-        .map(({ provider, id }) => `${provider} ${id}`),
-    );
+    const attached = attachedMethods(history);
     const living = new Set(
       history.ledger.customers.filter((one) => !one.deleted).map(({ provider, id }) => `${provider} ${id}`),
     );
@@ -61,7 +54,7 @@ export const organizationsGone: Oracle = {
   violations: (history) => {
     const records = recordsOf(history);
     const deleted = history.exchanges
-      .filter((one) => one.method === 'DELETE' && isDone(one) && /^\/organizations\/[^/]+$/.test(one.path))
+      .filter((one) => one.method === 'DELETE' && isCarriedOut(one) && /^\/organizations\/[^/]+$/.test(one.path))
       .map(({ path }) => path.split('/').at(-1));
     const { organizations, members, customers, methods, subscriptions } = records;
     const left = [...members, ...customers, ...methods, ...subscriptions]

@@ -1,14 +1,10 @@
+import { SKEW_MS, UNDER_WAY_MS } from '../model/exchanges.ts';
 import type { History, HistoryExchange, HistoryItem, Oracle, Person } from '../model/history.ts';
 import { type Model, modelOf, type OwnerAndProject } from '../model/owners.ts';
 import { at, isChargeTaken, recordsOf } from '../model/records.ts';
 import { mayManage } from '../model/standing.ts';
 
 /** Sentences about who may charge what, at which moment. */
-
-/** The clock of an instance differs from the true time by at most this. */
-const SKEW_MS = 2_500;
-/** A call that was permitted when it began may take effect until a function's longest time has passed. */
-const UNDER_WAY_MS = 45_000;
 
 /** A charge of the ledger with its payment and the method that paid. */
 interface Charge {

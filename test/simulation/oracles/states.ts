@@ -1,3 +1,4 @@
+import { attachedMethods } from '../model/exchanges.ts';
 import type { HistoryItem, HistoryJson, Oracle } from '../model/history.ts';
 import { at, isChargeTaken, isVisible, recordsOf } from '../model/records.ts';
 
@@ -221,11 +222,7 @@ export const methodsAttached: Oracle = {
   sentence: 'At rest a method that is stored here is attached at its provider',
   atRestOnly: true,
   violations: (history) => {
-    const attached = new Set(
-      history.ledger.payment_methods
-        .filter(({ customer }) => customer !== null)
-        .map(({ provider, id }) => `${provider} ${id}`),
-    );
+    const attached = attachedMethods(history);
     return recordsOf(history)
       .methods.filter(({ providerId, providerMethodId }) => !attached.has(`${providerId} ${providerMethodId}`))
       .map(({ id, providerMethodId }) => `${id} is ${providerMethodId}, which is detached`);

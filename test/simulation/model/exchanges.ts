@@ -1,0 +1,32 @@
+import type { History, HistoryExchange } from './history.ts';
+
+/** What several sentences ask of requests and their answers. */
+
+/** The clock of an instance differs from the true time by at most this. */
+export const SKEW_MS = 2_500;
+
+/** A function that lost its caller may still run for this long, and with the rights that it began with. */
+export const UNDER_WAY_MS = 45_000;
+
+export const isCarriedOut = ({ status }: Pick<HistoryExchange, 'status'>): boolean => status >= 200 && status < 300;
+
+const kept = new WeakMap<History['exchanges'], ReadonlyMap<string, HistoryExchange>>();
+
+/** A repeated request is answered as the first one under its key was, also where things have changed since. */
+export const firstUnderKey = (
+  { exchanges }: Pick<History, 'exchanges'>,
+  exchange: HistoryExchange,
+): HistoryExchange => {
+  if (exchange.idempotencyKey === undefined) return exchange;
+  const firsts = kept.get(exchanges) ?? new Map(exchanges.toReversed().map((one) => [keyOf(one), one]));
+  kept.set(exchanges, firsts);
+  return firsts.get(keyOf(exchange)) ?? exchange;
+};
+
+const keyOf = ({ person, path, idempotencyKey }: HistoryExchange): string => `${person} ${path} ${idempotencyKey}`;
+
+/** The methods that are attached to a customer at their provider: `provider_a pm_1`. */
+export const attachedMethods = ({ ledger }: Pick<History, 'ledger'>): ReadonlySet<string> =>
+  new Set(
+    ledger.payment_methods.filter(({ customer }) => customer !== null).map(({ provider, id }) => `${provider} ${id}`),
+  );
