@@ -264,3 +264,22 @@ it('a paused subscription with a former member’s card is not resumed, though i
   await service.advance(32 * DAY_SECONDS);
   expect(await timesTaken(card)).toBe(1);
 });
+
+it('a trial with a former member’s card is paused at its end, and goes on with another card', async () => {
+  const { service } = stoppable();
+  const { organizationId: organization_id, owner, admin, end } = await team();
+  const lender = await payer(service, admin.options, { fields: { organization_id: null } });
+  const made = await subscribe(service, lender, { organization_id, trial_days: 5 });
+  expect(made).toMatchObject({ status: 'trialing' });
+  const { body: lent } = await service.get(`/payment-methods/${lender.names.payment_method_id}`, admin.options);
+  await end();
+  await service.advance(6 * DAY_SECONDS);
+  const asOwner = { options: owner.options, names: made };
+  expect(await readSubscription(service, asOwner, made.id)).toMatchObject({ status: 'paused' });
+  const other = await saveMethod(service, owner.options, { organization_id: null });
+  const set = await patch(service, asOwner, { id: made.id, body: { payment_method_id: other.id } });
+  expect(set).toMatchObject({ status: 200 });
+  await service.advance(HOUR_SECONDS);
+  expect(await readSubscription(service, asOwner, made.id)).toMatchObject({ status: 'active' });
+  expect([await timesTaken(lent), await timesTaken(other)]).toEqual([0, 1]);
+});

@@ -334,14 +334,14 @@ describe('a subscription that is held without a method', () => {
     expect(reported(unknown, paused).status).toBe('active');
   });
 
-  test('is paused once its trial is over, and no longer held', () => {
+  test('is paused once its trial is over, until another method is set', () => {
     const held = trial(10, {
       ...{ billingOwner: 'provider', status: 'trialing', providerSubscriptionId: 'sub_1' },
       held: { finalAt: iso(END) },
     });
     const pausedAt = (now: number) => reported(held, { status: 'paused' }, now);
     expect(pausedAt(NOON + 10 * DAY - 1)).toMatchObject({ status: 'trialing', held: { finalAt: iso(END) } });
-    expect(pausedAt(NOON + 10 * DAY)).toMatchObject({ status: 'paused', held: undefined, reason: 'paused' });
+    expect(pausedAt(NOON + 10 * DAY)).toMatchObject({ status: 'paused', held: held.held, reason: 'paused' });
     expect(reported({ ...held, trialEnd: undefined }, { status: 'paused' }).status).toBe('trialing');
   });
 

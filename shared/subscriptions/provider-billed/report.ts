@@ -66,7 +66,6 @@ const reportedFields = (
     charge: isPending ? { ...charge, lookAt: iso(now + LATE_MS) } : undefined,
     activeSince: activeSinceOf(subscription, report, status),
     canceledAt: canceledAtOf(subscription, { status, isPending, now }),
-    held: status === 'paused' ? undefined : subscription.held,
   };
 };
 

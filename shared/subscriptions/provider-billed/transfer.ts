@@ -28,8 +28,10 @@ export const startTransfer = async (
   subscription: Subscription,
   method: HeldMethod,
 ): Promise<Subscription> => {
-  const { status, charge, providerSubscriptionId, providerGeneration = 1 } = subscription;
-  if (status === 'paused') throw new DomainError('INVALID_STATE', { message: 'Resume the subscription first' });
+  const { status, held, charge, providerSubscriptionId, providerGeneration = 1 } = subscription;
+  // Without a method it was paused for want of one, and goes on with the next.
+  if (status === 'paused' && !held)
+    throw new DomainError('INVALID_STATE', { message: 'Resume the subscription first' });
   if (subscription.transfer || charge || !providerSubscriptionId) throw new DomainError('PAYMENT_IN_PROGRESS');
   const claimed = await subscriptionStore(deps.table).commit(subscription, {
     ...subscription,
