@@ -29,6 +29,10 @@ const doneValue = <T>(outcome: Outcome<T>): T => {
 };
 
 const now = (): number => Math.floor(rig.clock.now() / 1_000);
+
+const findOurs = ({ customerId, ourSubscriptionId }: Wanted) =>
+  native().findOurs({ customerId, ourSubscriptionId, createdSince: now() - 1 });
+
 const name = (): string => {
   names += 1;
   return String(names).padStart(24, '0');
@@ -268,7 +272,7 @@ describe('a subscription', () => {
     expect(await native().create(input)).toEqual(declined);
     const { subscriptions } = await ledger();
     expect(subscriptions).toMatchObject([{ status: 'incomplete_expired' }]);
-    expect(await native().findOurs(input)).toEqual({ kind: 'done', value: [] });
+    expect(await findOurs(input)).toEqual({ kind: 'done', value: [] });
     expect(await paid()).toBe(0);
   });
 
@@ -371,18 +375,29 @@ describe('a subscription', () => {
     const input = wanted(await payer('pm_card_visa'));
     await struck({ action: 'timeout_after', path: '/v1/subscriptions' }, (by) => by.create(input));
     await native().create(wanted({ customerId: input.customerId, methodId: input.methodId }));
-    const [found, ...others] = doneValue(await native().findOurs(input)) ?? [];
+    const [found, ...others] = doneValue(await findOurs(input));
     expect([found?.ourSubscriptionId, found?.status, others]).toEqual([input.ourSubscriptionId, 'active', []]);
-    expect(await native().findOurs({ ...input, customerId: 'cus_absent' })).toEqual({ kind: 'done', value: undefined });
+    expect(await findOurs({ ...input, customerId: 'cus_absent' })).toEqual({ kind: 'done', value: [] });
     await native().cancel({ subscriptionId: found?.subscriptionId ?? '', idempotencyKey: 'k' });
-    expect(doneValue(await native().findOurs(input))).toEqual([]);
+    expect(doneValue(await findOurs(input))).toEqual([]);
+  });
+
+  it('whose creation got no answer is found by our id when it was canceled with its customer', async () => {
+    const input = wanted(await payer('pm_card_visa'));
+    await struck({ action: 'timeout_after', path: '/v1/subscriptions' }, (by) => by.create(input));
+    await native().create(wanted(await payer('pm_card_visa')));
+    doneValue(await rig.provider.deleteCustomer(input.customerId));
+    const [found, ...others] = doneValue(await findOurs(input));
+    expect([found?.ourSubscriptionId, found?.status, others]).toEqual([input.ourSubscriptionId, 'canceled', []]);
+    await rig.clock.advance(MINUTE);
+    expect(doneValue(await findOurs(input))).toEqual([]);
   });
 
   it('is not taken for gone with its customer when the key is revoked', async () => {
     const input = wanted(await payer('pm_card_visa'));
     await native().create(input);
     const revoked = rig.reopen({ ...STRIPE.settings, API_KEY: 'sk_test_revoked' })?.subscriptions;
-    const found = await revoked?.findOurs(input);
+    const found = await revoked?.findOurs({ ...input, createdSince: now() });
     expect(found).toBeDefined();
     expect(found?.kind).not.toBe('done');
   });

@@ -100,6 +100,26 @@ describe('an inbound event', () => {
     });
   });
 
+  test('about an earlier attempt leaves the present one open, whichever it was', async () => {
+    const { user, payment, sendEvent } = await unconfirmed({ payment_method_id: DECLINED });
+    await service.webhookMode('drop');
+    for (const method of [DECLINED, DECLINED, 'pm_sim_processing_ok']) {
+      await confirm(service, payment.id, { ...user.options, body: { payment_method_id: method } });
+    }
+    await service.webhookMode('normal');
+    const { charges } = await service.ledger();
+    const failed = charges.filter((one: ParsedJson) => one.payment_id === payment.id && one.status === 'failed');
+    expect(failed).toHaveLength(2);
+    for (const { id } of failed) {
+      const object = { latest_charge: id, last_payment_error: { code: 'card_declined' } };
+      expect(
+        await sendEvent('payment_intent.payment_failed', { vocabulary: 'native', object, id: `evt_${id}` }),
+      ).toMatchObject({ status: 'processing' });
+    }
+    await service.advance(2 * MINUTE_SECONDS);
+    expect(await read(service, payment.id, user.options)).toMatchObject({ status: 'succeeded' });
+  });
+
   test('that is delivered twice is applied once', async () => {
     const { payment } = await unconfirmed();
     const event = intentEvent(payment, 'payment_intent.succeeded', { id: 'evt_again', times: 5 });

@@ -45,6 +45,47 @@ describe('a charge', () => {
       code: 'PAYMENT_IN_PROGRESS',
     });
   });
+
+  it('that failed at a renewal is canceled, where its event comes after the end of the subscription', async () => {
+    const who = await subscriber(service, 'pm_sim_ok_1_then_decline');
+    const made = await subscribe(service, who);
+    await service.webhookMode('drop');
+    await service.fault({ provider: 'provider_a', method: 'GET', path: '/v1/', action: 'error_500', times: 500 });
+    await service.moveTo(made.current_period_end);
+    await service.advance(2 * HOUR_SECONDS);
+    expect(await paymentsOf(service, who, made.id)).toHaveLength(1);
+    const failedAt = Math.floor(service.now() / 1_000);
+    await service.clearFaults();
+    expect(await command(service, who, { id: made.id, name: 'cancel', body: NOW })).toMatchObject({ status: 200 });
+    const { invoices } = await service.ledger();
+    const open = invoices.filter((one: ParsedJson) => one.subscription === made.provider_subscription_id).at(-1);
+    expect(open).toMatchObject({ status: 'void' });
+    const details = { subscription: made.provider_subscription_id, metadata: { subscription_id: made.id } };
+    const start = Date.parse(made.current_period_end) / 1_000;
+    const period = { start, end: start + 31 * DAY_SECONDS };
+    await service.sendEvent({
+      type: 'invoice.payment_failed',
+      created: failedAt,
+      object: {
+        ...{
+          id: open.id,
+          object: 'invoice',
+          status: 'open',
+          attempt_count: 1,
+          amount_due: open.amount,
+          currency: 'usd',
+        },
+        ...{ parent: { subscription_details: details }, lines: { data: [{ period }] } },
+        payments: { data: [{ payment: { payment_intent: open.payment_intent } }] },
+      },
+    });
+    await service.settle();
+    expect((await paymentsOf(service, who, made.id)).map(({ status }) => status).toSorted()).toEqual([
+      'canceled',
+      'succeeded',
+    ]);
+    await service.webhookMode('normal');
+  });
 });
 
 describe('a subscription that is made once more at its provider', () => {
@@ -134,6 +175,33 @@ describe('a subscription that is made once more at its provider', () => {
 });
 
 describe('a first charge', () => {
+  it('whose answer is lost is seen by the event of its invoice, with the provider’s id of its subscription', async () => {
+    const who = await subscriber(service);
+    await service.webhookMode('drop');
+    await lose();
+    const { id } = await subscribe(service, who);
+    expect(await readSubscription(service, who, id)).toMatchObject({
+      status: 'past_due',
+      provider_subscription_id: null,
+    });
+    const [made] = await there(id);
+    const { invoices } = await service.ledger();
+    const invoice = invoices.find(({ subscription }: ParsedJson) => subscription === made?.id);
+    await service.sendEvent({
+      type: 'invoice.payment_succeeded',
+      object: {
+        ...{ id: invoice.id, object: 'invoice', subscription: made?.id, status: 'paid' },
+        subscription_details: { metadata: { subscription_id: id } },
+      },
+    });
+    await service.settle();
+    expect(await readSubscription(service, who, id)).toMatchObject({
+      status: 'active',
+      provider_subscription_id: made?.id,
+    });
+    expect((await paymentsOf(service, who, id)).map(({ status }) => status)).toEqual(['succeeded']);
+  });
+
   it('whose answer is lost, and that is canceled then, leaves nothing at the provider that charges', async () => {
     const who = await subscriber(service);
     await service.webhookMode('drop');

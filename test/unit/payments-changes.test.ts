@@ -2,7 +2,13 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { DAY, iso, MINUTE, SECOND } from '../../shared/core/time.ts';
 import { useHeld } from '../../shared/payment-methods/use.ts';
-import { CAUSES, PAYMENT_STATUSES, type Payment, withDraft } from '../../shared/payments/record/payment.ts';
+import {
+  CAUSES,
+  PAYMENT_STATUSES,
+  type Payment,
+  type VisiblePayment,
+  withDraft,
+} from '../../shared/payments/record/payment.ts';
 import {
   advancePayment,
   applyDraft,
@@ -131,13 +137,24 @@ describe('a claim', () => {
       version: 5,
       attempt: 2,
       claimedAt: iso(LATER),
-      priorAttemptRef: 'ch_1',
+      priorAttemptRefs: ['ch_1'],
       failureCode: undefined,
       nextAction: undefined,
       reconcileAt: iso(LATER + MINUTE),
       reconcileStep: 0,
       ...held,
     });
+  });
+
+  test('knows the ids of the twenty attempts before it', () => {
+    const failed = (attemptRef: string | undefined, of: VisiblePayment) =>
+      advancePayment(of, { to: 'failed', now: NOON, cause: 'answer' }, attemptRef === undefined ? {} : { attemptRef });
+    let claimed = claimAttempt(payment(), chosen, NOON);
+    expect(claimed.priorAttemptRefs).toBeUndefined();
+    for (const id of ['ch_1', undefined, 'ch_2']) claimed = claimAttempt(failed(id, claimed), chosen, NOON);
+    expect(claimed.priorAttemptRefs).toEqual(['ch_1', 'ch_2']);
+    for (let id = 3; id <= 22; id += 1) claimed = claimAttempt(failed(`ch_${id}`, claimed), chosen, NOON);
+    expect([claimed.priorAttemptRefs?.[0], claimed.priorAttemptRefs?.length]).toEqual(['ch_3', 20]);
   });
 
   test('never uses the key of another attempt', () => {

@@ -178,8 +178,8 @@ describe('an event of the provider', () => {
         fc.integer({ min: -3 * DAY, max: 3 * DAY }),
         fc.option(fc.constantFrom('ch_1', 'ch_2'), { nil: undefined }),
         fc.option(fc.constantFrom('ch_1', 'ch_2'), { nil: undefined }),
-        (...[status, reported, after, attemptRef, priorAttemptRef]) => {
-          const settled = payment({ status, claimedAt: iso(NOON), priorAttemptRef });
+        (...[status, reported, after, attemptRef, prior]) => {
+          const settled = payment({ status, claimedAt: iso(NOON), priorAttemptRefs: prior && [prior] });
           const decision = decideEvent(settled, reportedEvent(reported, epochSeconds(NOON + after), attemptRef));
           expect(decision.kind).not.toBe('apply');
         },
@@ -233,9 +233,11 @@ describe('an event that races with a claim', () => {
     expect(decideEvent(payment(), reportedEvent('succeeded', 0))).toEqual({ kind: 'apply', status: 'succeeded' });
   });
 
-  test('is stale if it reports the failure of the previous attempt', () => {
-    const payment = claimed({ priorAttemptRef: 'ch_1' });
-    expect(decideEvent(payment, reportedEvent('failed', second + 1, 'ch_1'))).toMatchObject({ reason: 'stale' });
+  test('is stale if it reports the failure of an earlier attempt', () => {
+    const payment = claimed({ priorAttemptRefs: ['ch_0', 'ch_1'] });
+    for (const earlier of ['ch_0', 'ch_1']) {
+      expect(decideEvent(payment, reportedEvent('failed', second + 1, earlier))).toMatchObject({ reason: 'stale' });
+    }
     expect(decideEvent(payment, reportedEvent('failed', second + 1, 'ch_2'))).toEqual({
       kind: 'apply',
       status: 'failed',
@@ -247,7 +249,7 @@ describe('an event that races with a claim', () => {
   });
 
   test('is not stale if it reports a success of the previous attempt: money moved', () => {
-    const payment = claimed({ priorAttemptRef: 'ch_1' });
+    const payment = claimed({ priorAttemptRefs: ['ch_1'] });
     expect(decideEvent(payment, reportedEvent('succeeded', second + 1, 'ch_1'))).toEqual({
       kind: 'apply',
       status: 'succeeded',
@@ -305,13 +307,21 @@ describe('the provider’s status from a read', () => {
     ['canceled', 'store'],
     ['succeeded', 'store'],
   ])('of a claim of ours: %s means %s', (status, kind) => {
-    const claimed = payment({ status: 'processing', claimedAt: iso(NOON), priorAttemptRef: 'ch_1' });
+    const claimed = payment({ status: 'processing', claimedAt: iso(NOON), priorAttemptRefs: ['ch_1'] });
     expect(decideRead(claimed, { status, attemptRef: 'ch_2' }).kind).toBe(kind);
   });
 
   test('during a claim: the failure of the previous attempt means that the claimed attempt has not arrived', () => {
-    const claimed = payment({ status: 'processing', claimedAt: iso(NOON), priorAttemptRef: 'ch_1' });
+    const claimed = payment({ status: 'processing', claimedAt: iso(NOON), priorAttemptRefs: ['ch_1'] });
     expect(decideRead(claimed, { status: 'failed', attemptRef: 'ch_1' })).toEqual({ kind: 'not reached' });
+  });
+
+  test.each([
+    [undefined, 'not reached'],
+    [['ch_1'], 'store'],
+  ])('during a claim: a failure that names no attempt, after the attempts %s, means %s', (priorAttemptRefs, kind) => {
+    const claimed = payment({ status: 'processing', claimedAt: iso(NOON), priorAttemptRefs });
+    expect(decideRead(claimed, { status: 'failed', attemptRef: undefined }).kind).toBe(kind);
   });
 
   test('is stored for a payment that is under way at the provider without a claim of ours', () => {

@@ -22,7 +22,7 @@ const INTERNAL = {
   guestName: 'CANARY-guest-name',
   guestPhone: 'CANARY-guest-phone',
   attemptRef: 'CANARY-attempt-ref',
-  priorAttemptRef: 'CANARY-prior-attempt',
+  priorAttemptRefs: ['CANARY-prior-attempt'],
   anomaly: 'CANARY-anomaly',
   draft: draft({ methodRef: 'CANARY-draft-method', description: 'CANARY-draft-description' }),
 } as const satisfies Partial<VisiblePayment>;

@@ -83,5 +83,7 @@ const paymentOf = (deps: CollectDeps, wanted: PeriodPayment, invoice: ProviderIn
     clientSecret: invoice.clientSecret,
     nextAction: invoice.nextAction,
   };
-  return advancePayment(unseen, { to: invoice.status, now: deps.now(), cause: 'event' });
+  // The event about a canceled intent came before there was a payment.
+  const to = invoice.isVoid ? 'canceled' : invoice.status;
+  return advancePayment(unseen, { to, now: deps.now(), cause: 'event' });
 };

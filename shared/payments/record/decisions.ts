@@ -33,8 +33,11 @@ export const decideEvent = (payment: VisiblePayment, event: EventReport): EventD
 /** True for an event from before the second of the current claim, and for the failure of an earlier attempt. */
 const isStale = (payment: Payment, event: EventReport): boolean => {
   if (payment.claimedAt !== undefined && event.createdAt < epochSeconds(instant(payment.claimedAt))) return true;
-  return event.status === 'failed' && event.attemptRef !== undefined && event.attemptRef === payment.priorAttemptRef;
+  return event.status === 'failed' && isOfEarlierAttempt(payment, event.attemptRef);
 };
+
+const isOfEarlierAttempt = ({ priorAttemptRefs = [] }: Payment, attemptRef: string | undefined): boolean =>
+  attemptRef !== undefined && priorAttemptRefs.includes(attemptRef);
 
 export type ReadDecision =
   | { readonly kind: 'store'; readonly status: PaymentStatus; readonly anomaly: string | undefined }
@@ -66,7 +69,10 @@ const reached = (
     case 'requires_payment_method':
       return false;
     case 'failed':
-      return report.attemptRef !== payment.priorAttemptRef;
+      // Without an id it is not known which attempt failed; the first one is asked for again.
+      return report.attemptRef === undefined
+        ? payment.priorAttemptRefs !== undefined
+        : !isOfEarlierAttempt(payment, report.attemptRef);
     case 'pending':
     case 'processing':
     case 'succeeded':

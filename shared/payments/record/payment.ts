@@ -120,8 +120,8 @@ export const paymentSchema = z.object({
   /** Counts claims to charge; 0 before the first. */
   attempt: z.int(),
   claimedAt: optional,
-  /** The provider's id of the last attempt before the current claim. */
-  priorAttemptRef: optional,
+  /** The provider's ids of the last attempts before the current claim, the newest last. */
+  priorAttemptRefs: z.array(z.string()).optional(),
   /** Counts claims that were taken back: each later claim has its own key at the provider. */
   released: z.int().optional(),
   attemptRef: optional,

@@ -138,12 +138,18 @@ export const claimAttempt = (
   updatedAt: iso(now),
   attempt: payment.attempt + 1,
   claimedAt: iso(now),
-  priorAttemptRef: payment.attemptRef,
+  priorAttemptRefs: attemptRefsOf(payment),
   failureCode: undefined,
   nextAction: undefined,
   reconcileAt: iso(reconcileTime(now, 0)),
   reconcileStep: 0,
 });
+
+const MOST_PRIOR_REFS = 20;
+
+/** A late event may be about any earlier attempt. */
+const attemptRefsOf = ({ priorAttemptRefs = [], attemptRef }: Payment): string[] | undefined =>
+  attemptRef === undefined ? undefined : [...new Set([...priorAttemptRefs, attemptRef])].slice(-MOST_PRIOR_REFS);
 
 /**
  * Releases a claim after the provider certainly did nothing: the payment is as it was before, and the next claim has
@@ -152,11 +158,11 @@ export const claimAttempt = (
 export const releaseAttempt = (claim: VisiblePayment, before: VisiblePayment, now: Instant): VisiblePayment => {
   const { methodRef, paymentMethodId, methodKind, providerCustomerId, lenderCustomerId, offSession, returnUrl } =
     before;
-  const { status, attempt, claimedAt, priorAttemptRef, attemptRef, failureCode, nextAction } = before;
+  const { status, attempt, claimedAt, priorAttemptRefs, attemptRef, failureCode, nextAction } = before;
   return {
     ...claim,
     ...{ methodRef, paymentMethodId, methodKind, providerCustomerId, lenderCustomerId, offSession, returnUrl },
-    ...{ status, attempt, claimedAt, priorAttemptRef, attemptRef, failureCode, nextAction },
+    ...{ status, attempt, claimedAt, priorAttemptRefs, attemptRef, failureCode, nextAction },
     reconcileAt: before.reconcileAt,
     reconcileStep: before.reconcileStep,
     cause: 'release',

@@ -11,6 +11,8 @@ export interface ProviderInvoice {
   readonly intentId: string | undefined;
   readonly subscriptionId: string;
   readonly status: 'succeeded' | 'failed' | 'processing' | 'pending';
+  /** Failed for good: its intent is canceled. */
+  readonly isVoid?: boolean | undefined;
   readonly amountCents: number;
   /** Upper-case ISO 4217. */
   readonly currency: string;
@@ -84,13 +86,15 @@ export interface SubscriptionsPort {
   /** An authoritative read. */
   find(subscriptionId: string): Promise<Outcome<ProviderSubscription>>;
   /**
-   * A customer's live subscriptions with our id: a creation whose answer was lost may have left one. undefined: the customer
-   * was deleted.
+   * A customer's live subscriptions with our id: a creation whose answer was lost may have left one. If the customer was
+   * deleted, the subscriptions that were canceled with it.
+   * @param input.createdSince epoch seconds; applies to the canceled ones, which are searched for among those of all customers
    */
   findOurs(input: {
     readonly customerId: string;
     readonly ourSubscriptionId: string;
-  }): Promise<Outcome<readonly ProviderSubscription[] | undefined>>;
+    readonly createdSince: number;
+  }): Promise<Outcome<readonly ProviderSubscription[]>>;
   /**
    * The next charge uses the method; an open invoice is tried with it at once.
    * @param input.isAttended the payer attends, and may authenticate

@@ -40,6 +40,7 @@ export const readStripeInvoice = (invoice: Stripe.Invoice): ProviderInvoice => {
     intentId,
     subscriptionId: requirePresent(news.subscriptionId),
     status: collecting(invoice, intent) ?? requirePresent(news.status),
+    ...(news.isVoid && { isVoid: true }),
     ...reportedAmount({ amount: requirePresent(news.amountCents), currency: requirePresent(news.currency) }),
     periodStart: requirePresent(news.periodStart),
     periodEnd: requirePresent(news.periodEnd),

@@ -22,13 +22,15 @@ export const stripeSubscriptions = (stripe: Stripe, call: StripeCall, descriptor
   return {
     bills: ({ unit, count }) => count <= MOST_AT_ONCE[unit],
     find: billing.find,
-    findOurs: async ({ customerId: customer, ourSubscriptionId }) => {
-      const found = await call(
-        () => stripe.subscriptions.list({ customer, limit: PAGE }).autoPagingToArray({ limit: MOST_OF_A_CUSTOMER }),
-        (all) => all.map(readStripeSubscription).filter((one) => one.ourSubscriptionId === ourSubscriptionId),
-      );
+    findOurs: async ({ customerId: customer, ourSubscriptionId, createdSince }) => {
+      const list = (wanted: Stripe.SubscriptionListParams) =>
+        call(
+          () => stripe.subscriptions.list({ ...wanted, limit: PAGE }).autoPagingToArray({ limit: MOST_LISTED }),
+          (all) => all.map(readStripeSubscription).filter((one) => one.ourSubscriptionId === ourSubscriptionId),
+        );
+      const found = await list({ customer });
       const isGone = found.kind === 'refused' && found.reason === 'resource_missing';
-      return isGone ? { kind: 'done', value: undefined } : found;
+      return isGone ? list({ status: 'canceled', created: { gte: createdSince } }) : found;
     },
     findInvoice: billing.findInvoice,
     create: (input) => create(billing, input),
@@ -62,7 +64,7 @@ const MOST_AT_ONCE: Readonly<Record<NewProviderSubscription['unit'], number>> = 
 };
 
 const PAGE = 100;
-const MOST_OF_A_CUSTOMER = 10_000;
+const MOST_LISTED = 10_000;
 
 const WITH_INVOICE = { expand: ['latest_invoice.payments'] };
 const WITH_INTENT = { expand: ['payments.data.payment.payment_intent'] };

@@ -3,19 +3,16 @@ import { DAY, iso, MINUTE } from '../../core/time.ts';
 import { findUnattended, type UsableMethod } from '../../payment-methods/use.ts';
 import { findCollectedPayment, publishPayment, releasePayment } from '../../payments/attempts/collect.ts';
 import { type BillingDeps, settlementOf } from '../billing/biller.ts';
-import {
-  claimChargeAttempt,
-  dropCharge,
-  endDunning,
-  recordFailed,
-  recordPending,
-  settleCharge,
-} from '../billing/charge.ts';
+import { claimChargeAttempt, dropCharge, endDunning, recordFailed, settleCharge } from '../billing/charge.ts';
 import { markCanceled } from '../billing/lifecycle.ts';
 import { dropMethod, missedPeriods, openNextPeriod } from '../billing/periods.ts';
-import { cancelEarlierCreations, cancelProviderSubscription } from '../provider-billed/commands.ts';
+import {
+  cancelEarlierCreations,
+  cancelProviderSubscription,
+  findCreationsOfCharge,
+} from '../provider-billed/commands.ts';
 import { createAtProvider } from '../provider-billed/create.ts';
-import { requireAnswer, subscriptionsPortOf } from '../provider-billed/port.ts';
+import { subscriptionsPortOf } from '../provider-billed/port.ts';
 import { syncFromProvider, syncIfKnown } from '../provider-billed/sync.ts';
 import { abandonTransfer, continueTransfer } from '../provider-billed/transfer.ts';
 import { dueStep, nextSubscriptionDue, type Step } from '../record/due.ts';
@@ -65,7 +62,6 @@ const retryLater = async ({ deps, store, subscription }: DueWork): Promise<void>
 const OVERTAKEN = 'overtaken';
 const DROPPED = 'charge dropped';
 const NOT_AT_PROVIDER = 'not known to the provider';
-const CUSTOMER_GONE = 'its customer is gone from the provider';
 
 /** Commits the step's decision. If another commit was faster, that commit has set the next due time. */
 const commitStep = async (
@@ -199,13 +195,7 @@ const checkCreation = async (work: DueWork): Promise<string> => {
   if (subscription.charge?.abandoned) return endAbandonedCharge(work);
   if (subscription.providerSubscriptionId !== undefined) return (await syncFromProvider(deps, subscription)).status;
   const port = await subscriptionsPortOf(deps, subscription);
-  const found = await port.findOurs({
-    customerId: subscription.providerCustomerId ?? '',
-    ourSubscriptionId: subscription.id,
-  });
-  const ours = requireAnswer(found, subscription);
-  if (ours === undefined) return waitForEvents(work);
-  const [existing] = ours;
+  const [existing] = await findCreationsOfCharge(port, subscription);
   const method = await findUnattended(deps.table, subscription, subscription);
   if (existing) {
     const synced = await syncFromProvider(deps, subscription, existing.subscriptionId);
@@ -232,16 +222,6 @@ const endAbandonedCharge = async (work: DueWork): Promise<string> => {
     subscription = await cancelEarlierCreations(deps, subscription);
   }
   return commitStep({ ...work, subscription }, dropCharge(subscription), DROPPED);
-};
-
-/**
- * Its customer was deleted at the provider, which can no longer be asked. If the subscription was created and charged
- * before, its events say so, and a pending first charge accepts them; the log tells an operator.
- */
-const waitForEvents = (work: DueWork): Promise<string> => {
-  const { deps, subscription } = work;
-  deps.log.error('subscription anomaly', { subscription_id: subscription.id, reason: CUSTOMER_GONE });
-  return commitStep(work, recordPending(subscription, deps.now(), DAY), CUSTOMER_GONE);
 };
 
 const dropCreation = async (work: DueWork): Promise<string> => {

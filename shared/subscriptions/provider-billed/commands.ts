@@ -1,5 +1,6 @@
 import { DomainError } from '../../core/errors.ts';
 import type { Outcome } from '../../core/outcome.ts';
+import { epochSeconds, type Instant, instant, MINUTE } from '../../core/time.ts';
 import type { HeldMethod } from '../../payment-methods/use.ts';
 import { findCollectedPayment } from '../../payments/attempts/collect.ts';
 import { isSettled } from '../../payments/record/states.ts';
@@ -163,18 +164,33 @@ export const closeOpenInvoice = async (
   requireAnswer(await port.cancel(target), subscription);
 };
 
+/** The clock of the provider may be behind. */
+const CLOCKS_MS = MINUTE;
+
 /**
- * The subscriptions that earlier calls have created at the provider for this record. They are searched for, since a
- * provider keeps its idempotency keys for a day only.
+ * The subscriptions that calls since then have created at the provider for this record, which has not noted them. They are
+ * searched for, since a provider keeps its idempotency keys for a day only.
  */
-export const findEarlierCreations = async (
+export const findCreationsSince = async (
   port: SubscriptionsPort,
   subscription: Subscription,
-  customerId = subscription.providerCustomerId ?? '',
+  { customerId, since }: { readonly customerId: string; readonly since: Instant },
 ): Promise<readonly ProviderSubscription[]> => {
-  const found = await port.findOurs({ customerId, ourSubscriptionId: subscription.id });
-  // Where its customer was deleted, all its subscriptions were with it.
-  return requireAnswer(found, subscription) ?? [];
+  const { id: ourSubscriptionId, providerSubscriptionId, formerProviderIds = [] } = subscription;
+  const createdSince = epochSeconds(since - CLOCKS_MS);
+  const found = requireAnswer(await port.findOurs({ customerId, ourSubscriptionId, createdSince }), subscription);
+  const known = [providerSubscriptionId, ...formerProviderIds];
+  return found.filter(({ subscriptionId }) => !known.includes(subscriptionId));
+};
+
+/** Those of the open charge, whose creation has an unknown outcome. */
+export const findCreationsOfCharge = async (
+  port: SubscriptionsPort,
+  subscription: Subscription,
+): Promise<readonly ProviderSubscription[]> => {
+  const { charge, createdAt, providerCustomerId: customerId } = subscription;
+  if (customerId === undefined) return [];
+  return findCreationsSince(port, subscription, { customerId, since: instant(charge?.start ?? createdAt) });
 };
 
 /**
@@ -182,9 +198,8 @@ export const findEarlierCreations = async (
  * @returns the record, which notes its id
  */
 export const cancelEarlierCreations = async (deps: BillingDeps, subscription: Subscription): Promise<Subscription> => {
-  if (subscription.providerCustomerId === undefined) return subscription;
   const port = await subscriptionsPortOf(deps, subscription);
-  const creations = await findEarlierCreations(port, subscription);
+  const creations = await findCreationsOfCharge(port, subscription);
   const ids = creations.map(({ subscriptionId }) => subscriptionId);
   const noted = await noteFormer(deps, subscription, ids);
   await cancelCreations(port, noted, creations);

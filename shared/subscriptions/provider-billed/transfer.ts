@@ -1,6 +1,6 @@
 import { DomainError } from '../../core/errors.ts';
 import type { Outcome } from '../../core/outcome.ts';
-import { epochSeconds, instant, iso, MINUTE, SECOND } from '../../core/time.ts';
+import { epochSeconds, type Instant, instant, iso, MINUTE, SECOND } from '../../core/time.ts';
 import type { HeldMethod } from '../../payment-methods/use.ts';
 import type { CallOptions } from '../../providers/port/payments.ts';
 import type { ProviderSubscription, SubscriptionsPort } from '../../providers/port/subscriptions.ts';
@@ -11,7 +11,7 @@ import { isPaidFor } from '../billing/periods.ts';
 import { subscriptionStore } from '../record/store.ts';
 import type { Subscription } from '../record/subscription.ts';
 import { edit } from '../record/versions.ts';
-import { cancelCreations, findEarlierCreations } from './commands.ts';
+import { cancelCreations, findCreationsSince } from './commands.ts';
 import { creationRequest } from './create.ts';
 import { invalidStateError, requireAnswer, subscriptionsPortOf } from './port.ts';
 import { storeReport, syncAfterRefusal, syncIfKnown } from './sync.ts';
@@ -42,7 +42,7 @@ export const startTransfer = async (
       providerCustomerId: method.providerCustomerId ?? '',
       customerId: method.customerId,
       freeUntil: isPaidFor(subscription, deps.now()) ? paidUntilOf(subscription) : undefined,
-      lookAt: iso(deps.now() + MINUTE),
+      lookAt: iso(deps.now() + FIRST_LOOK_MS),
     },
   });
   if (!claimed.ok) throw new DomainError('VERSION_CONFLICT');
@@ -51,6 +51,8 @@ export const startTransfer = async (
 
 const paidUntilOf = ({ period, currentPeriodEnd, paidUntil }: Subscription): string | undefined =>
   period < 0 ? currentPeriodEnd : paidUntil;
+
+const FIRST_LOOK_MS = MINUTE;
 
 type ActiveTransfer = NonNullable<Subscription['transfer']>;
 
@@ -139,9 +141,8 @@ const keepScheduledCancel = async (
 export const abandonTransfer = async (deps: BillingDeps, subscription: Subscription): Promise<Subscription> => {
   const context = await contextOf(deps, subscription);
   if (!context) return subscription;
-  const { port, transfer, formerId } = context;
-  const found = await findEarlierCreations(port, subscription, transfer.providerCustomerId);
-  const created = found.filter(({ subscriptionId }) => subscriptionId !== formerId);
+  const { port, formerId } = context;
+  const created = await findSuccessors(context);
   if (created.length > 0) {
     const { status } = requireAnswer(await port.find(formerId), subscription);
     const isFree = created.every((creation) => creation.status === 'trialing');
@@ -169,16 +170,25 @@ const abortTransfer = async (context: TransferContext): Promise<Subscription> =>
  * searched for in a repeated run, and where the former subscription cannot be paused since it has ended.
  */
 const createSuccessor = async (context: TransferContext): Promise<Outcome<ProviderSubscription>> => {
-  const { port, subscription, transfer, formerId, isRepeated } = context;
+  const { port, formerId, isRepeated } = context;
   const held = await port.pause(targetOf(context, 'hold', formerId));
   if (held.kind === 'unknown' || held.kind === 'not_done') return held;
   if (held.kind !== 'done' || isRepeated) {
-    const [created] = await findEarlierCreations(port, subscription, transfer.providerCustomerId);
+    const [created] = await findSuccessors(context);
     if (created) return { kind: 'done', value: created };
   }
   if (held.kind !== 'done') return held;
   if (isBeingPaid(held.value)) return { kind: 'refused', reason: COLLECTING };
   return port.create(successorRequest(context, held.value));
+};
+
+/** What earlier runs have created. One that was canceled with its customer before its first charge is left out. */
+const findSuccessors = async ({ port, subscription, transfer }: TransferContext) => {
+  const created = await findCreationsSince(port, subscription, {
+    customerId: transfer.providerCustomerId,
+    since: claimedAt(transfer),
+  });
+  return created.filter(({ status, trialEnd }) => status !== 'canceled' || trialEnd === undefined);
 };
 
 /** The latest invoice of the former subscription is being collected, or its payer is authenticating it. */
@@ -198,12 +208,14 @@ const successorRequest = (
     .filter((until) => until !== undefined)
     .toSorted()
     .at(-1);
-  const isFree = freeUntil !== undefined && instant(freeUntil) > instant(transfer.lookAt) - MINUTE;
+  const isFree = freeUntil !== undefined && instant(freeUntil) > claimedAt(transfer);
   return creationRequest(
     { ...subscription, methodRef, providerCustomerId },
     isFree ? epochSeconds(instant(freeUntil)) : undefined,
   );
 };
+
+const claimedAt = ({ lookAt }: ActiveTransfer): Instant => instant(lookAt) - FIRST_LOOK_MS;
 
 const isSameTransfer = (current: Subscription, { transfer, providerGeneration }: Subscription): boolean =>
   current.transfer?.methodRef === transfer?.methodRef && current.providerGeneration === providerGeneration;

@@ -5,7 +5,13 @@ import { applyReport, type SubscriptionReport } from '../../subscriptions/provid
 import { recordInvoicePayment } from '../../subscriptions/provider-billed/sync.ts';
 import { isLive, type Subscription } from '../../subscriptions/record/subscription.ts';
 import type { EventResult } from './inbound-event.ts';
-import { resultOf, resultOfChange, type SubscriptionEventContext, syncSubscription } from './subscription-context.ts';
+import {
+  ageOf,
+  resultOf,
+  resultOfChange,
+  type SubscriptionEventContext,
+  syncSubscription,
+} from './subscription-context.ts';
 
 /** The provider has collected an invoice, or failed to: records the payment and changes the subscription. */
 export const applyInvoice = async (context: SubscriptionEventContext, type: InvoiceEventType): Promise<EventResult> => {
@@ -59,18 +65,23 @@ export const recordFormerInvoice = async (context: SubscriptionEventContext): Pr
 
 export const FORMER = 'an earlier subscription at the provider';
 
-/** Reads the invoice at the provider if the event lacks fields. @returns undefined if the provider has none. */
+/** An invoice that was unpaid then may be void by now, whose event was too early for the payment. */
+const isOutdated = ({ subscription, event }: SubscriptionEventContext, { status }: EventInvoice): boolean =>
+  status !== 'succeeded' && (!isLive(subscription) || ageOf(event, subscription) === 'older');
+
+/** Reads the invoice at the provider if the event lacks fields or is old. @returns undefined if the provider has none. */
 const wholeInvoice = async (
-  { deps, subscription }: SubscriptionEventContext,
+  context: SubscriptionEventContext,
   news: EventInvoice,
 ): Promise<ProviderInvoice | undefined> => {
+  const { deps, subscription } = context;
   const { subscriptionId, status, amountCents, currency, periodStart, periodEnd, intentId } = news;
   const isWhole =
     subscriptionId && status && amountCents !== undefined && currency && periodStart && periodEnd && intentId;
-  if (isWhole) {
-    const { invoiceId, attempts = 1, failureCode, nextAttempt } = news;
+  if (isWhole && !isOutdated(context, news)) {
+    const { invoiceId, isVoid, attempts = 1, failureCode, nextAttempt } = news;
     return {
-      ...{ invoiceId, intentId, subscriptionId, status, amountCents, currency },
+      ...{ invoiceId, intentId, subscriptionId, status, isVoid, amountCents, currency },
       ...{ periodStart, periodEnd, attempts, failureCode, nextAttempt },
     };
   }

@@ -20,6 +20,15 @@ export const resultOf = (
   reason: string,
 ): EventResult => ({ kind, reason, owner: subscription, about: { kind: 'SUB', id: subscription.id } });
 
+/** Clocks differ, and a call's answer was true at some time during the call. */
+const UNSURE_SECONDS = 30;
+
+/** Compared with the newest report of the provider. */
+export const ageOf = ({ createdAt }: ProviderEvent, { knownAt = 0 }: Subscription): 'older' | 'newer' | 'unsure' => {
+  if (Math.abs(createdAt - knownAt) <= UNSURE_SECONDS) return 'unsure';
+  return createdAt < knownAt ? 'older' : 'newer';
+};
+
 /**
  * Reads the subscription at the provider, where the event alone does not decide.
  * @throws where the provider gives no answer: the event is retried.

@@ -10,7 +10,13 @@ import { edit } from '../../subscriptions/record/versions.ts';
 import { findAlias } from '../../table/alias.ts';
 import type { EventResult, InboundEvent } from './inbound-event.ts';
 import { applyInvoice, FORMER, recordFormerInvoice } from './invoice-event.ts';
-import { resultOf, resultOfChange, type SubscriptionEventContext, syncSubscription } from './subscription-context.ts';
+import {
+  ageOf,
+  resultOf,
+  resultOfChange,
+  type SubscriptionEventContext,
+  syncSubscription,
+} from './subscription-context.ts';
 
 /** Events about subscriptions that a provider bills. They never change a subscription that the service bills. */
 type SubscriptionEventType = Extract<InboundEventType, `subscription.${string}` | `invoice.${string}`>;
@@ -157,12 +163,4 @@ const applyState = async (context: SubscriptionEventContext, namedId: string | u
     return isOvertaken ? current : applyReport(current, { ...news, at: event.createdAt }, deps.now());
   });
   return isOvertaken ? syncSubscription(context, namedId) : resultOfChange(context, next);
-};
-
-/** Clocks differ, and a call's answer was true at some time during the call. */
-const UNSURE_SECONDS = 30;
-
-const ageOf = ({ createdAt }: ProviderEvent, { knownAt = 0 }: Subscription): 'older' | 'newer' | 'unsure' => {
-  if (Math.abs(createdAt - knownAt) <= UNSURE_SECONDS) return 'unsure';
-  return createdAt < knownAt ? 'older' : 'newer';
 };

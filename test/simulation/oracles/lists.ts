@@ -12,9 +12,18 @@ const CREATES: Readonly<Record<string, keyof ReturnType<typeof recordsOf>>> = {
   '/organizations': 'organizations',
 };
 
-/** A removal that met a conflict may have done a part of its work: its caller repeats it. */
-const mayHaveRun = ({ status, body }: HistoryExchange): boolean =>
-  status < 400 || status >= 500 || body?.code === 'VERSION_CONFLICT';
+/**
+ * A removal that met a conflict may have done a part of its work: its caller repeats it. So may one of a customer, while another
+ * request made a subscription use one of its methods.
+ */
+const mayHaveRun = ({ exchanges }: History, { status, body, sentAt, answeredAt }: HistoryExchange): boolean => {
+  if (status < 400 || status >= 500 || body?.code === 'VERSION_CONFLICT') return true;
+  const isBeside = (one: HistoryExchange): boolean => one.sentAt < answeredAt && one.answeredAt > sentAt;
+  return (
+    body?.code === 'PAYMENT_METHOD_IN_USE' &&
+    exchanges.some((one) => one.path.startsWith('/subscriptions') && one.method !== 'GET' && isBeside(one))
+  );
+};
 
 /** A write that the SDK repeats finds that the record has gone: its maker gets 404 for a deletion that was carried out. */
 const isNoMore = ({ status, person }: HistoryExchange, { person: maker }: HistoryExchange): boolean =>
@@ -26,7 +35,7 @@ const mayBeGone = (history: History, exchange: HistoryExchange, record: HistoryJ
   const isDeleted = history.exchanges.some(
     (one) =>
       one.method === 'DELETE' &&
-      (mayHaveRun(one) || isNoMore(one, exchange)) &&
+      (mayHaveRun(history, one) || isNoMore(one, exchange)) &&
       ids.some((id) => one.path.endsWith(id)),
   );
   return isDeleted || isErased(history, exchange, record) || isRemovedThere(history, record);

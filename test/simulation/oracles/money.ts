@@ -132,6 +132,8 @@ export const intentsAgree: Oracle = {
       const intent = intents.get(`${providerId} ${providerIntentId}`);
       const isSettling = draft !== undefined || at(payment['updatedAt']) > history.now - UPDATE_UNDER_WAY_MS;
       if (!intent || isForgotten(intent, history.now) || isSettling || !isVisible(payment)) return [];
+      // An update that came beside the cancellation may have changed it at the provider. Nothing charges it any more.
+      if (payment['status'] === 'canceled') return [];
       if (intent.amount === totalCents && intent.currency === currency) return [];
       return [`${id} is ${totalCents} ${currency}, ${intent.id} is ${intent.amount} ${intent.currency}`];
     });
