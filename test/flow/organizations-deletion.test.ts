@@ -9,10 +9,10 @@ import { paymentMethodShape } from '../../shared/payment-methods/payment-method.
 import { organizationKey } from '../../shared/table/keys.ts';
 import { recordItem } from '../../shared/table/record-store.ts';
 import type { Item } from '../../shared/table/table.ts';
-import { intentBody } from '../builders/intent.ts';
+import { intentBody, VISA } from '../builders/intent.ts';
 import { DAY_SECONDS, HOUR_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
 import { subscriptionBody } from '../builders/subscription.ts';
-import { itemsOf, PATIENT, partitionOf } from './flow.ts';
+import { itemsOf, PATIENT, partitionOf, storedPayment, timesCharged } from './flow.ts';
 import type { ParsedJson, TestAnswer, TestHost } from './host.ts';
 import { addMember, newOrganization, newPerson, type UserWithEmail } from './organization-steps.ts';
 import { withStops } from './stops.ts';
@@ -179,6 +179,22 @@ describe('deleting an organization', () => {
     await service.advance(10 * MINUTE_SECONDS);
     expect(await leftOf(service, id)).toEqual({ ORG: 1 });
     expect(await atProvider(service)).toEqual({ customers: 0, attached: 0 });
+  });
+
+  test('ends an attempt that has not reached the provider: it is not sent again', async () => {
+    const { service } = stoppable();
+    const owner = await newPerson(service);
+    const id = await newOrganization(service, owner);
+    const body = intentBody({ organization_id: id, payment_method_id: VISA });
+    const { body: payment } = await service.post('/payments/intents', body, owner.options);
+    await service.fault({ provider: 'provider_a', path: '/confirm', action: 'error_500', times: 100 });
+    const confirmed = await service.post(`/payments/confirm/${payment.id}`, {}, owner.options);
+    expect(confirmed.body).toMatchObject({ status: 'processing' });
+    await remove(service, id, owner);
+    await service.clearFaults();
+    await service.advance(HOUR_SECONDS);
+    expect(await timesCharged(service, payment.id)).toBe(0);
+    expect(await storedPayment(service, payment.id)).toMatchObject({ status: 'failed' });
   });
 
   test('is over for members at once, and leaves no membership behind', async () => {

@@ -1,9 +1,11 @@
+import { standingOf } from '../../access/standing.ts';
 import { DomainError } from '../../core/errors.ts';
 import { type Instant, instant, iso, MINUTE } from '../../core/time.ts';
 import { findUnattended } from '../../payment-methods/use.ts';
 import type { ProviderPayment } from '../../providers/port/payments.ts';
 import type { PaymentProvider } from '../../providers/port/provider.ts';
 import type { MoneyDeps } from '../../providers/registry/deps.ts';
+import { organizationKey } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
 import { type LookupResult, nextLook, nextPaymentDue, warnIfStuck } from '../record/due.ts';
 import {
@@ -206,9 +208,15 @@ const captureNow = async ({ deps, store }: OpenParts, payment: VisiblePayment): 
   return isOurs ? (await captureApproval({ deps, store }, record, was)).status : OVERTAKEN;
 };
 
-/** True if the method of the attempt still exists, and its owner still belongs to the paying organization. */
-const mayStillCharge = async (table: Table, payment: VisiblePayment): Promise<boolean> =>
-  payment.methodRef === undefined || (await findUnattended(table, payment, payment)) !== undefined;
+/** True if the paying organization and the method of the attempt still exist, and its owner still belongs to the organization. */
+const mayStillCharge = async (table: Table, payment: VisiblePayment): Promise<boolean> => {
+  const { organizationId, methodRef } = payment;
+  if (organizationId !== undefined) {
+    const organization = await table.get(organizationKey(organizationId));
+    if (!standingOf(organizationId, organization, undefined).exists) return false;
+  }
+  return methodRef === undefined || (await findUnattended(table, payment, payment)) !== undefined;
+};
 
 const scheduleNext = async (
   { deps, store }: Pick<OpenParts, 'deps' | 'store'>,

@@ -54,8 +54,9 @@ export const oneAttemptAtOnce: Oracle = {
   atRestOnly: false,
   violations: (history) => {
     const { payments, versionsOf } = recordsOf(history);
-    return payments.flatMap(({ id }) => {
-      const versions = versionsOf(id);
+    return payments.flatMap(({ id, providerInvoiceId }) => {
+      // The provider makes the attempts at its own invoices, and counts them.
+      const versions = providerInvoiceId === undefined ? versionsOf(id) : [];
       return versions
         .filter(
           (version, index) => isOpen(versions[index - 1]) && version['attempt'] > versions[index - 1]?.['attempt'],

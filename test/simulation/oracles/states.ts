@@ -99,7 +99,9 @@ export const membershipIfPaid: Oracle = {
     const { memberships, subscriptions, payments, versionsOf } = recordsOf(history);
     const bySubscription = new Map(memberships.map((one) => [one['subscriptionId'], one]));
     const paid = new Set(payments.filter(({ status }) => status === 'succeeded').map((one) => one['subscriptionId']));
-    const wantedOf = ({ id, status, billingOwner }: HistoryItem): readonly string[] | undefined => {
+    const wantedOf = ({ id, status, billingOwner, activeSince }: HistoryItem): readonly string[] | undefined => {
+      // Its trial is over, and it is not known yet that its first charge is paid.
+      if (!history.atRest && status === 'active' && activeSince === undefined) return ['pending'];
       if (!history.atRest || status !== 'past_due') return MEMBERSHIP[status];
       if (!paid.has(id)) return ['pending'];
       const before = versionsOf(id).findLast((one) => one['status'] !== 'past_due');
