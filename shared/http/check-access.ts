@@ -133,7 +133,10 @@ const usedBy = (rule: AccessRule, input: unknown): readonly UsedReference[] =>
     return { kind, aliases, keys: aliases?.keys ?? [kind.key(id)] };
   });
 
-/** Resolves providers' ids before any decision. A further read is needed only for an id that leads to a record. */
+/**
+ * Resolves providers' ids before any decision. A further read is needed only for an id that leads to a record; a record that is
+ * gone is named nevertheless, and so refused.
+ */
 const resolveUsed = async (
   { table }: AccessDeps,
   used: readonly UsedReference[],
@@ -149,8 +152,7 @@ const resolveUsed = async (
       continue;
     }
     const id = found.map((item) => item && aliases.idOf(item)).find((target) => target !== undefined);
-    const item = id === undefined ? undefined : await table.get(kind.key(id));
-    if (item && kind.parse(item) !== undefined) loaded.push({ kind, item });
+    if (id !== undefined) loaded.push({ kind, item: await table.get(kind.key(id)) });
   }
   return loaded;
 };

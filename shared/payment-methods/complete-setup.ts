@@ -1,6 +1,5 @@
 import { iso } from '../core/time.ts';
 import type { ProviderSetup } from '../providers/port/methods.ts';
-import { aliasRemoval } from '../table/alias.ts';
 import { defaultStep } from '../table/defaults.ts';
 import { aliasKey } from '../table/keys.ts';
 import { recordStore } from '../table/record-store.ts';
@@ -53,13 +52,13 @@ const nextOf = (
 const completionSteps = (was: PaymentMethod, next: PaymentMethod): readonly TransactionStep[] => {
   if (next.setup || !was.setup) return [];
   return [
-    ...(was.providerMethodId === next.providerMethodId ? [] : aliasSteps(was, next)),
+    ...(was.providerMethodId === next.providerMethodId ? [] : aliasStepsOf(next)),
     ...(was.setup.wantsDefault ? [defaultStep(methodDefaultSlotOf(next), next.id)] : []),
   ];
 };
 
-const aliasSteps = (was: PaymentMethod, next: PaymentMethod): readonly TransactionStep[] => [
-  aliasRemoval(was.providerId, was.providerMethodId),
+/** The earlier alias stays: the provider would charge that card, too, and nobody else may use it. */
+const aliasStepsOf = (next: PaymentMethod): readonly TransactionStep[] => [
   {
     put: { ...aliasKey(next.providerId, next.providerMethodId), kind: 'PM', id: next.id },
     if: [{ any: [{ absent: true }, { equals: ['id', next.id] }] }],

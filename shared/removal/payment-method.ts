@@ -45,9 +45,12 @@ export const removeMethod = async (
   ]);
   const attachedId = atProvider ? await detach(deps, method) : undefined;
   const store = recordStore(deps, paymentMethodShape);
+  // A method that was never set up is not detached, and its provider would still charge it: its alias stays, so that nobody
+  // can use it by the provider's id.
+  const isUsableThere = method.setup !== undefined && attachedId === undefined;
   const providerIds = new Set([method.providerMethodId, ...(attachedId === undefined ? [] : [attachedId])]);
   const steps = [
-    ...[...providerIds].map((id) => aliasRemoval(method.providerId, id)),
+    ...(isUsableThere ? [] : [...providerIds].map((id) => aliasRemoval(method.providerId, id))),
     ...addressUseSteps(method, undefined),
   ];
   // A default that another request has set during the removal stays.

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { DECLINE_CODES, type DeclineCode } from '../../shared/core/outcome.ts';
-import { DAY, HOUR, iso, MINUTE } from '../../shared/core/time.ts';
+import { DAY, HOUR, iso, MINUTE, SECOND } from '../../shared/core/time.ts';
 import {
   abandonCharge,
   type ChargedPayment,
@@ -68,17 +68,19 @@ const paymentOf = ({ charge }: Subscription, fields: Partial<ChargedPayment>): C
 describe('the days of dunning', () => {
   test.each([
     [0, 1],
-    [DAY - 1, 1],
+    [DAY - MINUTE - 1, 1],
+    [DAY - MINUTE, 3],
     [DAY, 3],
-    [3 * DAY - 1, 3],
+    [3 * DAY - 2 * MINUTE, 3],
+    [3 * DAY - SECOND, 7],
     [7 * DAY, 14],
-    [14 * DAY - 1, 14],
+    [14 * DAY - 2 * MINUTE, 14],
   ])('%i ms after the first failure, the next retry is on day %i', (after, day) => {
     expect(nextRetry(DUNNING, NOON, NOON + after)).toBe(NOON + day * DAY);
   });
 
   test('end with the last one', () => {
-    expect(nextRetry(DUNNING, NOON, NOON + 14 * DAY)).toBeUndefined();
+    expect(nextRetry(DUNNING, NOON, NOON + 14 * DAY - SECOND)).toBeUndefined();
     expect(lastRetry(DUNNING, NOON)).toBe(NOON + 14 * DAY);
   });
 
