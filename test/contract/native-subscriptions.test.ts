@@ -603,6 +603,20 @@ describe('another method', () => {
     },
   );
 
+  it('does not pay an invoice whose payment was canceled at the provider, and the subscription ends unpaid', async () => {
+    const { subscriptionId, customerId, subscription } = await pastDue();
+    const methodId = await attach(customerId, 'pm_card_visa');
+    const { intentId } = (await find(subscriptionId)).latestInvoice ?? subscription.latestInvoice ?? {};
+    const known = { intentId: intentId ?? '', attemptRef: undefined, method: undefined, status: 'failed' } as const;
+    doneValue(await rig.provider.cancelIntent({ ...known, idempotencyKey: 'c' }));
+    expect(
+      doneValue(await native().changeMethod({ subscriptionId, methodId, isAttended: true, idempotencyKey: 'k' })),
+    ).toMatchObject({ status: 'past_due', methodId });
+    await rig.clock.advance(15 * DAY);
+    expect(await find(subscriptionId)).toMatchObject({ status: 'canceled' });
+    expect(await paid()).toBe(1);
+  });
+
   it('that is declined too is kept, and the retries keep their days', async () => {
     const { subscriptionId, customerId } = await pastDue();
     const methodId = await attach(customerId, 'pm_sim_ok_0_then_expired');

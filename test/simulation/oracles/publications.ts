@@ -182,29 +182,34 @@ interface Named {
   readonly subscriptions: ReadonlyMap<string, HistoryItem>;
   /** Refunds and disputes. */
   readonly beside: ReadonlyMap<string, HistoryItem>;
-  /** Payments that an update may have changed after their creation. */
-  readonly updated: ReadonlySet<string>;
+  /** Payments that an update may have changed after their creation, each with the version of its last update. */
+  readonly updated: ReadonlyMap<string, number>;
 }
 
 const INTENTS = '/payments/intents/';
 
 const namedIn = (history: History): Named => {
-  const { payments, subscriptions, refunds, disputes } = recordsOf(history);
+  const { payments, subscriptions, refunds, disputes, versionsOf } = recordsOf(history);
+  const lastUpdate = (id: string): number => {
+    const update = versionsOf(id).findLast(({ cause }) => cause === 'update');
+    return Number(String(update?.['sk'] ?? '#0').split('#')[1]);
+  };
   const byId = (all: readonly HistoryItem[]) => new Map(all.map((one) => [String(one['id']), one]));
   const updates = history.exchanges.filter(({ method, path }) => method === 'PUT' && path.startsWith(INTENTS));
   return {
     ...{ payments: byId(payments), subscriptions: byId(subscriptions), beside: byId([...refunds, ...disputes]) },
-    updated: new Set(updates.map(({ path }) => path.slice(INTENTS.length))),
+    updated: new Map(updates.map(({ path }) => path.slice(INTENTS.length)).map((id) => [id, lastUpdate(id)])),
   };
 };
 
 const sumOf = (stored: HistoryItem | undefined): string => `${stored?.['totalCents']} ${stored?.['currency']}`;
 
 const wrongIn = (named: Named, event: HistoryEvent): readonly string[] => {
-  const { record, name } = partsOf(event);
+  const { record, name, version } = partsOf(event);
   const { amount, currency, refund, dispute } = event.detail.payload.data;
   const stored = named.payments.get(record) ?? named.subscriptions.get(record);
-  const mayDiffer = name === 'payment.created' && named.updated.has(record);
+  const lastUpdate = named.updated.get(record);
+  const mayDiffer = lastUpdate !== undefined && (name === 'payment.created' || version < lastUpdate);
   const whole =
     stored === undefined || amount === undefined || mayDiffer || sumOf(stored) === `${amount} ${currency}`
       ? []

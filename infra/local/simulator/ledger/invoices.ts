@@ -81,14 +81,15 @@ export const awaitConfirmation = (unit: Unit, invoice: LedgerInvoice): LedgerInv
   return unit.documents.invoices.put({ ...invoice, paymentId: payment.id });
 };
 
-/** Runs when a retry is due. The invoice may have been paid, or its subscription canceled, since it was scheduled. */
+/** Runs when a retry is due. A canceled payment is not charged any more. The invoice may have been paid, or its subscription canceled, since it was scheduled. */
 export const retryInvoice = (unit: Unit, invoiceId: string): void => {
   const invoice = unit.documents.invoices.get(unit.slot, invoiceId);
   if (invoice?.status !== 'open' || !invoice.collects) return;
   if (invoice.nextAttemptAt === null || invoice.nextAttemptAt > unit.at) return;
   const subscription = subscriptionOf(unit, invoice);
   const isRefused = invoice.refusedMethodId !== null && invoice.refusedMethodId === methodOf(unit, subscription)?.id;
-  if (!isRefused) collectInvoice(unit, invoice, { attempt: undefined });
+  const isCanceled = unit.documents.payments.get(unit.slot, invoice.paymentId ?? '')?.status === 'canceled';
+  if (!isRefused && !isCanceled) collectInvoice(unit, invoice, { attempt: undefined });
   else goOn(unit, unit.documents.invoices.put({ ...invoice, nextAttemptAt: nextRetry(invoice, unit.at) }));
 };
 

@@ -106,6 +106,9 @@ const pay = (request: StripeRequest): StripeReply => {
   if (payment?.status === 'processing') {
     throw invalidStripeRequest({ message: 'A payment of this invoice is already processing.' });
   }
+  if (payment?.status === 'canceled') {
+    throw invalidStripeRequest({ message: 'The payment of this invoice was canceled.' });
+  }
   const collected = collectInvoice(unit, invoice, {
     method,
     attempt: `invoice:${invoice.id}`,
