@@ -23,9 +23,17 @@ export const withoutPerson = (value: unknown, isPersonal = false): unknown => {
   return Object.fromEntries(Object.entries(value).flatMap(([name, inner]) => entryOf(name, inner, isPersonal)));
 };
 
+/** Square's states of orders and disputes: an event that is not applied yet needs them. Any other state may be a place. */
+const MACHINE_STATES: ReadonlySet<unknown> = new Set([
+  ...['DRAFT', 'OPEN', 'COMPLETED', 'CANCELED'],
+  ...['INQUIRY_EVIDENCE_REQUIRED', 'INQUIRY_PROCESSING', 'INQUIRY_CLOSED'],
+  ...['EVIDENCE_REQUIRED', 'PROCESSING', 'WON', 'LOST', 'ACCEPTED'],
+]);
+
 /** The names of the fields within a field of a person may hold personal data, too. */
 const entryOf = (name: string, value: unknown, isPersonal: boolean): readonly [string, unknown][] => {
   if (!isCode(name)) return [];
+  if (!isPersonal && name === 'state' && MACHINE_STATES.has(value)) return [[name, value]];
   const kept = withoutPerson(value, isPersonal || PERSON_NAME.test(name));
   return isPersonal && kept === null ? [] : [[name, kept]];
 };

@@ -352,6 +352,20 @@ describe('an inbound event that is early', () => {
     });
   });
 
+  test('is retried for 31 hours where it is about a refund or a dispute', async () => {
+    const object = {
+      ...{ id: 'du_never', object: 'dispute', charge: 'ch_never', payment_intent: 'pi_never' },
+      ...{ amount: 1, currency: 'usd', status: 'needs_response', reason: 'fraudulent', created: seconds() },
+    };
+    await service.sendEvent({ type: 'charge.dispute.created', id: 'evt_early_dispute', object });
+    const logged = async () =>
+      (await itemsOf(service, 'LOG#')).filter(({ eventId }) => eventId === 'evt_early_dispute').length;
+    await service.advance(30 * HOUR_SECONDS);
+    expect(await logged()).toBe(0);
+    await service.advance(HOUR_SECONDS);
+    expect(await logged()).toBe(1);
+  });
+
   test('is applied once its payment exists', async () => {
     const user = await signIn(service);
     await service.fault({ path: '/v1/payment_intents', times: 1, action: 'malformed' });

@@ -17,6 +17,12 @@ describe('a payload without its person', () => {
     expect(withoutPerson(facts)).toEqual(facts);
   });
 
+  test('keeps the state of an order or a dispute, and loses that of a place', () => {
+    const dispute = { dispute: { id: 'dts_1', state: 'WON' }, order_updated: { state: 'CANCELED' } };
+    expect(withoutPerson(dispute)).toEqual(dispute);
+    expect(withoutPerson({ state: 'TX', buyer: { state: 'WON' } })).toEqual({ state: null, buyer: {} });
+  });
+
   test('loses names, addresses, phone numbers, e-mail addresses and free texts', () => {
     expect(
       withoutPerson({

@@ -35,6 +35,9 @@ export const INBOUND_EVENTS = [
 export const MONEY_BACK_EVENTS = ['charge.refunded', 'refund.updated', 'dispute.updated'] as const;
 export type MoneyBackEventType = (typeof MONEY_BACK_EVENTS)[number];
 
+export const isMoneyBackEvent = (type: InboundEventType | undefined): type is MoneyBackEventType =>
+  MONEY_BACK_EVENTS.some((known) => known === type);
+
 /** Every type that the service acts on. */
 export const ACTED_ON_EVENTS = [...INBOUND_EVENTS, ...MONEY_BACK_EVENTS] as const;
 export type InboundEventType = (typeof ACTED_ON_EVENTS)[number];

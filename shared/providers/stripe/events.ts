@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import {
   type InboundEventType,
-  MONEY_BACK_EVENTS,
+  isMoneyBackEvent,
   type MoneyBackEventType,
   type ProviderEvent,
 } from '../port/events.ts';
@@ -79,7 +79,7 @@ export const readStripeEvent = (body: unknown): ProviderEvent | undefined => {
   const own = ownFields.safeParse(body);
   if (!own.success) return undefined;
   const { object } = own.data.data;
-  if (isMoneyBack(type)) {
+  if (isMoneyBackEvent(type)) {
     // The interface has no payload for these types.
     if (own.data.object !== STRIPES_OWN) return event;
     const moneyBack = readMoneyBack(type, object);
@@ -96,9 +96,6 @@ export const readStripeEvent = (body: unknown): ProviderEvent | undefined => {
     },
   };
 };
-
-const isMoneyBack = (type: InboundEventType): type is MoneyBackEventType =>
-  MONEY_BACK_EVENTS.some((known) => known === type);
 
 type OwnObject = z.infer<typeof ownFields>['data']['object'];
 

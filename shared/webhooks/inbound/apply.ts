@@ -6,7 +6,7 @@ import { iso } from '../../core/time.ts';
 import type { Handled, Receive } from '../../messaging/consumers.ts';
 import { withoutPerson } from '../../observability/person-fields.ts';
 import { saveMethod } from '../../payments/attempts/save-method.ts';
-import type { InboundEventType, ProviderEvent } from '../../providers/port/events.ts';
+import { type InboundEventType, isMoneyBackEvent, type ProviderEvent } from '../../providers/port/events.ts';
 import type { BillingDeps } from '../../subscriptions/billing/biller.ts';
 import { type Historic, providerEventKey } from '../../table/keys.ts';
 import { blankStoredEvent, namesErased } from '../record/erased.ts';
@@ -28,6 +28,11 @@ const messageSchema = z.object({ detail: z.object({ provider_id: z.enum(PROVIDER
 
 /** Seconds until the retry of an event whose record does not exist yet, by the number of receives. */
 const EARLY_RETRY_SECONDS = [60, 300, 1_800];
+/**
+ * A payment that the provider collects by itself is recorded when the provider can be read, at the latest after an outage of a
+ * day: no later event repeats its refund or dispute.
+ */
+const EARLY_MONEY_BACK_SECONDS = [...EARLY_RETRY_SECONDS, 6 * 3_600, 12 * 3_600, 12 * 3_600];
 
 /** Applies one stored provider event to its record, and logs the result. */
 export const applyProviderEvent = async (
@@ -50,7 +55,8 @@ export const applyProviderEvent = async (
   const isErased = await concernsErased(deps, result, stored);
   if (isErased) await blankStoredEvent(deps.table, stored);
   if (result.kind === 'early' && !isErased) {
-    const seconds = EARLY_RETRY_SECONDS[receive.count - 1];
+    const waits = isMoneyBackEvent(event.type) ? EARLY_MONEY_BACK_SECONDS : EARLY_RETRY_SECONDS;
+    const seconds = waits[receive.count - 1];
     if (seconds !== undefined) return { retryAfterSeconds: seconds };
   }
   const logged = isErased ? withoutPerson(body) : body;

@@ -88,7 +88,8 @@ export const failureStays: Oracle = {
   atRestOnly: false,
   violations: (history) =>
     stepsOf(history)
-      .filter(({ payment }) => !isPaidByPayer(history, payment))
+      // Who sets another method has an invoice of the provider paid at once.
+      .filter(({ payment }) => payment['providerInvoiceId'] === undefined && !isPaidByPayer(history, payment))
       .filter(({ was, next }) => was['status'] === 'failed' && next['status'] === 'succeeded')
       .map(({ id, next }) => `${id} failed, and succeeded by ${next['cause']} without another attempt`),
 };

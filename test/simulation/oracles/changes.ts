@@ -164,6 +164,15 @@ export const adminsPermitted = sentenceOn(
   ({ person }) => person.kind === 'admin',
 );
 
+/** The provider refused the method, and the payer paid with another one in the browser: the confirmation tells of that. */
+const isPaidOtherwise = ({ ledger }: History, { path, body }: HistoryExchange, id: string): boolean => {
+  const payment = /^\/payments\/confirm\/([^/]+)$/.exec(path)?.[1];
+  const paid = ledger.payment_intents.find(
+    ({ payment_id, status }) => payment_id === payment && status === 'succeeded',
+  );
+  return body?.status === 'succeeded' && paid !== undefined && paid.payment_method !== id;
+};
+
 const NAMES = ['payment_method_id', 'provider_payment_method_token', 'customer_id'] as const;
 
 export const namedPermitted: Oracle = {
@@ -177,7 +186,7 @@ export const namedPermitted: Oracle = {
       const ids: readonly string[] = NAMES.flatMap((name) => sent?.[name] ?? []);
       const others = ids.filter((id) => {
         const owner = model.ownerOf(id);
-        return owner !== undefined && !mayUse(asked, owner);
+        return owner !== undefined && !mayUse(asked, owner) && !isPaidOtherwise(history, exchange, id);
       });
       const project: string | undefined = sent?.project_id ?? undefined;
       const isSeller = project === undefined || model.sellerOf(project) === person.userId;

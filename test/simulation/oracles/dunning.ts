@@ -55,7 +55,8 @@ const attemptsOf = (id: string, versions: readonly HistoryItem[]): readonly Atte
     const isNew = cause === 'claim' && versions[index - 1]?.['status'] !== 'processing';
     const attempt = { paymentId: id, at: at(time), isBySystem: actor?.type === 'system', isRepeated };
     if (status === 'failed') isRepeated = true;
-    return isNew && versions[index + 1]?.['cause'] !== 'release' ? [attempt] : [];
+    const end = versions.slice(index).find((one) => one['status'] !== 'processing');
+    return isNew && end?.['cause'] !== 'release' ? [attempt] : [];
   });
 };
 

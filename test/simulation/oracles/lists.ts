@@ -26,8 +26,12 @@ const mayHaveRun = ({ exchanges }: History, { status, body, sentAt, answeredAt }
 };
 
 /** A write that the SDK repeats finds that the record has gone: its maker gets 404 for a deletion that was carried out. */
-const isNoMore = ({ status, person }: HistoryExchange, { person: maker }: HistoryExchange): boolean =>
-  status === 404 && person === maker;
+const isNoMore = ({ exchanges }: History, { status, person, path }: HistoryExchange): boolean =>
+  status === 404 &&
+  exchanges.some((one) => {
+    const [, record] = created(one) ?? [];
+    return one.person === person && record !== undefined && path.endsWith(record.id);
+  });
 
 /** Payments are never deleted. Everything else may be gone by a deletion, an erasure or an act at the provider. */
 const mayBeGone = (history: History, exchange: HistoryExchange, record: HistoryJson): boolean => {
@@ -35,7 +39,7 @@ const mayBeGone = (history: History, exchange: HistoryExchange, record: HistoryJ
   const isDeleted = history.exchanges.some(
     (one) =>
       one.method === 'DELETE' &&
-      (mayHaveRun(history, one) || isNoMore(one, exchange)) &&
+      (mayHaveRun(history, one) || isNoMore(history, one)) &&
       ids.some((id) => one.path.endsWith(id)),
   );
   return isDeleted || isErased(history, exchange, record) || isRemovedThere(history, record);
