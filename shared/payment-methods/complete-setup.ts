@@ -57,7 +57,7 @@ const completionSteps = (was: PaymentMethod, next: PaymentMethod): readonly Tran
   ];
 };
 
-/** The earlier alias stays: the provider would charge that card, too, and nobody else may use it. */
+/** The earlier alias stays: the provider would charge that card, too, and no one else may use it. */
 const aliasStepsOf = (next: PaymentMethod): readonly TransactionStep[] => [
   {
     put: { ...aliasKey(next.providerId, next.providerMethodId), kind: 'PM', id: next.id },

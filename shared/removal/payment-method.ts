@@ -45,7 +45,7 @@ export const removeMethod = async (
   ]);
   const attachedId = atProvider ? await detach(deps, method) : undefined;
   const store = recordStore(deps, paymentMethodShape);
-  // A method that was never set up is not detached, and its provider would still charge it: its alias stays, so that nobody
+  // A method that was never set up is not detached, and its provider would still charge it: its alias stays, so that no one
   // can use it by the provider's id.
   const isUsableThere = method.setup !== undefined && attachedId === undefined;
   const providerIds = new Set([method.providerMethodId, ...(attachedId === undefined ? [] : [attachedId])]);

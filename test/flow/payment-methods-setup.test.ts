@@ -421,7 +421,7 @@ describe('the end of a set-up', () => {
       expect((await confirmSetup(method, 'pm_card_visa')).status).toBe(400);
       await service.settle();
       expect(await attachedFor(method, user.options)).toEqual([]);
-      // The provider would charge it: nobody can use it by the provider's id.
+      // The provider would charge it: no one can use it by the provider's id.
       const thief = await newUser();
       const named = intentBody({ payment_method_id: method.provider_payment_method_id });
       for (const who of [thief, user]) {
