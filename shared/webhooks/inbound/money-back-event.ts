@@ -21,7 +21,8 @@ export const applyMoneyBackEvent = async (
 ): Promise<PaymentEventResult> => {
   const store = paymentStore(deps.table, deps.now);
   const payment = await findCharged(deps, store, { slot, event });
-  if (!payment) return { kind: 'early' };
+  // A first charge without an outcome is not published yet, nor would its refund or dispute be.
+  if (!payment || payment.withheld) return { kind: 'early' };
   const { refund, dispute } = event.object;
   const reason = refund
     ? findUnusable(payment, refund)

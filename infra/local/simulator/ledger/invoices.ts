@@ -81,7 +81,10 @@ export const awaitConfirmation = (unit: Unit, invoice: LedgerInvoice): LedgerInv
   return unit.documents.invoices.put({ ...invoice, paymentId: payment.id });
 };
 
-/** Runs when a retry is due. A canceled payment is not charged any more. The invoice may have been paid, or its subscription canceled, since it was scheduled. */
+/**
+ * Runs when a retry is due. The invoice may have been paid, or its subscription canceled, since it was scheduled. A canceled payment is
+ * not charged any more.
+ */
 export const retryInvoice = (unit: Unit, invoiceId: string): void => {
   const invoice = unit.documents.invoices.get(unit.slot, invoiceId);
   if (invoice?.status !== 'open' || !invoice.collects) return;
