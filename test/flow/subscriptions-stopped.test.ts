@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, inject, test, vi } from 'vitest';
 import { DAY, MINUTE } from '../../shared/core/time.ts';
 import { DAY_SECONDS, HOUR_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
-import { PATIENT } from './flow.ts';
+import { eventsOf, PATIENT } from './flow.ts';
 import type { ParsedJson } from './host.ts';
 import { withStops } from './stops.ts';
 import {
@@ -257,4 +257,23 @@ describe('a creation that is stopped', () => {
       });
     }
   });
+});
+
+test('a first charge whose function was stopped, and that is disputed at once, is published with its dispute', async () => {
+  const { service, watch, stopped } = stoppable();
+  const [observer, who] = [await subscriber(service), await subscriber(service)];
+  const calls = await watch(() => trySubscribe(service, observer));
+  const call = calls.findIndex((name) => name.startsWith('POST') && name.endsWith('/confirm')) + 1;
+  await stopped({ call, executed: true }, () => trySubscribe(service, who));
+  const { charges } = await service.ledger();
+  const { payment_id: paymentId } = charges.at(-1);
+  await service.webhookMode('normal');
+  await service.control('POST', `/simulator/payments/${paymentId}/disputes`, {});
+  await service.advance(HOUR_SECONDS);
+  await service.webhookMode('drop');
+  expect(await eventsOf(service, paymentId)).toEqual([
+    'payment.created',
+    'payment.succeeded',
+    'payment.dispute_opened',
+  ]);
 });
