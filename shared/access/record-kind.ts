@@ -44,6 +44,8 @@ export interface RecordAliases {
   readonly keys: readonly Key[];
   /** Our id; undefined if the item leads to a record of another kind. */
   idOf(item: Item): string | undefined;
+  /** False if the record has another id at the provider by now: the named one is gone. */
+  isNamed(record: Item): boolean;
 }
 
 /** Another record that a request names. */

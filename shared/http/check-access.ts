@@ -152,7 +152,9 @@ const resolveUsed = async (
       continue;
     }
     const id = found.map((item) => item && aliases.idOf(item)).find((target) => target !== undefined);
-    if (id !== undefined) loaded.push({ kind, item: await table.get(kind.key(id)) });
+    if (id === undefined) continue;
+    const item = await table.get(kind.key(id));
+    loaded.push({ kind, item: item && aliases.isNamed(item) ? item : undefined });
   }
   return loaded;
 };

@@ -3,7 +3,8 @@ import { ID_PREFIX } from '../core/ids.ts';
 /**
  * Blanks the personal data of an erased person in a stored payload. Numbers, dates, ids, amounts, currencies and statuses stay.
  * A text stays only if it is a code (one word, no e-mail address, no phone number) in a field whose name does not denote a
- * person, a place or free text. Fields inside such a field are blanked too. Our own ids always stay.
+ * person, a place or free text. Fields inside such a field are blanked too. Our own ids always stay, and so do Square's states
+ * of orders and disputes.
  */
 const PERSON_NAME =
   /name|mail|phone|mobile|fax|whatsapp|address|line_?\d|street|city|locality|(?:^|_)state$|region|province|admin_area|postal|(?:^|_)zip|country|birth|gender|(?:^|_)notes?$|description|statement|memo|reference_?code|nickname|(?:^|_)alias|(?:^|_)tax_?id|(?:^|_)vat|(?:^|_)ip(?:_|$)|user_agent|contact|metadata|(?:^|_)tags$|concept|category|url|href|website|iban|holder|buyer|payer_info|shipping|billing_details|custom_fields/i;

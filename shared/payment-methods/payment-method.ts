@@ -64,7 +64,10 @@ export const paymentMethodShape: RecordShape<PaymentMethod> = {
 export const paymentMethodRecord: RecordKind<PaymentMethod> = {
   resource: 'payment_method',
   key: (id) => recordKey('PM', id),
-  aliases: (id) => (isIdOf('payment_method', id) ? undefined : aliasesOf('PM', PROVIDER_SLOTS, id)),
+  aliases: (id) =>
+    isIdOf('payment_method', id)
+      ? undefined
+      : { ...aliasesOf('PM', PROVIDER_SLOTS, id), isNamed: (item) => item['providerMethodId'] === id },
   parse: (item) => parseRecord(paymentMethodShape, item),
   ownedBy: ownerIdsOf,
   rule: 'owned',

@@ -166,7 +166,7 @@ type Found =
   | { readonly kind: 'not saved' }
   | { readonly kind: 'deleted' };
 
-/** The record of a held method, by our id, else by the provider's id. */
+/** The record of a held method, by our id, else by the provider's id. A record that has another id there is not the held one. */
 const findHeld = async (
   table: Table,
   { providerId }: Holder,
@@ -175,7 +175,8 @@ const findHeld = async (
   const id = paymentMethodId ?? (methodRef && (await findSavedId(table, providerId, methodRef)));
   if (id === undefined) return { kind: 'not saved' };
   const method = await loadMethod(table, id);
-  return method ? { kind: 'saved', method } : { kind: 'deleted' };
+  const isHeld = paymentMethodId !== undefined || method?.providerMethodId === methodRef;
+  return method && isHeld ? { kind: 'saved', method } : { kind: 'deleted' };
 };
 
 const findSavedId = async (table: Table, providerId: ProviderSlot, methodRef: string): Promise<string | undefined> => {

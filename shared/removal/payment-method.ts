@@ -47,10 +47,9 @@ export const removeMethod = async (
   const store = recordStore(deps, paymentMethodShape);
   // A method that was never set up is not detached, and its provider would still charge it: its alias stays, so that no one
   // can use it by the provider's id.
-  const isUsableThere = method.setup !== undefined && attachedId === undefined;
-  const providerIds = new Set([method.providerMethodId, ...(attachedId === undefined ? [] : [attachedId])]);
+  const detachedId = attachedId ?? (method.setup ? undefined : method.providerMethodId);
   const steps = [
-    ...(isUsableThere ? [] : [...providerIds].map((id) => aliasRemoval(method.providerId, id))),
+    ...(detachedId === undefined ? [] : [aliasRemoval(method.providerId, detachedId)]),
     ...addressUseSteps(method, undefined),
   ];
   // A default that another request has set during the removal stays.

@@ -352,7 +352,7 @@ describe('an inbound event that is early', () => {
     });
   });
 
-  test('is retried for 31 hours where it is about a refund or a dispute', async () => {
+  test('is retried for 30 hours where it is about a refund or a dispute', async () => {
     const object = {
       ...{ id: 'du_never', object: 'dispute', charge: 'ch_never', payment_intent: 'pi_never' },
       ...{ amount: 1, currency: 'usd', status: 'needs_response', reason: 'fraudulent', created: seconds() },

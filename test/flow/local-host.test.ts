@@ -508,6 +508,24 @@ describe('queues', () => {
     expect(allBodies(catalogue)).toHaveLength(2);
   });
 
+  test('hide a message for at most 12 hours from its receive', async () => {
+    const { sqs, queueUrl } = clients(service);
+    const QueueUrl = `${queueUrl}-dlq`;
+    await sqs.send(new SendMessageCommand({ QueueUrl, MessageBody: 'later' }));
+    const { Messages: [message] = [] } = await sqs.send(new ReceiveMessageCommand({ QueueUrl, VisibilityTimeout: 60 }));
+    const hide = (VisibilityTimeout: number) =>
+      sqs.send(
+        new ChangeMessageVisibilityCommand({ QueueUrl, ReceiptHandle: message?.ReceiptHandle, VisibilityTimeout }),
+      );
+    await service.advance(1);
+    await expect(hide(43_200)).rejects.toThrow('beyond the limit [43200 seconds]');
+    await hide(43_199);
+    await service.advance(43_198);
+    expect((await service.queues())['apply-provider-event-dlq']).toMatchObject({ visible: 0, in_flight: 1 });
+    await service.advance(1);
+    expect((await service.queues())['apply-provider-event-dlq']).toMatchObject({ visible: 1 });
+  });
+
   test('hold back a delayed message', async () => {
     await send(service, 'later', { delay: 300 });
     expect(await counts()).toEqual({ visible: 0, delayed: 1, in_flight: 0 });

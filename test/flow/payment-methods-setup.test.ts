@@ -4,7 +4,7 @@ import { intentBody } from '../builders/intent.ts';
 import { methodBody, rawCardBody } from '../builders/payer.ts';
 import { DAY_SECONDS, HOUR_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
 import { atStripe } from './at-stripe.ts';
-import { confirm, createIntent, IMPATIENT, itemsOf, partitionOf, signIn, type User } from './flow.ts';
+import { confirm, createIntent, IMPATIENT, itemsOf, signIn, type User } from './flow.ts';
 import { type ParsedJson, type RequestOptions, type TestAnswer, withHost } from './host.ts';
 import {
   company,
@@ -139,13 +139,28 @@ describe('a card that asks its payer', () => {
     expect(ready).toMatchObject({ setup_status: 'succeeded', card_last_four: '4444', is_default: true });
     expect(ready.provider_payment_method_id).not.toBe(method.provider_payment_method_id);
     expect(await attachedFor(method, user.options)).toEqual([ready.provider_payment_method_id]);
-    // The provider would charge the first card, too: it leads to the saved one.
-    for (const id of [method.provider_payment_method_id, ready.provider_payment_method_id]) {
-      expect(await partitionOf(service, `REF#provider_a#${id}`)).toMatchObject([{ id: method.id }]);
-    }
     expect(await chargeWith(user, method)).toMatchObject({ body: { status: 'succeeded' } });
     expect((await removeMethod(method.id, user.options)).status).toBe(204);
     expect(await attachedFor(method, user.options)).toEqual([]);
+  });
+
+  test('that was replaced in the browser names no method any more, and cannot be charged', async () => {
+    const user = await newUser();
+    const { provider_payment_method_id: first, ...method } = await save(user.options);
+    await authenticate(method.id, 'failure');
+    await confirmSetup(method, 'pm_card_mastercard');
+    await service.settle();
+    const { provider_payment_method_id: second } = await stateOf(method.id, user.options);
+    expect(second).not.toBe(first);
+    const gone = { status: 404, body: { code: 'RESOURCE_NOT_FOUND' } };
+    const again = methodBody({ provider_payment_method_token: first });
+    expect(await service.post('/payment-methods', again, user.options)).toMatchObject(gone);
+    expect(await chargeWith(user, { id: first })).toMatchObject(gone);
+    const other = await newUser();
+    expect(await chargeWith(other, { id: first })).toMatchObject(gone);
+    expect(await chargeWith(user, { id: second })).toMatchObject({ body: { status: 'succeeded' } });
+    expect((await removeMethod(method.id, user.options)).status).toBe(204);
+    expect(await chargeWith(other, { id: first })).toMatchObject(gone);
   });
 
   test('that failed and is replaced by a card that is saved already leaves that one only', async () => {

@@ -2,8 +2,9 @@ import { describe, expect, test } from 'vitest';
 import { THREE_D_SECURE } from '../builders/intent.ts';
 import { DAY_SECONDS, HOUR_SECONDS } from '../builders/seconds.ts';
 import { confirmInBrowser, createIntent, read, signIn, storedPayment } from './flow.ts';
+import type { ParsedJson } from './host.ts';
 import { withStops } from './stops.ts';
-import { command, readSubscription, subscribe, subscriber } from './subscribers.ts';
+import { command, readSubscription, subscribe, subscriber, trySubscribe } from './subscribers.ts';
 
 /** A provider's answer is stale if the record has changed since the request to the provider. */
 const stoppable = withStops();
@@ -28,6 +29,22 @@ describe('a subscription at its provider', () => {
     await service.advance(32 * DAY_SECONDS);
     await service.settle();
     expect(await readSubscription(service, who, id)).toMatchObject({ status: 'canceled' });
+  });
+
+  test('that becomes known while it is canceled is canceled at the provider, too', async () => {
+    const { service, overtaken, losing } = stoppable();
+    const who = await subscriber(service);
+    await service.webhookMode('drop');
+    await losing({ call: 'POST /v1/subscriptions', executed: true }, () => trySubscribe(service, who));
+    const [{ id }] = (await service.get('/subscriptions', who.options)).body;
+    const pay = () => service.advance(2 * HOUR_SECONDS);
+    const cancel = () => command(service, who, { id, name: 'cancel', body: { cancel_at_period_end: false } });
+    const answer = await overtaken('GetItem', pay, cancel);
+    expect(answer).toMatchObject({ status: 200, body: { status: 'canceled' } });
+    const { subscriptions } = await service.ledger();
+    const there = subscriptions.filter((one: ParsedJson) => one.subscription_id === id);
+    expect(there).toMatchObject([{ status: 'canceled' }]);
+    await service.webhookMode('normal');
   });
 
   test('whose event arrives during a change ends in the provider’s state', async () => {

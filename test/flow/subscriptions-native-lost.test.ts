@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { DAY_SECONDS, HOUR_SECONDS } from '../builders/seconds.ts';
+import { atStripe } from './at-stripe.ts';
 import { IMPATIENT, itemsOf } from './flow.ts';
 import { type ParsedJson, withHost } from './host.ts';
 import { command, paymentsOf, readSubscription, subscribe, subscriber, trySubscribe } from './subscribers.ts';
@@ -141,6 +142,28 @@ describe('a subscription that is made once more at its provider', () => {
     expect((await there(id)).map(({ status }) => status)).toContain(now.status === 'active' ? 'trialing' : 'never');
   });
 
+  it('beside the one that the record has is canceled by its event', async () => {
+    const who = await subscriber(service);
+    const { id, total_cents, provider_subscription_id: own } = await subscribe(service, who);
+    await service.advance(60);
+    const { body: customer } = await service.get(`/customers/${who.names.customer_id}`, who.options);
+    const second = await atStripe(service, 'POST subscriptions', {
+      customer: customer.provider_customer_id,
+      'items[0][price_data][currency]': 'usd',
+      'items[0][price_data][product]': (await atStripe(service, 'POST products', { name: 'The same' })).id,
+      'items[0][price_data][unit_amount]': String(total_cents),
+      'items[0][price_data][recurring][interval]': 'month',
+      'metadata[subscription_id]': id,
+      default_payment_method: (await service.get(`/payment-methods/${who.names.payment_method_id}`, who.options)).body
+        .provider_payment_method_id,
+    });
+    await service.advance(HOUR_SECONDS);
+    const states = (await there(id)).map((one) => [one.id, one.status]);
+    expect(Object.fromEntries(states)).toEqual({ [own]: 'active', [second.id]: 'canceled' });
+    expect(await readSubscription(service, who, id)).toMatchObject({ status: 'active', provider_subscription_id: own });
+    expect(await paymentsOf(service, who, id)).toHaveLength(2);
+  });
+
   it('twice, both answers lost, is the second one, and the charge of the first is seen', async () => {
     const who = await subscriber(service);
     const { id } = await subscribe(service, who, { billing_interval: 'weekly' });
@@ -212,6 +235,21 @@ describe('a first charge', () => {
       status: 200,
       body: { status: 'canceled' },
     });
+    await service.advance(2 * HOUR_SECONDS);
+    expect((await there(id)).map(({ status }) => status)).toEqual(['canceled']);
+  });
+
+  it('whose answer is lost, and whose cancellation fails at first, leaves nothing there either, without any event', async () => {
+    const who = await subscriber(service);
+    await service.webhookMode('drop');
+    await lose();
+    const made = await trySubscribe(service, who);
+    const { id } = made.status === 201 ? made.body : (await service.get('/subscriptions', who.options)).body[0];
+    const refuse = { provider: 'provider_a', method: 'DELETE', path: '/v1/subscriptions', action: 'rate_limit' };
+    await service.fault({ ...refuse, times: 10 });
+    expect(await command(service, who, { id, name: 'cancel', body: NOW })).toMatchObject({ status: 200 });
+    expect((await there(id)).map(({ status }) => status)).toEqual(['active']);
+    await service.clearFaults();
     await service.advance(2 * HOUR_SECONDS);
     expect((await there(id)).map(({ status }) => status)).toEqual(['canceled']);
   });

@@ -17,6 +17,8 @@ const messageSchema = z.object({
   sent_at: z.number(),
   first_received_at: z.number().nullable(),
   visible_at: z.number(),
+  /** The latest receive; null before the first. */
+  received_at: z.number().nullable(),
   receives: z.number(),
   held: z.number(),
   /** Messages are received in the order of their turns. */
@@ -61,12 +63,14 @@ const SCHEMA = `
   CREATE INDEX IF NOT EXISTS messages_by_group ON messages (queue, grp, turn);`;
 
 const COLUMNS =
-  'seq, id, queue, body, attributes, grp, sent_at, first_received_at, visible_at, receives, held, turn, source';
+  'seq, id, queue, body, attributes, grp, sent_at, first_received_at, visible_at, received_at, receives, held, turn, source';
 /** By the index in order of turns: one by time would sort all visible messages of the queue for each receive. */
 const ready = (condition = ''): string => `SELECT ${COLUMNS} FROM messages WHERE seq IN (
     SELECT seq FROM messages INDEXED BY messages_ready WHERE queue = ?1 AND held = 0 AND visible_at <= ?2 ${condition}
     ORDER BY turn, seq LIMIT ?3) ORDER BY turn, seq`;
-const HAS_SOURCE = "SELECT name FROM pragma_table_info('messages') WHERE name = 'source'";
+const HAS_COLUMN = "SELECT name FROM pragma_table_info('messages') WHERE name = ?";
+/** The file may come from an older host without these columns. */
+const LATER_COLUMNS = { source: 'TEXT', received_at: 'INTEGER' } as const;
 
 /** The turn of a new message: messages of one group wait in line, groups (and ungrouped messages) do not. */
 const TURN = `SELECT max(
@@ -75,8 +79,10 @@ const TURN = `SELECT max(
 
 export const openQueueStore = (state: State) => {
   state.define(SCHEMA);
-  // The file may come from an older host without this column.
-  if (!state.read(HAS_SOURCE, z.object({})).first()) state.define('ALTER TABLE messages ADD COLUMN source TEXT');
+  for (const [name, type] of Object.entries(LATER_COLUMNS)) {
+    const column = state.read(HAS_COLUMN, z.object({})).first(name);
+    if (!column) state.define(`ALTER TABLE messages ADD COLUMN ${name} ${type}`);
+  }
   const sql = prepare(state);
 
   const next = rememberNext((queue) => sql.nextVisible.first(queue)?.at ?? undefined);
@@ -164,6 +170,7 @@ const receive = (sql: Sql, message: Message, { now, visibilityMs, held, deadLett
     receives: message.receives + 1,
     first_received_at: message.first_received_at ?? now,
     visible_at: now + visibilityMs,
+    received_at: now,
     held: held ? 1 : 0,
   };
   const { seq, receives, first_received_at, visible_at } = received;
@@ -171,7 +178,7 @@ const receive = (sql: Sql, message: Message, { now, visibilityMs, held, deadLett
     sql.move(deadLetter.queue, message.queue, now, seq);
     return [];
   }
-  sql.receive(receives, first_received_at, visible_at, received.held, seq);
+  sql.receive(receives, first_received_at, visible_at, now, received.held, seq);
   return [received];
 };
 
@@ -209,14 +216,14 @@ const prepare = (state: State) => ({
   ready: state.read(ready(), messageSchema),
   readyOfGroups: state.read(ready('AND grp NOT IN (SELECT value FROM json_each(?4))'), messageSchema),
   receive: state.write(
-    'UPDATE messages SET receives = ?, first_received_at = ?, visible_at = ?, held = ? WHERE seq = ?',
+    'UPDATE messages SET receives = ?, first_received_at = ?, visible_at = ?, received_at = ?, held = ? WHERE seq = ?',
   ),
   find: state.read(`SELECT ${COLUMNS} FROM messages WHERE id = ?`, messageSchema),
   setVisible: state.write('UPDATE messages SET visible_at = ? WHERE id = ?'),
   release: state.write('UPDATE messages SET held = 0 WHERE id = ?'),
   remove: state.read('DELETE FROM messages WHERE id = ? RETURNING held', z.object({ held: z.number() })),
   move: state.write(
-    `UPDATE messages SET queue = ?, source = ?, visible_at = ?, receives = 0, first_received_at = NULL, held = 0
+    `UPDATE messages SET queue = ?, source = ?, visible_at = ?, receives = 0, first_received_at = NULL, received_at = NULL, held = 0
      WHERE seq = ?`,
   ),
   renew: state.write('UPDATE messages SET id = ?, sent_at = ? WHERE seq = ?'),

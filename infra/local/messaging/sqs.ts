@@ -149,7 +149,13 @@ const changing = ({ store, clock, queues }: SqsOptions, queueOf: QueueOf): Opera
     if (message?.receives !== receives) {
       throw new AwsError('com.amazonaws.sqs#MessageNotInflight', 'The message is not in flight.');
     }
-    store.setVisible(id, clock.now() + seconds * 1_000);
+    const visibleAt = clock.now() + seconds * 1_000;
+    if (visibleAt - (message.received_at ?? clock.now()) > MAX_VISIBILITY_SECONDS * 1_000) {
+      throw invalidParameter(
+        `Value ${seconds} for parameter VisibilityTimeout is invalid. Reason: Total VisibilityTimeout for the message is beyond the limit [${MAX_VISIBILITY_SECONDS} seconds].`,
+      );
+    }
+    store.setVisible(id, visibleAt);
     // A held message is the poller's own concern.
     if (message.held === 0) queues.look(message.queue);
     clock.wake();

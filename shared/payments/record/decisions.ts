@@ -69,7 +69,8 @@ const reached = (
     case 'requires_payment_method':
       return false;
     case 'failed':
-      // Without an id it is not known which attempt failed; the first one is asked for again.
+      // Without an id it is not known which attempt failed. It counts for the present one, except that a first attempt is sent
+      // again under its key.
       return report.attemptRef === undefined
         ? payment.priorAttemptRefs !== undefined
         : !isOfEarlierAttempt(payment, report.attemptRef);

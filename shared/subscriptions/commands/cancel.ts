@@ -28,12 +28,19 @@ const scheduleCancel = async (deps: BillingDeps, subscription: Subscription): Pr
   );
 };
 
-/** Cancels at once, without a refund. An open charge is stopped where that is still possible. */
+/**
+ * Cancels at once, without a refund. An open charge is stopped where that is still possible.
+ * @throws DomainError PAYMENT_IN_PROGRESS during a transfer
+ */
 export const cancelNow = async (deps: BillingDeps, subscription: Subscription): Promise<Subscription> => {
   if (isProviderBilled(subscription) && subscription.status !== 'canceled')
     await cancelProviderSubscription(deps, subscription);
   const canceled = await subscriptionStore(deps.table).change(subscription, (current) =>
-    current.status === 'canceled' ? current : markCanceled(current, deps.now()),
+    current.status === 'canceled' || hasMoved(current, subscription) ? current : markCanceled(current, deps.now()),
   );
-  return stopAbandonedCharge(deps, canceled);
+  return canceled.status === 'canceled' ? stopAbandonedCharge(deps, canceled) : cancelNow(deps, canceled);
 };
+
+/** An event or a transfer was faster: there is another subscription to cancel at the provider. */
+const hasMoved = ({ providerSubscriptionId, transfer }: Subscription, read: Subscription): boolean =>
+  providerSubscriptionId !== read.providerSubscriptionId || transfer !== undefined;

@@ -9,7 +9,8 @@ import { dropMethod, missedPeriods, openNextPeriod } from '../billing/periods.ts
 import {
   cancelEarlierCreations,
   cancelProviderSubscription,
-  findCreationsOfCharge,
+  creationsOfCharge,
+  findNewCreations,
 } from '../provider-billed/commands.ts';
 import { createAtProvider } from '../provider-billed/create.ts';
 import { subscriptionsPortOf } from '../provider-billed/port.ts';
@@ -195,7 +196,8 @@ const checkCreation = async (work: DueWork): Promise<string> => {
   if (subscription.charge?.abandoned) return endAbandonedCharge(work);
   if (subscription.providerSubscriptionId !== undefined) return (await syncFromProvider(deps, subscription)).status;
   const port = await subscriptionsPortOf(deps, subscription);
-  const [existing] = await findCreationsOfCharge(port, subscription);
+  const creations = creationsOfCharge(subscription);
+  const [existing] = creations ? await findNewCreations(port, subscription, creations) : [];
   const method = await findUnattended(deps.table, subscription, subscription);
   if (existing) {
     const synced = await syncFromProvider(deps, subscription, existing.subscriptionId);

@@ -167,39 +167,59 @@ export const closeOpenInvoice = async (
 /** The clock of the provider may be behind. */
 const CLOCKS_MS = MINUTE;
 
+interface Creations {
+  /** The provider's customer of the subscriptions. */
+  readonly customerId: string;
+  /** The creating calls began at this time or later. Needed only if the customer was deleted. */
+  readonly since: Instant;
+}
+
 /**
- * The subscriptions that calls since then have created at the provider for this record, which has not noted them. They are
- * searched for, since a provider keeps its idempotency keys for a day only.
+ * All subscriptions at the provider that were created for this record and may still charge. They are searched for, since a
+ * provider keeps its idempotency keys for a day only.
  */
-export const findCreationsSince = async (
+const findCreations = async (
   port: SubscriptionsPort,
   subscription: Subscription,
-  { customerId, since }: { readonly customerId: string; readonly since: Instant },
+  { customerId, since }: Creations,
 ): Promise<readonly ProviderSubscription[]> => {
-  const { id: ourSubscriptionId, providerSubscriptionId, formerProviderIds = [] } = subscription;
   const createdSince = epochSeconds(since - CLOCKS_MS);
-  const found = requireAnswer(await port.findOurs({ customerId, ourSubscriptionId, createdSince }), subscription);
-  const known = [providerSubscriptionId, ...formerProviderIds];
-  return found.filter(({ subscriptionId }) => !known.includes(subscriptionId));
+  const ours = { customerId, ourSubscriptionId: subscription.id, createdSince };
+  return requireAnswer(await port.findOurs(ours), subscription);
 };
 
-/** Those of the open charge, whose creation has an unknown outcome. */
-export const findCreationsOfCharge = async (
+/** Those that the record may adopt: it has not noted their ids. */
+export const findNewCreations = async (
   port: SubscriptionsPort,
   subscription: Subscription,
+  creations: Creations,
 ): Promise<readonly ProviderSubscription[]> => {
-  const { charge, createdAt, providerCustomerId: customerId } = subscription;
-  if (customerId === undefined) return [];
-  return findCreationsSince(port, subscription, { customerId, since: instant(charge?.start ?? createdAt) });
+  const { providerSubscriptionId, formerProviderIds = [] } = subscription;
+  const noted = [providerSubscriptionId, ...formerProviderIds];
+  const found = await findCreations(port, subscription, creations);
+  return found.filter(({ subscriptionId }) => !noted.includes(subscriptionId));
 };
+
+/** The creations of the open charge; undefined if it cannot have created any. */
+export const creationsOfCharge = ({
+  charge,
+  createdAt,
+  providerCustomerId: customerId,
+}: Subscription): Creations | undefined =>
+  customerId === undefined ? undefined : { customerId, since: instant(charge?.start ?? createdAt) };
 
 /**
- * A creation with an unknown outcome may have left a subscription at the provider: cancels it.
- * @returns the record, which notes its id
+ * A creation with an unknown outcome may have left a subscription at the provider: cancels it. An earlier run may have noted
+ * its id and failed to cancel it; so noted ones are canceled, too, except the one that a live record has.
+ * @returns the record, which notes their ids
  */
 export const cancelEarlierCreations = async (deps: BillingDeps, subscription: Subscription): Promise<Subscription> => {
+  const wanted = creationsOfCharge(subscription);
+  if (!wanted) return subscription;
   const port = await subscriptionsPortOf(deps, subscription);
-  const creations = await findCreationsOfCharge(port, subscription);
+  const keptId = isLive(subscription) ? subscription.providerSubscriptionId : undefined;
+  const found = await findCreations(port, subscription, wanted);
+  const creations = found.filter(({ subscriptionId }) => subscriptionId !== keptId);
   const ids = creations.map(({ subscriptionId }) => subscriptionId);
   const noted = await noteFormer(deps, subscription, ids);
   await cancelCreations(port, noted, creations);

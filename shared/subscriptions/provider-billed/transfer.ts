@@ -11,7 +11,7 @@ import { isPaidFor } from '../billing/periods.ts';
 import { subscriptionStore } from '../record/store.ts';
 import type { Subscription } from '../record/subscription.ts';
 import { edit } from '../record/versions.ts';
-import { cancelCreations, findCreationsSince } from './commands.ts';
+import { cancelCreations, findNewCreations } from './commands.ts';
 import { creationRequest } from './create.ts';
 import { invalidStateError, requireAnswer, subscriptionsPortOf } from './port.ts';
 import { storeReport, syncAfterRefusal, syncIfKnown } from './sync.ts';
@@ -182,13 +182,16 @@ const createSuccessor = async (context: TransferContext): Promise<Outcome<Provid
   return port.create(successorRequest(context, held.value));
 };
 
-/** What earlier runs have created. One that was canceled with its customer before its first charge is left out. */
+/** What earlier runs have created. One that was canceled with its customer in its trial has charged nothing, and is left out. */
 const findSuccessors = async ({ port, subscription, transfer }: TransferContext) => {
-  const created = await findCreationsSince(port, subscription, {
+  const created = await findNewCreations(port, subscription, {
     customerId: transfer.providerCustomerId,
     since: claimedAt(transfer),
   });
-  return created.filter(({ status, trialEnd }) => status !== 'canceled' || trialEnd === undefined);
+  return created.filter(
+    ({ status, trialEnd, currentPeriodStart }) =>
+      status !== 'canceled' || trialEnd === undefined || currentPeriodStart >= trialEnd,
+  );
 };
 
 /** The latest invoice of the former subscription is being collected, or its payer is authenticating it. */

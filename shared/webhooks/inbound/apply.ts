@@ -29,10 +29,10 @@ const messageSchema = z.object({ detail: z.object({ provider_id: z.enum(PROVIDER
 /** Seconds until the retry of an event whose record does not exist yet, by the number of receives. */
 const EARLY_RETRY_SECONDS = [60, 300, 1_800];
 /**
- * A payment that the provider collects by itself is recorded when the provider can be read, at the latest after an outage of a
- * day: no later event repeats its refund or dispute.
+ * Thirty hours. A payment that the provider collects by itself is recorded when the provider can be read, at the latest after an
+ * outage of a day, and no later event repeats its refund or dispute. SQS hides a message for less than 12 hours after a receive.
  */
-const EARLY_MONEY_BACK_SECONDS = [...EARLY_RETRY_SECONDS, 6 * 3_600, 12 * 3_600, 12 * 3_600];
+const EARLY_MONEY_BACK_SECONDS = [...EARLY_RETRY_SECONDS, ...[6, 8, 8, 8].map((hours) => hours * 3_600)];
 
 /** Applies one stored provider event to its record, and logs the result. */
 export const applyProviderEvent = async (

@@ -65,7 +65,7 @@ export const recordFormerInvoice = async (context: SubscriptionEventContext): Pr
 
 export const FORMER = 'an earlier subscription at the provider';
 
-/** An invoice that was unpaid then may be void by now, whose event was too early for the payment. */
+/** The event says that the invoice is unpaid. It may have been voided since, by an event that found no payment yet. */
 const isOutdated = ({ subscription, event }: SubscriptionEventContext, { status }: EventInvoice): boolean =>
   status !== 'succeeded' && (!isLive(subscription) || ageOf(event, subscription) === 'older');
 

@@ -23,7 +23,9 @@ export const applyMethodEvent = async (
 ): Promise<EventResult> => {
   const store = recordStore(deps, paymentMethodShape);
   const alias = await findAlias(deps.table, slot, event.object.id);
-  const method = alias?.kind === 'PM' ? await store.load(alias.id) : undefined;
+  const found = alias?.kind === 'PM' ? await store.load(alias.id) : undefined;
+  // Else the payer has given another card since, during the set-up.
+  const method = found?.providerMethodId === event.object.id ? found : undefined;
   if (!method) {
     if (type === 'payment_method.updated') return { kind: 'early' };
     const owner = type === 'payment_method.attached' ? await learnCustomer(deps, slot, event) : undefined;

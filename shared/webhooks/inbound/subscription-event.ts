@@ -48,9 +48,7 @@ const applyToProviderBilled = async (
   const { subscription, event } = context;
   const { status } = subscription;
   const namedId = providerIdIn(event);
-  if (namedId !== undefined && isAboutFormer(subscription, namedId)) {
-    return type === 'invoice.payment_succeeded' ? recordFormerInvoice(context) : resultOf(context, 'ignored', FORMER);
-  }
+  if (namedId !== undefined && isAboutFormer(subscription, namedId)) return applyToFormer(context, type, namedId);
   // While the provider's subscription is created again, that creation reads its own outcome.
   if (status === 'canceled' && awaitsFirstCharge(subscription.charge)) return { kind: 'early' };
   if (type === 'invoice.payment_succeeded' || type === 'invoice.payment_failed') return applyInvoice(context, type);
@@ -67,6 +65,18 @@ const isAboutFormer = (subscription: Subscription, namedId: string): boolean => 
   return (
     formerProviderIds.includes(namedId) && (known !== undefined || status !== 'canceled' || awaitsFirstCharge(charge))
   );
+};
+
+/** What it charged is recorded. If it still runs, it is canceled: it must not charge beside the present one. */
+const applyToFormer = async (
+  context: SubscriptionEventContext,
+  type: SubscriptionEventType,
+  namedId: string,
+): Promise<EventResult> => {
+  if (type === 'invoice.payment_succeeded') return recordFormerInvoice(context);
+  const isState = type === 'subscription.created' || type === 'subscription.updated';
+  const mayRun = isState && context.event.object.subscription?.status !== 'canceled';
+  return mayRun ? cancelAtProvider(context, namedId) : resultOf(context, 'ignored', FORMER);
 };
 
 const providerIdIn = ({ object, type }: ProviderEvent): string | undefined =>
@@ -87,8 +97,8 @@ const findSubscription = async (
 };
 
 /**
- * The subscription is canceled here and may still run at the provider: cancels it there, so that nothing more is
- * charged.
+ * The subscription is canceled here, or has another one at the provider, and this one may still run there: cancels it, so
+ * that nothing more is charged.
  */
 const cancelAtProvider = async (
   context: SubscriptionEventContext,

@@ -60,6 +60,14 @@ export const SUBSCRIPTION_BUGS: readonly Bug[] = [
     replacement: '',
   },
   {
+    name: 'cancel-tried-once',
+    what: 'A subscription whose id was noted before a failed cancellation is not canceled again',
+    file: 'shared/subscriptions/provider-billed/commands.ts',
+    text: 'const creations = found.filter(({ subscriptionId }) => subscriptionId !== keptId);',
+    replacement:
+      'const creations = found.filter((one) => ![keptId, ...(subscription.formerProviderIds ?? [])].includes(one.subscriptionId));',
+  },
+  {
     name: 'renewal-without-charge',
     what: 'A renewal whose payment failed counts as paid',
     file: 'shared/subscriptions/billing/charge.ts',

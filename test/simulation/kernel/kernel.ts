@@ -291,7 +291,7 @@ const isStopped = ({ invocation }: Pending): boolean => invocation?.stopped !== 
 
 /** Requests of clients, and writes at a provider. */
 const isTelling = ({ place, call }: StepRequest<unknown>): boolean =>
-  place === 'gateway' || (place === 'provider' && !call.startsWith('GET'));
+  place === 'gateway' || place === 'webhook' || (place === 'provider' && !call.startsWith('GET'));
 
 const wordsOf = ({ place, call, about = '' }: StepRequest<unknown>): string => `${place} ${call} ${about}`.trimEnd();
 

@@ -1,8 +1,19 @@
 /**
  * A step is one call that leaves a function, a client or a provider: to the table, a provider, a queue, the bus, the
- * identity service, a webhook target, the gateway, or the start of a function. It waits until the scheduler picks it.
+ * identity service, a webhook target, the gateway (by a client, or by a provider with a webhook), or the start of a function. It
+ * waits until the scheduler picks it.
  */
-export const PLACES = ['table', 'provider', 'queue', 'bus', 'identity', 'target', 'gateway', 'start'] as const;
+export const PLACES = [
+  'table',
+  'provider',
+  'queue',
+  'bus',
+  'identity',
+  'target',
+  'gateway',
+  'webhook',
+  'start',
+] as const;
 export type Place = (typeof PLACES)[number];
 
 export interface StepRequest<T> {

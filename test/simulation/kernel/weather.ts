@@ -40,7 +40,17 @@ const SHORT_PAUSE_MS = 5_000;
 const MINUTE_MS = 60_000;
 const TEN_MINUTES_MS = 600_000;
 const DAY_MS = 86_400_000;
-const CALM_PLACES = { table: 0, provider: 0, queue: 0, bus: 0, identity: 0, target: 0, gateway: 0, start: 0 } as const;
+const CALM_PLACES = {
+  table: 0,
+  provider: 0,
+  queue: 0,
+  bus: 0,
+  identity: 0,
+  target: 0,
+  gateway: 0,
+  webhook: 0,
+  start: 0,
+} as const;
 
 export interface Outage {
   readonly adapter: 'stripe' | 'paypal' | 'square';
@@ -75,6 +85,7 @@ export const drawWeather = (prng: Prng): Weather => {
   const kinds = new Map<string, boolean>();
   const share = prng.pick([0.3, 0.6, 1]);
   const ofKinds = prng.fork('kinds');
+  const ofWebhooks = prng.fork('webhooks');
   return {
     faults: {
       table: level(0.15),
@@ -85,6 +96,7 @@ export const drawWeather = (prng: Prng): Weather => {
       identity: level(0.05),
       target: level(0.3),
       gateway: level(0.15),
+      webhook: ofWebhooks.chance(0.5) ? ofWebhooks.next() : 0,
       start: level(0.1),
     },
     delays: level(0.3),

@@ -52,15 +52,17 @@ const LOCAL = '/_local';
 export const createNetwork = (kernel: Kernel, parts: () => HostParts): Send => {
   const local = localSender(parts);
   const bus = failingBus(kernel, local);
+  const webhooks = losableWebhooks();
   return (sent) => {
     const url = new URL(sent.url);
-    const { place, call, faults } = targetOf(sent, url, { local, bus });
+    const { place, call, faults } = targetOf(sent, url, { local, bus, webhooks });
     const isAway = (): boolean => place === 'provider' && isInOutage(kernel, url);
     // The connection is refused at once: no such call is lost or late.
     if (isAway()) {
       kernel.note(`${call}: connection refused, the provider is out of reach`);
       return Promise.reject(new NetworkError('ECONNREFUSED'));
     }
+    if (place === 'webhook' && webhooks.isLost(sent)) return Promise.reject(new NetworkError('ECONNREFUSED'));
     return kernel.step<Received>({
       place,
       call,
@@ -68,7 +70,7 @@ export const createNetwork = (kernel: Kernel, parts: () => HostParts): Send => {
       run: async () => {
         if (isAway()) throw new NetworkError('ECONNREFUSED');
         if (place === 'bus' && bus.refuses()) return bus.takeAllButLast(sent);
-        return place === 'gateway' ? toGateway(parts(), sent, url) : local(sent, url);
+        return place === 'gateway' || place === 'webhook' ? toGateway(parts(), sent, url) : local(sent, url);
       },
       faults,
       outcome: ({ status }) => `answered ${status}`,
@@ -94,15 +96,17 @@ type LocalSender = (sent: Sent, url: URL) => Promise<Received>;
 interface Places {
   readonly local: LocalSender;
   readonly bus: FailingBus;
+  readonly webhooks: LosableWebhooks;
 }
 
-const targetOf = (sent: Sent, { pathname }: URL, { local, bus }: Places): Target => {
+const targetOf = (sent: Sent, { pathname }: URL, { local, bus, webhooks }: Places): Target => {
   const call = `${sent.method} ${withoutIds(pathname.replace(/^\/_local\/(?:providers|identity-service|sink)/, ''))}`;
   if (pathname.startsWith(`${LOCAL}/providers/`))
     return { place: 'provider', call, faults: providerFaults(sent, local) };
   if (pathname.startsWith(`${LOCAL}/identity-service`)) return { place: 'identity', call, faults: IDENTITY_FAULTS };
   if (pathname.startsWith(`${LOCAL}/sink/`)) return { place: 'target', call, faults: TARGET_FAULTS };
   if (pathname.startsWith(`${LOCAL}/aws`)) return awsTarget(sent, { local, bus });
+  if (webhooks.isLosable(sent)) return { place: 'webhook', call, faults: [webhooks.loss(sent)] };
   return { place: 'gateway', call, faults: GATEWAY_FAULTS };
 };
 
@@ -178,7 +182,32 @@ const GATEWAY_FAULTS: readonly Fault<Received>[] = [
   answeredWith('gateway answers 503', answer(503, { message: 'Service Unavailable' })),
 ];
 
-const awsTarget = (sent: Sent, { local, bus }: Places): Target => {
+/**
+ * Webhooks of a provider that say only what the service has to find by itself. Where one is lost, each later try to deliver it is
+ * lost, too.
+ */
+interface LosableWebhooks {
+  readonly isLosable: (sent: Sent) => boolean;
+  readonly isLost: (sent: Sent) => boolean;
+  readonly loss: (sent: Sent) => Fault<Received>;
+}
+
+const FOUND_BY_LOOKING = '"type":"customer.subscription.created"';
+
+const losableWebhooks = (): LosableWebhooks => {
+  const lost = new Set<string>();
+  return {
+    isLosable: ({ body }) => body.includes(FOUND_BY_LOOKING),
+    isLost: ({ body }) => lost.has(body),
+    loss: ({ body }) =>
+      refusedWith('webhook lost for good', () => {
+        lost.add(body);
+        return new NetworkError('ECONNREFUSED');
+      }),
+  };
+};
+
+const awsTarget = (sent: Sent, { local, bus }: Pick<Places, 'local' | 'bus'>): Target => {
   const [service = '', operation = ''] = (sent.headers['x-amz-target'] ?? '').split('.');
   const common = [
     unsent,

@@ -1,7 +1,9 @@
 import type { Prng } from '../kernel/prng.ts';
-import { choose, maybe, type OperationStep, type WorldOperation } from './operation.ts';
+import type { Person } from '../model/history.ts';
+import { choose, isDone, maybe, type OperationStep, type Scene, type WorldOperation } from './operation.ts';
 import { drawAmount, drawOrganization, drawPayer, drawProject } from './payments.ts';
 import { PRODUCTS, ROOT } from './people.ts';
+import type { StageAnswer } from './stage.ts';
 
 /** Operations on subscriptions. Stripe bills its own; at PayPal and Square the service bills. */
 export const drawPrice = (prng: Prng): Record<string, unknown> =>
@@ -42,8 +44,17 @@ const subscribe: WorldOperation = {
         ...drawProject(scene.prng, person),
         ...(person.kind === 'guest' && { guest_data: { email: person.email, name: person.name } }),
       },
+      next: (answer) => cancelUnpaid(scene, person, answer),
     };
   },
+};
+
+/** A payer whose first charge is not known to be paid may lose patience. */
+const cancelUnpaid = ({ prng }: Scene, person: Person, answer: StageAnswer): OperationStep | undefined => {
+  const { id, status } = isDone(answer) ? answer.body : {};
+  if (status !== 'past_due' || !prng.fork(`cancel ${id}`).chance(0.5)) return undefined;
+  const body = { cancel_at_period_end: false };
+  return { kind: 'request', person, method: 'POST', path: `/subscriptions/${id}/cancel`, body };
 };
 
 const onSubscription = (
