@@ -14,6 +14,8 @@ type ProviderInvoicePayment = ProviderInvoice & { readonly intentId: string };
 
 export type InvoiceResult =
   | { readonly kind: 'payment'; readonly payment: VisiblePayment }
+  /** The payment of that id was paid with another invoice: nothing is stored. */
+  | { readonly kind: 'taken' }
   /** The invoice contradicts the amount to be paid: nothing is stored. */
   | { readonly kind: 'mismatch'; readonly reason: string };
 
@@ -49,8 +51,12 @@ export const recordInvoice = async (
     if (!found) return { kind: 'payment', payment: fresh };
   }
   if (!isVisiblePayment(found)) throw new DomainError('VERSION_CONFLICT');
+  if (isPaidByAnother(found, invoice)) return { kind: 'taken' };
   return { kind: 'payment', payment: await advanceByInvoice({ deps, store }, found, invoice) };
 };
+
+const isPaidByAnother = (found: VisiblePayment, { invoiceId, status }: ProviderInvoicePayment): boolean =>
+  found.status === 'succeeded' && status === 'succeeded' && found.providerInvoiceId !== invoiceId;
 
 const advanceByInvoice = async (
   { deps, store }: { readonly deps: CollectDeps; readonly store: PaymentStore },

@@ -1,8 +1,8 @@
+import { derivedId } from '../../core/ids.ts';
 import type { Refusal } from '../../core/outcome.ts';
 import { epochSeconds, iso, SECOND } from '../../core/time.ts';
 import { refusalError } from '../../payments/attempts/create-intent.ts';
-import { recordInvoice } from '../../payments/attempts/record-invoice.ts';
-import type { VisiblePayment } from '../../payments/record/payment.ts';
+import { type InvoiceRequest, type InvoiceResult, recordInvoice } from '../../payments/attempts/record-invoice.ts';
 import type { ProviderInvoice, ProviderSubscription } from '../../providers/port/subscriptions.ts';
 import { unansweredError } from '../../providers/registry/unwrap.ts';
 import { putAlias } from '../../table/alias.ts';
@@ -100,39 +100,46 @@ export const syncAfterRefusal = async (
 };
 
 type InvoicePayment =
-  | { readonly kind: 'payment'; readonly payment: VisiblePayment }
+  | Exclude<InvoiceResult, { readonly kind: 'taken' }>
   /** The invoice has no amount. */
-  | { readonly kind: 'nothing' }
-  | { readonly kind: 'mismatch'; readonly reason: string };
+  | { readonly kind: 'nothing' };
 
-/** Records the payment of a provider's invoice. Its id is derived from subscription and period. */
+/**
+ * Records the payment of a provider's invoice. Its id is derived from subscription and period. If two invoices of one period
+ * were paid, the second has a payment of its own, so that its money is seen and can be refunded.
+ */
 export const recordInvoicePayment = async (
   deps: BillingDeps,
   subscription: Subscription,
   invoice: ProviderInvoice,
 ): Promise<InvoicePayment> => {
-  const { intentId } = invoice;
+  const { intentId, invoiceId } = invoice;
   if (intentId === undefined || invoice.amountCents === 0) return { kind: 'nothing' };
-  const paymentId = periodPaymentId(subscription.id, iso(invoice.periodStart * SECOND), 0);
+  const collected = { ...invoice, intentId };
+  const periodId = periodPaymentId(subscription.id, iso(invoice.periodStart * SECOND), 0);
+  const recorded = await recordAs(deps, subscription, { paymentId: periodId, invoice: collected });
+  if (recorded.kind === 'payment') return recorded;
+  const { id: subscription_id, providerId: provider } = subscription;
+  const reason = recorded.kind === 'taken' ? 'two invoices of one period were paid' : recorded.reason;
+  deps.log.error('subscription anomaly', { subscription_id, payment_id: periodId, provider, reason });
+  if (recorded.kind === 'mismatch') return recorded;
+  const ownId = derivedId('payment', subscription.id, invoiceId);
+  const further = await recordAs(deps, subscription, { paymentId: ownId, invoice: collected });
+  return further.kind === 'taken' ? { kind: 'nothing' } : further;
+};
+
+const recordAs = async (
+  deps: BillingDeps,
+  subscription: Subscription,
+  { paymentId, invoice }: { readonly paymentId: string; readonly invoice: InvoiceRequest['invoice'] },
+): Promise<InvoiceResult> => {
   const port = await subscriptionsPortOf(deps, subscription);
   const label = async (): Promise<void> => {
-    const labelled = await port.labelPayment({ intentId, paymentId, idempotencyKey: `${paymentId}:label` });
+    const target = { intentId: invoice.intentId, paymentId, idempotencyKey: `${paymentId}:label` };
+    const labelled = await port.labelPayment(target);
     if (labelled.kind === 'unknown' || labelled.kind === 'not_done') {
       throw unansweredError(labelled, { payment_id: paymentId });
     }
   };
-  const recorded = await recordInvoice(deps, {
-    wanted: periodPaymentRequest(subscription, paymentId),
-    invoice: { ...invoice, intentId },
-    label,
-  });
-  if (recorded.kind === 'mismatch') {
-    deps.log.error('subscription anomaly', {
-      subscription_id: subscription.id,
-      payment_id: paymentId,
-      provider: subscription.providerId,
-      reason: recorded.reason,
-    });
-  }
-  return recorded;
+  return recordInvoice(deps, { wanted: periodPaymentRequest(subscription, paymentId), invoice, label });
 };
