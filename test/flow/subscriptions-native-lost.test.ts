@@ -163,7 +163,7 @@ describe('a subscription that is made once more at its provider', () => {
     expect(await paymentsOf(service, who, id)).toMatchObject([{ status: 'succeeded' }, { status: 'succeeded' }]);
   });
 
-  it('twice, both answers lost, is the second one, and the charge of the first is seen', async () => {
+  it('twice, both answers lost, is the second one, which charges nothing for the time that the first has charged', async () => {
     const who = await subscriber(service);
     const { id } = await subscribe(service, who, { billing_interval: 'weekly' });
     await command(service, who, { id, name: 'cancel', body: NOW });
@@ -191,8 +191,8 @@ describe('a subscription that is made once more at its provider', () => {
       status: 'active',
       provider_subscription_id: current?.id,
     });
-    expect((await there(id)).map(({ status }) => status)).toEqual(['canceled', 'canceled', 'active']);
-    expect(await paymentsOf(service, who, id)).toHaveLength(3);
+    expect((await there(id)).map(({ status }) => status)).toEqual(['canceled', 'canceled', 'trialing']);
+    expect(await paymentsOf(service, who, id)).toHaveLength(2);
   });
 });
 
@@ -236,6 +236,20 @@ describe('a first charge', () => {
     });
     await service.advance(2 * HOUR_SECONDS);
     expect((await there(id)).map(({ status }) => status)).toEqual(['canceled']);
+  });
+
+  it('whose answer is lost, and that is canceled then, has paid for its period when the payer returns', async () => {
+    const who = await subscriber(service);
+    await service.webhookMode('drop');
+    await lose();
+    const { id } = await subscribe(service, who);
+    await command(service, who, { id, name: 'cancel', body: NOW });
+    expect(await command(service, who, { id, name: 'reactivate' })).toMatchObject({
+      status: 200,
+      body: { status: 'active' },
+    });
+    expect((await there(id)).map(({ status }) => status)).toEqual(['canceled', 'trialing']);
+    expect((await paymentsOf(service, who, id)).map(({ status }) => status)).toEqual(['succeeded']);
   });
 
   it('whose answer is lost, and whose cancellation fails at first, leaves nothing there either, without any event', async () => {

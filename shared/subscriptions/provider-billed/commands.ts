@@ -211,7 +211,7 @@ export const creationsOfCharge = ({
 /**
  * A creation with an unknown outcome may have left a subscription at the provider: cancels it. An earlier run may have noted
  * its id and failed to cancel it; so noted ones are canceled, too, except the one that a live record has.
- * @returns the record, which notes their ids
+ * @returns the record, which notes their ids and what they have charged
  */
 export const cancelEarlierCreations = async (deps: BillingDeps, subscription: Subscription): Promise<Subscription> => {
   const wanted = creationsOfCharge(subscription);
@@ -222,8 +222,24 @@ export const cancelEarlierCreations = async (deps: BillingDeps, subscription: Su
   const creations = found.filter(({ subscriptionId }) => subscriptionId !== keptId);
   const ids = creations.map(({ subscriptionId }) => subscriptionId);
   const noted = await noteFormer(deps, subscription, ids);
-  await cancelCreations(port, noted, creations);
-  return noted;
+  const stored = noted.status === 'canceled' ? await storePaid(deps, noted, ids) : noted;
+  await cancelCreations(port, stored, creations);
+  return stored;
+};
+
+/** A period that a creation has charged is paid: a payer who returns is not charged for it again. */
+const storePaid = async (
+  deps: BillingDeps,
+  subscription: Subscription,
+  ids: readonly string[],
+): Promise<Subscription> => {
+  const port = await subscriptionsPortOf(deps, subscription);
+  let stored = subscription;
+  for (const id of ids) {
+    const answer = requireAnswer(await port.find(id), stored);
+    if (answer.latestInvoice?.status === 'succeeded') stored = await storeReport(deps, stored, answer);
+  }
+  return stored;
 };
 
 /**
