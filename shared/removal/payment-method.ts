@@ -13,7 +13,7 @@ import type { ProviderRecordDeps } from '../providers/registry/deps.ts';
 import { requireDone } from '../providers/registry/unwrap.ts';
 import type { BillingDeps } from '../subscriptions/billing/biller.ts';
 import { replaceMethodEverywhere } from '../subscriptions/commands/replace-method.ts';
-import { aliasRemoval } from '../table/alias.ts';
+import { aliasRemoval, findAlias } from '../table/alias.ts';
 import { successorSteps } from '../table/defaults.ts';
 import { recordStore } from '../table/record-store.ts';
 
@@ -57,7 +57,8 @@ export const removeMethod = async (
 };
 
 /**
- * Detaches the method at the provider. An open set-up is canceled first, so that nothing attaches later.
+ * Detaches the method at the provider. An open set-up is canceled first, so that nothing attaches later. If it has saved a
+ * method that another record has, that one stays.
  * @returns the provider's id of the detached method: a set-up may have saved another method than the record names
  */
 const detach = async (deps: RemoveMethodDeps, method: PaymentMethod): Promise<string | undefined> => {
@@ -65,6 +66,9 @@ const detach = async (deps: RemoveMethodDeps, method: PaymentMethod): Promise<st
   const ended = method.setup && provider.setups && requireDone(await provider.setups.cancel(method.setup.id), 'id');
   if (ended?.status === 'canceled') return undefined;
   const attachedId = ended?.method?.methodId ?? method.providerMethodId;
+  const alias =
+    attachedId === method.providerMethodId ? undefined : await findAlias(deps.table, method.providerId, attachedId);
+  if (alias && alias.id !== method.id) return undefined;
   requireDone(await provider.detachMethod(attachedId), 'id');
   return attachedId;
 };

@@ -144,6 +144,19 @@ describe('a card that asks its payer', () => {
     expect(await attachedFor(method, user.options)).toEqual([]);
   });
 
+  test('that is deleted when a saved card has replaced it leaves that card as it is', async () => {
+    const user = await newUser();
+    const saved = await saveMethod(service, user.options);
+    const method = await save(user.options);
+    await authenticate(method.id, 'failure');
+    await service.webhookMode('drop');
+    await confirmSetup(method, saved.provider_payment_method_id);
+    expect((await removeMethod(method.id, user.options)).status).toBe(204);
+    await service.webhookMode('normal');
+    expect(await attachedFor(saved, user.options)).toEqual([saved.provider_payment_method_id]);
+    expect(await chargeWith(user, saved)).toMatchObject({ status: 200, body: { status: 'succeeded' } });
+  });
+
   test('that was replaced in the browser names no method any more, and cannot be charged', async () => {
     const user = await newUser();
     const { provider_payment_method_id: first, ...method } = await save(user.options);

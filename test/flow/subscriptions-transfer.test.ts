@@ -229,23 +229,25 @@ describe('a change to a method of another customer', () => {
     expect(await remove()).toMatchObject({ status: 409, body: { code: 'PAYMENT_METHOD_IN_USE' } });
   });
 
-  it('is completed if the new method was charged and its customer deleted at the provider, and charges nothing more', async () => {
+  it.each([
+    { state: 'charged', before: 120, away: DAY_SECONDS + 2 * HOUR_SECONDS, left: ['canceled', 'canceled'], paid: 2 },
+    { state: 'in its trial', before: DAY_SECONDS, away: HOUR_SECONDS, left: ['active', 'canceled'], paid: 3 },
+  ])('whose successor is $state when its customer is deleted at the provider', async ({ before, away, left, paid }) => {
     const it = await changing();
     const { who, made, method } = it;
     const { body: card } = await service.get(`/payment-methods/${method}`, who.options);
     const { body: customer } = await service.get(`/customers/${card.customer_id}`, who.options);
     await service.webhookMode('drop');
-    await service.moveTo(new Date(Date.parse(made.current_period_end) - 120_000).toISOString());
+    await service.moveTo(new Date(Date.parse(made.current_period_end) - before * 1_000).toISOString());
     const end = { method: 'DELETE', path: `/v1/subscriptions/${made.provider_subscription_id}` };
     await service.fault({ provider: 'provider_a', ...end, action: 'timeout_before', times: 1 });
     expect((await patch(service, who, { id: made.id, body: { payment_method_id: method } })).status).toBe(504);
     await service.fault({ provider: 'provider_a', path: '/v1/subscriptions', action: 'error_500' });
-    await service.advance(DAY_SECONDS + 2 * HOUR_SECONDS);
-    expect(await there(it)).toMatchObject({ paid: 2 });
+    await service.advance(away);
     await atStripe(service, `DELETE customers/${customer.provider_customer_id}`);
     await service.clearFaults();
     await service.advance(40 * DAY_SECONDS);
-    expect(await there(it)).toEqual({ statuses: ['canceled', 'canceled'], paid: 2 });
+    expect(await there(it)).toEqual({ statuses: left, paid });
   });
 
   // A provider that is down for a day is asked again 300 times.

@@ -102,7 +102,9 @@ const knownMethod = async (
   { methodId }: ProviderMethod,
 ): Promise<PaymentMethod | undefined> => {
   const alias = await findAlias(deps.table, providerId, methodId);
-  return alias?.kind === 'PM' ? recordStore(deps, paymentMethodShape).load(alias.id) : undefined;
+  const found = alias?.kind === 'PM' ? await recordStore(deps, paymentMethodShape).load(alias.id) : undefined;
+  // Else the payer has given another card since, during the set-up.
+  return found?.providerMethodId === methodId ? found : undefined;
 };
 
 const isOf = (record: PaymentMethod | Customer, owner: Owner): boolean => {

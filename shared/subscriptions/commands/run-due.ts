@@ -11,6 +11,7 @@ import {
   cancelProviderSubscription,
   creationsOfCharge,
   findNewCreations,
+  hasSameCharge,
 } from '../provider-billed/commands.ts';
 import { createAtProvider } from '../provider-billed/create.ts';
 import { subscriptionsPortOf } from '../provider-billed/port.ts';
@@ -222,6 +223,7 @@ const endAbandonedCharge = async (work: DueWork): Promise<string> => {
   if (!subscription?.charge?.abandoned || subscription.charge.paymentId !== charge?.paymentId) return OVERTAKEN;
   if (subscription.providerSubscriptionId === undefined || !isLive(subscription)) {
     subscription = await cancelEarlierCreations(deps, subscription);
+    if (!hasSameCharge(subscription, work.subscription)) return OVERTAKEN;
   }
   return commitStep({ ...work, subscription }, dropCharge(subscription), DROPPED);
 };

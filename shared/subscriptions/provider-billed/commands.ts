@@ -217,34 +217,33 @@ export const cancelEarlierCreations = async (deps: BillingDeps, subscription: Su
   const wanted = creationsOfCharge(subscription);
   if (!wanted) return subscription;
   const port = await subscriptionsPortOf(deps, subscription);
-  const keptId = isLive(subscription) ? subscription.providerSubscriptionId : undefined;
-  const found = await findCreations(port, subscription, wanted);
-  const creations = found.filter(({ subscriptionId }) => subscriptionId !== keptId);
-  const ids = creations.map(({ subscriptionId }) => subscriptionId);
-  const noted = await noteFormer(deps, subscription, ids);
-  const stored = noted.status === 'canceled' ? await storePaid(deps, noted, ids) : noted;
-  await cancelCreations(port, stored, creations);
+  const found = (await findCreations(port, subscription, wanted)).map(({ subscriptionId }) => subscriptionId);
+  const noted = await noteFormer(deps, subscription, found);
+  // Another run was faster, and the payer may have returned since: what was found may be their new subscription.
+  if (!hasSameCharge(noted, subscription)) return noted;
+  const ids = found.filter((id) => !isLive(noted) || id !== noted.providerSubscriptionId);
+  let stored = noted;
+  for (const id of ids) stored = await storePaid(deps, stored, requireAnswer(await port.find(id), stored));
+  await cancelCreations(port, stored, ids);
   return stored;
 };
 
-/** A period that a creation has charged is paid: a payer who returns is not charged for it again. */
-const storePaid = async (
+export const hasSameCharge = (current: Subscription, read: Subscription): boolean =>
+  current.charge?.paymentId === read.charge?.paymentId;
+
+/** A period that was charged before the cancellation is paid: a payer who returns is not charged for it again. */
+export const storePaid = async (
   deps: BillingDeps,
   subscription: Subscription,
-  ids: readonly string[],
-): Promise<Subscription> => {
-  const port = await subscriptionsPortOf(deps, subscription);
-  let stored = subscription;
-  for (const id of ids) {
-    const answer = requireAnswer(await port.find(id), stored);
-    if (answer.latestInvoice?.status === 'succeeded') stored = await storeReport(deps, stored, answer);
-  }
-  return stored;
-};
+  answer: ProviderSubscription,
+): Promise<Subscription> =>
+  subscription.status === 'canceled' && answer.latestInvoice?.status === 'succeeded'
+    ? storeReport(deps, subscription, answer)
+    : subscription;
 
 /**
  * Notes, before they are canceled at the provider, subscriptions that the record will never have: their events come late or
- * again, and must not be taken for those of a later creation.
+ * again, and must not be taken for those of a later creation. Notes nothing if the charge has changed since the record was read.
  */
 export const noteFormer = (
   { table }: BillingDeps,
@@ -253,6 +252,7 @@ export const noteFormer = (
 ): Promise<Subscription> =>
   subscriptionStore(table).change(subscription, (current) => {
     const { providerSubscriptionId, formerProviderIds = [] } = current;
+    if (!hasSameCharge(current, subscription)) return current;
     const further = ids.filter((id) => id !== providerSubscriptionId && !formerProviderIds.includes(id));
     return further.length === 0 ? current : { ...current, formerProviderIds: [...formerProviderIds, ...further] };
   });
@@ -260,9 +260,9 @@ export const noteFormer = (
 export const cancelCreations = async (
   port: SubscriptionsPort,
   subscription: Subscription,
-  creations: readonly ProviderSubscription[],
+  ids: readonly string[],
 ): Promise<void> => {
-  for (const { subscriptionId } of creations) {
+  for (const subscriptionId of ids) {
     const idempotencyKey = `${subscription.id}:cancel:${subscriptionId}`;
     requireAnswer(await port.cancel({ subscriptionId, idempotencyKey }), subscription);
   }

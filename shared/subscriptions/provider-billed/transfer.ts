@@ -97,6 +97,7 @@ export const continueTransfer = async (deps: BillingDeps, subscription: Subscrip
   if (created.kind === 'declined' || created.kind === 'refused' || didNothing) return failTransfer(context, created);
   const successor = requireAnswer(created, subscription);
   const current = await keepScheduledCancel(context, successor);
+  if (endedUncharged(current)) return failTransfer(context, { kind: 'refused', reason: 'canceled' });
   requireAnswer(await context.port.cancel(targetOf(context, 'cancel', context.formerId)), subscription);
   return storeReport(deps, await finishTransfer(context, successor), current);
 };
@@ -148,7 +149,8 @@ export const abandonTransfer = async (deps: BillingDeps, subscription: Subscript
     const isFree = created.every((creation) => creation.status === 'trialing');
     if (status === 'canceled' || !isFree) return continueTransfer(deps, subscription);
   }
-  await cancelCreations(port, subscription, created);
+  const ids = created.map(({ subscriptionId }) => subscriptionId);
+  await cancelCreations(port, subscription, ids);
   return abortTransfer(context);
 };
 
@@ -182,17 +184,27 @@ const createSuccessor = async (context: TransferContext): Promise<Outcome<Provid
   return port.create(successorRequest(context, held.value));
 };
 
-/** What earlier runs have created. One that was canceled with its customer in its trial has charged nothing, and is left out. */
-const findSuccessors = async ({ port, subscription, transfer }: TransferContext) => {
+/** What earlier runs have created. One that was canceled with its customer before it charged anything is left out. */
+const findSuccessors = async ({
+  port,
+  subscription,
+  transfer,
+}: TransferContext): Promise<readonly ProviderSubscription[]> => {
   const created = await findNewCreations(port, subscription, {
     customerId: transfer.providerCustomerId,
     since: claimedAt(transfer),
   });
-  return created.filter(
-    ({ status, trialEnd, currentPeriodStart }) =>
-      status !== 'canceled' || trialEnd === undefined || currentPeriodStart >= trialEnd,
-  );
+  const found: ProviderSubscription[] = [];
+  for (const creation of created) {
+    const isOver = creation.status === 'canceled';
+    const current = isOver ? requireAnswer(await port.find(creation.subscriptionId), subscription) : creation;
+    if (!endedUncharged(current)) found.push(current);
+  }
+  return found;
 };
+
+const endedUncharged = ({ status, latestInvoice }: ProviderSubscription): boolean =>
+  status === 'canceled' && latestInvoice?.status !== 'succeeded' && latestInvoice?.status !== 'processing';
 
 /** The latest invoice of the former subscription is being collected, or its payer is authenticating it. */
 const isBeingPaid = ({ latestInvoice: newest }: ProviderSubscription): boolean =>

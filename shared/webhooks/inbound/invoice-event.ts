@@ -7,6 +7,7 @@ import { isLive, type Subscription } from '../../subscriptions/record/subscripti
 import type { EventResult } from './inbound-event.ts';
 import {
   ageOf,
+  isAboutFormer,
   resultOf,
   resultOfChange,
   type SubscriptionEventContext,
@@ -43,6 +44,8 @@ const applyOutcome = async (
   const isFailed = invoice ? invoice.status === 'failed' : type === 'invoice.payment_failed';
   const paymentId = recorded?.kind === 'payment' ? recorded.payment.id : undefined;
   const changed = await store.change(context.subscription, (current) => {
+    // The payer may have canceled and returned meanwhile.
+    if (isAboutFormer(current, invoice?.subscriptionId)) return current;
     const report = reportOf(current, invoice, { isPaid, isFailed });
     const next = report && applyReport(current, { ...report, at: current.knownAt ?? 0 }, deps.now());
     return next === undefined || next === current

@@ -1,7 +1,7 @@
 import type { ProviderSlot } from '../../core/settings.ts';
 import type { InboundEventType, ProviderEvent } from '../../providers/port/events.ts';
 import type { BillingDeps } from '../../subscriptions/billing/biller.ts';
-import { closeOpenInvoice, noteFormer } from '../../subscriptions/provider-billed/commands.ts';
+import { closeOpenInvoice, noteFormer, storePaid } from '../../subscriptions/provider-billed/commands.ts';
 import { requireAnswer, subscriptionsPortOf } from '../../subscriptions/provider-billed/port.ts';
 import { applyReport, awaitsFirstCharge } from '../../subscriptions/provider-billed/report.ts';
 import { subscriptionStore } from '../../subscriptions/record/store.ts';
@@ -12,6 +12,7 @@ import type { EventResult, InboundEvent } from './inbound-event.ts';
 import { applyInvoice, FORMER, recordFormerInvoice } from './invoice-event.ts';
 import {
   ageOf,
+  isAboutFormer,
   resultOf,
   resultOfChange,
   type SubscriptionEventContext,
@@ -55,18 +56,6 @@ const applyToProviderBilled = async (
   return status === 'canceled' ? cancelAtProvider(context, namedId) : applyNews(context, type, namedId);
 };
 
-/**
- * Is the event about a subscription at the provider that the record does not have any more? Once a creation without an
- * answer has been canceled, nothing newer exists there, and its events settle the canceled record.
- */
-const isAboutFormer = (subscription: Subscription, namedId: string): boolean => {
-  const { providerSubscriptionId: known, formerProviderIds = [], status, charge } = subscription;
-  if (known !== undefined && namedId !== known) return true;
-  return (
-    formerProviderIds.includes(namedId) && (known !== undefined || status !== 'canceled' || awaitsFirstCharge(charge))
-  );
-};
-
 /** What it charged is recorded. If it still runs, it is canceled: it must not charge beside the present one. */
 const applyToFormer = async (
   context: SubscriptionEventContext,
@@ -106,13 +95,14 @@ const cancelAtProvider = async (
 ): Promise<EventResult> => {
   const { deps, subscription, event } = context;
   if (namedId === undefined) return resultOf(context, 'ignored', 'no change');
-  await noteFormer(deps, subscription, [namedId]);
+  const noted = await noteFormer(deps, subscription, [namedId]);
   if (event.type === 'subscription.deleted') {
     await closeOpenInvoice(deps, subscription, namedId);
     return resultOf(context, 'ignored', 'no change');
   }
   const port = await subscriptionsPortOf(deps, subscription);
   const found = requireAnswer(await port.find(namedId), subscription);
+  if (!isAboutFormer(noted, namedId)) await storePaid(deps, noted, found);
   if (found.status === 'canceled') return resultOf(context, 'ignored', 'no change');
   const idempotencyKey = `${subscription.id}:cancel:${namedId}`;
   requireAnswer(await port.cancel({ subscriptionId: namedId, idempotencyKey }), subscription);
@@ -140,7 +130,9 @@ const applyNews = async (
     case 'subscription.deleted': {
       // A deletion is final, and so never stale.
       const report = { status: 'canceled', at: event.createdAt } as const;
-      await store.change(subscription, (current) => applyReport(current, report, deps.now()));
+      await store.change(subscription, (current) =>
+        isAboutFormer(current, namedId) ? current : applyReport(current, report, deps.now()),
+      );
       if (namedId !== undefined) await closeOpenInvoice(deps, subscription, namedId);
       return resultOf(context, 'applied', 'canceled');
     }
@@ -169,7 +161,7 @@ const applyState = async (context: SubscriptionEventContext, namedId: string | u
   if (!isClear) return syncSubscription(context, namedId);
   let isOvertaken = false;
   const next = await store.change(subscription, (current) => {
-    isOvertaken = ageOf(event, current) !== 'newer';
+    isOvertaken = ageOf(event, current) !== 'newer' || isAboutFormer(current, namedId);
     return isOvertaken ? current : applyReport(current, { ...news, at: event.createdAt }, deps.now());
   });
   return isOvertaken ? syncSubscription(context, namedId) : resultOfChange(context, next);

@@ -63,9 +63,8 @@ export const SUBSCRIPTION_BUGS: readonly Bug[] = [
     name: 'cancel-tried-once',
     what: 'A subscription whose id was noted before a failed cancellation is not canceled again',
     file: 'shared/subscriptions/provider-billed/commands.ts',
-    text: 'const creations = found.filter(({ subscriptionId }) => subscriptionId !== keptId);',
-    replacement:
-      'const creations = found.filter((one) => ![keptId, ...(subscription.formerProviderIds ?? [])].includes(one.subscriptionId));',
+    text: 'const ids = found.filter((id) => !isLive(noted) || id !== noted.providerSubscriptionId);',
+    replacement: 'const ids = found.filter((id) => !(subscription.formerProviderIds ?? []).includes(id));',
   },
   {
     name: 'renewal-without-charge',
