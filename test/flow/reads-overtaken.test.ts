@@ -10,7 +10,11 @@ import { command, readSubscription, subscribe, subscriber, trySubscribe } from '
 const stoppable = withStops();
 const READ_SUBSCRIPTION = 'GET /v1/subscriptions/:id';
 const AT_PERIOD_END = { cancel_at_period_end: true };
+const NOW = { cancel_at_period_end: false };
 const CHANGE_SUBSCRIPTION = 'POST /v1/subscriptions/:id';
+
+const there = async (id: string): Promise<ParsedJson[]> =>
+  (await stoppable().service.ledger()).subscriptions.filter((one: ParsedJson) => one.subscription_id === id);
 
 describe('a subscription at its provider', () => {
   test('that is canceled while it is read for its state stays canceled', async () => {
@@ -38,13 +42,49 @@ describe('a subscription at its provider', () => {
     await losing({ call: 'POST /v1/subscriptions', executed: true }, () => trySubscribe(service, who));
     const [{ id }] = (await service.get('/subscriptions', who.options)).body;
     const pay = () => service.advance(2 * HOUR_SECONDS);
-    const cancel = () => command(service, who, { id, name: 'cancel', body: { cancel_at_period_end: false } });
+    const cancel = () => command(service, who, { id, name: 'cancel', body: NOW });
     const answer = await overtaken('GetItem', pay, cancel);
     expect(answer).toMatchObject({ status: 200, body: { status: 'canceled' } });
-    const { subscriptions } = await service.ledger();
-    const there = subscriptions.filter((one: ParsedJson) => one.subscription_id === id);
-    expect(there).toMatchObject([{ status: 'canceled' }]);
+    expect(await there(id)).toMatchObject([{ status: 'canceled' }]);
     await service.webhookMode('normal');
+  });
+
+  test('that its payer starts again while its cancellation still looks for a lost creation keeps the new one', async () => {
+    const { service, overtaken, losing } = stoppable();
+    const who = await subscriber(service);
+    await service.webhookMode('drop');
+    await losing({ call: 'POST /v1/subscriptions', executed: true }, () => trySubscribe(service, who));
+    const [{ id }] = (await service.get('/subscriptions', who.options)).body;
+    const cancel = () => command(service, who, { id, name: 'cancel', body: NOW });
+    const startAgain = async () => {
+      expect(await cancel()).toMatchObject({ status: 200 });
+      expect(await command(service, who, { id, name: 'reactivate' })).toMatchObject({ status: 200 });
+    };
+    await overtaken('TransactWriteItems', startAgain, cancel);
+    await service.advance(2 * HOUR_SECONDS);
+    expect(await readSubscription(service, who, id)).toMatchObject({ status: 'active' });
+    expect((await there(id)).map(({ status }) => status)).toEqual(['canceled', 'trialing']);
+    await service.webhookMode('normal');
+  });
+
+  test('that its payer cancels and starts again while an invoice of the former one is recorded keeps the new one', async () => {
+    const { service, overtaken } = stoppable();
+    const who = await subscriber(service);
+    const { id, current_period_end } = await subscribe(service, who);
+    await service.settle();
+    const startAgain = async () => {
+      expect(await command(service, who, { id, name: 'cancel', body: NOW })).toMatchObject({ status: 200 });
+      const lost = { provider: 'provider_a', method: 'POST', path: '/v1/subscriptions', action: 'timeout_after' };
+      await service.fault({ ...lost, times: 1 });
+      await command(service, who, { id, name: 'reactivate' });
+    };
+    await overtaken('POST /v1/payment_intents/:id', startAgain, () => service.moveTo(current_period_end));
+    await service.clearFaults();
+    await service.advance(3 * HOUR_SECONDS);
+    expect(await readSubscription(service, who, id)).toMatchObject({ status: 'active' });
+    const [former, ...others] = await there(id);
+    expect(former).toMatchObject({ status: 'canceled' });
+    expect(others).toMatchObject([{ status: expect.stringMatching(/^(?:active|trialing)$/) }]);
   });
 
   test('whose event arrives during a change ends in the provider’s state', async () => {

@@ -60,13 +60,6 @@ export const SUBSCRIPTION_BUGS: readonly Bug[] = [
     replacement: '',
   },
   {
-    name: 'cancel-tried-once',
-    what: 'A subscription whose id was noted before a failed cancellation is not canceled again',
-    file: 'shared/subscriptions/provider-billed/commands.ts',
-    text: 'const ids = found.filter((id) => !isLive(noted) || id !== noted.providerSubscriptionId);',
-    replacement: 'const ids = found.filter((id) => !(subscription.formerProviderIds ?? []).includes(id));',
-  },
-  {
     name: 'renewal-without-charge',
     what: 'A renewal whose payment failed counts as paid',
     file: 'shared/subscriptions/billing/charge.ts',
