@@ -64,23 +64,31 @@ const isPaidBy = ({ status, paymentId, cause, periodEnd }: HistoryItem, isFree: 
   return status === 'active' && (isFree ? periodEnd > until : paymentId !== undefined && cause !== 'payment_failed');
 };
 
-/** While a payment is retried, and before the first one, a membership stays as it is. */
-const membershipAt = (status: string, was: string | undefined, isUnpaid: boolean): string | undefined => {
-  if (status !== 'past_due' && !(status === 'active' && isUnpaid)) return MEMBERSHIP[status];
-  return isUnpaid ? 'pending' : was;
+interface MembershipBefore {
+  readonly was: string | undefined;
+  readonly wasActive: boolean;
+  /** No period is paid, this one included. */
+  readonly isUnpaid: boolean;
+}
+
+/** While a payment is retried, a membership stays as it is; it is pending until it is active for the first time. */
+const membershipAt = (status: string, { was, wasActive, isUnpaid }: MembershipBefore): string | undefined => {
+  if (status === 'past_due') return wasActive ? was : 'pending';
+  return status === 'active' && isUnpaid ? 'pending' : MEMBERSHIP[status];
 };
 
 /** A membership is active from the first paid period on, while the subscription is; it is extended by each later one. */
 const eventsOfMembership = (subscription: HistoryItem, versions: readonly HistoryItem[]): readonly string[] => {
-  let [was, until]: [string | undefined, string] = [undefined, ''];
+  let [was, until, wasActive]: [string | undefined, string, boolean] = [undefined, '', false];
   return versions.flatMap((version) => {
     const { status, periodEnd } = version;
     const isPaid = isPaidBy(version, subscription['totalCents'] === 0, until);
-    const is = membershipAt(status, was, until === '' && !isPaid);
+    const is = membershipAt(status, { was, wasActive, isUnpaid: until === '' && !isPaid });
     const isLonger = isPaid && periodEnd > until;
     const extended = isLonger && is === 'active' ? 'membership.extended' : undefined;
     const name = is === was ? extended : MEMBERSHIP_EVENT[is ?? ''];
     was = is;
+    wasActive ||= is === 'active';
     if (isLonger) until = periodEnd;
     return name === undefined ? [] : [`${versionOf(version)}:${name}`];
   });
