@@ -252,6 +252,15 @@ describe('a first charge', () => {
     expect((await paymentsOf(service, who, id)).map(({ status }) => status)).toEqual(['succeeded']);
   });
 
+  it('that takes its time, whose answer is lost, and that is canceled then, is seen once it is paid', async () => {
+    const who = await subscriber(service, 'pm_sim_processing_ok');
+    await lose();
+    const { id } = await subscribe(service, who);
+    await command(service, who, { id, name: 'cancel', body: NOW });
+    await service.advance(2 * HOUR_SECONDS);
+    expect((await paymentsOf(service, who, id)).map(({ status }) => status)).toEqual(['succeeded']);
+  });
+
   it('whose answer is lost, and whose cancellation fails at first, leaves nothing there either, without any event', async () => {
     const who = await subscriber(service);
     await service.webhookMode('drop');

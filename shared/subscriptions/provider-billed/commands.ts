@@ -231,15 +231,20 @@ export const cancelEarlierCreations = async (deps: BillingDeps, subscription: Su
 export const hasSameCharge = (current: Subscription, read: Subscription): boolean =>
   current.charge?.paymentId === read.charge?.paymentId;
 
-/** A period that was charged before the cancellation is paid: a payer who returns is not charged for it again. */
+/**
+ * A period that was charged before the cancellation is paid: a payer who returns is not charged for it again. A charge under way
+ * gets its payment, which its events settle.
+ */
 export const storePaid = async (
   deps: BillingDeps,
   subscription: Subscription,
   answer: ProviderSubscription,
 ): Promise<Subscription> =>
-  subscription.status === 'canceled' && answer.latestInvoice?.status === 'succeeded'
+  subscription.status === 'canceled' && CHARGED.includes(answer.latestInvoice?.status)
     ? storeReport(deps, subscription, answer)
     : subscription;
+
+const CHARGED: readonly unknown[] = ['succeeded', 'processing'];
 
 /**
  * Notes, before they are canceled at the provider, subscriptions that the record will never have: their events come late or
