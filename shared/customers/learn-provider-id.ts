@@ -43,7 +43,8 @@ export const learnProviderId = async (
   if (!customer) return known;
   const commit: Commit<Customer> = async (was, next) => {
     const steps = [aliasRemoval(was.providerId, id), customerAlias(next), ...(await pointerSteps(deps.table, next))];
-    if (await store.commit(was, next, steps)) return { ok: true, record: next };
+    const committed = await store.commit(was, next, steps);
+    if (committed) return { ok: true, record: committed };
     return { ok: false, found: await store.load(id) };
   };
   const { record } = await changeRecord(commit, customer, (current) =>

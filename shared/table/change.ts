@@ -1,7 +1,7 @@
 import { DomainError } from '../core/errors.ts';
 
-export type Committed<T> =
-  | { readonly ok: true; readonly record: T }
+export type Committed<T, N extends T = T> =
+  | { readonly ok: true; readonly record: N }
   | {
       readonly ok: false;
       /** The record as it is now; undefined where it has been removed. */
@@ -9,6 +9,18 @@ export type Committed<T> =
       /** The record has not changed since the decision; another condition of the transaction failed. */
       readonly unmet?: boolean;
     };
+
+/**
+ * The next version as it is stored. Clocks differ, and a decision may be stored late: no version has an earlier time than the one
+ * before, since receivers of events compare the times.
+ */
+export const inOrder = <N extends Timed>(was: Timed, next: N): N =>
+  next.updatedAt < was.updatedAt ? { ...next, updatedAt: was.updatedAt } : next;
+
+interface Timed {
+  /** ISO time. */
+  readonly updatedAt: string;
+}
 
 /** Replaces `was`, under its version, by what `decide` returned. */
 export type Commit<T, N = T> = (was: T, next: N) => Promise<Committed<T>>;

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { DomainError } from '../core/errors.ts';
 import { DAY, epochSeconds, instant, iso } from '../core/time.ts';
-import { type Changed, changeRecord, type Decide } from './change.ts';
+import { type Changed, changeRecord, type Decide, inOrder } from './change.ts';
 import type { Clause } from './expression.ts';
 import {
   dueShard,
@@ -130,7 +130,8 @@ export const recordStore = <T extends StoredRecord>({ table, now }: StoreDeps, s
    * Replaces version `was` by the next version and runs the further steps, in one transaction.
    * @returns undefined if another commit came first.
    */
-  const commit = async (was: T, next: T, beside: readonly TransactionStep[] = []): Promise<T | undefined> => {
+  const commit = async (was: T, decided: T, beside: readonly TransactionStep[] = []): Promise<T | undefined> => {
+    const next = inOrder(was, decided);
     const guard: Clause[] = [{ exists: true }, { equals: ['version', was.version] }];
     const put = { put: recordItem(shape, next), if: guard };
     const written = beside.length === 0 ? await table.put(put.put, guard) : await table.transact([put, ...beside]);
@@ -149,7 +150,8 @@ export const recordStore = <T extends StoredRecord>({ table, now }: StoreDeps, s
   const change = (record: T, decide: Decide<T>, besideOf: BesideOf<T> = () => []): Promise<Changed<T>> =>
     changeRecord(
       async (was, next) => {
-        if (await commit(was, next, besideOf(was, next))) return { ok: true, record: next };
+        const committed = await commit(was, next, besideOf(was, next));
+        if (committed) return { ok: true, record: committed };
         const found = await load(was.id);
         return { ok: false, found, unmet: found?.version === was.version };
       },

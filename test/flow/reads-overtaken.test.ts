@@ -15,6 +15,15 @@ const CHANGE_SUBSCRIPTION = 'POST /v1/subscriptions/:id';
 
 const there = async (id: string): Promise<ParsedJson[]> =>
   (await stoppable().service.ledger()).subscriptions.filter((one: ParsedJson) => one.subscription_id === id);
+/** Its creation at the provider is executed; neither the answer nor an event arrives. */
+const subscribedUnheard = async () => {
+  const { service, overtaken, losing } = stoppable();
+  const who = await subscriber(service);
+  await service.webhookMode('drop');
+  await losing({ call: 'POST /v1/subscriptions', executed: true }, () => trySubscribe(service, who));
+  const [{ id }] = (await service.get('/subscriptions', who.options)).body;
+  return { service, overtaken, who, id };
+};
 
 describe('a subscription at its provider', () => {
   test('that is canceled while it is read for its state stays canceled', async () => {
@@ -36,11 +45,7 @@ describe('a subscription at its provider', () => {
   });
 
   test('that becomes known while it is canceled is canceled at the provider, too', async () => {
-    const { service, overtaken, losing } = stoppable();
-    const who = await subscriber(service);
-    await service.webhookMode('drop');
-    await losing({ call: 'POST /v1/subscriptions', executed: true }, () => trySubscribe(service, who));
-    const [{ id }] = (await service.get('/subscriptions', who.options)).body;
+    const { service, overtaken, who, id } = await subscribedUnheard();
     const pay = () => service.advance(2 * HOUR_SECONDS);
     const cancel = () => command(service, who, { id, name: 'cancel', body: NOW });
     const answer = await overtaken('GetItem', pay, cancel);
@@ -50,11 +55,7 @@ describe('a subscription at its provider', () => {
   });
 
   test('that its payer starts again while its cancellation still looks for a lost creation keeps the new one', async () => {
-    const { service, overtaken, losing } = stoppable();
-    const who = await subscriber(service);
-    await service.webhookMode('drop');
-    await losing({ call: 'POST /v1/subscriptions', executed: true }, () => trySubscribe(service, who));
-    const [{ id }] = (await service.get('/subscriptions', who.options)).body;
+    const { service, overtaken, who, id } = await subscribedUnheard();
     const cancel = () => command(service, who, { id, name: 'cancel', body: NOW });
     const startAgain = async () => {
       expect(await cancel()).toMatchObject({ status: 200 });

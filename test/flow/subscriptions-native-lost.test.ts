@@ -23,6 +23,15 @@ const lose = () =>
   });
 const there = async (id: string): Promise<ParsedJson[]> =>
   (await service.ledger()).subscriptions.filter((one: ParsedJson) => one.subscription_id === id);
+/** Its creation at the provider is executed; neither the answer nor an event arrives. */
+const subscribedUnheard = async () => {
+  const who = await subscriber(service);
+  await service.webhookMode('drop');
+  await lose();
+  await trySubscribe(service, who);
+  const [{ id }] = (await service.get('/subscriptions', who.options)).body;
+  return { who, id };
+};
 
 describe('a charge', () => {
   it('that is pending and canceled while the provider cannot be asked is no longer open two hours later', async () => {
@@ -225,11 +234,7 @@ describe('a first charge', () => {
   });
 
   it('whose answer is lost, and that is canceled then, leaves nothing at the provider that charges', async () => {
-    const who = await subscriber(service);
-    await service.webhookMode('drop');
-    await lose();
-    const made = await trySubscribe(service, who);
-    const { id } = made.status === 201 ? made.body : (await service.get('/subscriptions', who.options)).body[0];
+    const { who, id } = await subscribedUnheard();
     expect(await command(service, who, { id, name: 'cancel', body: NOW })).toMatchObject({
       status: 200,
       body: { status: 'canceled' },
@@ -262,11 +267,7 @@ describe('a first charge', () => {
   });
 
   it('whose answer is lost, and whose cancellation fails at first, leaves nothing there either, without any event', async () => {
-    const who = await subscriber(service);
-    await service.webhookMode('drop');
-    await lose();
-    const made = await trySubscribe(service, who);
-    const { id } = made.status === 201 ? made.body : (await service.get('/subscriptions', who.options)).body[0];
+    const { who, id } = await subscribedUnheard();
     const refuse = { provider: 'provider_a', method: 'DELETE', path: '/v1/subscriptions', action: 'rate_limit' };
     await service.fault({ ...refuse, times: 10 });
     expect(await command(service, who, { id, name: 'cancel', body: NOW })).toMatchObject({ status: 200 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { allows, hasArrow, type Transitions } from '../../shared/core/states.ts';
-import { type Committed, changeRecord } from '../../shared/table/change.ts';
+import { type Committed, changeRecord, inOrder } from '../../shared/table/change.ts';
 
 interface Counter {
   readonly version: number;
@@ -53,6 +53,15 @@ describe('a change of a record', () => {
   test('fails if the record has been removed', async () => {
     const gone = async (): Promise<Committed<Counter>> => ({ ok: false, found: undefined });
     await expect(changeRecord(gone, { version: 3 }, countOn)).rejects.toMatchObject({ code: 'VERSION_CONFLICT' });
+  });
+});
+
+describe('the next version of a record', () => {
+  const [earlier, later] = ['2026-01-05T10:00:00.000Z', '2026-01-05T10:00:00.001Z'];
+
+  test('keeps its time, and the time of the version before where that is later', () => {
+    expect(inOrder({ updatedAt: earlier }, { updatedAt: later, version: 2 })).toEqual({ updatedAt: later, version: 2 });
+    expect(inOrder({ updatedAt: later }, { updatedAt: earlier, version: 2 })).toEqual({ updatedAt: later, version: 2 });
   });
 });
 

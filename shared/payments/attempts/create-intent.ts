@@ -62,7 +62,7 @@ export const createIntent = async (
   const created = publishIntent(payment, outcome.value, deps.now());
   const next = claim ? { ...claimAttempt(created, claim, deps.now()), version: created.version } : created;
   const committed = await store.commit(payment, next, { onlyIf });
-  if (committed.ok) return { payment: next, created };
+  if (committed.ok) return { payment: committed.record, created };
   if (!committed.found || !isVisiblePayment(committed.found)) throw new DomainError('VERSION_CONFLICT');
   return { payment: committed.found };
 };

@@ -64,7 +64,7 @@ export const storeReading = async (
   if (decision.outcome !== 'store') return { payment, outcome: decision.outcome };
   const { next } = decision;
   const committed = await store.commit(payment, next, { by: 'read' });
-  if (committed.ok) return { payment: next, outcome: 'stored' };
+  if (committed.ok) return { payment: committed.record, outcome: 'stored' };
   if (!committed.found || !isVisiblePayment(committed.found)) throw notFound('payment');
   return { payment: committed.found, outcome: 'overtaken' };
 };

@@ -56,7 +56,7 @@ export const saveMethod = async (deps: SaveDeps, payment: VisiblePayment): Promi
     updatedAt: iso(deps.now()),
   };
   const committed = await store.commit(payment, next);
-  const stands = committed.ok ? next : committed.found;
+  const stands = committed.ok ? committed.record : committed.found;
   return stands && isVisiblePayment(stands) ? stands : payment;
 };
 

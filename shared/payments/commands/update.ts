@@ -279,7 +279,7 @@ const storeChange = async (
 ): Promise<VisiblePayment> => {
   const next = applyDraft(payment, draft, { now: deps.now() });
   const committed = await store.commit(payment, next);
-  if (committed.ok) return next;
+  if (committed.ok) return committed.record;
   if (!committed.found || !isVisiblePayment(committed.found)) throw notFound('payment');
   requireUpdatable(committed.found, deps.now());
   // The change was made from an earlier version.

@@ -2,7 +2,7 @@ import { derivedId } from '../../core/ids.ts';
 import { type Instant, instant, iso } from '../../core/time.ts';
 import type { Log } from '../../observability/logger.ts';
 import type { ProviderDispute } from '../../providers/port/refunds.ts';
-import { type Committed, changeRecord } from '../../table/change.ts';
+import { type Committed, changeRecord, inOrder } from '../../table/change.ts';
 import type { StoreDeps, Table } from '../../table/table.ts';
 import type { VisiblePayment } from '../record/payment.ts';
 import { paymentStore } from '../record/store.ts';
@@ -89,8 +89,13 @@ interface Change {
   readonly next: Dispute;
 }
 
-const commit = async (deps: DisputeDeps, payment: VisiblePayment, change: Change): Promise<Committed<Dispute>> => {
-  const { was, next } = change;
+const commit = async (
+  deps: DisputeDeps,
+  payment: VisiblePayment,
+  { was, next: decided }: Change,
+): Promise<Committed<Dispute>> => {
+  const next = was ? inOrder(was, decided) : decided;
+  const change = { was, next };
   if (was) requireDisputeTransition(was, next);
   const step = {
     put: disputeItem(next),

@@ -3,7 +3,7 @@ import { currentMaker } from '../../core/actor.ts';
 import { notFound } from '../../core/errors.ts';
 import { epochSeconds, type Instant, instant, iso, type Now, SECOND } from '../../core/time.ts';
 import { putAlias } from '../../table/alias.ts';
-import { type Changed, type Committed, changeRecord, type Decide } from '../../table/change.ts';
+import { type Changed, type Committed, changeRecord, type Decide, inOrder } from '../../table/change.ts';
 import type { Changes, Clause } from '../../table/expression.ts';
 import { dueShard, listSort, ownerPartition, paymentKey, projectPartition } from '../../table/keys.ts';
 import type { Item, Table, TransactionStep, Written } from '../../table/table.ts';
@@ -98,12 +98,13 @@ export const paymentStore = (table: Table, now: () => Instant) => {
    * Replaces version `was` by the next, once: `change` is the loop.
    * @throws Error where the change of the status has no arrow in the table of states
    */
-  const commit = async (
+  const commit = async <P extends Payment>(
     was: Payment,
-    next: Payment,
+    decided: P,
     { by, onlyIf = [] }: CommitOptions = {},
-  ): Promise<Committed<Payment>> => {
-    requireTransition(was, next, by);
+  ): Promise<Committed<Payment, P>> => {
+    requireTransition(was, decided, by);
+    const next = inOrder(was, decided);
     // Neither write waits for the other. `project-changes` writes an alias that is missing; until then an event finds the
     // payment by our id, which the provider holds. So only the commit decides.
     const [committed] = await Promise.allSettled([write(was, next, onlyIf), learnIds(was, next)]);
@@ -111,11 +112,11 @@ export const paymentStore = (table: Table, now: () => Instant) => {
     return committed.value;
   };
 
-  const write = async (
+  const write = async <P extends Payment>(
     was: Payment,
-    next: Payment,
+    next: P,
     onlyIf: readonly TransactionStep[],
-  ): Promise<Committed<Payment>> => {
+  ): Promise<Committed<Payment, P>> => {
     const guard: Clause[] = [
       { equals: ['version', was.version] },
       { equals: ['status', was.status] },
@@ -141,7 +142,7 @@ export const paymentStore = (table: Table, now: () => Instant) => {
       async (was, decided) => {
         const { next, ...options } = 'next' in decided ? decided : { next: decided };
         const committed = await commit(was, next, options);
-        if (committed.ok) return { ok: true, record: next };
+        if (committed.ok) return committed;
         const { found, unmet = false } = committed;
         if (!found || !isVisiblePayment(found)) throw notFound('payment');
         return { ok: false, found, unmet };

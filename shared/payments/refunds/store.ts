@@ -2,7 +2,7 @@ import { notFound } from '../../core/errors.ts';
 import { hasArrow } from '../../core/states.ts';
 import type { Log } from '../../observability/logger.ts';
 import { putAlias } from '../../table/alias.ts';
-import { type Changed, type Committed, changeRecord, type Decide } from '../../table/change.ts';
+import { type Changed, type Committed, changeRecord, type Decide, inOrder } from '../../table/change.ts';
 import { dueShard } from '../../table/keys.ts';
 import type { StoreDeps } from '../../table/table.ts';
 import { isVisiblePayment, type VisiblePayment } from '../record/payment.ts';
@@ -66,7 +66,8 @@ export const refundStore = (deps: RefundStoreDeps) => {
     return { payment: changed.record, refund: built };
   };
 
-  const commit = async (was: Refund, next: Refund): Promise<Committed<Refund>> => {
+  const commit = async (was: Refund, decided: Refund): Promise<Committed<Refund>> => {
+    const next = inOrder(was, decided);
     await learnId(was, next);
     const guard = [{ exists: true }, { equals: ['version', was.version] }] as const;
     if (isSameShare(was, next)) {

@@ -223,7 +223,7 @@ export const cancelEarlierCreations = async (deps: BillingDeps, subscription: Su
   if (!hasSameCharge(noted, subscription)) return noted;
   const ids = found.filter((id) => !isLive(noted) || id !== noted.providerSubscriptionId);
   let stored = noted;
-  for (const id of ids) stored = await storePaid(deps, stored, requireAnswer(await port.find(id), stored));
+  for (const id of ids) stored = await storeCharged(deps, stored, requireAnswer(await port.find(id), stored));
   await cancelCreations(port, stored, ids);
   return stored;
 };
@@ -235,16 +235,16 @@ export const hasSameCharge = (current: Subscription, read: Subscription): boolea
  * A period that was charged before the cancellation is paid: a payer who returns is not charged for it again. A charge under way
  * gets its payment, which its events settle.
  */
-export const storePaid = async (
+export const storeCharged = async (
   deps: BillingDeps,
   subscription: Subscription,
   answer: ProviderSubscription,
 ): Promise<Subscription> =>
-  subscription.status === 'canceled' && CHARGED.includes(answer.latestInvoice?.status)
-    ? storeReport(deps, subscription, answer)
-    : subscription;
+  subscription.status === 'canceled' && hasCharged(answer) ? storeReport(deps, subscription, answer) : subscription;
 
-const CHARGED: readonly unknown[] = ['succeeded', 'processing'];
+/** Its latest invoice was charged, or is being charged. */
+export const hasCharged = ({ latestInvoice }: ProviderSubscription): boolean =>
+  latestInvoice?.status === 'succeeded' || latestInvoice?.status === 'processing';
 
 /**
  * Notes, before they are canceled at the provider, subscriptions that the record will never have: their events come late or

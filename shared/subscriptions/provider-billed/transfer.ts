@@ -11,7 +11,7 @@ import { isPaidFor } from '../billing/periods.ts';
 import { subscriptionStore } from '../record/store.ts';
 import type { Subscription } from '../record/subscription.ts';
 import { edit } from '../record/versions.ts';
-import { cancelCreations, findNewCreations } from './commands.ts';
+import { cancelCreations, findNewCreations, hasCharged } from './commands.ts';
 import { creationRequest } from './create.ts';
 import { invalidStateError, requireAnswer, subscriptionsPortOf } from './port.ts';
 import { storeReport, syncAfterRefusal, syncIfKnown } from './sync.ts';
@@ -203,8 +203,8 @@ const findSuccessors = async ({
   return found;
 };
 
-const endedUncharged = ({ status, latestInvoice }: ProviderSubscription): boolean =>
-  status === 'canceled' && latestInvoice?.status !== 'succeeded' && latestInvoice?.status !== 'processing';
+const endedUncharged = (creation: ProviderSubscription): boolean =>
+  creation.status === 'canceled' && !hasCharged(creation);
 
 /** The latest invoice of the former subscription is being collected, or its payer is authenticating it. */
 const isBeingPaid = ({ latestInvoice: newest }: ProviderSubscription): boolean =>

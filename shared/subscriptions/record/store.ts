@@ -1,7 +1,7 @@
 import { currentMaker } from '../../core/actor.ts';
 import { DomainError } from '../../core/errors.ts';
 import { membershipItem } from '../../memberships/membership.ts';
-import { type Committed, changeRecord, type Decide } from '../../table/change.ts';
+import { type Committed, changeRecord, type Decide, inOrder } from '../../table/change.ts';
 import type { Clause } from '../../table/expression.ts';
 import {
   addressUseKey,
@@ -59,7 +59,7 @@ export const subscriptionStore = (table: Table) => {
    */
   const commit = async (was: Subscription, next: Subscription): Promise<Committed<Subscription>> => {
     requireSubscriptionTransition(was.status, next.status);
-    const locked = { ...stamped(was, next), lock: was.lock + 1 };
+    const locked = { ...stamped(was, inOrder(was, next)), lock: was.lock + 1 };
     const put = { put: itemOf(locked), if: asRead(was) };
     const beside = stepsBetween(was, locked);
     const written = beside.length === 0 ? await table.put(put.put, put.if) : await table.transact([put, ...beside]);

@@ -1,7 +1,7 @@
 import type { ProviderSlot } from '../../core/settings.ts';
 import type { InboundEventType, ProviderEvent } from '../../providers/port/events.ts';
 import type { BillingDeps } from '../../subscriptions/billing/biller.ts';
-import { closeOpenInvoice, noteFormer, storePaid } from '../../subscriptions/provider-billed/commands.ts';
+import { closeOpenInvoice, noteFormer, storeCharged } from '../../subscriptions/provider-billed/commands.ts';
 import { requireAnswer, subscriptionsPortOf } from '../../subscriptions/provider-billed/port.ts';
 import { applyReport, awaitsFirstCharge } from '../../subscriptions/provider-billed/report.ts';
 import { subscriptionStore } from '../../subscriptions/record/store.ts';
@@ -102,7 +102,7 @@ const cancelAtProvider = async (
   }
   const port = await subscriptionsPortOf(deps, subscription);
   const found = requireAnswer(await port.find(namedId), subscription);
-  if (!isAboutFormer(noted, namedId)) await storePaid(deps, noted, found);
+  if (!isAboutFormer(noted, namedId)) await storeCharged(deps, noted, found);
   if (found.status === 'canceled') return resultOf(context, 'ignored', 'no change');
   const idempotencyKey = `${subscription.id}:cancel:${namedId}`;
   requireAnswer(await port.cancel({ subscriptionId: namedId, idempotencyKey }), subscription);
