@@ -1,4 +1,5 @@
 import { DomainError } from '../core/errors.ts';
+import { instant, iso } from '../core/time.ts';
 
 export type Committed<T, N extends T = T> =
   | { readonly ok: true; readonly record: N }
@@ -11,11 +12,11 @@ export type Committed<T, N extends T = T> =
     };
 
 /**
- * The next version as it is stored. Clocks differ, and a decision may be stored late: no version has an earlier time than the one
- * before, since receivers of events compare the times.
+ * The next version as it is stored. Clocks differ, and a decision may be stored late; but receivers of events compare the times,
+ * so a version whose time would be earlier than that of the one before is later by a millisecond.
  */
 export const inOrder = <N extends Timed>(was: Timed, next: N): N =>
-  next.updatedAt < was.updatedAt ? { ...next, updatedAt: was.updatedAt } : next;
+  next.updatedAt < was.updatedAt ? { ...next, updatedAt: iso(instant(was.updatedAt) + 1) } : next;
 
 interface Timed {
   /** ISO time. */

@@ -153,7 +153,7 @@ export const EVENT_CASES: Readonly<Record<string, Case>> = {
   },
   'The events of a record begin with its creation, and a later version has no earlier timestamp': {
     broken: inOrder('2:payment.created', '1:payment.succeeded', [1, 2]),
-    sound: inOrder('1:payment.created', '2:payment.succeeded', [2, 2]),
+    sound: inOrder('1:payment.created', '2:payment.succeeded', [2, 3]),
   },
 };
 
@@ -322,11 +322,11 @@ export const MORE_CASES: readonly (readonly [shows: string, sentence: string, Ca
     { broken: billedBy(900), sound: billedBy(1_000) },
   ],
   [
-    'a timestamp that goes back by more than two clocks differ',
+    'a timestamp that goes back',
     'The events of a record begin with its creation, and a later version has no earlier timestamp',
     {
-      broken: inOrder('1:payment.created', '2:payment.succeeded', [60, 2]),
-      sound: inOrder('1:payment.created', '2:payment.succeeded', [2, 60]),
+      broken: inOrder('1:payment.created', '2:payment.succeeded', [3, 2]),
+      sound: inOrder('1:payment.created', '2:payment.succeeded', [2, 2]),
     },
   ],
 ];

@@ -3,7 +3,15 @@ import { DAY_SECONDS, HOUR_SECONDS } from '../builders/seconds.ts';
 import { atStripe } from './at-stripe.ts';
 import { IMPATIENT, itemsOf } from './flow.ts';
 import { type ParsedJson, withHost } from './host.ts';
-import { command, paymentsOf, readSubscription, subscribe, subscriber, trySubscribe } from './subscribers.ts';
+import {
+  command,
+  paymentsOf,
+  readSubscription,
+  type Subscriber,
+  subscribe,
+  subscriber,
+  trySubscribe,
+} from './subscribers.ts';
 
 /** A provider that bills itself and whose answers are lost: no charge without a subscription. */
 const service = withHost({ frozen: true, env: IMPATIENT });
@@ -283,5 +291,64 @@ describe('a first charge', () => {
     expect(made).toMatchObject({ status: 'past_due', billing_status: 'pending' });
     await service.advance(HOUR_SECONDS);
     expect(await readSubscription(service, who, made.id)).toMatchObject({ status: 'active', billing_status: 'active' });
+  });
+});
+
+describe('a payer who returns', () => {
+  const succeeded = async (who: Subscriber, id: string): Promise<number> =>
+    (await paymentsOf(service, who, id)).filter(({ status }) => status === 'succeeded').length;
+  const reactivate = (who: Subscriber, id: string) => command(service, who, { id, name: 'reactivate' });
+  const IN_PROGRESS = { status: 409, body: { code: 'PAYMENT_IN_PROGRESS' } };
+
+  /** A trial has ended, and its first charge is under way. */
+  const renewing = async () => {
+    const who = await subscriber(service, 'pm_sim_processing_ok');
+    const { id, trial_end } = await subscribe(service, who, { trial_days: 5 });
+    await service.moveTo(trial_end);
+    await service.settle();
+    return { who, id };
+  };
+
+  it('while the first charge still takes its time is not charged again', async () => {
+    const who = await subscriber(service, 'pm_sim_processing_ok');
+    const { id } = await subscribe(service, who);
+    await command(service, who, { id, name: 'cancel', body: NOW });
+    expect(await reactivate(who, id)).toMatchObject(IN_PROGRESS);
+    await service.advance(2 * HOUR_SECONDS);
+    expect(await reactivate(who, id)).toMatchObject({ status: 200, body: { status: 'active' } });
+    expect(await succeeded(who, id)).toBe(1);
+  });
+
+  it('while a first charge whose answer is lost still takes its time is not charged again', async () => {
+    const who = await subscriber(service, 'pm_sim_processing_ok');
+    await lose();
+    const { id } = await subscribe(service, who);
+    await command(service, who, { id, name: 'cancel', body: NOW });
+    expect(await reactivate(who, id)).toMatchObject(IN_PROGRESS);
+    await service.webhookMode('drop');
+    await service.advance(2 * HOUR_SECONDS);
+    expect(await reactivate(who, id)).toMatchObject({ status: 200, body: { status: 'active' } });
+    expect(await succeeded(who, id)).toBe(1);
+  });
+
+  it('while a renewal still takes its time is not charged again', async () => {
+    const { who, id } = await renewing();
+    await command(service, who, { id, name: 'cancel', body: NOW });
+    expect(await reactivate(who, id)).toMatchObject(IN_PROGRESS);
+    await service.advance(2 * HOUR_SECONDS);
+    expect(await reactivate(who, id)).toMatchObject({ status: 200, body: { status: 'active' } });
+    expect(await succeeded(who, id)).toBe(1);
+  });
+
+  it('from a pause while a renewal still takes its time is not charged again', async () => {
+    const { who, id } = await renewing();
+    await command(service, who, { id, name: 'pause' });
+    expect(await command(service, who, { id, name: 'resume' })).toMatchObject(IN_PROGRESS);
+    await service.advance(2 * HOUR_SECONDS);
+    expect(await command(service, who, { id, name: 'resume' })).toMatchObject({
+      status: 200,
+      body: { status: 'active' },
+    });
+    expect(await succeeded(who, id)).toBe(1);
   });
 });

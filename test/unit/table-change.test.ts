@@ -57,11 +57,16 @@ describe('a change of a record', () => {
 });
 
 describe('the next version of a record', () => {
-  const [earlier, later] = ['2026-01-05T10:00:00.000Z', '2026-01-05T10:00:00.001Z'];
+  const EARLIER = '2026-01-05T10:00:00.000Z';
+  const AT = '2026-01-05T10:00:00.001Z';
+  const NEXT = '2026-01-05T10:00:00.002Z';
 
-  test('keeps its time, and the time of the version before where that is later', () => {
-    expect(inOrder({ updatedAt: earlier }, { updatedAt: later, version: 2 })).toEqual({ updatedAt: later, version: 2 });
-    expect(inOrder({ updatedAt: later }, { updatedAt: earlier, version: 2 })).toEqual({ updatedAt: later, version: 2 });
+  test.each([NEXT, AT])('has the time of its clock, %s', (updatedAt) => {
+    expect(inOrder({ updatedAt: AT }, { updatedAt })).toEqual({ updatedAt });
+  });
+
+  test('is later than the one before where the clock is behind', () => {
+    expect(inOrder({ updatedAt: AT }, { updatedAt: EARLIER })).toEqual({ updatedAt: NEXT });
   });
 });
 

@@ -35,12 +35,13 @@ const newestOf = ({ latest_invoice: newest }: Stripe.Subscription): ProviderInvo
 export const readStripeInvoice = (invoice: Stripe.Invoice): ProviderInvoice => {
   const { invoiceId, intentId, ...news } = requirePresent(readEventInvoice(invoice));
   const intent = intentOf(invoice);
+  const charged = chargedAs(invoice, intent);
   return {
     invoiceId,
     intentId,
     subscriptionId: requirePresent(news.subscriptionId),
-    status: collecting(invoice, intent) ?? requirePresent(news.status),
-    ...(news.isVoid && { isVoid: true }),
+    status: charged ?? requirePresent(news.status),
+    ...(news.isVoid && charged === undefined && { isVoid: true }),
     ...reportedAmount({ amount: requirePresent(news.amountCents), currency: requirePresent(news.currency) }),
     periodStart: requirePresent(news.periodStart),
     periodEnd: requirePresent(news.periodEnd),
@@ -69,14 +70,16 @@ const intentOf = ({ payments }: Stripe.Invoice): Stripe.PaymentIntent | undefine
 
 /**
  * While an invoice is open, its intent has the more exact status. Where the payer attends (a first charge, or a payment by
- * the payer), the intent waits for the authentication; a renewal that needs one has failed.
+ * the payer), the intent waits for the authentication; a renewal that needs one has failed. A charge that was under way when its
+ * invoice was voided continues, and takes the money for its period.
  */
-const collecting = (
+const chargedAs = (
   { status, billing_reason: reason }: Stripe.Invoice,
   intent: Stripe.PaymentIntent | undefined,
 ): ProviderInvoice['status'] | undefined => {
-  if (status !== 'open') return undefined;
+  if (status !== 'open' && status !== 'void') return undefined;
   if (intent?.status === 'processing') return 'processing';
+  if (status === 'void') return intent?.status === 'succeeded' ? 'succeeded' : undefined;
   if (intent?.status !== 'requires_action') return undefined;
   return reason === 'subscription_create' || intent.last_payment_error === null ? 'pending' : 'failed';
 };

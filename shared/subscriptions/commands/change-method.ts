@@ -5,14 +5,7 @@ import { type HeldMethod, heldAs, type UsableMethod } from '../../payment-method
 import { type BillingDeps, settlementOf } from '../billing/biller.ts';
 import { claimChargeAttempt, type Settlement } from '../billing/charge.ts';
 import { lastRetry, nextRetry } from '../billing/dunning.ts';
-import { isPaidFor } from '../billing/periods.ts';
-import {
-  carryOutAtProvider,
-  changeMethodCommand,
-  resumeCommand,
-  resumeInNewPeriod,
-  sendToProvider,
-} from '../provider-billed/commands.ts';
+import { changeMethodCommand, resumeAtProvider, sendToProvider } from '../provider-billed/commands.ts';
 import { invalidStateError, requireAnswer, subscriptionsPortOf } from '../provider-billed/port.ts';
 import { syncFromProvider } from '../provider-billed/sync.ts';
 import { startTransfer } from '../provider-billed/transfer.ts';
@@ -147,15 +140,10 @@ export const removeMethodFrom = async (
   );
 };
 
-/** The provider collects again: after the end of the paid time, or, if that has passed, a new period at once. */
+/** If the provider does not collect again, the subscription stays held, and the caller's next try comes here again. */
 const resumeCollection = async (deps: BillingDeps, subscription: Subscription): Promise<Subscription> => {
-  const resumed = await subscriptionStore(deps.table).change(subscription, (current) => ({
-    ...current,
-    held: undefined,
-  }));
-  return isPaidFor(resumed, deps.now())
-    ? carryOutAtProvider(deps, resumed, resumeCommand)
-    : resumeInNewPeriod(deps, resumed);
+  const resumed = await resumeAtProvider(deps, subscription);
+  return subscriptionStore(deps.table).change(resumed, (current) => ({ ...current, held: undefined }));
 };
 
 /** The customer of the method becomes the subscription's customer. */

@@ -4,7 +4,7 @@ import type { ApiRequest, Reply } from '../../http/request.ts';
 import type { BillingDeps } from '../billing/biller.ts';
 import { markPaused, resumeInPaidPeriod } from '../billing/lifecycle.ts';
 import { isPaidFor } from '../billing/periods.ts';
-import { carryOutAtProvider, pauseCommand, resumeCommand, resumeInNewPeriod } from '../provider-billed/commands.ts';
+import { carryOutAtProvider, pauseCommand, resumeAtProvider } from '../provider-billed/commands.ts';
 import { invalidStateError } from '../provider-billed/port.ts';
 import { SUBSCRIPTION_TRANSITIONS } from '../record/states.ts';
 import { subscriptionStore } from '../record/store.ts';
@@ -42,10 +42,7 @@ export const resumeSubscription = async (
   const method = await requireStartable(deps, record, { caller, needsMethod: !isPaid || isProviderBilled(record) });
   if (isProviderBilled(record)) {
     if (method.paymentMethodId === undefined) throw new DomainError('PAYMENT_METHOD_REQUIRED');
-    const resumed = isPaid
-      ? await carryOutAtProvider(deps, record, resumeCommand)
-      : await resumeInNewPeriod(deps, record);
-    return { data: commandView(resumed) };
+    return { data: commandView(await resumeAtProvider(deps, record)) };
   }
   if (!isPaid) return { data: commandView(await startPeriod(deps, record, { cause: 'resume', method })) };
   const resumed = await subscriptionStore(deps.table).change(record, (current) => {

@@ -6,7 +6,7 @@ import type { BillingDeps } from '../billing/biller.ts';
 import { reactivateInPaidPeriod } from '../billing/lifecycle.ts';
 import { isPaidFor } from '../billing/periods.ts';
 import { carryOutAtProvider, withdrawCancelCommand } from '../provider-billed/commands.ts';
-import { syncIfKnown } from '../provider-billed/sync.ts';
+import { syncBeforeReturn } from '../provider-billed/sync.ts';
 import { readLinkedRecords } from '../record/linked-records.ts';
 import { subscriptionStore } from '../record/store.ts';
 import { isLive, isProviderBilled, type Subscription, type VisibleSubscription } from '../record/subscription.ts';
@@ -28,9 +28,8 @@ export const reactivateSubscription = async (
   const isPaid = isPaidFor(canceled, deps.now()) && !isProviderBilled(canceled);
   const method = await requireStartable(deps, canceled, { caller, needsMethod: !isPaid });
   if (isPaid) return { data: commandView(await continuePeriod(deps, canceled)) };
-  // The provider is read first: a renewal without an event yet is not charged again.
-  const synced = isProviderBilled(canceled) ? await syncIfKnown(deps, canceled) : undefined;
-  const former = { ...(synced ?? canceled), customerId: canceled.customerId };
+  const synced = isProviderBilled(canceled) ? await syncBeforeReturn(deps, canceled) : canceled;
+  const former = { ...synced, customerId: canceled.customerId };
   return { data: commandView(await startPeriod(deps, former, { cause: 'reactivate', method })) };
 };
 

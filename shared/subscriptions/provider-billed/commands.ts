@@ -7,10 +7,11 @@ import { isSettled } from '../../payments/record/states.ts';
 import type { CallOptions } from '../../providers/port/payments.ts';
 import type { ProviderSubscription, SubscriptionsPort } from '../../providers/port/subscriptions.ts';
 import type { BillingDeps } from '../billing/biller.ts';
+import { isPaidFor } from '../billing/periods.ts';
 import { subscriptionStore } from '../record/store.ts';
 import { isLive, type Subscription } from '../record/subscription.ts';
 import { invalidStateError, requireAnswer, subscriptionsPortOf } from './port.ts';
-import { storeReport, syncAfterRefusal } from './sync.ts';
+import { requireSettled, storeReport, syncAfterRefusal } from './sync.ts';
 
 /** A command to a provider that bills subscriptions. */
 export interface Command {
@@ -48,7 +49,7 @@ export const pauseCommand: Command = {
   isMet: ({ status }) => status === 'paused',
 };
 
-export const resumeCommand: Command = {
+const resumeCommand: Command = {
   name: 'resume',
   send: (port, target) => port.resume({ ...target, inNewPeriod: false }),
   isMet: ({ status }) => status === 'active',
@@ -86,11 +87,27 @@ export const sendToProvider = async (
 };
 
 /**
- * Starts a new period now, and charges it. A repeated call before the charge is known to be paid is the same charge,
- * even if other fields have changed since.
- * @throws DomainError PAYMENT_DECLINED: the subscription stays as it was, and the next call makes another charge
+ * Collects again from the end of the paid time on; if that has passed, a new period starts now. The provider is read before
+ * it charges: an earlier call may have been carried out, and an invoice without an event yet may be paid.
+ * @throws DomainError PAYMENT_IN_PROGRESS while an invoice is being charged; PAYMENT_DECLINED: the subscription stays as it was,
+ * and the next call makes another charge
  */
-export const resumeInNewPeriod = async (deps: BillingDeps, subscription: Subscription): Promise<Subscription> => {
+export const resumeAtProvider = async (deps: BillingDeps, subscription: Subscription): Promise<Subscription> => {
+  if (isPaidFor(subscription, deps.now())) return carryOutAtProvider(deps, subscription, resumeCommand);
+  const { providerSubscriptionId, transfer } = subscription;
+  if (providerSubscriptionId === undefined || transfer) throw new DomainError('PAYMENT_IN_PROGRESS');
+  const port = await subscriptionsPortOf(deps, subscription);
+  const answer = requireAnswer(await port.find(providerSubscriptionId), subscription);
+  const synced = await storeReport(deps, subscription, answer);
+  if (answer.status !== 'paused') return requireMet({ subscription: synced, isDone: true }, resumeCommand);
+  requireSettled(answer);
+  return isPaidFor(synced, deps.now())
+    ? carryOutAtProvider(deps, synced, resumeCommand)
+    : resumeInNewPeriod(deps, synced);
+};
+
+/** A repeated call before the charge is known to be paid is the same charge, even if other fields have changed since. */
+const resumeInNewPeriod = async (deps: BillingDeps, subscription: Subscription): Promise<Subscription> => {
   const { paidUntil, lapsed = 0 } = subscription;
   const command = resumeInNewPeriodCommand;
   const outcome = await send(deps, subscription, { command, key: `begin:${paidUntil ?? 'never'}:${lapsed}` });

@@ -129,6 +129,19 @@ const SOON_MS = 3 * HOUR;
 export const awaitsFirstCharge = (charge: Charge | undefined): boolean =>
   charge !== undefined && isFirst(charge) && !charge.abandoned;
 
+/**
+ * Is the report about a subscription at the provider that the record does not have any more? Once a creation without an
+ * answer has been canceled, nothing newer exists there, and its reports settle the canceled record.
+ */
+export const isAboutFormer = (subscription: Subscription, namedId: string | undefined): boolean => {
+  const { providerSubscriptionId: known, formerProviderIds = [], status, charge } = subscription;
+  if (namedId === undefined) return false;
+  if (known !== undefined && namedId !== known) return true;
+  return (
+    formerProviderIds.includes(namedId) && (known !== undefined || status !== 'canceled' || awaitsFirstCharge(charge))
+  );
+};
+
 const time = (seconds: number): string => iso(seconds * SECOND);
 
 /**

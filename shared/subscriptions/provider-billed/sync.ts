@@ -1,3 +1,4 @@
+import { DomainError } from '../../core/errors.ts';
 import { derivedId } from '../../core/ids.ts';
 import type { Refusal } from '../../core/outcome.ts';
 import { epochSeconds, iso, SECOND } from '../../core/time.ts';
@@ -12,7 +13,7 @@ import { periodPaymentRequest } from '../billing/periods.ts';
 import { subscriptionStore } from '../record/store.ts';
 import type { Subscription } from '../record/subscription.ts';
 import { requireAnswer, subscriptionsPortOf } from './port.ts';
-import { applyReport, type SubscriptionReport } from './report.ts';
+import { applyReport, isAboutFormer, type SubscriptionReport } from './report.ts';
 
 /**
  * Stores the provider's answer: its newest invoice as a payment, its status as the subscription's. Where another commit
@@ -28,7 +29,7 @@ export const storeReport = (
   subscriptionStore(deps.table).change(subscription, async (current) => {
     if (current === subscription) return withAnswer(deps, current, answer);
     // The record has another subscription at the provider by now: the answer is about the former one.
-    if (current.formerProviderIds?.includes(answer.subscriptionId)) return current;
+    if (isAboutFormer(current, answer.subscriptionId)) return current;
     const port = await subscriptionsPortOf(deps, current);
     return withAnswer(deps, current, requireAnswer(await port.find(answer.subscriptionId), current));
   });
@@ -81,6 +82,30 @@ export const syncIfKnown = async (deps: BillingDeps, subscription: Subscription)
   if (providerSubscriptionId === undefined) return undefined;
   const found = await (await subscriptionsPortOf(deps, subscription)).find(providerSubscriptionId);
   return found.kind === 'refused' ? undefined : storeReport(deps, subscription, requireAnswer(found, subscription));
+};
+
+/**
+ * An authoritative read before a canceled subscription is created again: a period that was charged without an event yet is not
+ * charged again. That may have been done by a creation that got no answer, and has been canceled since.
+ * @throws DomainError PAYMENT_IN_PROGRESS while a charge is under way
+ */
+export const syncBeforeReturn = async (deps: BillingDeps, subscription: Subscription): Promise<Subscription> => {
+  const { providerSubscriptionId, formerProviderIds = [] } = subscription;
+  const port = await subscriptionsPortOf(deps, subscription);
+  let synced = subscription;
+  for (const id of providerSubscriptionId === undefined ? formerProviderIds : [providerSubscriptionId]) {
+    const found = await port.find(id);
+    if (found.kind === 'refused') continue;
+    const answer = requireAnswer(found, subscription);
+    synced = await storeReport(deps, synced, answer);
+    requireSettled(answer);
+  }
+  return synced;
+};
+
+/** @throws DomainError PAYMENT_IN_PROGRESS while the newest invoice is being charged: the payer would pay twice */
+export const requireSettled = ({ latestInvoice }: ProviderSubscription): void => {
+  if (latestInvoice?.status === 'processing') throw new DomainError('PAYMENT_IN_PROGRESS');
 };
 
 /**

@@ -1,13 +1,12 @@
 import { epochSeconds, instant } from '../../core/time.ts';
 import type { EventInvoice, ProviderInvoice } from '../../providers/port/subscriptions.ts';
 import { subscriptionsPortOf } from '../../subscriptions/provider-billed/port.ts';
-import { applyReport, type SubscriptionReport } from '../../subscriptions/provider-billed/report.ts';
+import { applyReport, isAboutFormer, type SubscriptionReport } from '../../subscriptions/provider-billed/report.ts';
 import { recordInvoicePayment } from '../../subscriptions/provider-billed/sync.ts';
 import { isLive, type Subscription } from '../../subscriptions/record/subscription.ts';
 import type { EventResult } from './inbound-event.ts';
 import {
   ageOf,
-  isAboutFormer,
   resultOf,
   resultOfChange,
   type SubscriptionEventContext,

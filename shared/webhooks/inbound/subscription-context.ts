@@ -1,7 +1,6 @@
 import type { ProviderEvent } from '../../providers/port/events.ts';
 import type { BillingDeps } from '../../subscriptions/billing/biller.ts';
 import { subscriptionsPortOf } from '../../subscriptions/provider-billed/port.ts';
-import { awaitsFirstCharge } from '../../subscriptions/provider-billed/report.ts';
 import { storeReport } from '../../subscriptions/provider-billed/sync.ts';
 import type { SubscriptionStore } from '../../subscriptions/record/store.ts';
 import type { Subscription } from '../../subscriptions/record/subscription.ts';
@@ -53,16 +52,3 @@ export const resultOfChange = (context: SubscriptionEventContext, next: Subscrip
   next.version === context.subscription.version
     ? resultOf(context, 'ignored', 'no change')
     : resultOf(context, 'applied', next.status);
-
-/**
- * Is the event about a subscription at the provider that the record does not have any more? Once a creation without an
- * answer has been canceled, nothing newer exists there, and its events settle the canceled record.
- */
-export const isAboutFormer = (subscription: Subscription, namedId: string | undefined): boolean => {
-  const { providerSubscriptionId: known, formerProviderIds = [], status, charge } = subscription;
-  if (namedId === undefined) return false;
-  if (known !== undefined && namedId !== known) return true;
-  return (
-    formerProviderIds.includes(namedId) && (known !== undefined || status !== 'canceled' || awaitsFirstCharge(charge))
-  );
-};

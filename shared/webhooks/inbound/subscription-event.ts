@@ -3,7 +3,7 @@ import type { InboundEventType, ProviderEvent } from '../../providers/port/event
 import type { BillingDeps } from '../../subscriptions/billing/biller.ts';
 import { closeOpenInvoice, noteFormer, storeCharged } from '../../subscriptions/provider-billed/commands.ts';
 import { requireAnswer, subscriptionsPortOf } from '../../subscriptions/provider-billed/port.ts';
-import { applyReport, awaitsFirstCharge } from '../../subscriptions/provider-billed/report.ts';
+import { applyReport, awaitsFirstCharge, isAboutFormer } from '../../subscriptions/provider-billed/report.ts';
 import { subscriptionStore } from '../../subscriptions/record/store.ts';
 import { isProviderBilled, type Subscription } from '../../subscriptions/record/subscription.ts';
 import { edit } from '../../subscriptions/record/versions.ts';
@@ -12,7 +12,6 @@ import type { EventResult, InboundEvent } from './inbound-event.ts';
 import { applyInvoice, FORMER, recordFormerInvoice } from './invoice-event.ts';
 import {
   ageOf,
-  isAboutFormer,
   resultOf,
   resultOfChange,
   type SubscriptionEventContext,

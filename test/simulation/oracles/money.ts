@@ -40,11 +40,12 @@ interface PaidPeriod {
   readonly end: number;
 }
 
-/** Of the provider that bills by itself: each paid invoice names its period. */
+/** Of the provider that bills by itself: each invoice that took money names its period, also one that was voided meanwhile. */
 const invoicedPeriods = ({ ledger }: History): readonly PaidPeriod[] => {
   const ours = new Map(ledger.subscriptions.map(({ id, subscription_id }) => [id, subscription_id ?? id]));
+  const taken = new Set(ledger.charges.filter(isChargeTaken).map(({ payment_intent }) => payment_intent));
   return ledger.invoices
-    .filter(({ status, amount }) => status === 'paid' && amount > 0)
+    .filter(({ amount, status, payment_intent }) => amount > 0 && (status === 'paid' || taken.has(payment_intent)))
     .map(({ id, subscription, period_start, period_end }) => ({
       ...{ subscription: ours.get(subscription) ?? subscription, by: id },
       ...{ start: at(period_start), end: at(period_end) },

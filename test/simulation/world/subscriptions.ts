@@ -49,12 +49,18 @@ const subscribe: WorldOperation = {
   },
 };
 
-/** A payer whose first charge is not known to be paid may lose patience. */
+/** A payer whose first charge is not known to be paid may lose patience, and may return while it is still under way. */
 const cancelUnpaid = ({ prng }: Scene, person: Person, answer: StageAnswer): OperationStep | undefined => {
   const { id, status } = isDone(answer) ? answer.body : {};
   if (status !== 'past_due' || !prng.fork(`cancel ${id}`).chance(0.5)) return undefined;
-  const body = { cancel_at_period_end: false };
-  return { kind: 'request', person, method: 'POST', path: `/subscriptions/${id}/cancel`, body };
+  const request = (tail: string, body: Readonly<Record<string, unknown>>): OperationStep => ({
+    ...{ kind: 'request', person, method: 'POST', path: `/subscriptions/${id}/${tail}`, body },
+  });
+  const returns = prng.fork(`return ${id}`).chance(0.5);
+  return {
+    ...request('cancel', { cancel_at_period_end: false }),
+    ...(returns && { next: () => request('reactivate', {}) }),
+  };
 };
 
 const onSubscription = (
