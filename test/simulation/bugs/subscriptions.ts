@@ -87,4 +87,11 @@ export const SUBSCRIPTION_BUGS: readonly Bug[] = [
     text: "return charge.finalAt === undefined ? [] : [{ step: 'end dunning', at: instant(charge.finalAt) }];",
     replacement: 'return [];',
   },
+  {
+    name: 'charge-of-void-invoice-unseen',
+    what: 'A charge under way counts as none once its invoice is void',
+    file: 'shared/providers/stripe/subscription-report.ts',
+    text: "if (status !== 'open' && status !== 'void') return undefined;",
+    replacement: "if (status !== 'open') return undefined;",
+  },
 ];

@@ -55,8 +55,12 @@ const WORN_OUT: Readonly<Record<WorldProvider, readonly string[]>> = {
   provider_c: ['cnon:sim-ok-1-then-lost', 'cnon:sim-ok-1-then-nsf', 'cnon:sim-ok-3-then-decline'],
 };
 
+/** A debit whose outcome comes later: the payer may cancel and return meanwhile. */
+const SLOW_DEBIT = 'pm_sim_processing_ok';
+
 /** For the methods that people have from the beginning: subscriptions renew with them. */
 export const drawFirstToken = (prng: Prng, provider: WorldProvider): string => {
+  if (provider === 'provider_a' && prng.fork('slow debit').chance(0.15)) return SLOW_DEBIT;
   if (prng.chance(0.5)) return PLAIN_TOKENS[provider];
   return prng.chance(0.6) ? prng.pick(WORN_OUT[provider]) : drawToken(prng, provider);
 };
