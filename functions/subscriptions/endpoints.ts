@@ -245,6 +245,7 @@ export const reactivateSubscriptionEndpoint = endpoint({
       new subscription, which charges from the end of the paid time.
     - A canceled subscription whose period is over starts a new one now, and charges it. A decline answers 402 and it stays canceled.
 
+    While a charge from before the cancelation is under way, as a direct debit may be for days, the answer is 409 \`PAYMENT_IN_PROGRESS\`.
     A subscription without a cancelation answers 409 \`SUBSCRIPTION_NOT_CANCELED\`.`,
   access,
   body: none,

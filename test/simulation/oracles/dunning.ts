@@ -35,6 +35,8 @@ interface Bill {
   readonly subscriptionId: string;
   /** Of the subscription; none where it was removed. */
   readonly versions: readonly HistoryItem[];
+  /** It has a payment method now. */
+  readonly hasMethod: boolean;
   readonly lapses: readonly Lapse[];
   readonly attempts: readonly Attempt[];
   /** An attempt was under way, or its outcome was unclear. */
@@ -76,7 +78,10 @@ const lapsesOf = (versions: readonly HistoryItem[]): readonly Lapse[] =>
   });
 
 const billsOf = (history: History): readonly Bill[] => {
-  const { payments, versionsOf } = recordsOf(history);
+  const { payments, subscriptions, versionsOf } = recordsOf(history);
+  const withMethod = new Set(
+    subscriptions.filter(({ paymentMethodId }) => paymentMethodId !== undefined).map(({ id }) => id),
+  );
   const collected = payments.filter(
     ({ subscriptionId, providerInvoiceId }) => subscriptionId !== undefined && providerInvoiceId === undefined,
   );
@@ -86,6 +91,7 @@ const billsOf = (history: History): readonly Bill[] => {
     return {
       subscriptionId,
       versions,
+      hasMethod: withMethod.has(subscriptionId),
       lapses: lapsesOf(versions),
       attempts: own.flatMap(({ id }) => attemptsOf(id, versionsOf(id))).toSorted((a, b) => a.at - b.at),
       open: own.flatMap(({ id }) => openSpans(versionsOf(id))),
@@ -152,13 +158,16 @@ export const dunningDays: Oracle = {
 const HARD_DECLINES = new Set(['lost_card', 'stolen_card']);
 
 /** The card was lost or stolen, or there is no payment method: nothing is retried until another one is set. */
-const isWithoutMethod = ({ versions }: Bill, time: number): boolean => {
+const isWithoutMethod = ({ versions, hasMethod }: Bill, time: number): boolean => {
   const last = versions.findLast(
     ({ cause, failureCode, at: changed }) =>
       at(changed) < time - CLOCKS_MS &&
       (failureCode !== undefined || cause === 'payment_method_unavailable' || cause === 'method_changed'),
   );
-  return last?.['cause'] === 'payment_method_unavailable' || HARD_DECLINES.has(last?.['failureCode']);
+  // The newest change of the method has removed it, for example because its owner left the organization.
+  const isRemoved = !hasMethod && last === versions.findLast(({ cause }) => cause === 'method_changed');
+  if (last === undefined) return false;
+  return isRemoved || last['cause'] === 'payment_method_unavailable' || HARD_DECLINES.has(last['failureCode']);
 };
 
 export const hardDeclinesStop: Oracle = {
