@@ -44,6 +44,20 @@ describe('a subscription at its provider', () => {
     expect(await readSubscription(service, who, id)).toMatchObject({ status: 'canceled' });
   });
 
+  test('that is started again twice at once, after a charge that took its time, is created there once', async () => {
+    const { service, overtaken } = stoppable();
+    const who = await subscriber(service, 'pm_sim_processing_ok');
+    const { id, trial_end } = await subscribe(service, who, { trial_days: 5 });
+    await service.moveTo(trial_end);
+    await service.settle();
+    await command(service, who, { id, name: 'cancel', body: NOW });
+    await service.advance(2 * HOUR_SECONDS);
+    const reactivate = () => command(service, who, { id, name: 'reactivate' });
+    const second = await overtaken(READ_SUBSCRIPTION, reactivate, reactivate);
+    expect(second).toMatchObject({ status: 409, body: { code: 'SUBSCRIPTION_NOT_CANCELED' } });
+    expect((await there(id)).map(({ status }) => status)).toEqual(['canceled', 'trialing']);
+  });
+
   test('that becomes known while it is canceled is canceled at the provider, too', async () => {
     const { service, overtaken, who, id } = await subscribedUnheard();
     const pay = () => service.advance(2 * HOUR_SECONDS);

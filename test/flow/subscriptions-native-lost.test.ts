@@ -351,4 +351,11 @@ describe('a payer who returns', () => {
     });
     expect(await succeeded(who, id)).toBe(1);
   });
+
+  it('finds no charge that the service does not know: a renewal that is canceled while it takes its time is seen', async () => {
+    const { who, id } = await renewing();
+    await command(service, who, { id, name: 'cancel', body: NOW });
+    await service.advance(2 * HOUR_SECONDS);
+    expect(await succeeded(who, id)).toBe(1);
+  });
 });

@@ -7,7 +7,7 @@ import { dropCharge, settleCharge } from '../billing/charge.ts';
 import { providerBiller } from '../provider-billed/create.ts';
 import { hasOpenAttempt } from '../record/states.ts';
 import { subscriptionStore } from '../record/store.ts';
-import type { Subscription } from '../record/subscription.ts';
+import { isLive, type Subscription } from '../record/subscription.ts';
 import { serviceBiller } from '../service-billed/collect.ts';
 
 const BILLERS: Readonly<Record<Subscription['billingOwner'], Biller>> = {
@@ -58,7 +58,8 @@ export const requireStartable = async (
 };
 
 /**
- * Starts a new period now, and charges it while the payer waits. Where the provider bills, it gets a new subscription.
+ * Starts a new period now, and charges it while the payer waits. Where the provider bills, it gets a new subscription. The record
+ * may be newer than the one that the caller was allowed to start: another start may have been faster.
  * @throws DomainError PAYMENT_DECLINED, or why nothing could be charged: then the subscription stays as it was.
  */
 export const startPeriod = async (
@@ -66,6 +67,8 @@ export const startPeriod = async (
   subscription: Subscription,
   { cause, method }: { readonly cause: 'reactivate' | 'resume'; readonly method: UsableMethod },
 ): Promise<Subscription> => {
+  if (cause === 'reactivate' && isLive(subscription)) throw new DomainError('SUBSCRIPTION_NOT_CANCELED');
+  if (hasOpenAttempt(subscription.charge)) throw new DomainError('PAYMENT_IN_PROGRESS');
   const biller = billerOf(subscription);
   const opened = await subscriptionStore(deps.table).commit(
     subscription,

@@ -5,9 +5,9 @@ import { type HeldMethod, heldAs, type UsableMethod } from '../../payment-method
 import { type BillingDeps, settlementOf } from '../billing/biller.ts';
 import { claimChargeAttempt, type Settlement } from '../billing/charge.ts';
 import { lastRetry, nextRetry } from '../billing/dunning.ts';
-import { changeMethodCommand, resumeAtProvider, sendToProvider } from '../provider-billed/commands.ts';
+import { changeMethodCommand, collectAgain, sendToProvider } from '../provider-billed/commands.ts';
 import { invalidStateError, requireAnswer, subscriptionsPortOf } from '../provider-billed/port.ts';
-import { syncFromProvider } from '../provider-billed/sync.ts';
+import { syncBeforeCharge, syncFromProvider } from '../provider-billed/sync.ts';
 import { startTransfer } from '../provider-billed/transfer.ts';
 import { hasOpenAttempt, isFirst } from '../record/states.ts';
 import { subscriptionStore } from '../record/store.ts';
@@ -49,8 +49,10 @@ const changeAtProvider = async (
   if (subscription.transfer) throw new DomainError('PAYMENT_IN_PROGRESS');
   const { providerCustomerId = subscription.providerCustomerId } = method;
   const isTransfer = isLive(subscription) && providerCustomerId !== subscription.providerCustomerId;
-  // Before a transfer the provider is read: a renewal without an event yet is not charged again.
-  const current = isTransfer ? await syncFromProvider(deps, subscription) : subscription;
+  // The provider is read first where a new period may be charged: a renewal without an event yet is not charged again. A transfer
+  // itself waits for a charge that is under way.
+  const read = isTransfer ? syncFromProvider : subscription.held && syncBeforeCharge;
+  const current = read ? await read(deps, subscription) : subscription;
   if (!isLive(current)) return current;
   if (isTransfer) return startTransfer(deps, current, method);
   const { subscription: changed, isDone } = await sendToProvider(
@@ -140,11 +142,12 @@ export const removeMethodFrom = async (
   );
 };
 
-/** If the provider does not collect again, the subscription stays held, and the caller's next try comes here again. */
-const resumeCollection = async (deps: BillingDeps, subscription: Subscription): Promise<Subscription> => {
-  const resumed = await resumeAtProvider(deps, subscription);
-  return subscriptionStore(deps.table).change(resumed, (current) => ({ ...current, held: undefined }));
-};
+/** The provider collects again: after the end of the paid time, or, if that has passed, a new period at once. */
+const resumeCollection = async (deps: BillingDeps, subscription: Subscription): Promise<Subscription> =>
+  collectAgain(
+    deps,
+    await subscriptionStore(deps.table).change(subscription, (current) => ({ ...current, held: undefined })),
+  );
 
 /** The customer of the method becomes the subscription's customer. */
 const withMethod = (

@@ -23,6 +23,7 @@ export const claimCreation = (subscription: Subscription, cause: StartCause, now
     ...openCharge(subscription, isTrial ? trial : firstPeriod(subscription, now), { cause, now }),
     latestPaymentId: subscription.latestPaymentId,
     providerSubscriptionId: undefined,
+    held: undefined,
     ...(providerSubscriptionId && { formerProviderIds: [...formerProviderIds, providerSubscriptionId] }),
     providerGeneration: (subscription.providerGeneration ?? 0) + 1,
   };

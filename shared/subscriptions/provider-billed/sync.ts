@@ -103,6 +103,20 @@ export const syncBeforeReturn = async (deps: BillingDeps, subscription: Subscrip
   return synced;
 };
 
+/**
+ * An authoritative read before a new period may be charged.
+ * @throws DomainError PAYMENT_IN_PROGRESS while a charge is under way
+ */
+export const syncBeforeCharge = async (deps: BillingDeps, subscription: Subscription): Promise<Subscription> => {
+  const { providerSubscriptionId } = subscription;
+  if (providerSubscriptionId === undefined) return subscription;
+  const port = await subscriptionsPortOf(deps, subscription);
+  const answer = requireAnswer(await port.find(providerSubscriptionId), subscription);
+  const synced = await storeReport(deps, subscription, answer);
+  requireSettled(answer);
+  return synced;
+};
+
 /** @throws DomainError PAYMENT_IN_PROGRESS while the newest invoice is being charged: the payer would pay twice */
 export const requireSettled = ({ latestInvoice }: ProviderSubscription): void => {
   if (latestInvoice?.status === 'processing') throw new DomainError('PAYMENT_IN_PROGRESS');

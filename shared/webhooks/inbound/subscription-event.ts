@@ -1,5 +1,6 @@
 import type { ProviderSlot } from '../../core/settings.ts';
 import type { InboundEventType, ProviderEvent } from '../../providers/port/events.ts';
+import type { ProviderSubscription } from '../../providers/port/subscriptions.ts';
 import type { BillingDeps } from '../../subscriptions/billing/biller.ts';
 import { closeOpenInvoice, noteFormer, storeCharged } from '../../subscriptions/provider-billed/commands.ts';
 import { requireAnswer, subscriptionsPortOf } from '../../subscriptions/provider-billed/port.ts';
@@ -95,17 +96,25 @@ const cancelAtProvider = async (
   const { deps, subscription, event } = context;
   if (namedId === undefined) return resultOf(context, 'ignored', 'no change');
   const noted = await noteFormer(deps, subscription, [namedId]);
-  if (event.type === 'subscription.deleted') {
-    await closeOpenInvoice(deps, subscription, namedId);
-    return resultOf(context, 'ignored', 'no change');
-  }
-  const port = await subscriptionsPortOf(deps, subscription);
-  const found = requireAnswer(await port.find(namedId), subscription);
-  if (!isAboutFormer(noted, namedId)) await storeCharged(deps, noted, found);
+  if (event.type === 'subscription.deleted') await closeOpenInvoice(deps, subscription, namedId);
+  const found = await readCharges(deps, noted, namedId);
   if (found.status === 'canceled') return resultOf(context, 'ignored', 'no change');
+  const port = await subscriptionsPortOf(deps, subscription);
   const idempotencyKey = `${subscription.id}:cancel:${namedId}`;
   requireAnswer(await port.cancel({ subscriptionId: namedId, idempotencyKey }), subscription);
   return resultOf(context, 'applied', 'canceled at the provider');
+};
+
+/** A charge that was under way at the end gets its payment: once its invoice is void, no event names it. */
+const readCharges = async (
+  deps: BillingDeps,
+  subscription: Subscription,
+  endedId: string,
+): Promise<ProviderSubscription> => {
+  const port = await subscriptionsPortOf(deps, subscription);
+  const found = requireAnswer(await port.find(endedId), subscription);
+  if (!isAboutFormer(subscription, endedId)) await storeCharged(deps, subscription, found);
+  return found;
 };
 
 const applyNews = async (
@@ -129,10 +138,13 @@ const applyNews = async (
     case 'subscription.deleted': {
       // A deletion is final, and so never stale.
       const report = { status: 'canceled', at: event.createdAt } as const;
-      await store.change(subscription, (current) =>
+      const ended = await store.change(subscription, (current) =>
         isAboutFormer(current, namedId) ? current : applyReport(current, report, deps.now()),
       );
-      if (namedId !== undefined) await closeOpenInvoice(deps, subscription, namedId);
+      if (namedId !== undefined) {
+        await closeOpenInvoice(deps, subscription, namedId);
+        await readCharges(deps, ended, namedId);
+      }
       return resultOf(context, 'applied', 'canceled');
     }
     case 'subscription.created':
