@@ -42,20 +42,26 @@ interface Renewal {
   /** Days after the first failure. */
   readonly until: number;
   readonly end?: HistoryJson;
+  /** The method was changed on this day, to the one that is stored now. */
+  readonly change?: { readonly day: number; readonly to?: string };
 }
 
 /** A subscription that the service bills is past due from day 0 on. */
-const renewal = ({ days, code = 'insufficient_funds', until, end }: Renewal): History => {
+export const renewal = ({ days, code = 'insufficient_funds', until, end, change }: Renewal): History => {
   const start = historyWith({}).startedAt;
   return {
     ...historyWith({
       items: [
-        subscriptionItem({ status: end?.status ?? 'past_due', billingOwner: 'service' }),
+        subscriptionItem({
+          ...{ status: end?.status ?? 'past_due', billingOwner: 'service' },
+          ...(change?.to && { paymentMethodId: change.to }),
+        }),
         subscriptionVersion(1, -7, { status: 'active', cause: 'created' }),
         subscriptionVersion(2, 0, {
           ...{ status: 'past_due', was: 'active', cause: 'payment_failed', failureCode: code },
         }),
-        ...(end ? [subscriptionVersion(3, until, { was: 'past_due', ...end })] : []),
+        ...(change ? [subscriptionVersion(3, change.day, { status: 'past_due', cause: 'method_changed' })] : []),
+        ...(end ? [subscriptionVersion(4, until, { was: 'past_due', ...end })] : []),
         historyPayment({ subscriptionId: SUBSCRIPTION, status: 'failed' }),
         ...triedOn(days, code),
       ],
@@ -96,7 +102,7 @@ const native = (status: string): History =>
     ledger: { subscriptions: [{ id: 'sub_1', status: 'active' }] },
   });
 
-const GIVEN_UP = { status: 'canceled', cause: 'payment_failed' };
+export const GIVEN_UP = { status: 'canceled', cause: 'payment_failed' };
 
 export const STATE_CASES: Readonly<Record<string, Case>> = {
   'A failed renewal is retried 1, 3, 7 and 14 days later, and not in between': {

@@ -21,7 +21,7 @@ import {
 } from '../builders/history.ts';
 import { type Case, PROMISE_CASES } from '../builders/promise-cases.ts';
 import { RIGHTS_CASES } from '../builders/rights-cases.ts';
-import { FURTHER_BROKEN, STATE_CASES } from '../builders/state-cases.ts';
+import { FURTHER_BROKEN, GIVEN_UP, renewal, STATE_CASES } from '../builders/state-cases.ts';
 import type { HistoryItem, HistoryJson } from '../simulation/model/history.ts';
 import { ORACLES } from '../simulation/oracles/oracles.ts';
 import { BEN } from '../simulation/world/people.ts';
@@ -354,6 +354,14 @@ describe('the sentences of the simulation', () => {
     const [dunning] = ORACLES.filter(({ sentence }) => sentence.includes('retried 1, 3, 7 and 14 days'));
     expect(dunning?.violations(retried(1.125))).toEqual([]);
     expect(dunning?.violations(retried(1.25))).not.toEqual([]);
+  });
+
+  test('a renewal is not retried once its method has been removed, and is retried with another one', () => {
+    const changed = (change: { readonly day: number; readonly to?: string }) =>
+      renewal({ days: [1, 3, 7], until: 14, end: GIVEN_UP, change });
+    const [dunning] = ORACLES.filter(({ sentence }) => sentence.includes('on each planned day that has passed'));
+    expect(dunning?.violations(changed({ day: 13 }))).toEqual([]);
+    expect(dunning?.violations(changed({ day: 13, to: METHOD }))).not.toEqual([]);
   });
 
   test('a refund at the provider may cross one that is reserved here, until the run is at rest', () => {
