@@ -15,6 +15,13 @@ const SLOTS = {
 } as const;
 type Slot = keyof typeof SLOTS;
 
+/** They are saved, and decline every charge. */
+const DECLINED: Readonly<Record<Slot, string>> = {
+  provider_a: 'pm_card_chargeCustomerFail',
+  provider_b: 'SIM-FAIL-LATER',
+  provider_c: 'cnon:sim-fail-on-charge',
+};
+
 /** The ways in which a membership ends. */
 const ENDINGS = ['is removed', 'leaves'] as const;
 type Ending = (typeof ENDINGS)[number];
@@ -123,6 +130,26 @@ describe.each(inject('scale') > 1 ? WAYS : WAYS.slice(0, 2))(
       await service.advance(32 * DAY_SECONDS);
       expect(await taken()).toHaveLength(2);
       expect(await readSubscription(service, asOwner, made.id)).toMatchObject({ status: 'active' });
+    });
+
+    test('is paid by another card of the person who has returned, also where the first one was declined', async () => {
+      const { owner, admin, organizationId, end, made, taken, asOwner, customer } = await lent();
+      await end('leaves');
+      await service.advance(32 * DAY_SECONDS);
+      expect(await readSubscription(service, asOwner, made.id)).toMatchObject({ status: 'past_due' });
+      await addMember(service, owner, { organizationId, email: admin.email, role: 'admin' });
+      const pay = async (token: string): Promise<unknown> => {
+        const card = { provider_id: slot, organization_id: null, customer_id: customer.id };
+        const { id } = await saveMethod(service, admin.options, { ...card, provider_payment_method_token: token });
+        const path = `/subscriptions/${made.id}`;
+        return (await service.request('PATCH', path, { ...admin.options, body: { payment_method_id: id } })).body;
+      };
+      await pay(DECLINED[slot]);
+      expect(await taken()).toHaveLength(1);
+      expect(await pay(SLOTS[slot])).toMatchObject({ status: 'active' });
+      expect(await taken()).toHaveLength(2);
+      await service.advance(32 * DAY_SECONDS);
+      expect(await taken()).toHaveLength(3);
     });
 
     test('ends with its organization, and the card and customer can be deleted', async () => {

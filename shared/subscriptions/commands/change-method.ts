@@ -5,7 +5,7 @@ import { type HeldMethod, heldAs, type UsableMethod } from '../../payment-method
 import { type BillingDeps, settlementOf } from '../billing/biller.ts';
 import { claimChargeAttempt, type Settlement } from '../billing/charge.ts';
 import { lastRetry, nextRetry } from '../billing/dunning.ts';
-import { changeMethodCommand, collectAgain, sendToProvider } from '../provider-billed/commands.ts';
+import { changeMethodCommand, resumeAtProvider, sendToProvider } from '../provider-billed/commands.ts';
 import { invalidStateError, requireAnswer, subscriptionsPortOf } from '../provider-billed/port.ts';
 import { syncBeforeCharge, syncFromProvider } from '../provider-billed/sync.ts';
 import { startTransfer } from '../provider-billed/transfer.ts';
@@ -24,7 +24,9 @@ export const changeMethod = async (
   if (isProviderBilled(subscription)) {
     const current = await changeAtProvider(deps, subscription, { method, isAttended: true });
     if (isLive(subscription) && !isLive(current)) throw invalidStateError(current);
-    return storeMethod(deps, current, method);
+    const stored = await storeMethod(deps, current, method);
+    // It is held until the provider reports that it collects again: after a failure, the caller may repeat the call.
+    return stored.held && isLive(stored) ? resumeAtProvider(deps, stored) : stored;
   }
   const changed = await subscriptionStore(deps.table).change(subscription, (current) => {
     if (current.paymentMethodId === method.paymentMethodId) return current;
@@ -51,7 +53,8 @@ const changeAtProvider = async (
   const isTransfer = isLive(subscription) && providerCustomerId !== subscription.providerCustomerId;
   // The provider is read first where a new period may be charged: a renewal without an event yet is not charged again. A transfer
   // itself waits for a charge that is under way.
-  const read = isTransfer ? syncFromProvider : subscription.held && syncBeforeCharge;
+  const isHeld = isLive(subscription) && subscription.held !== undefined;
+  const read = isTransfer ? syncFromProvider : isHeld && syncBeforeCharge;
   const current = read ? await read(deps, subscription) : subscription;
   if (!isLive(current)) return current;
   if (isTransfer) return startTransfer(deps, current, method);
@@ -64,16 +67,10 @@ const changeAtProvider = async (
   return changed;
 };
 
-const storeMethod = async (
-  deps: BillingDeps,
-  subscription: Subscription,
-  method: HeldMethod,
-): Promise<Subscription> => {
-  const changed = await subscriptionStore(deps.table).change(subscription, (current) =>
+const storeMethod = (deps: BillingDeps, subscription: Subscription, method: HeldMethod): Promise<Subscription> =>
+  subscriptionStore(deps.table).change(subscription, (current) =>
     current.paymentMethodId === method.paymentMethodId ? current : withMethod(current, method, deps.now()),
   );
-  return changed.held && isLive(changed) ? resumeCollection(deps, changed) : changed;
-};
 
 /** The method of a subscription is removed without a request of the payer, and another one may take its place. */
 interface Replacement {
@@ -141,13 +138,6 @@ export const removeMethodFrom = async (
       : current,
   );
 };
-
-/** The provider collects again: after the end of the paid time, or, if that has passed, a new period at once. */
-const resumeCollection = async (deps: BillingDeps, subscription: Subscription): Promise<Subscription> =>
-  collectAgain(
-    deps,
-    await subscriptionStore(deps.table).change(subscription, (current) => ({ ...current, held: undefined })),
-  );
 
 /** The customer of the method becomes the subscription's customer. */
 const withMethod = (

@@ -101,14 +101,10 @@ export const resumeAtProvider = async (deps: BillingDeps, subscription: Subscrip
   const synced = await storeReport(deps, subscription, answer);
   if (answer.status !== 'paused') return requireMet({ subscription: synced, isDone: true }, resumeCommand);
   requireSettled(answer);
-  return collectAgain(deps, synced);
+  return isPaidFor(synced, deps.now())
+    ? carryOutAtProvider(deps, synced, resumeCommand)
+    : resumeInNewPeriod(deps, synced);
 };
-
-/** Like `resumeAtProvider`, for a caller that has read the provider. */
-export const collectAgain = (deps: BillingDeps, subscription: Subscription): Promise<Subscription> =>
-  isPaidFor(subscription, deps.now())
-    ? carryOutAtProvider(deps, subscription, resumeCommand)
-    : resumeInNewPeriod(deps, subscription);
 
 /** A repeated call before the charge is known to be paid is the same charge, even if other fields have changed since. */
 const resumeInNewPeriod = async (deps: BillingDeps, subscription: Subscription): Promise<Subscription> => {

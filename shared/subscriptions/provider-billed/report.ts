@@ -36,7 +36,8 @@ export const applyReport = (subscription: Subscription, reported: SubscriptionRe
   const effective = effectiveStatus(subscription, report);
   const { status } = effective;
   const fields = reportedFields(subscription, report, { ...effective, now });
-  const next = { ...subscription, ...fields };
+  const held = collects(subscription, reported) ? undefined : subscription.held;
+  const next = { ...subscription, ...fields, held };
   const synced = { ...next, syncAt: syncTime({ ...next, status }, now) };
   const reason = reasonOf(subscription, synced, status);
   if (reason === undefined) return synced;
@@ -68,6 +69,10 @@ const reportedFields = (
     canceledAt: canceledAtOf(subscription, { status, isPending, now }),
   };
 };
+
+/** A hold ends once there is a method again and the provider collects with it. */
+const collects = ({ paymentMethodId }: Subscription, { status }: SubscriptionReport): boolean =>
+  paymentMethodId !== undefined && status !== undefined && status !== 'paused';
 
 /** After a trial, the subscription counts as active from its first paid charge on. */
 const activeSinceOf = (

@@ -98,23 +98,28 @@ const cancelAtProvider = async (
   const noted = await noteFormer(deps, subscription, [namedId]);
   if (event.type === 'subscription.deleted') await closeOpenInvoice(deps, subscription, namedId);
   const found = await readCharges(deps, noted, namedId);
-  if (found.status === 'canceled') return resultOf(context, 'ignored', 'no change');
+  if (found === undefined || found.status === 'canceled') return resultOf(context, 'ignored', 'no change');
   const port = await subscriptionsPortOf(deps, subscription);
   const idempotencyKey = `${subscription.id}:cancel:${namedId}`;
   requireAnswer(await port.cancel({ subscriptionId: namedId, idempotencyKey }), subscription);
   return resultOf(context, 'applied', 'canceled at the provider');
 };
 
-/** A charge that was under way at the end gets its payment: once its invoice is void, no event names it. */
+/**
+ * A charge that was under way at the end gets its payment: once its invoice is void, no event names it.
+ * @returns undefined where the provider does not have the subscription
+ */
 const readCharges = async (
   deps: BillingDeps,
   subscription: Subscription,
   endedId: string,
-): Promise<ProviderSubscription> => {
+): Promise<ProviderSubscription | undefined> => {
   const port = await subscriptionsPortOf(deps, subscription);
-  const found = requireAnswer(await port.find(endedId), subscription);
-  if (!isAboutFormer(subscription, endedId)) await storeCharged(deps, subscription, found);
-  return found;
+  const found = await port.find(endedId);
+  if (found.kind === 'refused') return undefined;
+  const answer = requireAnswer(found, subscription);
+  if (!isAboutFormer(subscription, endedId)) await storeCharged(deps, subscription, answer);
+  return answer;
 };
 
 const applyNews = async (
