@@ -1,6 +1,6 @@
 import { describe, expect, inject, test } from 'vitest';
 import { DAY_SECONDS, HOUR_SECONDS } from '../builders/seconds.ts';
-import { changeTable, confirm, createIntent, partitionOf, read, signIn, type User } from './flow.ts';
+import { changeTable, confirm, createIntent, IMPATIENT, partitionOf, read, signIn, type User } from './flow.ts';
 import { type ParsedJson, withHost } from './host.ts';
 import { addMember, newOrganization, newPerson } from './organization-steps.ts';
 import { createCustomer, saveMethod } from './payers.ts';
@@ -164,6 +164,40 @@ describe.each(inject('scale') > 1 ? WAYS : WAYS.slice(0, 2))(
     });
   },
 );
+
+describe('a subscription that Stripe bills, whose method was removed,', () => {
+  const service = withHost({ frozen: true, env: IMPATIENT });
+
+  test('is not ended by the last day of its retries where the payer has paid and the answer was lost', async () => {
+    const owner = await newPerson(service);
+    const admin = await newPerson(service);
+    const organizationId = await newOrganization(service, owner);
+    await addMember(service, owner, { organizationId, email: admin.email, role: 'admin' });
+    const { names } = await payer(service, admin.options, { fields: { organization_id: null } });
+    const who = { options: admin.options, names };
+    const { id } = await subscribe(service, who, { organization_id: organizationId });
+    await service.post(`/organizations/${organizationId}/leave`, {}, admin.options);
+    await service.advance(43 * DAY_SECONDS);
+    await addMember(service, owner, { organizationId, email: admin.email, role: 'admin' });
+    const change = async (token: string) => {
+      const card = { ...names, organization_id: null, provider_payment_method_token: token };
+      const method = await saveMethod(service, admin.options, card);
+      return () =>
+        service.request('PATCH', `/subscriptions/${id}`, { ...admin.options, body: { payment_method_id: method.id } });
+    };
+    const toDeclined = await change('pm_card_chargeCustomerFail');
+    expect((await toDeclined()).status).toBe(402);
+    await service.webhookMode('drop');
+    const lost = { provider: 'provider_a', method: 'POST', path: '/v1/subscriptions', times: 2 };
+    const toGood = await change('pm_card_visa');
+    await service.fault({ ...lost, action: 'timeout_after' });
+    expect((await toGood()).status).toBe(504);
+    expect((await toDeclined()).status).toBe(504);
+    await service.advance(5 * DAY_SECONDS);
+    expect(await readSubscription(service, { options: owner.options, names }, id)).toMatchObject({ status: 'active' });
+    await service.webhookMode('normal');
+  });
+});
 
 describe('a service-billed subscription, before the follow-up of a membership’s end,', () => {
   const service = withHost({ frozen: true, env: OWN_BILLING });

@@ -15,7 +15,7 @@ import {
 } from '../provider-billed/commands.ts';
 import { createAtProvider } from '../provider-billed/create.ts';
 import { subscriptionsPortOf } from '../provider-billed/port.ts';
-import { syncFromProvider, syncIfKnown } from '../provider-billed/sync.ts';
+import { syncBeforeCharge, syncFromProvider, syncIfKnown } from '../provider-billed/sync.ts';
 import { abandonTransfer, continueTransfer } from '../provider-billed/transfer.ts';
 import { dueStep, nextSubscriptionDue, type Step } from '../record/due.ts';
 import { isFirst } from '../record/states.ts';
@@ -141,10 +141,14 @@ const attempt = async (work: DueWork, method: UsableMethod): Promise<string> => 
   return result.error?.code ?? result.subscription.status;
 };
 
-const finishDunning = async ({ deps, store, subscription }: DueWork): Promise<string> => {
-  if (isProviderBilled(subscription) && deps.dunning.finalAction === 'cancel')
-    await cancelProviderSubscription(deps, subscription);
-  const ended = await store.commit(subscription, endDunning(subscription, settlementOf(deps)));
+/** Where the provider bills, it is read first: the payer may have set a method and paid, and the answer may be lost. */
+const finishDunning = async (work: DueWork): Promise<string> => {
+  const { deps, store } = work;
+  const isAtProvider = isProviderBilled(work.subscription);
+  const subscription = isAtProvider ? await syncBeforeCharge(deps, work.subscription) : work.subscription;
+  if (isAtProvider && (subscription.status !== 'past_due' || !subscription.held)) return subscription.status;
+  if (isAtProvider && deps.dunning.finalAction === 'cancel') await cancelProviderSubscription(deps, subscription);
+  const ended = await store.commit(subscription, endDunning({ ...subscription, held: undefined }, settlementOf(deps)));
   if (!ended.ok) return OVERTAKEN;
   await stopAbandonedCharge(deps, ended.record);
   return ended.record.status;

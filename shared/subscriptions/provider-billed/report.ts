@@ -70,9 +70,11 @@ const reportedFields = (
   };
 };
 
-/** A hold ends once there is a method again and the provider collects with it. */
-const collects = ({ paymentMethodId }: Subscription, { status }: SubscriptionReport): boolean =>
-  paymentMethodId !== undefined && status !== undefined && status !== 'paused';
+/** A hold ends once there is a method again and the provider collects with it. An invoice alone does not say that it collects. */
+const collects = (
+  { paymentMethodId }: Subscription,
+  { subscriptionId, status = 'paused' }: SubscriptionReport,
+): boolean => paymentMethodId !== undefined && subscriptionId !== undefined && status !== 'paused';
 
 /** After a trial, the subscription counts as active from its first paid charge on. */
 const activeSinceOf = (

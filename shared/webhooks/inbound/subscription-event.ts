@@ -116,7 +116,7 @@ const readCharges = async (
 ): Promise<ProviderSubscription | undefined> => {
   const port = await subscriptionsPortOf(deps, subscription);
   const found = await port.find(endedId);
-  if (found.kind === 'refused') return undefined;
+  if (found.kind === 'refused' && found.reason === 'resource_missing') return undefined;
   const answer = requireAnswer(found, subscription);
   if (!isAboutFormer(subscription, endedId)) await storeCharged(deps, subscription, answer);
   return answer;

@@ -1,7 +1,9 @@
 import type { LedgerCustomer, LedgerMethod } from './documents.ts';
 import type { Unit } from './unit.ts';
 
+/** One that was detached while its charge was under way stays detached. */
 export const attachMethod = (unit: Unit, method: LedgerMethod, customerId: string): LedgerMethod => {
+  if (method.spent) return method;
   const attached = unit.documents.methods.put({ ...method, customerId });
   unit.announce({ kind: 'method.attached', method: attached });
   return attached;
