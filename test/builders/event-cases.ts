@@ -214,6 +214,19 @@ const sentTwice = (sent: HistoryJson, again: HistoryJson): History => {
     })),
   });
 };
+/** An event of a provider that names no record of the erased person, but the e-mail address. */
+const sentAsReceived = (again: HistoryJson): History => {
+  const object = { email: 'ada@shop.example.com', name: 'Ada', balance: 0 };
+  const bodies = [object, { ...object, ...again }].map((data) => ({ data }));
+  return historyWith({
+    exchanges: [erasing({ user_id: 'user_ada' }).exchange],
+    deliveries: bodies.map((body) => ({
+      received_at: historyTime(20),
+      headers: { 'webhook-id': 'msg_1', 'webhook-event': 'provider_a:customer.deleted' },
+      ...{ body, raw: JSON.stringify(body) },
+    })),
+  });
+};
 const chargedUnseen = (): History =>
   historyWith({ items: [erasing({ user_id: BEN.userId }).item], ledger: { charges: [chargeRow()] } });
 const paidInBrowser = (history: History): History => ({
@@ -267,6 +280,11 @@ export const MORE_CASES: readonly (readonly [shows: string, sentence: string, Ca
     'a webhook that loses more than its person by an erasure',
     'A webhook that is sent again keeps its id and its content',
     { broken: sentTwice({ user_id: 'user_ada' }, { amount: 1 }), sound: sentTwice({ user_id: 'user_ada' }, {}) },
+  ],
+  [
+    'an event of a provider in which the e-mail address of an erased person is replaced, or another text',
+    'A webhook that is sent again keeps its id and its content',
+    { broken: sentAsReceived({ name: '[erased]' }), sound: sentAsReceived({ email: '[erased]' }) },
   ],
   [
     'the subscription of a deleted customer',
