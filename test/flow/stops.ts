@@ -16,6 +16,11 @@ export interface Stop {
   readonly executed: boolean;
 }
 
+interface Overtaken {
+  readonly name: string;
+  readonly stop: Stop;
+}
+
 export interface Stoppable {
   readonly service: TestHost;
   /** The calls that `act` makes, in order, by name. */
@@ -24,8 +29,11 @@ export interface Stoppable {
   stopped<T>(stop: Stop, act: () => Promise<T>): Promise<T>;
   /** Loses one call, which fails for its caller, and lets the others pass. */
   losing<T>(stop: Stop, act: () => Promise<T>): Promise<T>;
-  /** Runs `act`; the first call of that name is carried out, and answered only when `meanwhile` is over. */
-  overtaken<T>(name: string, meanwhile: () => Promise<unknown>, act: () => Promise<T>): Promise<T>;
+  /**
+   * Runs `act`; the first call of that name is carried out, and answered only when `meanwhile` is over. @param at the name; and
+   * the stop of the function of `act`, counted from its next call
+   */
+  overtaken<T>(at: string | Overtaken, meanwhile: () => Promise<unknown>, act: () => Promise<T>): Promise<T>;
 }
 
 interface Watch {
@@ -33,7 +41,7 @@ interface Watch {
   readonly at?: Stop;
   /** Everything after the stop is lost too. */
   readonly forGood?: boolean;
-  readonly hold?: { readonly name: string; readonly meanwhile: () => Promise<unknown> };
+  readonly hold?: { readonly name: string; readonly meanwhile: () => Promise<unknown>; readonly after?: Watch };
 }
 
 /** Read only now and then: the epoch of the caches. By a projection: a payment's history, and its entry in a list. */
@@ -83,8 +91,9 @@ const start = async (env: Env, onClose: (step: () => unknown) => void): Promise<
     },
     stopped: (at, act) => under({ names: [], at, forGood: true }, act),
     losing: (at, act) => under({ names: [], at }, act),
-    overtaken: async (name, meanwhile, act) => {
+    overtaken: async (at, meanwhile, act) => {
       const names: string[] = [];
+      const { name, stop } = typeof at === 'string' ? { name: at } : at;
       let happened: Promise<unknown> | undefined;
       const hold = {
         name,
@@ -92,6 +101,7 @@ const start = async (env: Env, onClose: (step: () => unknown) => void): Promise<
           happened = meanwhile();
           return happened.catch(() => undefined);
         },
+        ...(stop && { after: { names: [], at: stop, forGood: true } }),
       };
       const acted = await under({ names, hold }, act);
       if (!happened) throw new Error(`no call was a ${name}: ${names.join(', ')}`);
@@ -116,6 +126,7 @@ const openProxy = async () => {
     if (hold) watch = undefined;
     const answer = await carryOut();
     await hold?.meanwhile();
+    if (hold) watch = hold.after;
     if (fate === 'lost after') throw new Lost('stopped by a test');
     return answer;
   };

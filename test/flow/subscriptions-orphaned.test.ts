@@ -1,7 +1,18 @@
 import { describe, expect, test } from 'vitest';
-import type { ParsedJson } from './host.ts';
-import { withStops } from './stops.ts';
-import { OWN_BILLING, readSubscription, type Subscriber, subscribe, subscriber } from './subscribers.ts';
+import { DAY_SECONDS } from '../builders/seconds.ts';
+import type { ParsedJson, TestHost } from './host.ts';
+import { createCustomer } from './payers.ts';
+import { type Stop, withStops } from './stops.ts';
+import {
+  BILLERS,
+  command,
+  OWN_BILLING,
+  readSubscription,
+  type Subscriber,
+  subscribe,
+  subscriber,
+  trySubscribe,
+} from './subscribers.ts';
 
 describe('what a subscription needs', () => {
   const billedHere = withStops(OWN_BILLING);
@@ -28,5 +39,76 @@ describe('what a subscription needs', () => {
   test('is not deleted unnoticed: without its method it waits for another', async () => {
     const left = await deletedMeanwhile(({ payment_method_id }) => `/payment-methods/${payment_method_id}`);
     expect(left).toMatchObject({ status: 'trialing', payment_method_id: null });
+  });
+});
+
+describe.each(BILLERS)('a customer that is deleted while a subscription starts, which %s bills', (biller, env) => {
+  const stoppable = withStops(env);
+  const LAST_LOOK = { call: 'BatchGetItem', executed: false };
+
+  /** A customer of the subscriber beside the customer of the method. */
+  const withOtherCustomer = async () => {
+    const { service } = stoppable();
+    await service.webhookMode('normal');
+    const who = await subscriber(service);
+    const { id } = await createCustomer(service, who.options);
+    const remove = async () => {
+      await service.webhookMode('drop');
+      expect((await service.request('DELETE', `/customers/${id}`, who.options)).status).toBe(204);
+    };
+    return { service, who, remove, names: { customer_id: id } };
+  };
+
+  /** The customer is deleted after the first look of the function that creates the subscription, which ends at `stop`. */
+  const stopped = async (stop: Stop, fields: Readonly<Record<string, unknown>> = {}) => {
+    const { service, who, remove, names } = await withOtherCustomer();
+    const create = () => trySubscribe(service, who, { ...names, ...fields });
+    const { status } = await stoppable().overtaken({ name: 'BatchGetItem', stop }, remove, create);
+    expect(status).toBeGreaterThanOrEqual(500);
+    return { service, who };
+  };
+
+  const outcome = async (service: TestHost, { options }: Subscriber) => {
+    const { body: here } = await service.get('/subscriptions', options);
+    const { body: payments } = await service.get('/payments', options);
+    const ids = new Set(here.map(({ id }: ParsedJson) => id));
+    const { subscriptions } = await service.ledger();
+    const there = subscriptions.filter(({ subscription_id }: ParsedJson) => ids.has(subscription_id));
+    const statuses = (records: ParsedJson[]): string[] => records.map(({ status }) => status);
+    return { here: statuses(here), there: statuses(there), payments: statuses(payments.data) };
+  };
+
+  test('(the creation stops after its trial began) cancels it: nothing is charged', async () => {
+    const { service, who } = await stopped(LAST_LOOK, { trial_days: 5 });
+    await service.advance(6 * DAY_SECONDS);
+    const there = biller === 'the provider' ? ['canceled'] : [];
+    expect(await outcome(service, who)).toEqual({ here: ['canceled'], there, payments: [] });
+  });
+
+  test('(the creation stops before the provider is called) lets nothing be charged', async () => {
+    const call = biller === 'the provider' ? 'POST /v1/subscriptions' : 'POST /v1/payment_intents/:id/confirm';
+    const { service, who } = await stopped({ call, executed: false });
+    await service.advance(2 * DAY_SECONDS);
+    const { here, payments } = await outcome(service, who);
+    expect(here.filter((status) => status !== 'canceled')).toEqual([]);
+    expect(payments.filter((status) => status === 'succeeded')).toEqual([]);
+  });
+
+  test('(the creation stops after its charge) cancels it: no other period is charged', async () => {
+    const { service, who } = await stopped(LAST_LOOK);
+    await service.advance(32 * DAY_SECONDS);
+    const there = biller === 'the provider' ? ['canceled'] : [];
+    expect(await outcome(service, who)).toEqual({ here: ['canceled'], there, payments: ['succeeded'] });
+  });
+
+  test('(a return in the paid period) ends it with that period', async () => {
+    const { service, who, remove, names } = await withOtherCustomer();
+    const { id } = await subscribe(service, who, names);
+    await command(service, who, { id, name: 'cancel', body: { cancel_at_period_end: false } });
+    const reactivate = () => command(service, who, { id, name: 'reactivate' });
+    expect((await stoppable().overtaken('BatchGetItem', remove, reactivate)).status).toBe(200);
+    await service.advance(32 * DAY_SECONDS);
+    const there = biller === 'the provider' ? ['canceled', 'canceled'] : [];
+    expect(await outcome(service, who)).toEqual({ here: ['canceled'], there, payments: ['succeeded'] });
   });
 });

@@ -146,12 +146,23 @@ describe('an open charge', () => {
       const { ok } = await table.transact([condition]);
       return [await isChargeOpen(table, { id, subscriptionId }), ok];
     };
+    await table.put({ ...recordKey('CUS', was.customerId) });
     expect(await stored(was)).toEqual([true, true]);
     expect(await stored({ ...was, ...abandonCharge(was, NOON) })).toEqual([false, false]);
     expect(await stored(dropCharge(was))).toEqual([false, false]);
     const other = { ...was, charge: was.charge && { ...was.charge, paymentId: 'pay_other' } };
     expect(await stored(other)).toEqual([false, false]);
     expect(chargeOpenCondition(subscriptionId, id).if).toContainEqual({ exists: true });
+  });
+
+  test('of a person is not collected without the customer; of an organization it is', async () => {
+    const { table } = memoryTable({ now: () => NOON });
+    const was = opening();
+    const charge = { id: was.charge?.paymentId ?? '', subscriptionId: was.id };
+    await table.put(recordItem(subscriptionShape, was));
+    expect(await isChargeOpen(table, charge)).toBe(false);
+    await table.put(recordItem(subscriptionShape, { ...was, userId: undefined, organizationId: 'org_1' }));
+    expect(await isChargeOpen(table, charge)).toBe(true);
   });
 });
 

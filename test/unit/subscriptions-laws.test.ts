@@ -83,6 +83,8 @@ const attempt = (world: World, choice: number, policy: DunningPolicy): World => 
 const keep = (world: World, choice: number, policy: DunningPolicy): World => {
   const { now, subscription: one } = world;
   switch (dueStep(one, now)) {
+    case 'confirm':
+      return changed(world, { ...one, unconfirmedSince: undefined });
     case 'expire first charge':
     case 'cancel':
       return changed(world, markCanceled(one, now));

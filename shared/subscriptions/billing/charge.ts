@@ -5,6 +5,7 @@ import type { PaymentStatus } from '../../payments/record/payment.ts';
 import type { Clause } from '../../table/expression.ts';
 import { recordKey } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
+import { readLinkedRecords } from '../record/linked-records.ts';
 import { isFirst } from '../record/states.ts';
 import { type Charge, type Reason, type Subscription, subscriptionOf } from '../record/subscription.ts';
 import { advanceSubscription, type VersionChange } from '../record/versions.ts';
@@ -262,15 +263,19 @@ export const settleCharge = (
   }
 };
 
-/** May this payment still be collected? A subscription may have dropped its charge. True without a subscription. */
+/**
+ * May this payment still be collected, without its payer? A subscription may have dropped its charge or lost its customer.
+ * True without a subscription.
+ */
 export const isChargeOpen = async (
   table: Table,
   { id, subscriptionId }: { readonly id: string; readonly subscriptionId?: string | undefined },
 ): Promise<boolean> => {
   if (subscriptionId === undefined) return true;
   const item = await table.get(recordKey('SUB', subscriptionId));
-  const charge = item && subscriptionOf(item)?.charge;
-  return charge !== undefined && charge.paymentId === id && !charge.abandoned;
+  const subscription = item && subscriptionOf(item);
+  if (subscription?.charge?.paymentId !== id || subscription.charge.abandoned) return false;
+  return (await readLinkedRecords(table, subscription)).hasPayer;
 };
 
 /** `isChargeOpen` as a condition of a write. */

@@ -19,14 +19,12 @@ import { requireProvider } from '../../providers/registry/unwrap.ts';
 import type { SubscriptionDeps } from '../billing/biller.ts';
 import { findOpenPayment, openPaymentView } from '../billing/open-payment.ts';
 import { billingOwnerOf } from '../provider-billed/port.ts';
-import { readLinkedRecords } from '../record/linked-records.ts';
 import { type SubscriptionStore, subscriptionStore } from '../record/store.ts';
-import { isLive, isVisibleSubscription, type Subscription, type VisibleSubscription } from '../record/subscription.ts';
+import { isVisibleSubscription, type Subscription, type VisibleSubscription } from '../record/subscription.ts';
 import { subscriptionView } from '../record/view.ts';
 import { billerOf } from './billers.ts';
-import { replaceMethodOf } from './change-method.ts';
 import { planOf, trialDaysOf } from './plan.ts';
-import { detachCustomer } from './replace-method.ts';
+import { detachDeletedRecords } from './replace-method.ts';
 import type { CreateSubscriptionBody } from './requests.ts';
 
 const RETRY_WAITS_MS = (CREATE_TIMEOUT_SECONDS.subscription + 5) * SECOND;
@@ -56,7 +54,8 @@ export const createSubscription = async (deps: SubscriptionDeps, request: Create
   const created = isVisibleSubscription(record)
     ? record
     : await finishCreation(deps, replayed ? await takeOverCreation(deps, store, record) : record, { method, replayed });
-  const subscription = await detachDeletedRecords(deps, created, customerNamed(request));
+  const detached = await detachDeletedRecords(deps, created, customerNamed(request));
+  const subscription = isVisibleSubscription(detached) ? detached : created;
   const guestToken = await guestTokenFields(deps.guestTokens, request.caller, subscription);
   const open = await findOpenPayment(deps, subscription);
   return {
@@ -74,25 +73,6 @@ const payerFields = (open: VisiblePayment, now: Instant) => {
 /** The Idempotency-Key has created a subscription already, which the request is answered with. */
 const isRepeat = async (store: SubscriptionStore, { idempotency }: CreateRequest): Promise<boolean> =>
   idempotency !== undefined && (await store.load(derivedId('subscription', idempotency.scope))) !== undefined;
-
-/**
- * Customer or method may have been deleted during the creation. A deletion ends the uses of live subscriptions; this check
- * covers a subscription that became live after the deletion had read the list.
- */
-const detachDeletedRecords = async (
-  deps: SubscriptionDeps,
-  subscription: VisibleSubscription,
-  customer: Customer,
-): Promise<VisibleSubscription> => {
-  if (!isLive(subscription)) return subscription;
-  const { hasCustomer, method } = await readLinkedRecords(deps.table, subscription);
-  if (hasCustomer && method) return subscription;
-  const removedId = subscription.paymentMethodId ?? '';
-  const detached = hasCustomer
-    ? await replaceMethodOf(deps, subscription, { removedId, successor: undefined })
-    : await detachCustomer(deps, subscription, customer);
-  return isVisibleSubscription(detached) ? detached : subscription;
-};
 
 /** Continues a creation after the function that ran it must have ended. */
 const takeOverCreation = async (

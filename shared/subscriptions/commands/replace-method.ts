@@ -7,9 +7,9 @@ import { ownerKeyOf, readDefault } from '../../table/defaults.ts';
 import type { Owner } from '../../table/keys.ts';
 import { recordStore } from '../../table/record-store.ts';
 import type { BillingDeps } from '../billing/biller.ts';
-import { subscriptionsUsing } from '../record/linked-records.ts';
+import { readLinkedRecords, subscriptionsUsing } from '../record/linked-records.ts';
 import { subscriptionStore } from '../record/store.ts';
-import type { Subscription } from '../record/subscription.ts';
+import { isLive, type Subscription } from '../record/subscription.ts';
 import { edit } from '../record/versions.ts';
 import { cancelNow } from './cancel.ts';
 import { removeMethodFrom, replaceMethodOf } from './change-method.ts';
@@ -93,12 +93,42 @@ export const detachCustomer = async (
   customer: Customer,
 ): Promise<Subscription> => {
   if (isSameOwner(ownerOfRecord(subscription), ownerOfRecord(customer))) return cancelNow(deps, subscription);
+  return continueWithout(deps, subscription, customer.id);
+};
+
+/**
+ * Customer or method may have been deleted while the subscription became live. A deletion ends the uses of live
+ * subscriptions; this covers a subscription that became live after the deletion had read the list.
+ * @param customer as it was before, where the caller knows it
+ */
+export const detachDeletedRecords = async (
+  deps: BillingDeps,
+  subscription: Subscription,
+  customer?: Customer,
+): Promise<Subscription> => {
+  if (!isLive(subscription)) return subscription;
+  const { hasCustomer, hasPayer, method } = await readLinkedRecords(deps.table, subscription);
+  if (!hasCustomer && customer) return detachCustomer(deps, subscription, customer);
+  if (!hasPayer) return cancelNow(deps, subscription);
+  const removedId = subscription.paymentMethodId;
+  if (removedId === undefined || (hasCustomer && method)) return subscription;
+  return hasCustomer
+    ? replaceMethodOf(deps, subscription, { removedId, successor: undefined })
+    : continueWithout(deps, subscription, subscription.customerId);
+};
+
+/** Continues with a method of another customer than the deleted one, or waits for one. */
+const continueWithout = async (
+  deps: BillingDeps,
+  subscription: Subscription,
+  customerId: string,
+): Promise<Subscription> => {
   const { paymentMethodId } = subscription;
   if (paymentMethodId === undefined) return subscription;
   const method = await recordStore(deps, paymentMethodShape).load(paymentMethodId);
-  if (method && method.customerId !== customer.id) return setCustomerOf(deps, subscription, method);
+  if (method && method.customerId !== customerId) return setCustomerOf(deps, subscription, method);
   const successor = method && (await findChargeableSuccessor(deps, subscription, method));
-  return successor && successor.customerId !== customer.id
+  return successor && successor.customerId !== customerId
     ? replaceMethodOf(deps, subscription, { removedId: paymentMethodId, successor })
     : removeMethodFrom(deps, subscription, paymentMethodId);
 };

@@ -18,6 +18,7 @@ import { subscriptionsPortOf } from '../provider-billed/port.ts';
 import { syncBeforeCharge, syncFromProvider, syncIfKnown } from '../provider-billed/sync.ts';
 import { abandonTransfer, continueTransfer } from '../provider-billed/transfer.ts';
 import { dueStep, nextSubscriptionDue, type Step } from '../record/due.ts';
+import { readLinkedRecords } from '../record/linked-records.ts';
 import { isFirst } from '../record/states.ts';
 import { type SubscriptionStore, subscriptionStore } from '../record/store.ts';
 import { isLive, isProviderBilled, isVisibleSubscription, type Subscription } from '../record/subscription.ts';
@@ -25,6 +26,7 @@ import { edit } from '../record/versions.ts';
 import { attemptCharge } from '../service-billed/collect.ts';
 import { stopAbandonedCharge } from './billers.ts';
 import { removeMethodFrom } from './change-method.ts';
+import { detachDeletedRecords } from './replace-method.ts';
 
 /** Failed due work is retried after this time. */
 const RETRY_MS = 5 * MINUTE;
@@ -41,13 +43,21 @@ export const runDueSubscription = async (deps: BillingDeps, id: string): Promise
   }
   const work = { deps, store, subscription };
   try {
-    return await STEPS[step](work);
+    const confirmed = await confirm(deps, subscription);
+    return confirmed ? await STEPS[step]({ ...work, subscription: confirmed }) : DETACHED;
   } catch (error) {
     if (!(error instanceof DomainError)) throw error;
     // The provider refused, or could not be called: the code says why.
     await retryLater(work);
     return error.code;
   }
+};
+
+/** @returns the subscription to go on with; undefined where it has just lost its customer or its method */
+const confirm = async (deps: BillingDeps, subscription: Subscription): Promise<Subscription | undefined> => {
+  const { unconfirmedSince, ...confirmed } = subscription;
+  if (unconfirmedSince === undefined || !isLive(subscription)) return subscription;
+  return (await detachDeletedRecords(deps, subscription)) === subscription ? confirmed : undefined;
 };
 
 interface DueWork {
@@ -63,6 +73,7 @@ const retryLater = async ({ deps, store, subscription }: DueWork): Promise<void>
 
 const OVERTAKEN = 'overtaken';
 const DROPPED = 'charge dropped';
+const DETACHED = 'customer or method was deleted';
 const NOT_AT_PROVIDER = 'not known to the provider';
 
 /** Commits the step's decision. If another commit was faster, that commit has set the next due time. */
@@ -203,7 +214,8 @@ const checkCreation = async (work: DueWork): Promise<string> => {
   const port = await subscriptionsPortOf(deps, subscription);
   const creations = creationsOfCharge(subscription);
   const [existing] = creations ? await findNewCreations(port, subscription, creations) : [];
-  const method = await findUnattended(deps.table, subscription, subscription);
+  const { hasPayer } = await readLinkedRecords(deps.table, subscription);
+  const method = hasPayer ? await findUnattended(deps.table, subscription, subscription) : undefined;
   if (existing) {
     const synced = await syncFromProvider(deps, subscription, existing.subscriptionId);
     const removedId = method || !isLive(synced) ? undefined : synced.paymentMethodId;
@@ -243,6 +255,7 @@ const dropCreation = async (work: DueWork): Promise<string> => {
 };
 
 const STEPS: Readonly<Record<Step, (work: DueWork) => Promise<string>>> = {
+  confirm: (work) => commitStep(work, work.subscription, 'confirmed'),
   'check charge': (work) => (isProviderBilled(work.subscription) ? checkCreation(work) : checkCharge(work)),
   transfer: continueOrAbandonTransfer,
   'expire first charge': expireFirstCharge,

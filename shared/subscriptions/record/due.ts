@@ -1,9 +1,11 @@
-import { type Instant, instant, iso } from '../../core/time.ts';
+import { type Instant, instant, iso, MINUTE } from '../../core/time.ts';
 import { firstChargeEnds, hasOpenAttempt, isFirst, noticeTime } from './states.ts';
-import { isLive, type Subscription } from './subscription.ts';
+import { isLive, isProviderBilled, type Subscription } from './subscription.ts';
 
 /** Due work of a subscription. The record alone determines the due step and its time. */
 export type Step =
+  /** Look whether customer and method still exist. Where the service bills, this is part of the next step. */
+  | 'confirm'
   /** An attempt was started and its outcome is unknown: look it up. */
   | 'check charge'
   /** Continue the move to another customer of the provider. */
@@ -23,6 +25,9 @@ export type Step =
   /** Read the subscription from the provider that bills it: an event may have been lost. */
   | 'sync';
 
+/** A creation or a deletion that runs now is over by then. */
+const CONFIRM_AFTER_MS = MINUTE;
+
 interface DueStep {
   readonly step: Step;
   readonly at: Instant;
@@ -30,11 +35,13 @@ interface DueStep {
 
 /** The order of the list decides where several steps are due. */
 const dueSteps = (subscription: Subscription): readonly DueStep[] => {
-  const { charge, syncAt, transfer } = subscription;
+  const { charge, syncAt, transfer, unconfirmedSince } = subscription;
   const at = (step: Step, time: string | undefined): DueStep[] =>
     time === undefined ? [] : [{ step, at: instant(time) }];
   if (transfer) return at('transfer', transfer.lookAt);
+  const isUnconfirmed = isLive(subscription) && isProviderBilled(subscription) && unconfirmedSince !== undefined;
   return [
+    ...(isUnconfirmed ? [{ step: 'confirm' as const, at: instant(unconfirmedSince) + CONFIRM_AFTER_MS }] : []),
     ...(charge && isFirst(charge) && subscription.status === 'past_due'
       ? [{ step: 'expire first charge' as const, at: firstChargeEnds(charge) }]
       : []),

@@ -28,15 +28,20 @@ export const subscriptionsUsing = async (
 interface LinkedRecords {
   readonly hasCustomer: boolean;
   readonly method: PaymentMethod | undefined;
+  /** A person's subscription ends with its customer; an organization's subscription is charged while its method exists. */
+  readonly hasPayer: boolean;
 }
 
 export const readLinkedRecords = async (
   table: Table,
-  { customerId, paymentMethodId }: Pick<Subscription, 'customerId' | 'paymentMethodId'>,
+  { customerId, paymentMethodId, organizationId }: Subscription,
 ): Promise<LinkedRecords> => {
   const keys = [recordKey('CUS', customerId), ...(paymentMethodId ? [recordKey('PM', paymentMethodId)] : [])];
-  const [customer, method] = await table.getMany(keys, { consistent: true });
-  return { hasCustomer: customer !== undefined, method: method && paymentMethodRecord.parse(method) };
+  const [customer, found] = await table.getMany(keys, { consistent: true });
+  const hasCustomer = customer !== undefined;
+  const method = found && paymentMethodRecord.parse(found);
+  const isWithoutCustomer = method !== undefined && method.customerId === undefined;
+  return { hasCustomer, method, hasPayer: hasCustomer || organizationId !== undefined || isWithoutCustomer };
 };
 
 /** Removes a billing address from a subscription that still uses it. */

@@ -41,7 +41,7 @@ export const subscriptionStore = (table: Table) => {
 
   /** Stores a new subscription with its dependent items. @returns the existing record if the id is taken */
   const insertOrFind = async (subscription: Subscription): Promise<Found<Subscription> | undefined> => {
-    const put = { put: itemOf(stamped(undefined, subscription)), if: [{ absent: true }] } as const;
+    const put = { put: itemOf(stamped(undefined, started(undefined, subscription))), if: [{ absent: true }] } as const;
     const beside = stepsBetween(undefined, subscription);
     if (beside.length === 0) {
       const written = await table.put(put.put, put.if);
@@ -59,7 +59,7 @@ export const subscriptionStore = (table: Table) => {
    */
   const commit = async (was: Subscription, next: Subscription): Promise<Committed<Subscription>> => {
     requireSubscriptionTransition(was.status, next.status);
-    const locked = { ...stamped(was, inOrder(was, next)), lock: was.lock + 1 };
+    const locked = { ...stamped(was, started(was, inOrder(was, next))), lock: was.lock + 1 };
     const put = { put: itemOf(locked), if: asRead(was) };
     const beside = stepsBetween(was, locked);
     const written = beside.length === 0 ? await table.put(put.put, put.if) : await table.transact([put, ...beside]);
@@ -102,6 +102,10 @@ const foundOf = (item: Item | undefined): Found<Subscription> => {
 /** Every version names its actor and request. A commit that readers do not see leaves them. */
 const stamped = (was: Subscription | undefined, next: Subscription): Subscription =>
   was?.version === next.version ? next : { ...next, ...currentMaker() };
+
+/** Only a deletion that starts later finds this subscription in the list of its customer and method. */
+const started = (was: Subscription | undefined, next: Subscription): Subscription =>
+  isLive(next) && !(was && isLive(was)) ? { ...next, unconfirmedSince: next.updatedAt } : next;
 
 const shardOf = ({ providerId, id }: Subscription): string => billingShard(providerId, id);
 

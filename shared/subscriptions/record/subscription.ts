@@ -124,6 +124,11 @@ export const subscriptionSchema = z.object({
   retryAt: optional,
   /** When the provider is read, if no event arrives before. */
   syncAt: optional,
+  /**
+   * When it became live. Customer or method may have been deleted at that moment: due work looks, before the first charge
+   * without the payer.
+   */
+  unconfirmedSince: optional,
 
   subtotalCents: z.int(),
   taxCents: z.int(),
