@@ -51,6 +51,10 @@ const endedThenCharged = (path: string, seconds: number, more: Parameters<typeof
     exchanges: [exchangeOf({ at: 100, method: 'DELETE', path, ...more })],
     ledger: { charges: [chargeRow({ created_at: historyTime(seconds) })] },
   });
+const withCustomer = (history: History, fields: HistoryJson): History => ({
+  ...history,
+  items: [...history.items, customerItem(fields)],
+});
 const pausedThenCharged = (...later: readonly Parameters<typeof exchangeOf>[0][]): History => {
   const pause = { method: 'POST', path: `/subscriptions/${SUBSCRIPTION}/pause`, body: { status: 'paused' } } as const;
   const charged = endedThenCharged('', 2 * DAY_S, pause);
@@ -292,6 +296,17 @@ export const MORE_CASES: readonly (readonly [shows: string, sentence: string, Ca
     {
       broken: endedThenCharged(`/customers/${CUSTOMER}`, 2 * DAY_S),
       sound: endedThenCharged(`/customers/${CUSTOMER}`, 2 * DAY_S, { status: 409 }),
+    },
+  ],
+  [
+    'the subscription of an organization without the customer of a member',
+    'No payment of a deleted organization and no subscription of a deleted customer is charged any more',
+    {
+      broken: withCustomer(endedThenCharged(`/customers/${CUSTOMER}`, 2 * DAY_S), {
+        organizationId: ORGANIZATION,
+        userId: undefined,
+      }),
+      sound: withCustomer(endedThenCharged(`/customers/${CUSTOMER}`, 2 * DAY_S), { userId: 'user_ada' }),
     },
   ],
   [

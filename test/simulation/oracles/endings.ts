@@ -1,6 +1,7 @@
 import { erasuresOf, isErasedBy } from '../model/erasures.ts';
 import { firstUnderKey, isCarriedOut, UNDER_WAY_MS } from '../model/exchanges.ts';
 import type { History, HistoryExchange, HistoryItem, Oracle } from '../model/history.ts';
+import { modelOf } from '../model/owners.ts';
 import { at, isChargeTaken, recordsOf } from '../model/records.ts';
 
 /** Sentences about charges after an end: a cancelation, a pause, a deletion, an erasure. */
@@ -104,7 +105,10 @@ const paidByPayers = ({ acts, ledger }: History): ReadonlySet<string> => {
 
 const isDeletion = ({ method }: HistoryExchange): boolean => method === 'DELETE';
 
-/** A deleted customer has no method left. Its payments can be paid by another one, its subscriptions have ended. */
+/**
+ * A deleted customer has no method left. Its payments can be paid by another one, its subscriptions have ended. An
+ * organization's subscription that names a member's own customer goes on with the method of another customer.
+ */
 export const nothingAfterDeletion: Oracle = {
   sentence: 'No payment of a deleted organization and no subscription of a deleted customer is charged any more',
   atRestOnly: false,
@@ -116,8 +120,10 @@ export const nothingAfterDeletion: Oracle = {
         .map(({ id }) => `${id} charged ${ending.id} after its deletion`),
     );
     const subscriptions = Map.groupBy(recordsOf(history).subscriptions, ({ customerId }) => String(customerId));
+    const { ownerOf } = modelOf(history);
     const customers = endingsBy(history, /^\/customers\/([^/]+)$/, isDeletion).flatMap((ending) =>
       (subscriptions.get(ending.id) ?? [])
+        .filter(({ organizationId }) => organizationId === undefined || ownerOf(ending.id)?.userId === undefined)
         .flatMap(({ id }) => lateCharges(charges, goesOn, { ...ending, id }))
         .map(({ id }) => `${id} charged ${ending.id} after its deletion`),
     );
