@@ -147,7 +147,7 @@ export const requireHeld = async (
 export const findUnattended = async (
   table: Table,
   holder: Holder,
-  held: HeldMethod,
+  held: HeldMethod & KnownRecord,
 ): Promise<UsableMethod | undefined> => {
   const found = await findHeld(table, holder, held);
   if (found.kind === 'deleted' || held.methodRef === undefined) return undefined;
@@ -160,6 +160,11 @@ export const findUnattended = async (
   return passed(heldFor(holder, method), [stillExists, ...membershipCheck(holder, method)]);
 };
 
+interface KnownRecord {
+  /** The stored method, where the caller has just read it. */
+  readonly record?: PaymentMethod | undefined;
+}
+
 type Found =
   | { readonly kind: 'saved'; readonly method: PaymentMethod }
   /** A one-time token, or no method. */
@@ -170,11 +175,11 @@ type Found =
 const findHeld = async (
   table: Table,
   { providerId }: Holder,
-  { paymentMethodId, methodRef }: HeldMethod,
+  { paymentMethodId, methodRef, record }: HeldMethod & KnownRecord,
 ): Promise<Found> => {
   const id = paymentMethodId ?? (methodRef && (await findSavedId(table, providerId, methodRef)));
   if (id === undefined) return { kind: 'not saved' };
-  const method = await loadMethod(table, id);
+  const method = record?.id === id ? record : await loadMethod(table, id);
   const isHeld = paymentMethodId !== undefined || method?.providerMethodId === methodRef;
   return method && isHeld ? { kind: 'saved', method } : { kind: 'deleted' };
 };

@@ -43,21 +43,13 @@ export const runDueSubscription = async (deps: BillingDeps, id: string): Promise
   }
   const work = { deps, store, subscription };
   try {
-    const confirmed = await confirm(deps, subscription);
-    return confirmed ? await STEPS[step]({ ...work, subscription: confirmed }) : DETACHED;
+    return await STEPS[step](work);
   } catch (error) {
     if (!(error instanceof DomainError)) throw error;
     // The provider refused, or could not be called: the code says why.
     await retryLater(work);
     return error.code;
   }
-};
-
-/** @returns the subscription to go on with; undefined where it has just lost its customer or its method */
-const confirm = async (deps: BillingDeps, subscription: Subscription): Promise<Subscription | undefined> => {
-  const { unconfirmedSince, ...confirmed } = subscription;
-  if (unconfirmedSince === undefined || !isLive(subscription)) return subscription;
-  return (await detachDeletedRecords(deps, subscription)) === subscription ? confirmed : undefined;
 };
 
 interface DueWork {
@@ -73,7 +65,6 @@ const retryLater = async ({ deps, store, subscription }: DueWork): Promise<void>
 
 const OVERTAKEN = 'overtaken';
 const DROPPED = 'charge dropped';
-const DETACHED = 'customer or method was deleted';
 const NOT_AT_PROVIDER = 'not known to the provider';
 
 /** Commits the step's decision. If another commit was faster, that commit has set the next due time. */
@@ -116,11 +107,35 @@ const continueOrAbandonTransfer = async ({ deps, subscription }: DueWork): Promi
   return (await run(deps, subscription)).status;
 };
 
+/** Customer or method may have been deleted while the subscription became live. */
+const confirmRecords = async (work: DueWork): Promise<string> => {
+  const { deps, subscription } = work;
+  const detached = await detachDeletedRecords(deps, subscription);
+  return detached === subscription
+    ? commitStep(work, { ...subscription, unconfirmedSince: undefined }, 'confirmed')
+    : detached.status;
+};
+
+interface Charged {
+  readonly method?: UsableMethod | undefined;
+  /** The subscription after it has lost its customer: nothing is charged now. */
+  readonly ended?: Subscription;
+}
+
+/** The method to charge without the payer, if the subscription still has its customer and may use the method. */
+const findCharged = async ({ deps, subscription }: DueWork): Promise<Charged> => {
+  const { hasCustomer, method: record } = await readLinkedRecords(deps.table, subscription);
+  const detached = hasCustomer ? subscription : await detachDeletedRecords(deps, subscription);
+  if (detached !== subscription) return { ended: detached };
+  return { method: await findUnattended(deps.table, subscription, { ...subscription, record }) };
+};
+
 const billNextPeriod = async (work: DueWork): Promise<string> => {
   const { deps, store, subscription } = work;
   const missed = missedPeriods(subscription, deps.now());
   if (missed > 0) deps.log.warn('missed periods skipped', { subscription_id: subscription.id, count: missed });
-  const method = await findUnattended(deps.table, subscription, subscription);
+  const { method, ended } = await findCharged(work);
+  if (ended) return ended.status;
   const payable = method ? subscription : { ...subscription, paymentMethodId: undefined, methodRef: undefined };
   const billed = await store.commit(subscription, openNextPeriod(payable, settlementOf(deps)));
   if (!billed.ok) return OVERTAKEN;
@@ -132,7 +147,8 @@ const billNextPeriod = async (work: DueWork): Promise<string> => {
 /** Claims the attempt before the call, so that a concurrent cancellation finds it. */
 const claimAndAttempt = async (work: DueWork): Promise<string> => {
   const { deps, store, subscription } = work;
-  const method = await findUnattended(deps.table, subscription, subscription);
+  const { method, ended } = await findCharged(work);
+  if (ended) return ended.status;
   if (!method) return failWithoutMethod(work);
   const claimed = await store.commit(subscription, claimChargeAttempt(subscription, deps.now()));
   return claimed.ok ? attempt({ ...work, subscription: claimed.record }, method) : OVERTAKEN;
@@ -214,8 +230,8 @@ const checkCreation = async (work: DueWork): Promise<string> => {
   const port = await subscriptionsPortOf(deps, subscription);
   const creations = creationsOfCharge(subscription);
   const [existing] = creations ? await findNewCreations(port, subscription, creations) : [];
-  const { hasPayer } = await readLinkedRecords(deps.table, subscription);
-  const method = hasPayer ? await findUnattended(deps.table, subscription, subscription) : undefined;
+  const { hasPayer, method: record } = await readLinkedRecords(deps.table, subscription);
+  const method = hasPayer ? await findUnattended(deps.table, subscription, { ...subscription, record }) : undefined;
   if (existing) {
     const synced = await syncFromProvider(deps, subscription, existing.subscriptionId);
     const removedId = method || !isLive(synced) ? undefined : synced.paymentMethodId;
@@ -255,7 +271,7 @@ const dropCreation = async (work: DueWork): Promise<string> => {
 };
 
 const STEPS: Readonly<Record<Step, (work: DueWork) => Promise<string>>> = {
-  confirm: (work) => commitStep(work, work.subscription, 'confirmed'),
+  confirm: confirmRecords,
   'check charge': (work) => (isProviderBilled(work.subscription) ? checkCreation(work) : checkCharge(work)),
   transfer: continueOrAbandonTransfer,
   'expire first charge': expireFirstCharge,

@@ -1,10 +1,10 @@
 import { type Instant, instant, iso, MINUTE } from '../../core/time.ts';
 import { firstChargeEnds, hasOpenAttempt, isFirst, noticeTime } from './states.ts';
-import { isLive, isProviderBilled, type Subscription } from './subscription.ts';
+import { isLive, type Subscription } from './subscription.ts';
 
 /** Due work of a subscription. The record alone determines the due step and its time. */
 export type Step =
-  /** Look whether customer and method still exist. Where the service bills, this is part of the next step. */
+  /** Look whether customer and method still exist, before the provider charges again. */
   | 'confirm'
   /** An attempt was started and its outcome is unknown: look it up. */
   | 'check charge'
@@ -39,7 +39,7 @@ const dueSteps = (subscription: Subscription): readonly DueStep[] => {
   const at = (step: Step, time: string | undefined): DueStep[] =>
     time === undefined ? [] : [{ step, at: instant(time) }];
   if (transfer) return at('transfer', transfer.lookAt);
-  const isUnconfirmed = isLive(subscription) && isProviderBilled(subscription) && unconfirmedSince !== undefined;
+  const isUnconfirmed = isLive(subscription) && unconfirmedSince !== undefined;
   return [
     ...(isUnconfirmed ? [{ step: 'confirm' as const, at: instant(unconfirmedSince) + CONFIRM_AFTER_MS }] : []),
     ...(charge && isFirst(charge) && subscription.status === 'past_due'

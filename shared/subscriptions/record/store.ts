@@ -19,6 +19,7 @@ import { isSameMembership, membershipOf } from './membership-of.ts';
 import { requireSubscriptionTransition } from './states.ts';
 import {
   isLive,
+  isProviderBilled,
   isVisibleSubscription,
   mayExistAtProvider,
   type Subscription,
@@ -105,7 +106,9 @@ const stamped = (was: Subscription | undefined, next: Subscription): Subscriptio
 
 /** Only a deletion that starts later finds this subscription in the list of its customer and method. */
 const started = (was: Subscription | undefined, next: Subscription): Subscription =>
-  isLive(next) && !(was && isLive(was)) ? { ...next, unconfirmedSince: next.updatedAt } : next;
+  isProviderBilled(next) && isLive(next) && !(was && isLive(was))
+    ? { ...next, unconfirmedSince: next.updatedAt }
+    : next;
 
 const shardOf = ({ providerId, id }: Subscription): string => billingShard(providerId, id);
 

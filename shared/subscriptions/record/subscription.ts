@@ -125,8 +125,8 @@ export const subscriptionSchema = z.object({
   /** When the provider is read, if no event arrives before. */
   syncAt: optional,
   /**
-   * When it became live. Customer or method may have been deleted at that moment: due work looks, before the first charge
-   * without the payer.
+   * The provider bills it: when it became live. Customer or method may have been deleted at that moment, so due work looks at
+   * them once. The service looks at every charge.
    */
   unconfirmedSince: optional,
 
