@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { DAY_SECONDS } from '../builders/seconds.ts';
 import type { ParsedJson, TestHost } from './host.ts';
@@ -51,7 +52,8 @@ describe.each(BILLERS)('a customer that is deleted while a subscription starts, 
     const { service } = stoppable();
     await service.webhookMode('normal');
     const who = await subscriber(service);
-    const { id } = await createCustomer(service, who.options);
+    // Under a key: something is left of the customer until the key expires.
+    const { id } = await createCustomer(service, { ...who.options, idempotencyKey: randomUUID() });
     const remove = async () => {
       await service.webhookMode('drop');
       expect((await service.request('DELETE', `/customers/${id}`, who.options)).status).toBe(204);

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { DECLINE_CODES, type DeclineCode } from '../../shared/core/outcome.ts';
 import { DAY, HOUR, iso, MINUTE, SECOND } from '../../shared/core/time.ts';
+import { type Customer, customerShape } from '../../shared/customers/customer.ts';
 import {
   abandonCharge,
   type ChargedPayment,
@@ -95,6 +96,11 @@ describe('the days of dunning', () => {
   });
 });
 
+const customerNamed = (id: string): Customer => ({
+  ...{ id, version: 1, createdAt: iso(NOON), updatedAt: iso(NOON) },
+  ...{ providerId: 'provider_a', providerCustomerId: 'cus_1' },
+});
+
 describe('an open charge', () => {
   test('names its period and its payment, and is looked up after a minute', () => {
     expect(opening().charge).toEqual({
@@ -146,7 +152,9 @@ describe('an open charge', () => {
       const { ok } = await table.transact([condition]);
       return [await isChargeOpen(table, { id, subscriptionId }), ok];
     };
-    await table.put({ ...recordKey('CUS', was.customerId) });
+    await table.put({ ...recordKey('CUS', was.customerId), tombstone: true });
+    expect(await isChargeOpen(table, { id, subscriptionId })).toBe(false);
+    await table.put(recordItem(customerShape, customerNamed(was.customerId)));
     expect(await stored(was)).toEqual([true, true]);
     expect(await stored({ ...was, ...abandonCharge(was, NOON) })).toEqual([false, false]);
     expect(await stored(dropCharge(was))).toEqual([false, false]);

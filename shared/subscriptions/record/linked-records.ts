@@ -1,3 +1,4 @@
+import { customerRecord } from '../../customers/customer.ts';
 import { type PaymentMethod, paymentMethodRecord } from '../../payment-methods/payment-method.ts';
 import { recordKey, USED_BY_PREFIX } from '../../table/keys.ts';
 import type { StoreDeps, Table } from '../../table/table.ts';
@@ -36,9 +37,10 @@ export const readLinkedRecords = async (
   table: Table,
   { customerId, paymentMethodId, organizationId }: Subscription,
 ): Promise<LinkedRecords> => {
-  const keys = [recordKey('CUS', customerId), ...(paymentMethodId ? [recordKey('PM', paymentMethodId)] : [])];
+  const keys = [customerRecord.key(customerId), ...(paymentMethodId ? [paymentMethodRecord.key(paymentMethodId)] : [])];
   const [customer, found] = await table.getMany(keys, { consistent: true });
-  const hasCustomer = customer !== undefined;
+  // A customer that was created under an Idempotency-Key leaves a tombstone.
+  const hasCustomer = customer !== undefined && customerRecord.parse(customer) !== undefined;
   const method = found && paymentMethodRecord.parse(found);
   const isWithoutCustomer = method !== undefined && method.customerId === undefined;
   return { hasCustomer, method, hasPayer: hasCustomer || organizationId !== undefined || isWithoutCustomer };
