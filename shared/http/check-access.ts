@@ -56,10 +56,23 @@ interface Scope {
   readonly owner: Owner | undefined;
 }
 
-const scopeOf = (rule: AccessRule, { caller, body, query }: ApiRequest): Scope => {
-  if (!rule.organization) return { organizationId: undefined, owner: undefined };
+type Input = Pick<ApiRequest, 'caller' | 'body' | 'query'>;
+
+const namedOrganization = ({ body, query }: Input): string | null | undefined => {
   const parsed = namesOrganization.safeParse(body ?? query);
-  const named = parsed.success ? parsed.data.organization_id : undefined;
+  return parsed.success ? parsed.data.organization_id : undefined;
+};
+
+/** The session's organization, where the request is about it without naming it. */
+export const impliedOrganization = (rule: AccessRule | undefined, input: Input): string | undefined =>
+  rule?.organization === 'session by default' && namedOrganization(input) === undefined
+    ? effectiveOrganization(input.caller, undefined, true)
+    : undefined;
+
+const scopeOf = (rule: AccessRule, request: ApiRequest): Scope => {
+  const { caller } = request;
+  if (!rule.organization) return { organizationId: undefined, owner: undefined };
+  const named = namedOrganization(request);
   const organizationId = effectiveOrganization(caller, named, rule.organization === 'session by default');
   if (organizationId !== undefined && caller.kind !== 'session') throw new DomainError('ORGANIZATION_ACCESS_DENIED');
   return { organizationId, owner: ownerFor(caller, organizationId) };

@@ -9,7 +9,7 @@ import type { CsvPage, CsvRenderer } from '../csv/csv.ts';
 import { canonicalJson, checkKey, claimKey, idempotencyScope, settleKey } from '../idempotency/idempotency.ts';
 import { errorFields } from '../observability/logger.ts';
 import { credentialsOf, guestOf, requireAdmin, requireCredential } from './callers.ts';
-import { checkAccess } from './check-access.ts';
+import { checkAccess, impliedOrganization } from './check-access.ts';
 import type { Endpoint, RateLimit } from './endpoint.ts';
 import { type Exchange, openExchange, type WebDeps } from './exchange.ts';
 import { apiVersion, checkAll, jsonBodyOf, queryOf, rawBodyOf } from './parse.ts';
@@ -206,15 +206,21 @@ const parsing: Step = {
       ),
       method: spec.method,
       path: spec.path,
-      idempotency: idempotencyOf(exchange, parts.params, json),
+      idempotency: idempotencyOf(exchange, parts, json),
     };
   },
 };
 
-const idempotencyOf = (exchange: Exchange, params: unknown, json: unknown): ApiRequest['idempotency'] => {
+const idempotencyOf = (
+  exchange: Exchange,
+  { params, query, body }: Pick<ApiRequest, 'params' | 'query' | 'body'>,
+  json: unknown,
+): ApiRequest['idempotency'] => {
   const key = exchange.headers['idempotency-key'];
   if (key === undefined || exchange.spec.method !== 'POST') return undefined;
-  const { method, path } = exchange.spec;
+  const { method, path, access: rule } = exchange.spec;
+  // The same body is another request once the session means another organization.
+  const organizationId = impliedOrganization(rule, { caller: exchange.caller, body, query });
   return {
     scope: idempotencyScope({
       principal: principalOf(exchange.caller),
@@ -222,7 +228,10 @@ const idempotencyOf = (exchange: Exchange, params: unknown, json: unknown): ApiR
       params,
       key: checkKey(key, !hasCredential(exchange)),
     }),
-    requestHash: fingerprint(canonicalJson(withoutCardData(json))).slice(0, 40),
+    requestHash: fingerprint(
+      canonicalJson(withoutCardData(json)),
+      ...(organizationId === undefined ? [] : [organizationId]),
+    ).slice(0, 40),
   };
 };
 

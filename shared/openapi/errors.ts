@@ -149,7 +149,7 @@ const GUIDE: Readonly<Record<ErrorCode, Guide>> = {
   },
   UNSUPPORTED_MEDIA_TYPE: { when: '`Content-Type` names another type than JSON.' },
   IDEMPOTENCY_KEY_REUSED: {
-    when: 'The same `Idempotency-Key` came with another body within 24 hours. Use a new key for a new request.',
+    when: 'The same `Idempotency-Key` came with another body, or with a session of another organization, within 24 hours. Use a new key for a new request.',
   },
   RATE_LIMITED: { when: 'Too many requests in the current window. Send the request again after `Retry-After`.' },
   INTERNAL_ERROR: {
