@@ -57,6 +57,7 @@ export const exchangeOf = (parts: Partial<HistoryExchange> & { readonly at?: num
     operation: 'an operation',
     person: ADA.name,
     credential: 'session',
+    sessionOrganizationId: undefined,
     guestId: undefined,
     method: 'GET',
     path: '/payments',

@@ -38,6 +38,7 @@ const doneIn = (role: string, parts: Parts): History =>
 const done = (items: readonly HistoryItem[], parts: Parts): History =>
   historyWith({ items, exchanges: [exchangeOf(parts)] });
 
+const ENTRY = `log_${'7'.repeat(24)}`;
 const deleting = { method: 'DELETE', path: `/organizations/${ORGANIZATION}` } as const;
 const promoting = { method: 'PUT', path: MEMBER, sent: { role: 'admin' } } as const;
 const leaving = { method: 'POST', path: `/organizations/${ORGANIZATION}/leave` } as const;
@@ -48,6 +49,19 @@ const paying = { method: 'POST', path: '/payments/intents', status: 201 } as con
 const PROJECT_ITEM = { pk: `PROJECT#${PROJECT}`, sk: 'PROJECT', id: PROJECT, owner_user_id: ADA.userId };
 const withMethod = { ...paying, sent: { payment_method_id: METHOD } };
 const withProject = { ...paying, sent: { project_id: PROJECT } };
+
+const OF_ORGANIZATION = { organization_id: ORGANIZATION };
+
+/** Ben has the role, and a session of the organization; he sends an event of it again. */
+const sending = (role: string): History => {
+  const entry = { pk: `LOG#${ENTRY}`, sk: 'LOG', id: ENTRY, organizationId: ORGANIZATION };
+  const { exchanges, ...rest } = doneIn(role, { method: 'POST', path: `/webhooks/logs/${ENTRY}/replay` });
+  return {
+    ...rest,
+    items: [entry],
+    exchanges: exchanges.map((one) => ({ ...one, sessionOrganizationId: ORGANIZATION })),
+  };
+};
 
 export const RIGHTS_CASES: Readonly<Record<string, Case>> = {
   'Only its owner changes an organization and its members, and the owner never leaves': {
@@ -65,6 +79,14 @@ export const RIGHTS_CASES: Readonly<Record<string, Case>> = {
   'A method, a customer or a project is named only by people who may use it': {
     broken: done([methodItem()], { ...withMethod, person: BEN.name }),
     sound: done([methodItem()], withMethod),
+  },
+  'Events are sent by platform admins, and those of an organization by its owner and admins': {
+    broken: sending('billing'),
+    sound: sending('admin'),
+  },
+  'A new record belongs to the organization that its request or its session names, or to nobody but its maker': {
+    broken: done([], { ...paying, sessionOrganizationId: ORGANIZATION, body: { id: PAYMENT } }),
+    sound: done([], { ...paying, sessionOrganizationId: ORGANIZATION, body: { id: PAYMENT, ...OF_ORGANIZATION } }),
   },
 };
 

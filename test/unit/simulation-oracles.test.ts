@@ -268,7 +268,7 @@ const CASES: Readonly<Record<string, Case>> = {
       items: [paidForOrganization],
     }),
   },
-  'At rest no saved method, customer or live subscription of an erased person is left from before': {
+  'At rest no saved method, customer, address or live subscription of an erased person is left from before': {
     broken: historyWith({
       exchanges: [exchangeOf({ at: 500, path: '/admin/erasures', status: 202, sent: { user_id: 'user_ada' } })],
       items: [customerItem()],
@@ -307,7 +307,7 @@ const CASES: Readonly<Record<string, Case>> = {
     broken: historyWith({ items: [historyPayment()], audit: list([PAYMENT], 2) }),
     sound: historyWith({ items: [historyPayment()], audit: list([PAYMENT], 1) }),
   },
-  'An owner has at most one default method, and it is one of the owner’s own': {
+  'An owner has at most one default method, and one default address of a type, each of the owner’s own': {
     broken: historyWith({ items: [methodItem(), { pk: 'OWNER#USER#user_ben', sk: 'DEFAULT#PM', recordId: METHOD }] }),
     sound: historyWith({ items: [methodItem(), { pk: 'OWNER#USER#user_ada', sk: 'DEFAULT#PM', recordId: METHOD }] }),
   },

@@ -10,6 +10,22 @@ export const UNDER_WAY_MS = 45_000;
 
 export const isCarriedOut = ({ status }: Pick<HistoryExchange, 'status'>): boolean => status >= 200 && status < 300;
 
+/**
+ * The organization of a new record or of a list: the one that the request names, else that of the session. Null and an
+ * empty text mean a personal request; so does a list of methods that names none.
+ */
+export const organizationOf = ({
+  method,
+  path,
+  query,
+  sent,
+  sessionOrganizationId,
+}: HistoryExchange): string | undefined => {
+  const named: string | null | undefined = method === 'GET' ? query['organization_id'] : sent?.organization_id;
+  if (named !== undefined) return named || undefined;
+  return method === 'GET' && path === '/payment-methods' ? undefined : sessionOrganizationId;
+};
+
 const kept = new WeakMap<History['exchanges'], ReadonlyMap<string, HistoryExchange>>();
 
 /** A repeated request is answered as the first one under its key was, also where things have changed since. */

@@ -24,6 +24,8 @@ export interface HistoryExchange {
   readonly operation: string;
   readonly person: string;
   readonly credential: Credential;
+  /** The organization of the session that was sent. */
+  readonly sessionOrganizationId: string | undefined;
   /** The guest id of the token that was sent. */
   readonly guestId: string | undefined;
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -86,7 +88,7 @@ export interface Ledger {
 
 /** What a list of the API shows to one reader. */
 export interface ShownList {
-  readonly kind: 'payments' | 'payment-methods' | 'customers' | 'subscriptions';
+  readonly kind: 'payments' | 'payment-methods' | 'customers' | 'subscriptions' | 'addresses';
   /** `USER#id` or `ORG#id`. */
   readonly owner: string;
   readonly ids: readonly string[];

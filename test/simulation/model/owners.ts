@@ -1,3 +1,4 @@
+import { organizationOf } from './exchanges.ts';
 import type { History, HistoryExchange, HistoryItem, HistoryJson, Person } from './history.ts';
 import { ownerOf, type RecordOwner, recordsOf } from './records.ts';
 import { type ModelStanding, modelStanding } from './standing.ts';
@@ -41,9 +42,9 @@ const made = (history: History): Model => {
 const ownersOf = (history: History): ReadonlyMap<string, OwnerAndProject> => {
   const found = new Map<string, OwnerAndProject>();
   const records = recordsOf(history);
-  const { methods, customers, payments, subscriptions, organizations } = records;
+  const { methods, customers, payments, subscriptions, organizations, addresses } = records;
   for (const exchange of history.exchanges) learnOwner(exchange, { found, people: history.people });
-  for (const item of [...methods, ...customers, ...payments, ...subscriptions]) {
+  for (const item of [...methods, ...customers, ...payments, ...subscriptions, ...addresses]) {
     const owner = { ...ownerOf(item), projectId: item['projectId'] };
     for (const id of namesOf(item)) found.set(id, owner);
   }
@@ -64,7 +65,7 @@ interface Learning {
   readonly people: readonly Person[];
 }
 
-export const CREATES = /^\/(payments(\/intents)?|payment-methods|customers|subscriptions|organizations)$/;
+export const CREATES = /^\/(payments(\/intents)?|payment-methods|customers|subscriptions|organizations|addresses)$/;
 
 /** Of records that are gone by now, only answers tell the owner: those to their creation, and the owner's own lists. */
 const learnOwner = (exchange: HistoryExchange, learning: Learning): void => {
@@ -90,7 +91,7 @@ const learnCreated = ({ path, body, person, guestId }: HistoryExchange, { found,
 const learnListed = (exchange: HistoryExchange, { found, people }: Learning): void => {
   const { path, body, query } = exchange;
   const { userId, kind } = people.find(({ name }) => name === exchange.person) ?? {};
-  const isOfOthers = query['organization_id'] !== undefined || query['project_id'] !== undefined;
+  const isOfOthers = organizationOf(exchange) !== undefined || query['project_id'] !== undefined;
   const records: HistoryJson = body?.data ?? body;
   if (kind !== 'user' || isOfOthers || path === '/organizations' || !Array.isArray(records)) return;
   for (const { id, organization_id, project_id } of records) {

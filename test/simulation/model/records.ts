@@ -10,6 +10,7 @@ export interface Records {
   readonly memberships: readonly HistoryItem[];
   readonly methods: readonly HistoryItem[];
   readonly customers: readonly HistoryItem[];
+  readonly addresses: readonly HistoryItem[];
   readonly organizations: readonly HistoryItem[];
   readonly members: readonly HistoryItem[];
   readonly erasures: readonly HistoryItem[];
@@ -26,6 +27,7 @@ const KINDS = {
   MBR: 'memberships',
   PM: 'methods',
   CUS: 'customers',
+  ADDR: 'addresses',
   ORG: 'organizations',
   ERA: 'erasures',
 } as const;

@@ -1,4 +1,4 @@
-import { firstUnderKey, isCarriedOut, SKEW_MS } from '../model/exchanges.ts';
+import { firstUnderKey, isCarriedOut, organizationOf, SKEW_MS } from '../model/exchanges.ts';
 import type { History, HistoryExchange, Oracle, Person } from '../model/history.ts';
 import { CREATES, type Model, modelOf, type OwnerAndProject } from '../model/owners.ts';
 import { mayManage } from '../model/standing.ts';
@@ -9,6 +9,7 @@ type Who =
   | 'every user'
   | 'the owner of the organization'
   | 'every member but the owner'
+  | 'who may send events'
   | 'who owns the new record'
   | 'who owns the record'
   | 'who owns the record, and platform admins'
@@ -23,21 +24,24 @@ const ROWS: readonly (readonly [string, string, Who])[] = [
   ['POST', `/organizations/(${ID})/members`, 'the owner of the organization'],
   ['PUT|DELETE', `/organizations/(${ID})/members/${ID}`, 'the owner of the organization'],
   ['POST', `/organizations/(${ID})/leave`, 'every member but the owner'],
-  ['POST', '/(?:payments|payments/intents|payment-methods|customers|subscriptions)', 'who owns the new record'],
+  [
+    'POST',
+    '/(?:payments|payments/intents|payment-methods|customers|subscriptions|addresses)',
+    'who owns the new record',
+  ],
   ['PUT', `/payments/intents/(${ID})`, 'who owns the record'],
   ['POST', `/payments/intents/(${ID})/cancel`, 'who owns the record, and platform admins'],
   ['POST', `/payments/sync/(${ID})`, 'who owns the record, and platform admins'],
   ['POST', `/payments/confirm/(${ID})`, 'who owns the record, guests too'],
-  ['PUT|DELETE', `/(?:payment-methods|customers)/(${ID})`, 'who owns the record'],
-  ['POST', `/payment-methods/(${ID})/set-default`, 'who owns the record'],
+  ['PUT|DELETE', `/(?:payment-methods|customers|addresses)/(${ID})`, 'who owns the record'],
+  ['POST', `/(?:payment-methods|addresses)/(${ID})/set-default`, 'who owns the record'],
   ['PATCH', `/(?:payment-methods|subscriptions)/(${ID})/billing-address`, 'who owns the record'],
   ['PATCH', `/subscriptions/(${ID})`, 'who owns the record'],
   ['POST', `/subscriptions/(${ID})/(?:pause|resume|reactivate)`, 'who owns the record'],
   ['POST', `/subscriptions/(${ID})/cancel`, 'who owns the record, and platform admins'],
   ['POST', `/payments/${ID}/refunds`, 'platform admins'],
   ['POST|PUT|DELETE', '/admin/.+', 'platform admins'],
-  // Owners and admins of the session's organization too; no session of the simulation has one.
-  ['POST', `/webhooks/(?:test|logs/${ID}/replay)`, 'platform admins'],
+  ['POST', `/webhooks/logs/(${ID})/replay`, 'who may send events'],
 ];
 
 const ROUTES = ROWS.map(([methods, path, who]) => ({ route: new RegExp(`^(?:${methods}) ${path}$`), who }));
@@ -95,9 +99,10 @@ const read = (history: History): readonly Asked[] => {
   });
 };
 
-const ownerOf = (model: Model, { path, sent }: HistoryExchange, named: string): OwnerAndProject | undefined => {
-  if (!CREATES.test(path)) return model.ownerOf(named);
-  return sent?.organization_id ? { organizationId: sent.organization_id } : undefined;
+const ownerOf = (model: Model, exchange: HistoryExchange, named: string): OwnerAndProject | undefined => {
+  if (!CREATES.test(exchange.path)) return model.ownerOf(named);
+  const organizationId = organizationOf(exchange);
+  return organizationId === undefined ? undefined : { organizationId };
 };
 
 const OWNERS: ReadonlySet<Who> = new Set([
@@ -113,8 +118,13 @@ const MEMBERS: ReadonlySet<Who> = new Set([
   'every member but the owner',
 ]);
 
-const isForAdmin = ({ person, who }: Asked): boolean =>
-  person.kind === 'admin' && (who === 'platform admins' || who === 'who owns the record, and platform admins');
+const FOR_ADMINS: ReadonlySet<Who> = new Set([
+  'platform admins',
+  'who may send events',
+  'who owns the record, and platform admins',
+]);
+
+const isForAdmin = ({ person, who }: Asked): boolean => person.kind === 'admin' && FOR_ADMINS.has(who);
 
 const lineOf = ({ exchange: { number, method, path }, person }: Asked, about: string): string =>
   `answer ${number}: ${person.name} did ${method} ${path}${about}`;
@@ -164,6 +174,36 @@ export const adminsPermitted = sentenceOn(
   ({ person }) => person.kind === 'admin',
 );
 
+export const sendersPermitted = sentenceOn(
+  'Events are sent by platform admins, and those of an organization by its owner and admins',
+  ({ who }) => who === 'who may send events',
+  (asked) => {
+    const { sessionOrganizationId: organizationId } = asked.exchange;
+    if (organizationId === undefined || asked.owner?.organizationId !== organizationId) return false;
+    const roles = rolesIn(asked, organizationId);
+    return roles.has('owner') || roles.has('admin');
+  },
+);
+
+/** A key answers again what its first request has made. */
+export const ownersFit: Oracle = {
+  sentence:
+    'A new record belongs to the organization that its request or its session names, or to nobody but its maker',
+  atRestOnly: false,
+  violations: (history) =>
+    history.exchanges.flatMap((exchange) => {
+      const { method, path, status, body } = exchange;
+      if (method !== 'POST' || status !== 201 || !CREATES.test(path) || path === '/organizations') return [];
+      const record = body?.data ?? body;
+      const meant = organizationOf(exchange);
+      const shown: string | undefined = record?.organization_id ?? undefined;
+      if (shown === meant) return [];
+      return [
+        `answer ${exchange.number}: ${record?.id} belongs to ${shown ?? 'a person'}, not to ${meant ?? 'a person'}`,
+      ];
+    }),
+};
+
 /** The provider refused the method, and the payer paid with another one in the browser: the confirmation tells of that. */
 const isPaidOtherwise = ({ ledger }: History, { path, body }: HistoryExchange, id: string): boolean => {
   const payment = /^\/payments\/confirm\/([^/]+)$/.exec(path)?.[1];
@@ -173,7 +213,7 @@ const isPaidOtherwise = ({ ledger }: History, { path, body }: HistoryExchange, i
   return body?.status === 'succeeded' && paid !== undefined && paid.payment_method !== id;
 };
 
-const NAMES = ['payment_method_id', 'provider_payment_method_token', 'customer_id'] as const;
+const NAMES = ['payment_method_id', 'provider_payment_method_token', 'customer_id', 'billing_address_id'] as const;
 
 export const namedPermitted: Oracle = {
   sentence: 'A method, a customer or a project is named only by people who may use it',

@@ -10,6 +10,7 @@ const CREATES: Readonly<Record<string, keyof ReturnType<typeof recordsOf>>> = {
   '/customers': 'customers',
   '/payment-methods': 'methods',
   '/organizations': 'organizations',
+  '/addresses': 'addresses',
 };
 
 /**
@@ -45,7 +46,7 @@ const mayBeGone = (history: History, exchange: HistoryExchange, record: HistoryJ
   return isDeleted || isErased(history, exchange, record) || isRemovedThere(history, record);
 };
 
-const ERASED_WHOLLY = new Set(['/customers', '/payment-methods']);
+const ERASED_WHOLLY = new Set(['/customers', '/payment-methods', '/addresses']);
 
 /** Made by the person, for the person, before the erasure was done. */
 const isErased = (history: History, exchange: HistoryExchange, record: HistoryJson): boolean => {
@@ -130,6 +131,7 @@ const TRACKED: Readonly<Record<string, keyof ReturnType<typeof recordsOf>>> = {
   'payment-methods': 'methods',
   customers: 'customers',
   subscriptions: 'subscriptions',
+  addresses: 'addresses',
 };
 
 const isListed = (kind: string, item: HistoryItem): boolean => {
@@ -168,25 +170,34 @@ export const listsAgree: Oracle = {
 };
 
 export const oneDefault: Oracle = {
-  sentence: 'An owner has at most one default method, and it is one of the owner’s own',
+  sentence: 'An owner has at most one default method, and one default address of a type, each of the owner’s own',
   atRestOnly: false,
   violations: (history) => {
-    const methods = new Map(recordsOf(history).methods.map((one) => [one['id'], one]));
-    const pointers = history.items.filter(({ sk }) => String(sk).startsWith('DEFAULT#PM'));
+    const { methods, addresses } = recordsOf(history);
+    const records = new Map([...methods, ...addresses].map((one) => [one['id'], one]));
+    const pointers = history.items.filter(({ sk }) => /^DEFAULT#(PM|ADDR)/.test(String(sk)));
     const wrong = pointers.flatMap(({ pk, recordId }) => {
-      const method = methods.get(recordId);
+      const record = records.get(recordId);
       const owner = String(pk).slice('OWNER#'.length);
-      // A pointer to a method that is gone counts as none.
-      return method === undefined || ownersOf(method).includes(owner) ? [] : [`${owner} has the default ${recordId}`];
+      // A pointer to a record that is gone counts as none.
+      return record === undefined || ownersOf(record).includes(owner) ? [] : [`${owner} has the default ${recordId}`];
     });
     const shown = history.exchanges.flatMap(({ path, method, status, body, number }) => {
-      if (path !== '/payment-methods' || method !== 'GET' || status !== 200 || !Array.isArray(body)) return [];
-      const defaults = body.filter(({ is_default }: HistoryJson) => is_default);
-      return defaults.length > 1 ? [`answer ${number} shows ${defaults.length} defaults`] : [];
+      if (!DEFAULTS.test(path) || method !== 'GET' || status !== 200 || !Array.isArray(body)) return [];
+      const defaults = Map.groupBy(body.filter(isDefault), ({ type }: HistoryJson) =>
+        path === '/addresses' ? type : 'method',
+      );
+      return [...defaults.values()]
+        .filter(({ length }) => length > 1)
+        .map(({ length }) => `answer ${number} shows ${length} defaults`);
     });
     return [...wrong, ...shown];
   },
 };
+
+const DEFAULTS = /^\/(payment-methods|addresses)$/;
+
+const isDefault = ({ is_default }: HistoryJson): boolean => is_default === true;
 
 const ownersOf = ({ organizationId, userId, guestId }: HistoryItem): readonly string[] =>
   organizationId === undefined ? [`USER#${userId}`, `GUEST#${guestId}`] : [`ORG#${organizationId}`];

@@ -7,7 +7,15 @@ import {
   successStays,
   unsentIsReleased,
 } from './attempts.ts';
-import { adminsPermitted, changesPermitted, membersPermitted, namedPermitted, ownPermitted } from './changes.ts';
+import {
+  adminsPermitted,
+  changesPermitted,
+  membersPermitted,
+  namedPermitted,
+  ownersFit,
+  ownPermitted,
+  sendersPermitted,
+} from './changes.ts';
 import { dunningDays, dunningEnds, dunningHappens, hardDeclinesStop } from './dunning.ts';
 import { nothingAfterCancel, nothingAfterDeletion, nothingAfterErasure, nothingWhilePaused } from './endings.ts';
 import { deliveriesKeepTheirId, eventsDelivered, eventsOnce, oneBodyPerId } from './events.ts';
@@ -89,7 +97,9 @@ export const ORACLES: readonly Oracle[] = [
   membersPermitted,
   ownPermitted,
   adminsPermitted,
+  sendersPermitted,
   namedPermitted,
+  ownersFit,
   nothingAfterCancel,
   nothingWhilePaused,
   nothingAfterDeletion,

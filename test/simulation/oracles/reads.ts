@@ -1,4 +1,4 @@
-import { SKEW_MS } from '../model/exchanges.ts';
+import { organizationOf, SKEW_MS } from '../model/exchanges.ts';
 import type { HistoryExchange, HistoryJson, Oracle, Person } from '../model/history.ts';
 import { guestIdOf, type Model, modelOf, type OwnerAndProject } from '../model/owners.ts';
 
@@ -37,10 +37,15 @@ const isFounderOf = ({ body }: HistoryExchange, { userId }: Person, organization
 
 /** Everything in the answer that is a record by itself. */
 const recordsIn = (value: HistoryJson): readonly HistoryJson[] => {
+  if (typeof value === 'string') return paymentsInTable(value);
   if (typeof value !== 'object' || value === null) return [];
   const nested = Object.values(value).flatMap(recordsIn);
   return typeof value.id === 'string' && RECORD.test(value.id) ? [value, ...nested] : nested;
 };
+
+/** A list of payments as CSV: its other columns name records that stand beside a payment. */
+const paymentsInTable = (text: string): readonly HistoryJson[] =>
+  text.startsWith('id,') ? (text.match(/^pay_[0-9a-f]{24}/gm) ?? []).map((id) => ({ id })) : [];
 
 const FEW_FIELDS = new Set([
   ...['id', 'status', 'amount_cents', 'total_cents', 'currency', 'description', 'is_guest_payment', 'created_at'],
@@ -51,7 +56,8 @@ const isOfGuestList = ({ path }: HistoryExchange, record: HistoryJson): boolean 
   /^\/(payments|subscriptions)\/guest\//.test(path) && Object.keys(record).every((field) => FEW_FIELDS.has(field));
 
 /** These lists and sums take the organization whose records they show. */
-const OF_AN_OWNER = /^\/(?:payments|payments\/summary|payment-methods|customers|subscriptions)$/;
+const OF_AN_OWNER =
+  /^\/(?:payments|payments\/summary|payment-methods|customers|subscriptions|addresses|webhooks\/logs)$/;
 const OF_A_PROJECT = /^\/(?:payments|subscriptions)$/;
 const OF_EVERYBODY = /^\/(?:admin\/.+|refunds|disputes)$/;
 
@@ -83,16 +89,23 @@ const refusalOfPath = (model: Model, reader: Reader): string | undefined => {
   const { person, exchange } = reader;
   const { path, query } = exchange;
   if (OF_EVERYBODY.test(path)) return 'who is no platform admin';
-  const organizationId = OF_AN_OWNER.test(path) ? query['organization_id'] : undefined;
+  const organizationId = OF_AN_OWNER.test(path) ? organizationOf(exchange) : undefined;
   if (organizationId !== undefined && !mayRead(model, reader, { organizationId }))
     return `who is not in ${organizationId}`;
   const projectId = OF_A_PROJECT.test(path) ? query['project_id'] : undefined;
   // Guests filter their own lists by any project.
   const isSellers = projectId !== undefined && person.kind === 'user';
   if (isSellers && model.sellerOf(projectId) !== person.userId) return `who does not sell through ${projectId}`;
+  if (path === '/memberships') return refusalOfMemberships(model, reader);
   const named = path.split('/').find((part) => RECORD.test(part));
   const owner = named === undefined ? undefined : model.ownerOf(named);
   return owner && !mayRead(model, reader, owner) ? `who may not read ${named}` : undefined;
+};
+
+const refusalOfMemberships = (model: Model, reader: Reader): string | undefined => {
+  const { entity_type: type, entity_id: entity } = reader.exchange.query;
+  const owner = type === 'organization' ? { organizationId: entity } : { userId: entity };
+  return mayRead(model, reader, owner) ? undefined : `who may not read the memberships of ${entity}`;
 };
 
 /** In a list of a project its seller sees the records of all buyers. */

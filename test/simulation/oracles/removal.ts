@@ -56,8 +56,8 @@ export const organizationsGone: Oracle = {
     const deleted = history.exchanges
       .filter((one) => one.method === 'DELETE' && isCarriedOut(one) && /^\/organizations\/[^/]+$/.test(one.path))
       .map(({ path }) => path.split('/').at(-1));
-    const { organizations, members, customers, methods, subscriptions } = records;
-    const left = [...members, ...customers, ...methods, ...subscriptions]
+    const { organizations, members, customers, methods, subscriptions, addresses } = records;
+    const left = [...members, ...customers, ...methods, ...subscriptions, ...addresses]
       .filter(({ organizationId }) => deleted.includes(organizationId))
       .map(({ id, organizationId }) => `${id} of ${organizationId}`);
     return [...organizations.filter(({ id }) => deleted.includes(id)).map(({ id }) => `${id} itself`), ...left];
@@ -65,10 +65,10 @@ export const organizationsGone: Oracle = {
 };
 
 export const erasedIsGone: Oracle = {
-  sentence: 'At rest no saved method, customer or live subscription of an erased person is left from before',
+  sentence: 'At rest no saved method, customer, address or live subscription of an erased person is left from before',
   atRestOnly: true,
   violations: (history) => {
-    const { methods, customers, subscriptions } = recordsOf(history);
+    const { methods, customers, subscriptions, addresses } = recordsOf(history);
     return history.exchanges
       .filter((one) => one.path === '/admin/erasures' && one.status === 202)
       .flatMap(({ sent, sentAt }) => {
@@ -78,7 +78,9 @@ export const erasedIsGone: Oracle = {
           organizationId === undefined &&
           at(createdAt) < sentAt - UNDER_WAY_MS;
         const living = subscriptions.filter(({ status }) => !['canceled', 'declined'].includes(status));
-        return [...methods, ...customers, ...living].filter(isTheirs).map(({ id }) => `${id} of ${sent.user_id}`);
+        return [...methods, ...customers, ...addresses, ...living]
+          .filter(isTheirs)
+          .map(({ id }) => `${id} of ${sent.user_id}`);
       });
   },
 };

@@ -54,13 +54,14 @@ export const noSecretsInAnswers: Oracle = {
 };
 
 const hasClientSecret = (value: HistoryJson): boolean => {
+  if (typeof value === 'string') return value.startsWith('id,') && /_secret_/.test(value);
   if (typeof value !== 'object' || value === null) return false;
   if (/_secret_/.test(value.client_secret)) return true;
   return Object.values(value).some(hasClientSecret);
 };
 
 const isList = ({ method, body }: HistoryExchange): boolean =>
-  method === 'GET' && (Array.isArray(body) || Array.isArray(body?.data));
+  method === 'GET' && (typeof body === 'string' || Array.isArray(body) || Array.isArray(body?.data));
 
 export const clientSecretsStay: Oracle = {
   sentence: 'A client secret is in no list, no event and no answer to a platform admin',

@@ -1,4 +1,5 @@
 import type { Prng } from '../kernel/prng.ts';
+import { organizationOf } from '../model/exchanges.ts';
 import type {
   Audit,
   History,
@@ -11,6 +12,7 @@ import type {
 } from '../model/history.ts';
 import { isVisible, recordsOf } from '../model/records.ts';
 import type { Client } from './client.ts';
+import type { AskedRequest } from './operation.ts';
 import { ADA, GUESTS, PEOPLE, PROJECT, ROOT, USERS } from './people.ts';
 
 /** Reads what lists and summaries show at the end of a run, when no fault happens any more. */
@@ -19,6 +21,7 @@ const LISTS = [
   { kind: 'payment-methods', of: 'methods', limit: 100 },
   { kind: 'customers', of: 'customers', limit: 100 },
   { kind: 'subscriptions', of: 'subscriptions', limit: 100 },
+  { kind: 'addresses', of: 'addresses', limit: 100 },
 ] as const;
 
 export const readAudit = async (client: Client, history: History): Promise<Audit> => {
@@ -95,13 +98,13 @@ export const askAround = async (client: Client, prng: Prng, history: History): P
   }
   const pages = Map.groupBy(history.exchanges.filter(isPage), isOfOrganization);
   for (const group of pages.values()) {
-    for (const { person: name, path, query } of draw(prng, group, MOST_REPEATED / 2)) {
-      const person = PEOPLE.find((one) => one.name === name);
-      if (person) await ask(person, path, { query });
+    for (const page of draw(prng, group, MOST_REPEATED / 2)) {
+      const person = PEOPLE.find(({ name }) => name === page.person);
+      if (person) await ask(person, page.path, sameQuestion(page));
     }
   }
-  for (const { person, path, query } of draw(prng, pagesOfFormerMembers(history), MOST_FORMER)) {
-    for (let time = 0; time < INSTANCES; time += 1) await ask(person, path, { query });
+  for (const { person, page } of draw(prng, pagesOfFormerMembers(history), MOST_FORMER)) {
+    for (let time = 0; time < INSTANCES; time += 1) await ask(person, page.path, sameQuestion(page));
   }
   for (const path of draw(prng, recordPaths(history), MOST_FOREIGN)) await ask(prng.pick(PEOPLE), path);
   await askBeside(ask, prng, history);
@@ -133,16 +136,24 @@ const soldPayments = (history: History): readonly { readonly person: Person; rea
     return isSold && buyer ? [{ person: buyer, id: payment['id'] }] : [];
   });
 
-type Question = Pick<HistoryExchange, 'query'> & { readonly withoutToken: boolean };
+type Question = Pick<AskedRequest, 'query' | 'withoutToken' | 'inOrganization'>;
+
+const sameQuestion = ({ query, sessionOrganizationId }: HistoryExchange): Partial<Question> => ({
+  query,
+  inOrganization: sessionOrganizationId,
+});
 
 const isPage = ({ method, status, person }: HistoryExchange): boolean =>
   method === 'GET' && status === 200 && person !== ROOT.name;
 
 /** Memberships end: what their members have seen is asked for on its own. */
-const isOfOrganization = ({ path, query }: HistoryExchange): boolean =>
-  path.startsWith('/organizations/') || query['organization_id'] !== undefined;
+const isOfOrganization = (exchange: HistoryExchange): boolean =>
+  exchange.path.startsWith('/organizations/') || organizationOf(exchange) !== undefined;
 
-type Page = Pick<HistoryExchange, 'path' | 'query'> & { readonly person: Person };
+interface Page {
+  readonly person: Person;
+  readonly page: HistoryExchange;
+}
 
 /** What people saw of an organization's records, although they do not belong to it any more. */
 const pagesOfFormerMembers = (history: History): readonly Page[] => {
@@ -152,11 +163,11 @@ const pagesOfFormerMembers = (history: History): readonly Page[] => {
   );
   const isMember = (userId: string, organizationId: string): boolean =>
     members.some((one) => one['userId'] === userId && one['organizationId'] === organizationId);
-  return history.exchanges.filter(isPage).flatMap(({ person: name, path, query }) => {
-    const person = USERS.find((one) => one.name === name);
-    const organizationId = query['organization_id'] ?? organizations.get(path.split('/')[2]);
+  return history.exchanges.filter(isPage).flatMap((page) => {
+    const person = USERS.find(({ name }) => name === page.person);
+    const organizationId = organizationOf(page) ?? organizations.get(page.path.split('/')[2]);
     if (!person || organizationId === undefined) return [];
-    return isMember(person.userId, organizationId) ? [] : [{ person, path, query }];
+    return isMember(person.userId, organizationId) ? [] : [{ person, page }];
   });
 };
 
@@ -169,7 +180,7 @@ const pathsTo = (path: string, all: readonly HistoryItem[], tail = ''): readonly
   all.map(({ id }) => `/${path}/${id}${tail}`);
 
 const recordPaths = (history: History): readonly string[] => {
-  const { payments, methods, customers, subscriptions, refunds, organizations } = recordsOf(history);
+  const { payments, methods, customers, subscriptions, refunds, organizations, addresses } = recordsOf(history);
   return [
     ...pathsTo('payments', payments.filter(isVisible)),
     ...pathsTo('payment-methods', methods),
@@ -177,6 +188,7 @@ const recordPaths = (history: History): readonly string[] => {
     ...pathsTo('subscriptions', subscriptions),
     ...pathsTo('refunds', refunds),
     ...pathsTo('organizations', organizations),
+    ...pathsTo('addresses', addresses),
   ];
 };
 

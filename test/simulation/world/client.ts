@@ -42,8 +42,25 @@ export const createClient = ({ stage, knowledge, prng }: ClientParts): Client =>
   };
   const plant = (what: string): string => keep(what, `canary${prng.int(100_000_000, 999_999_999)}x`);
 
-  const credentialOf = ({ person, withoutToken }: AskedRequest): [Credential, Record<string, string>] => {
-    const session = sessions.get(person.name);
+  const open = async (person: Person, organizationId: string | undefined): Promise<void> => {
+    const { name, email, userId, kind } = person;
+    const made = await stage.control({
+      method: 'POST',
+      path: '/sessions',
+      body: {
+        ...{ user_id: userId, email, name, is_admin: kind === 'admin', expires_in: SESSION_SECONDS },
+        ...(organizationId !== undefined && { organization_id: organizationId }),
+      },
+    });
+    sessions.set(nameOfSession(person, organizationId), keep('a session', made.body.session_id));
+    keep('a bearer token', made.body.token);
+  };
+  /** A session is kept, so that it may name an organization that its person has left. */
+  const credentialOf = async (asked: AskedRequest): Promise<[Credential, Record<string, string>]> => {
+    const { person, withoutToken, inOrganization } = asked;
+    const sessionName = nameOfSession(person, inOrganization);
+    if (inOrganization !== undefined && !sessions.has(sessionName)) await open(person, inOrganization);
+    const session = sessions.get(sessionName);
     if (session !== undefined) return ['session', { 'x-session-id': session }];
     const token = withoutToken ? undefined : knowledge.tokenOf(person.name);
     return token === undefined ? ['none', {}] : ['guest token', { 'x-guest-token': token }];
@@ -51,13 +68,14 @@ export const createClient = ({ stage, knowledge, prng }: ClientParts): Client =>
 
   const send = async (operation: string, asked: AskedRequest, key: string | undefined): Promise<HistoryExchange> => {
     const { person, method, path, query = {}, body } = asked;
-    const [credential, credentialHeaders] = credentialOf(asked);
+    const [credential, credentialHeaders] = await credentialOf(asked);
     const search = new URLSearchParams(query).toString();
     const sentAt = stage.now();
     const number = exchanges.length;
     const about = {
       ...{ number, operation, person: person.name, credential, method, path, query, sentAt },
       guestId: guestIdOf(credentialHeaders['x-guest-token']),
+      sessionOrganizationId: asked.inOrganization,
       sent: body,
       idempotencyKey: key,
     };
@@ -66,7 +84,11 @@ export const createClient = ({ stage, knowledge, prng }: ClientParts): Client =>
     const answer = await stage.request({
       method,
       path: search === '' ? path : `${path}?${search}`,
-      headers: { ...credentialHeaders, ...(key !== undefined && { 'idempotency-key': key }) },
+      headers: {
+        ...credentialHeaders,
+        ...(asked.asCsv && { accept: 'text/csv' }),
+        ...(key !== undefined && { 'idempotency-key': key }),
+      },
       ...(body && { body }),
     });
     const exchange = { ...about, status: answer.status, body: answer.body, answeredAt: stage.now() };
@@ -89,15 +111,7 @@ export const createClient = ({ stage, knowledge, prng }: ClientParts): Client =>
     exchanges,
     canaries,
     plant,
-    signIn: async ({ name, email, userId, kind }) => {
-      const made = await stage.control({
-        method: 'POST',
-        path: '/sessions',
-        body: { user_id: userId, email, name, is_admin: kind === 'admin', expires_in: SESSION_SECONDS },
-      });
-      sessions.set(name, keep('a session', made.body.session_id));
-      keep('a bearer token', made.body.token);
-    },
+    signIn: (person) => open(person, undefined),
     look: async (person, { path, query }) => {
       const asked = { kind: 'request', person, method: 'GET', path, query } as const;
       const { status, body } = await send('look at the end', asked, undefined);
@@ -117,6 +131,9 @@ export const createClient = ({ stage, knowledge, prng }: ClientParts): Client =>
     },
   };
 };
+
+const nameOfSession = ({ name }: Person, organizationId: string | undefined): string =>
+  organizationId === undefined ? name : `${name} in ${organizationId}`;
 
 const isUnclear = ({ status, body }: StageAnswer): boolean =>
   status === 0 || status >= 500 || (status === 409 && body?.code === 'IDEMPOTENCY_IN_PROGRESS');

@@ -48,6 +48,10 @@ export interface AskedRequest {
   readonly next?: (answer: StageAnswer) => OperationStep | undefined;
   /** A new one, or none, by default. */
   readonly idempotencyKey?: string;
+  /** The organization of the session; a session of its own is opened for it. */
+  readonly inOrganization?: string | undefined;
+  /** Asks for a table instead of JSON. */
+  readonly asCsv?: boolean;
   /** A guest sends the token unless this is set. */
   readonly withoutToken?: boolean;
 }
@@ -68,9 +72,10 @@ export const choose = ({ prng, knowledge, latest }: Scene, wanted: Omit<Wanted, 
   knowledge.choose(prng, { ...wanted, latest });
 
 /** The same request under another idempotency key. */
-export const sameAgain = (person: Person, { method, path, query, sent }: HistoryExchange): AskedRequest => ({
-  ...{ kind: 'request', person, method, path, query },
-  ...(sent && { body: sent }),
+export const sameAgain = (person: Person, exchange: HistoryExchange): AskedRequest => ({
+  ...{ kind: 'request', person, method: exchange.method, path: exchange.path, query: exchange.query },
+  inOrganization: exchange.sessionOrganizationId,
+  ...(exchange.sent && { body: exchange.sent }),
 });
 
 export const isDone = ({ status }: StageAnswer): boolean => status >= 200 && status < 300;

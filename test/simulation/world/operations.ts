@@ -1,3 +1,4 @@
+import { ADDRESS_OPERATIONS } from './addresses.ts';
 import { METHOD_OPERATIONS } from './methods.ts';
 import type { WorldOperation } from './operation.ts';
 import { ORGANIZATION_OPERATIONS } from './organizations.ts';
@@ -10,6 +11,7 @@ export const OPERATIONS: readonly WorldOperation[] = [
   ...PAYMENT_OPERATIONS,
   ...METHOD_OPERATIONS,
   ...SUBSCRIPTION_OPERATIONS,
+  ...ADDRESS_OPERATIONS,
   ...ORGANIZATION_OPERATIONS,
   ...READ_OPERATIONS,
   ...PROVIDER_ACTS,

@@ -8,6 +8,7 @@ const INCLUDES = 'payment_method,organization,subscription,product,project,order
 
 interface Read {
   readonly path: string;
+  readonly asCsv?: boolean;
   readonly query?: Readonly<Record<string, string>>;
 }
 
@@ -20,13 +21,21 @@ const one =
     return found && { path: `${base}/${found.id}${tail}` };
   };
 
+/** Lists that come as CSV, too. */
+const TABLES: ReadonlySet<string> = new Set(['/payments', '/payments/summary']);
+
 const list =
   (path: string, query: Readonly<Record<string, string>> = {}): Reader =>
   (scene, person) => {
     const organization = scene.prng.chance(0.4)
       ? choose(scene, { kind: 'organization', person: person.name })
       : undefined;
-    return { path, query: { ...query, ...(organization && { organization_id: organization.id }) } };
+    const isTable = TABLES.has(path) && scene.prng.chance(0.2);
+    return {
+      path,
+      query: { ...query, ...(organization && { organization_id: organization.id }) },
+      ...(isTable && { asCsv: true }),
+    };
   };
 
 const READERS: readonly Reader[] = [
@@ -51,6 +60,16 @@ const READERS: readonly Reader[] = [
   list('/payment-methods'),
   list('/customers'),
   list('/subscriptions', { include_pm: 'true', include_projects: 'true' }),
+  list('/addresses'),
+  one('address', '/addresses'),
+  (scene, person) => {
+    const organization = choose(scene, { kind: 'organization', person: person.name });
+    const isTheirs = organization === undefined || scene.prng.chance(0.4);
+    const entity = isTheirs
+      ? { entity_type: 'user', entity_id: scene.prng.pick(scene.users).userId }
+      : { entity_type: 'organization', entity_id: organization.id };
+    return { path: '/memberships', query: entity };
+  },
   list('/webhooks/logs'),
   one('log entry', '/webhooks/logs'),
   list('/organizations'),
@@ -95,6 +114,7 @@ const readAsAdmin: WorldOperation = {
       person: prng.chance(0.8) ? ROOT : prng.pick(users),
       method: 'GET',
       path: prng.pick([...OF_EVERYBODY, ...(erasure ? [`/admin/erasures/${erasure.id}`] : [])]),
+      ...(prng.chance(0.15) && { asCsv: true }),
     };
   },
 };
@@ -127,6 +147,29 @@ const replayDelivery: WorldOperation = {
   },
 };
 
+/** Members of an organization read its log, and may send one of its events again. */
+const replayInOrganization: WorldOperation = {
+  name: 'send an event of an organization again',
+  weight: 2,
+  plan: (scene) => {
+    const { prng } = scene;
+    const person = prng.pick(scene.users);
+    const organization = choose(scene, { kind: 'organization', person: person.name });
+    const request = { kind: 'request', person, inOrganization: organization?.id } as const;
+    return (
+      organization && {
+        ...{ ...request, method: 'GET', path: '/webhooks/logs' },
+        next: ({ body }) => {
+          const sent = Array.isArray(body) ? body.filter(({ direction }) => direction === 'outbound') : [];
+          if (sent.length === 0) return undefined;
+          const path = `/webhooks/logs/${prng.fork('entry').pick(sent).id}/replay`;
+          return { ...request, method: 'POST', path, body: {} };
+        },
+      }
+    );
+  },
+};
+
 /** People load a page again, and try again what they did before: what they may do can have changed since. */
 const doAgain: WorldOperation = {
   name: 'do the same again',
@@ -155,11 +198,13 @@ const repeatOwn: WorldOperation = {
         idempotencyKey !== undefined && person !== ROOT.name && sentAt > now - KEY_KEPT_MS,
     );
     if (keyed.length === 0) return undefined;
-    const { person: name, path, credential, sent: body, idempotencyKey = '' } = prng.pick(keyed.slice(-20));
-    const person = PEOPLE.find((one) => one.name === name);
+    const earlier = prng.pick(keyed.slice(-20));
+    const { path, credential, sent: body, idempotencyKey = '' } = earlier;
+    const person = PEOPLE.find(({ name }) => name === earlier.person);
+    const inOrganization = prng.chance(0.8) ? earlier.sessionOrganizationId : undefined;
     return (
       person && {
-        ...{ kind: 'request', person, method: 'POST', path, body, idempotencyKey },
+        ...{ kind: 'request', person, method: 'POST', path, body, idempotencyKey, inOrganization },
         ...(credential === 'none' && { withoutToken: true }),
       }
     );
@@ -188,6 +233,7 @@ export const READ_OPERATIONS: readonly WorldOperation[] = [
   readAsAdmin,
   readAsSeller,
   replayDelivery,
+  replayInOrganization,
   doAgain,
   repeatOwn,
   repeatAnother,

@@ -190,7 +190,8 @@ const secondOf = (
 ): OperationStep => {
   const prng = scene.prng.fork('another');
   if (operation.again) return operation.again(step, prng);
-  return (scene.prng.chance(0.5) && operation.plan({ ...scene, prng, latest: 1 })) || step;
+  const other = scene.prng.chance(0.5) ? operation.plan({ ...scene, prng, latest: 1 }) : undefined;
+  return other ? inSession({ ...scene, prng }, other) : step;
 };
 
 /** An operation that a person can carry out now. */
@@ -198,9 +199,23 @@ const draw = (scene: RoundScene & Scene): Pick<Planned, 'operation' | 'step'> | 
   for (let tries = 0; tries < TRIES; tries += 1) {
     const operation = scene.prng.weighted(scene.operations);
     const step = operation.plan(scene);
-    if (step) return { operation, step };
+    if (step) return { operation, step: inSession(scene, step) };
   }
   return undefined;
+};
+
+const IN_ORGANIZATION = 0.2;
+
+/** Users also work in an organization: their session names it, so that their requests need not. */
+const inSession = ({ prng: chance, knowledge, latest }: Scene, step: OperationStep): OperationStep => {
+  const prng = chance.fork('session');
+  if (step.kind !== 'request' || step.person.kind !== 'user' || !prng.chance(IN_ORGANIZATION)) return step;
+  if (step.inOrganization !== undefined) return step;
+  const organization = knowledge.choose(prng, { kind: 'organization', person: step.person.name, latest });
+  if (!organization) return step;
+  const { organization_id: named, ...rest } = step.body ?? {};
+  const isLeftOut = named === organization.id && prng.chance(0.7);
+  return { ...step, inOrganization: organization.id, ...(isLeftOut && { body: rest }) };
 };
 
 /** Sessions, reference records and, mostly, an organization with members and saved methods. */
@@ -209,7 +224,8 @@ const prepare = async (client: Client, prng: Prng): Promise<void> => {
   const put = (path: string, body: Readonly<Record<string, unknown>>) =>
     client.ask('write a reference record', { kind: 'request', person: ROOT, method: 'PUT', path, body }, prng);
   await put(`/admin/tiers/${TIERS.gold}`, {
-    ...{ name: 'Gold', slug: 'gold', rank: 1, entity_type: 'user', features: [], is_active: true },
+    ...{ name: 'Gold', slug: 'gold', rank: 1, features: [], is_active: true },
+    entity_type: prng.pick(['user', 'user', 'organization']),
     product_ids: [PRODUCTS.monthly.id],
   });
   for (const { id, ...product } of Object.values(PRODUCTS)) {
