@@ -13,6 +13,7 @@ import {
 } from '../table/keys.ts';
 import type { Item, Table } from '../table/table.ts';
 import { erasedIds } from '../webhooks/record/erased.ts';
+import { inboundLogKey } from '../webhooks/record/log-entry.ts';
 import { packed, unpacked } from '../webhooks/record/stored-event.ts';
 import type { Counted, ErasureJob } from './job.ts';
 
@@ -79,9 +80,14 @@ export const blankTrace = async (table: Table, sought: Sought, item: Item): Prom
   const trace = TRACES[String(item['sk'])];
   const set = trace?.blanked(sought, item);
   if (!trace || set === undefined) return undefined;
+  if ('isBlanked' in set && !(await isApplied(table, item))) return undefined;
   const written = await table.update(keyOf(item), { set }, [{ has: 'pk' }]);
   return written.ok ? trace.counted : undefined;
 };
+
+/** An event whose record still needs it keeps its content: it is blanked by the function that applies it. */
+const isApplied = async (table: Table, { providerId, eventId }: Item): Promise<boolean> =>
+  (await table.get(inboundLogKey({ provider: String(providerId), eventId: String(eventId) }))) !== undefined;
 
 const isNamed = ({ ids }: Sought, text: string): boolean => {
   for (const id of idsIn(text)) if (ids.has(id)) return true;

@@ -24,7 +24,7 @@ export const withoutPerson = (value: unknown, isPersonal = false): unknown => {
   return Object.fromEntries(Object.entries(value).flatMap(([name, inner]) => entryOf(name, inner, isPersonal)));
 };
 
-/** Square's states of orders and disputes: an event that is not applied yet needs them. Any other state may be a place. */
+/** Square's states of orders and disputes: a target that takes raw events needs them. Any other state may be a place. */
 const MACHINE_STATES: ReadonlySet<unknown> = new Set([
   ...['DRAFT', 'OPEN', 'COMPLETED', 'CANCELED'],
   ...['INQUIRY_EVIDENCE_REQUIRED', 'INQUIRY_PROCESSING', 'INQUIRY_CLOSED'],

@@ -53,12 +53,10 @@ export const applyProviderEvent = async (
   const work = { requestId: eventId, actor: { type: 'provider', id: slot } } as const;
   const result = await runAs(work, () => applyToRecord(deps, slot, event));
   const isErased = await concernsErased(deps, result, stored);
+  const waits = waitsOf(event, isErased);
+  const seconds = result.kind === 'early' ? waits[receive.count - 1] : undefined;
+  if (seconds !== undefined) return { retryAfterSeconds: seconds };
   if (isErased) await blankStoredEvent(deps.table, stored);
-  if (result.kind === 'early' && !isErased) {
-    const waits = isMoneyBackEvent(event.type) ? EARLY_MONEY_BACK_SECONDS : EARLY_RETRY_SECONDS;
-    const seconds = waits[receive.count - 1];
-    if (seconds !== undefined) return { retryAfterSeconds: seconds };
-  }
   const logged = isErased ? withoutPerson(body) : body;
   await writeLog(deps.table, entryOf(stored, { body: logged, result, at: iso(deps.now()) }));
   deps.log.info('provider event applied', {
@@ -70,6 +68,12 @@ export const applyProviderEvent = async (
     ...('payment' in result && { payment_id: result.payment.id }),
   });
   return 'done';
+};
+
+/** Money that went back is recorded of an erased person, too. */
+const waitsOf = ({ type }: ProviderEvent, isErased: boolean): readonly number[] => {
+  if (isMoneyBackEvent(type)) return EARLY_MONEY_BACK_SECONDS;
+  return isErased ? [] : EARLY_RETRY_SECONDS;
 };
 
 /** The record tells it; where there is no record, the ids of the event do. */

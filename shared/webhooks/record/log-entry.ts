@@ -3,7 +3,7 @@ import { derivedId, fingerprint } from '../../core/ids.ts';
 import { DAY, epochSeconds, instant } from '../../core/time.ts';
 import { redact } from '../../observability/redaction.ts';
 import type { Clause } from '../../table/expression.ts';
-import { type Historic, historyLogKey, listSort, logKey } from '../../table/keys.ts';
+import { type Historic, historyLogKey, type Key, listSort, logKey } from '../../table/keys.ts';
 import type { Item, Table } from '../../table/table.ts';
 
 /** One log entry per attempt, inbound or outbound: redacted when it is written, kept 90 days. */
@@ -89,8 +89,14 @@ const historyItem = (entry: LogEntry, about: Historic): Item => {
   };
 };
 
-const idOf = ({ direction, provider, eventId, target, messageId, attempt }: LogEntry): string =>
+type Attempt = Pick<LogEntry, 'direction' | 'provider' | 'eventId' | 'target' | 'messageId' | 'attempt'>;
+
+const idOf = ({ direction, provider, eventId, target, messageId, attempt }: Attempt): string =>
   derivedId('log', direction, provider, eventId, target ?? '', messageId ?? '', String(attempt));
+
+/** Of an inbound event there is one entry: it is written when the event was applied, or given up. */
+export const inboundLogKey = ({ provider, eventId }: Pick<LogEntry, 'provider' | 'eventId'>): Key =>
+  logKey(idOf({ direction: 'inbound', provider, eventId, attempt: 1 }));
 
 const logRecordSchema = z.object({
   id: z.string(),
