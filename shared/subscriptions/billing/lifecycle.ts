@@ -17,6 +17,15 @@ export const markPaused = (subscription: Subscription, now: Instant): Subscripti
     abandonCharge(subscription, now),
   );
 
+/**
+ * Takes back a return whose charge is not settled: a canceled subscription stays canceled, and a paused one paused. Readers do
+ * not see the change.
+ */
+export const withdrawReturn = (subscription: Subscription, now: Instant): Subscription =>
+  subscription.charge && !subscription.charge.abandoned
+    ? { ...subscription, ...abandonCharge(subscription, now) }
+    : subscription;
+
 /** The trial has ended, and there is no method to charge. */
 export const pauseAfterTrial = (subscription: Subscription, now: Instant): Subscription =>
   advanceSubscription(subscription, { to: 'paused', cause: 'trial', reason: 'paused', now });

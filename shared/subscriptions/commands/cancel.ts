@@ -1,6 +1,6 @@
 import type { ApiRequest, Reply } from '../../http/request.ts';
 import type { BillingDeps } from '../billing/biller.ts';
-import { markCanceled } from '../billing/lifecycle.ts';
+import { markCanceled, withdrawReturn } from '../billing/lifecycle.ts';
 import { cancelProviderSubscription, carryOutAtProvider, scheduleCancelCommand } from '../provider-billed/commands.ts';
 import { subscriptionStore } from '../record/store.ts';
 import { isProviderBilled, type Subscription, type VisibleSubscription } from '../record/subscription.ts';
@@ -14,13 +14,13 @@ export const cancelSubscription = async (
   deps: BillingDeps,
   { record, body }: ApiRequest<unknown, unknown, CancelBody, VisibleSubscription>,
 ): Promise<Reply> => {
-  const canceled = body.cancel_at_period_end ? await scheduleCancel(deps, record) : await cancelNow(deps, record);
-  return { data: commandView(canceled) };
+  const isAtPeriodEnd = body.cancel_at_period_end && record.status !== 'canceled';
+  return { data: commandView(await (isAtPeriodEnd ? scheduleCancel : cancelNow)(deps, record)) };
 };
 
 const scheduleCancel = async (deps: BillingDeps, subscription: Subscription): Promise<Subscription> => {
-  const isDone = subscription.status === 'canceled' || subscription.cancelAtPeriodEnd;
-  if (!isDone && isProviderBilled(subscription)) return carryOutAtProvider(deps, subscription, scheduleCancelCommand);
+  if (!subscription.cancelAtPeriodEnd && isProviderBilled(subscription))
+    return carryOutAtProvider(deps, subscription, scheduleCancelCommand);
   return subscriptionStore(deps.table).change(subscription, (current) =>
     current.status === 'canceled' || current.cancelAtPeriodEnd
       ? current
@@ -29,15 +29,16 @@ const scheduleCancel = async (deps: BillingDeps, subscription: Subscription): Pr
 };
 
 /**
- * Cancels at once, without a refund. An open charge is stopped where that is still possible.
+ * Cancels at once, without a refund. An open charge is stopped where that is still possible, also that of a reactivation.
  * @throws DomainError PAYMENT_IN_PROGRESS during a transfer
  */
 export const cancelNow = async (deps: BillingDeps, subscription: Subscription): Promise<Subscription> => {
   if (isProviderBilled(subscription) && subscription.status !== 'canceled')
     await cancelProviderSubscription(deps, subscription);
-  const canceled = await subscriptionStore(deps.table).change(subscription, (current) =>
-    current.status === 'canceled' || hasMoved(current, subscription) ? current : markCanceled(current, deps.now()),
-  );
+  const canceled = await subscriptionStore(deps.table).change(subscription, (current) => {
+    if (current.status === 'canceled') return withdrawReturn(current, deps.now());
+    return hasMoved(current, subscription) ? current : markCanceled(current, deps.now());
+  });
   return canceled.status === 'canceled' ? stopAbandonedCharge(deps, canceled) : cancelNow(deps, canceled);
 };
 

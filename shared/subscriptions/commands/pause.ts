@@ -2,7 +2,7 @@ import { DomainError } from '../../core/errors.ts';
 import { allows } from '../../core/states.ts';
 import type { ApiRequest, Reply } from '../../http/request.ts';
 import type { BillingDeps } from '../billing/biller.ts';
-import { markPaused, resumeInPaidPeriod } from '../billing/lifecycle.ts';
+import { markPaused, resumeInPaidPeriod, withdrawReturn } from '../billing/lifecycle.ts';
 import { isPaidFor } from '../billing/periods.ts';
 import { carryOutAtProvider, pauseCommand, resumeAtProvider } from '../provider-billed/commands.ts';
 import { invalidStateError } from '../provider-billed/port.ts';
@@ -23,7 +23,7 @@ export const pauseSubscription = async (
     return { data: commandView(await carryOutAtProvider(deps, record, pauseCommand)) };
   }
   const paused = await subscriptionStore(deps.table).change(record, (current) => {
-    if (current.status === 'paused') return current;
+    if (current.status === 'paused') return withdrawReturn(current, deps.now());
     requireState(current, mayPause(current));
     return markPaused(current, deps.now());
   });

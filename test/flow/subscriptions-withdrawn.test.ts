@@ -1,0 +1,60 @@
+import { describe, expect, it } from 'vitest';
+import { DAY_SECONDS, HOUR_SECONDS } from '../builders/seconds.ts';
+import { itemsOf, PATIENT } from './flow.ts';
+import type { ParsedJson, TestHost } from './host.ts';
+import { withStops } from './stops.ts';
+import { BILLERS, command, OWN_BILLING, readSubscription, subscribe, subscriber } from './subscribers.ts';
+
+/** A return that was stopped before its charge, and is taken back by its payer before due work continues it. */
+const NOW = { cancel_at_period_end: false };
+
+/** The function ends after it has stored that the subscription is to start again. */
+const CLAIMED = { call: 'PutItem', executed: true };
+
+const chargesOf = async (service: TestHost, subscriptionId: string): Promise<readonly ParsedJson[]> => {
+  const { charges } = await service.control('GET', '/simulator/ledger');
+  const items = await itemsOf(service, 'PAY#');
+  const own = new Set(items.filter((item) => item.subscriptionId === subscriptionId).map(({ pk }) => pk));
+  return charges.filter(({ payment_id }: ParsedJson) => own.has(`PAY#${payment_id}`)).map(({ id }: ParsedJson) => id);
+};
+
+describe.each(BILLERS)('a reactivation that was stopped, of a subscription that %s bills', (_, env) => {
+  const stoppable = withStops({ ...PATIENT, ...env });
+
+  it.each([{}, NOW])('charges nothing after a cancelation with %j', async (body) => {
+    const { service, stopped } = stoppable();
+    const who = await subscriber(service);
+    const made = await subscribe(service, who);
+    await command(service, who, { id: made.id, name: 'cancel', body: NOW });
+    await service.advance(40 * DAY_SECONDS);
+    const paid = await chargesOf(service, made.id);
+    const back = await stopped(CLAIMED, () => command(service, who, { id: made.id, name: 'reactivate' }));
+    expect(back.status).toBeGreaterThanOrEqual(500);
+    const canceled = await command(service, who, { id: made.id, name: 'cancel', body });
+    expect(canceled).toMatchObject({ status: 200, body: { status: 'canceled' } });
+    await service.advance(HOUR_SECONDS);
+    expect(await readSubscription(service, who, made.id)).toMatchObject({ status: 'canceled' });
+    expect(await chargesOf(service, made.id)).toEqual(paid);
+    const again = await command(service, who, { id: made.id, name: 'reactivate' });
+    expect(again).toMatchObject({ status: 200, body: { status: 'active' } });
+  });
+});
+
+describe('a resumption that was stopped', () => {
+  const stoppable = withStops({ ...PATIENT, ...OWN_BILLING });
+
+  it('charges nothing after a pause', async () => {
+    const { service, stopped } = stoppable();
+    const who = await subscriber(service);
+    const made = await subscribe(service, who);
+    await command(service, who, { id: made.id, name: 'pause' });
+    await service.advance(40 * DAY_SECONDS);
+    const paid = await chargesOf(service, made.id);
+    const back = await stopped(CLAIMED, () => command(service, who, { id: made.id, name: 'resume' }));
+    expect(back.status).toBeGreaterThanOrEqual(500);
+    expect(await command(service, who, { id: made.id, name: 'pause' })).toMatchObject({ body: { status: 'paused' } });
+    await service.advance(HOUR_SECONDS);
+    expect(await readSubscription(service, who, made.id)).toMatchObject({ status: 'paused' });
+    expect(await chargesOf(service, made.id)).toEqual(paid);
+  });
+});
