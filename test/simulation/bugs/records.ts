@@ -94,6 +94,13 @@ export const RECORD_BUGS: readonly Bug[] = [
     replacement: 'if (!method || method.organizationId !== undefined) return false;',
   },
   {
+    name: 'erasure-blanks-unapplied',
+    what: 'An erasure blanks an event that has not been applied yet',
+    file: 'shared/erasure/traces.ts',
+    text: "if ('isBlanked' in set && !(await isApplied(table, item))) return undefined;",
+    replacement: '',
+  },
+  {
     name: 'erasure-leaves-subscriptions',
     what: 'An erasure does not end the subscriptions of its person',
     file: 'shared/erasure/records.ts',

@@ -88,6 +88,13 @@ export const SUBSCRIPTION_BUGS: readonly Bug[] = [
     replacement: 'return [];',
   },
   {
+    name: 'return-not-withdrawn',
+    what: 'A cancellation leaves a reactivation that has not been carried out yet',
+    file: 'shared/subscriptions/commands/cancel.ts',
+    text: "if (current.status === 'canceled') return withdrawReturn(current, deps.now());",
+    replacement: "if (current.status === 'canceled') return current;",
+  },
+  {
     name: 'charge-of-void-invoice-unseen',
     what: 'A charge under way counts as none once its invoice is void',
     file: 'shared/providers/stripe/subscription-report.ts',

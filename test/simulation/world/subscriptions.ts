@@ -72,6 +72,8 @@ const onSubscription = (
     readonly admins?: number;
     /** What the person may do at once when the answer has come. */
     readonly next?: string;
+    /** What a person may do who gets no clear answer. */
+    readonly back?: string;
     /** The status that the subscription mostly has. */
     readonly of?: readonly string[];
   },
@@ -91,7 +93,13 @@ const onSubscription = (
       ...{ kind: 'request', person, method: 'POST', path: `/subscriptions/${subscription.id}/${tail}`, body: sent },
     });
     const goesOn = next !== undefined && scene.prng.chance(0.4) && { next: () => request(next, {}) };
-    return { ...request(how.tail, body), ...goesOn };
+    const { back } = how;
+    const impatience = scene.prng.fork('impatience');
+    const takesBack = back !== undefined && {
+      next: ({ status }: StageAnswer) =>
+        (status === 0 || status >= 500) && impatience.chance(0.6) ? request(back, {}) : undefined,
+    };
+    return { ...request(how.tail, body), ...goesOn, ...takesBack };
   },
 });
 
@@ -126,7 +134,7 @@ export const SUBSCRIPTION_OPERATIONS: readonly WorldOperation[] = [
     next: 'resume',
     of: ['active', 'trialing'],
   }),
-  onSubscription('resume a subscription', 3, { tail: 'resume', of: ['paused'] }),
+  onSubscription('resume a subscription', 3, { tail: 'resume', back: 'pause', of: ['paused'] }),
   onSubscription('cancel a subscription now', 2, {
     tail: 'cancel',
     next: 'reactivate',
@@ -134,6 +142,10 @@ export const SUBSCRIPTION_OPERATIONS: readonly WorldOperation[] = [
     admins: 0.2,
   }),
   onSubscription('cancel a subscription at its end', 3, { tail: 'cancel', of: ['active', 'trialing'] }),
-  onSubscription('reactivate a subscription', 3.5, { tail: 'reactivate', of: ['canceled', 'ending'] }),
+  onSubscription('reactivate a subscription', 3.5, {
+    tail: 'reactivate',
+    back: 'cancel',
+    of: ['canceled', 'ending'],
+  }),
   changeMethod,
 ];
