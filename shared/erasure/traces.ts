@@ -78,14 +78,16 @@ const TRACES: Readonly<Record<string, Trace>> = {
 /** @returns whether the item changed */
 export const blankTrace = async (table: Table, sought: Sought, item: Item): Promise<Counted | undefined> => {
   const trace = TRACES[String(item['sk'])];
-  const set = trace?.blanked(sought, item);
-  if (!trace || set === undefined) return undefined;
-  if ('isBlanked' in set && !(await isApplied(table, item))) return undefined;
+  const found = trace?.blanked(sought, item);
+  if (!trace || found === undefined) return undefined;
+  const isNeeded = 'isBlanked' in found && !(await isApplied(table, item));
+  const set = isNeeded ? blankedEvent(sought, item, () => false) : found;
+  if (set === undefined) return undefined;
   const written = await table.update(keyOf(item), { set }, [{ has: 'pk' }]);
   return written.ok ? trace.counted : undefined;
 };
 
-/** An event whose record still needs it keeps its content: it is blanked by the function that applies it. */
+/** An event whose record still needs it loses the e-mail addresses alone: the function that applies it blanks the rest. */
 const isApplied = async (table: Table, { providerId, eventId }: Item): Promise<boolean> =>
   (await table.get(inboundLogKey({ provider: String(providerId), eventId: String(eventId) }))) !== undefined;
 
@@ -134,11 +136,11 @@ const blankedText = (sought: Sought, json: string, isAll: boolean): string => {
   return JSON.stringify(isAll ? withoutPerson(value) : withoutEmails(value, sought.emails));
 };
 
-const blankedEvent = (sought: Sought, item: Item) => {
+const blankedEvent = (sought: Sought, item: Item, isWhole = isNamed) => {
   const { raw } = item;
   if (!(raw instanceof Uint8Array)) return undefined;
   const json = unpacked(raw);
-  const isAll = isNamed(sought, json);
+  const isAll = isWhole(sought, json);
   const blanked = blankedText(sought, json, isAll);
   return blanked === json ? undefined : { raw: packed(blanked), ...(isAll && { isBlanked: true }) };
 };

@@ -97,8 +97,15 @@ export const RECORD_BUGS: readonly Bug[] = [
     name: 'erasure-blanks-unapplied',
     what: 'An erasure blanks an event that has not been applied yet',
     file: 'shared/erasure/traces.ts',
-    text: "if ('isBlanked' in set && !(await isApplied(table, item))) return undefined;",
-    replacement: '',
+    text: "const isNeeded = 'isBlanked' in found && !(await isApplied(table, item));",
+    replacement: 'const isNeeded = false;',
+  },
+  {
+    name: 'erased-event-keeps-e-mail',
+    what: 'An erasure leaves the events that providers have sent',
+    file: 'shared/erasure/traces.ts',
+    text: 'return blanked === json ? undefined : { raw: packed(blanked)',
+    replacement: 'return blanked !== undefined ? undefined : { raw: packed(blanked)',
   },
   {
     name: 'erasure-leaves-subscriptions',

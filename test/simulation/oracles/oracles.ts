@@ -39,7 +39,7 @@ import {
 } from './promises.ts';
 import { changesPublished, eventAmounts, eventsInOrder, moneyBackPublished } from './publications.ts';
 import { answersPermitted } from './reads.ts';
-import { erasedIsGone, nothingLeftAtProvider, organizationsGone } from './removal.ts';
+import { erasedEventsAreNameless, erasedIsGone, nothingLeftAtProvider, organizationsGone } from './removal.ts';
 import { claimsPermitted, methodsPermitted } from './rights.ts';
 import { clientSecretsStay, noSecrets, noSecretsInAnswers } from './secrets.ts';
 import {
@@ -107,6 +107,7 @@ export const ORACLES: readonly Oracle[] = [
   nothingLeftAtProvider,
   organizationsGone,
   erasedIsGone,
+  erasedEventsAreNameless,
   createsAreThere,
   noInternalErrors,
   sameKeySameRecord,

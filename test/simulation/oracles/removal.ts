@@ -1,3 +1,5 @@
+import { gunzipSync } from 'node:zlib';
+import { erasuresOf } from '../model/erasures.ts';
 import { attachedMethods, isCarriedOut, UNDER_WAY_MS } from '../model/exchanges.ts';
 import type { History, HistoryJson, Oracle } from '../model/history.ts';
 import { at, recordsOf } from '../model/records.ts';
@@ -61,6 +63,28 @@ export const organizationsGone: Oracle = {
       .filter(({ organizationId }) => deleted.includes(organizationId))
       .map(({ id, organizationId }) => `${id} of ${organizationId}`);
     return [...organizations.filter(({ id }) => deleted.includes(id)).map(({ id }) => `${id} itself`), ...left];
+  },
+};
+
+const MINUTE_MS = 60_000;
+
+/** Events that came later may be about a person who has come back. */
+export const erasedEventsAreNameless: Oracle = {
+  sentence: 'At rest no event of an erased record, sent by a provider before the erasure, names the person',
+  atRestOnly: true,
+  violations: (history) => {
+    const erasures = erasuresOf(history).filter(({ doneAt }) => Number.isFinite(doneAt));
+    if (erasures.length === 0) return [];
+    const erasedIds = history.items.filter(({ sk }) => sk === 'GONE').map(({ pk }) => String(pk).slice('GONE#'.length));
+    return history.items
+      .filter(({ sk, raw }) => sk === 'EVT' && raw instanceof Uint8Array)
+      .flatMap(({ pk, raw, receivedAt }) => {
+        const text = gunzipSync(raw).toString('utf8');
+        if (!erasedIds.some((id) => text.includes(`"${id}"`))) return [];
+        return erasures
+          .filter(({ email, requestedAt }) => email && at(receivedAt) < requestedAt - MINUTE_MS && text.includes(email))
+          .map(({ email }) => `${pk} names ${email}`);
+      });
   },
 };
 
