@@ -12,7 +12,7 @@ export const isCarriedOut = ({ status }: Pick<HistoryExchange, 'status'>): boole
 
 /**
  * The organization of a new record or of a list: the one that the request names, else that of the session. Null and an
- * empty text mean a personal request; so does a list of methods that names none.
+ * empty text mean a personal request; so does a list of methods that names none. The log is always that of the session.
  */
 export const organizationOf = ({
   method,
@@ -21,6 +21,7 @@ export const organizationOf = ({
   sent,
   sessionOrganizationId,
 }: HistoryExchange): string | undefined => {
+  if (path === '/webhooks/logs') return sessionOrganizationId;
   const named: string | null | undefined = method === 'GET' ? query['organization_id'] : sent?.organization_id;
   if (named !== undefined) return named || undefined;
   return method === 'GET' && path === '/payment-methods' ? undefined : sessionOrganizationId;
