@@ -26,6 +26,22 @@ interface LambdaHandler {
   readonly prepare: () => Promise<void>;
 }
 
+type UseCase<D, Request> = (deps: D, request: Request) => Promise<Reply>;
+
+type Request<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType, R> = ApiRequest<
+  z.output<P>,
+  z.output<Q>,
+  z.output<B>,
+  R
+>;
+
+/** The use case of an endpoint without an access rule: it decides itself who may act. */
+interface CheckedUseCase<D, Request> {
+  readonly run: UseCase<D, Request>;
+  /** Asked before a stored answer. @throws DomainError where the caller may not act any more */
+  readonly checkRepeat: (deps: D, request: Request) => Promise<unknown>;
+}
+
 /**
  * The one middleware chain from API Gateway to a use case: request id, caller, parsing, idempotency, access, rate limits,
  * use case, response form, errors, headers, one summary line.
@@ -33,12 +49,15 @@ interface LambdaHandler {
 export const lambda = <P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType, R, D extends WebDeps>(
   spec: Endpoint<P, Q, B, R>,
   depsOf: () => D,
-  useCase: (deps: D, request: ApiRequest<z.output<P>, z.output<Q>, z.output<B>, R>) => Promise<Reply>,
+  useCase: UseCase<D, Request<P, Q, B, R>> | CheckedUseCase<D, Request<P, Q, B, R>>,
 ): LambdaHandler => {
+  const { run, checkRepeat } = typeof useCase === 'function' ? { run: useCase, checkRepeat: undefined } : useCase;
+  if (spec.idempotent === 'stored' && !spec.access && !checkRepeat)
+    throw new Error(`${spec.id} would give its stored answer to a caller who may not act any more`);
   const runUseCase = (exchange: Exchange): Promise<Reply> => {
     const request = parsedRequest<P, Q, B, R>(exchange);
     const work = { requestId: exchange.requestId, actor: actorOfCaller(request.caller, request.asAdmin) };
-    return runAs(work, () => useCase(depsOf(), request));
+    return runAs(work, () => run(depsOf(), request));
   };
   const chain = middy<Exchange, HttpResponse>()
     .use(summary)
@@ -51,6 +70,7 @@ export const lambda = <P extends z.ZodType, Q extends z.ZodType, B extends z.Zod
     .use(access)
     .use(limitingOfAllowed)
     .handler(async (exchange) => {
+      if (exchange.kept) await checkRepeat?.(depsOf(), parsedRequest(exchange));
       exchange.reply = exchange.kept
         ? { data: exchange.kept.body, status: exchange.kept.status, headers: { 'idempotent-replayed': 'true' } }
         : withoutSecrets(exchange, await runUseCase(exchange));

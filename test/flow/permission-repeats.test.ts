@@ -1,13 +1,16 @@
 import { describe, expect, test } from 'vitest';
 import { partialAddress } from '../builders/address.ts';
+import { freePort } from '../builders/free-port.ts';
 import { intentBody } from '../builders/intent.ts';
 import { customerBody, methodBody } from '../builders/payer.ts';
 import { signIn } from './flow.ts';
-import { withHost } from './host.ts';
+import { type ParsedJson, withHost } from './host.ts';
 import { addMember, newOrganization, newPerson } from './organization-steps.ts';
+import { nodesAt, SECRET } from './targets.ts';
 
-/** A request under an Idempotency-Key means another record once its session means another organization. */
-const service = withHost({ frozen: true });
+/** A repeat under an Idempotency-Key is answered only where its caller may still act, and means the same organization. */
+const port = await freePort();
+const service = withHost({ frozen: true, port, env: nodesAt(port, { all: { EVENTS: 'all', SECRET } }) });
 
 const REUSED = { status: 422, body: { code: 'IDEMPOTENCY_KEY_REUSED' } };
 
@@ -19,12 +22,12 @@ const CREATES = [
   ['/addresses', partialAddress()],
 ] as const;
 
-/** A billing member of an organization, with a session of it and one without. */
-const memberWithSessions = async () => {
+/** A member of an organization, with a session of it and one without. */
+const memberWithSessions = async (role = 'billing') => {
   const owner = await newPerson(service);
   const member = await newPerson(service);
   const organizationId = await newOrganization(service, owner);
-  const memberId = await addMember(service, owner, { organizationId, email: member.email, role: 'billing' });
+  const memberId = await addMember(service, owner, { organizationId, email: member.email, role });
   const there = await signIn(service, { email: member.email, organization_id: organizationId });
   const remove = () => service.request('DELETE', `/organizations/${organizationId}/members/${memberId}`, owner.options);
   return { owner, member, there, organizationId, remove };
@@ -48,5 +51,32 @@ describe.each(CREATES)('POST %s under a key', (path, body) => {
     const others = await newOrganization(service, member);
     const elsewhere = await signIn(service, { email: member.email, organization_id: others });
     expect(await service.post(path, body, { ...elsewhere.options, idempotencyKey: 'one' })).toMatchObject(REUSED);
+  });
+});
+
+describe('a repeat under a key, of a caller who has left the organization of the session,', () => {
+  const NO_MEMBER = { status: 403, body: { code: 'ORGANIZATION_ACCESS_DENIED' } };
+
+  test('does not show what became of a test event', async () => {
+    const { there, remove } = await memberWithSessions('admin');
+    const send = () =>
+      service.post('/webhooks/test', { event: 'payment.succeeded' }, { ...there.options, idempotencyKey: 'one' });
+    expect(await send()).toMatchObject({ status: 200 });
+    expect((await send()).headers.get('idempotent-replayed')).toBe('true');
+    await remove();
+    expect(await send()).toMatchObject(NO_MEMBER);
+  });
+
+  test('does not show that an event was sent again', async () => {
+    const { there, remove } = await memberWithSessions('admin');
+    await service.post('/payments/intents', intentBody(), there.options);
+    await service.settle();
+    const { body: entries } = await service.get('/webhooks/logs', there.options);
+    const { id } = entries.find(({ direction }: ParsedJson) => direction === 'outbound');
+    const again = () => service.post(`/webhooks/logs/${id}/replay`, {}, { ...there.options, idempotencyKey: 'two' });
+    expect(await again()).toMatchObject({ status: 200 });
+    expect((await again()).headers.get('idempotent-replayed')).toBe('true');
+    await remove();
+    expect(await again()).toMatchObject(NO_MEMBER);
   });
 });

@@ -12,14 +12,23 @@ type ReplayDeps = Pick<WebDeps, 'table' | 'standings'> & { readonly queues: Queu
 
 /** Sends an outbound event to its target again: under the same id, with the retries of a new event. */
 export const replayDelivery = async (deps: ReplayDeps, request: ApiRequest<{ id: string }>): Promise<Reply> => {
-  const record = await logFor(deps, request);
-  await requireSender(deps, request.caller, record.organizationId);
+  const record = await replayable(deps, request);
   const delivery = await storedDelivery(deps, record);
   await deps.queues.send('webhook-delivery', [{ body: JSON.stringify(delivery), group: delivery.target }]);
   return {
     data: { event_id: delivery.id, event: delivery.event, target: delivery.target, status: 'queued' },
     message: 'The event is sent again',
   };
+};
+
+/** @returns the entry. @throws DomainError where the caller does not see the entry, or may not send its event again. */
+export const replayable = async (
+  deps: Pick<ReplayDeps, 'table' | 'standings'>,
+  request: ApiRequest<{ id: string }>,
+): Promise<LogRecord> => {
+  const record = await logFor(deps, request);
+  await requireSender(deps, request.caller, record.organizationId);
+  return record;
 };
 
 /** @throws DomainError INVALID_STATE for an inbound event, and for an event that is no longer kept. */

@@ -34,7 +34,7 @@ export const sendTest = async (
   { caller, body }: ApiRequest<unknown, unknown, TestBody>,
 ): Promise<Reply> => {
   const session = caller.kind === 'session' ? caller : undefined;
-  await requireSender(deps, caller, session?.organizationId);
+  await requireTestSender(deps, { caller });
   const event = makeTestEvent(deps, session?.isAdmin ? body : { ...body, test_data: pickFacts(body.test_data) });
   const owned = { ...event, organizationId: session?.organizationId, userId: session?.userId };
   const targets = await Promise.all((await deps.targets()).map((target) => tryTarget(deps, target, owned)));
@@ -45,6 +45,12 @@ export const sendTest = async (
     message: `${delivered} of ${matched.length} targets took the test event`,
   };
 };
+
+/** @throws DomainError unless the caller is a platform admin, or owner or admin of the session's organization. */
+export const requireTestSender = (
+  deps: Pick<SendTestDeps, 'standings'>,
+  { caller }: Pick<ApiRequest, 'caller'>,
+): Promise<void> => requireSender(deps, caller, caller.kind === 'session' ? caller.organizationId : undefined);
 
 /**
  * Fields that every sender of a test event may set; none of them can hold an id. Only a platform admin may set others:
