@@ -62,7 +62,13 @@ const authenticate = async ({ sessionId, guestToken }: Credentials): Promise<Cal
   return guestToken === undefined ? { kind: 'anonymous' } : guest({ guestId: guestToken });
 };
 
-const serve = (spec = itemEndpoint(), useCase: UseCase = async () => ({ data: { made: runs.length } })) => {
+type Check = (deps: WebDeps, request: ApiRequest) => Promise<unknown>;
+
+const serve = (
+  spec = itemEndpoint(),
+  useCase: UseCase = async () => ({ data: { made: runs.length } }),
+  checkRepeat: Check = async () => undefined,
+) => {
   const clock = () => now();
   const epoch = cacheEpoch({ table: memory.table, now: clock });
   const deps: WebDeps = {
@@ -74,14 +80,11 @@ const serve = (spec = itemEndpoint(), useCase: UseCase = async () => ({ data: { 
     now: clock,
     newId: (kind) => `${kind}_fresh`,
   };
-  const handler = lambda(
-    spec,
-    () => deps,
-    (given, request) => {
-      runs.push(request);
-      return useCase(given, request);
-    },
-  );
+  const run: UseCase = (given, request) => {
+    runs.push(request);
+    return useCase(given, request);
+  };
+  const handler = lambda(spec, () => deps, { run, checkRepeat });
   return async (sent: Sent = {}) => {
     const right = { params: { id: 'a' }, headers: { 'x-session-id': 'user_1' }, body: { amount: 1 } };
     const { statusCode, headers, body: text } = await handler(apiEvent({ ...right, ...sent }), apiContext());
@@ -312,6 +315,25 @@ describe('under an Idempotency-Key', () => {
     expect((await ask({ ...keyed('k1', 'user_2'), body: { amount: 2 } })).status).toBe(201);
     expect((await ask({ ...keyed(), params: { id: 'b' }, body: { amount: 2 } })).status).toBe(201);
     expect(runs).toHaveLength(3);
+  });
+
+  test('a stored answer is not given to a caller who may not act any more', async () => {
+    let mayAct = true;
+    const ask = serve(itemEndpoint(), undefined, async () => {
+      if (!mayAct) throw new DomainError('INSUFFICIENT_PERMISSIONS');
+    });
+    const headers = { 'x-session-id': 'user_1', 'idempotency-key': 'k' };
+    expect((await ask({ headers })).status).toBe(201);
+    mayAct = false;
+    expect(codeOf(await ask({ headers }))).toBe('INSUFFICIENT_PERMISSIONS');
+    expect(runs).toHaveLength(1);
+  });
+
+  test('an endpoint that stores its answers says who may act', () => {
+    const deps = (): WebDeps => {
+      throw new Error('not needed');
+    };
+    expect(() => lambda(itemEndpoint(), deps, async () => ({ data: {} }))).toThrow('items.make would give');
   });
 
   test('a decline is stored, and returned again as the same error', async () => {

@@ -1,4 +1,4 @@
-import { organizationOf } from './exchanges.ts';
+import { organizationAsked } from './exchanges.ts';
 import type { History, HistoryExchange, HistoryItem, HistoryJson, Person } from './history.ts';
 import { ownerOf, type RecordOwner, recordsOf } from './records.ts';
 import { type ModelStanding, modelStanding } from './standing.ts';
@@ -91,7 +91,7 @@ const learnCreated = ({ path, body, person, guestId }: HistoryExchange, { found,
 const learnListed = (exchange: HistoryExchange, { found, people }: Learning): void => {
   const { path, body, query } = exchange;
   const { userId, kind } = people.find(({ name }) => name === exchange.person) ?? {};
-  const isOfOthers = organizationOf(exchange) !== undefined || query['project_id'] !== undefined;
+  const isOfOthers = organizationAsked(exchange) !== undefined || query['project_id'] !== undefined;
   const records: HistoryJson = body?.data ?? body;
   if (kind !== 'user' || isOfOthers || path === '/organizations' || !Array.isArray(records)) return;
   for (const { id, organization_id, project_id } of records) {

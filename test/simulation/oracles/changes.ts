@@ -1,4 +1,4 @@
-import { firstUnderKey, isCarriedOut, organizationOf, SKEW_MS } from '../model/exchanges.ts';
+import { firstUnderKey, isCarriedOut, organizationAsked, SKEW_MS } from '../model/exchanges.ts';
 import type { History, HistoryExchange, Oracle, Person } from '../model/history.ts';
 import { CREATES, type Model, modelOf, type OwnerAndProject } from '../model/owners.ts';
 import { mayManage } from '../model/standing.ts';
@@ -101,7 +101,7 @@ const read = (history: History): readonly Asked[] => {
 
 const ownerOf = (model: Model, exchange: HistoryExchange, named: string): OwnerAndProject | undefined => {
   if (!CREATES.test(exchange.path)) return model.ownerOf(named);
-  const organizationId = organizationOf(exchange);
+  const organizationId = organizationAsked(exchange);
   return organizationId === undefined ? undefined : { organizationId };
 };
 
@@ -195,7 +195,7 @@ export const ownersFit: Oracle = {
       const { method, path, status, body } = exchange;
       if (method !== 'POST' || status !== 201 || !CREATES.test(path) || path === '/organizations') return [];
       const record = body?.data ?? body;
-      const meant = organizationOf(exchange);
+      const meant = organizationAsked(exchange);
       const shown: string | undefined = record?.organization_id ?? undefined;
       if (shown === meant) return [];
       return [

@@ -1,4 +1,4 @@
-import { organizationOf, SKEW_MS } from '../model/exchanges.ts';
+import { organizationAsked, SKEW_MS } from '../model/exchanges.ts';
 import type { HistoryExchange, HistoryJson, Oracle, Person } from '../model/history.ts';
 import { guestIdOf, type Model, modelOf, type OwnerAndProject } from '../model/owners.ts';
 
@@ -89,7 +89,7 @@ const refusalOfPath = (model: Model, reader: Reader): string | undefined => {
   const { person, exchange } = reader;
   const { path, query } = exchange;
   if (OF_EVERYBODY.test(path)) return 'who is no platform admin';
-  const organizationId = OF_AN_OWNER.test(path) ? organizationOf(exchange) : undefined;
+  const organizationId = OF_AN_OWNER.test(path) ? organizationAsked(exchange) : undefined;
   if (organizationId !== undefined && !mayRead(model, reader, { organizationId }))
     return `who is not in ${organizationId}`;
   const projectId = OF_A_PROJECT.test(path) ? query['project_id'] : undefined;

@@ -1,5 +1,5 @@
 import type { Prng } from '../kernel/prng.ts';
-import { organizationOf } from '../model/exchanges.ts';
+import { organizationAsked } from '../model/exchanges.ts';
 import type {
   Audit,
   History,
@@ -148,7 +148,7 @@ const isPage = ({ method, status, person }: HistoryExchange): boolean =>
 
 /** Memberships end: what their members have seen is asked for on its own. */
 const isOfOrganization = (exchange: HistoryExchange): boolean =>
-  exchange.path.startsWith('/organizations/') || organizationOf(exchange) !== undefined;
+  exchange.path.startsWith('/organizations/') || organizationAsked(exchange) !== undefined;
 
 interface Page {
   readonly person: Person;
@@ -165,7 +165,7 @@ const pagesOfFormerMembers = (history: History): readonly Page[] => {
     members.some((one) => one['userId'] === userId && one['organizationId'] === organizationId);
   return history.exchanges.filter(isPage).flatMap((page) => {
     const person = USERS.find(({ name }) => name === page.person);
-    const organizationId = organizationOf(page) ?? organizations.get(page.path.split('/')[2]);
+    const organizationId = organizationAsked(page) ?? organizations.get(page.path.split('/')[2]);
     if (!person || organizationId === undefined) return [];
     return isMember(person.userId, organizationId) ? [] : [{ person, page }];
   });

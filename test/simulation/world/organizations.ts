@@ -1,4 +1,4 @@
-import { organizationOf } from '../model/exchanges.ts';
+import { organizationAsked } from '../model/exchanges.ts';
 import type { HistoryExchange, Person } from '../model/history.ts';
 import type { Known } from './knowledge.ts';
 import { choose, isDone, type OperationStep, type Scene, sameAgain, type WorldOperation } from './operation.ts';
@@ -81,7 +81,7 @@ const onMember = (scene: Scene) => {
 
 /** The path names a record of the organization, or the body names the organization. */
 const isAbout = ({ knowledge }: Scene, exchange: HistoryExchange, organizationId: string): boolean =>
-  organizationOf(exchange) === organizationId ||
+  organizationAsked(exchange) === organizationId ||
   exchange.path.split('/').some((part) => knowledge.get(part)?.fields['organization_id'] === organizationId);
 
 /** A person whose rights have changed goes on as before. */
