@@ -1,0 +1,30 @@
+import { describe, expect, test } from 'vitest';
+import { iso } from '../../shared/core/time.ts';
+import { abandonCharge, openCharge } from '../../shared/subscriptions/billing/charge.ts';
+import { withdrawReturn } from '../../shared/subscriptions/billing/lifecycle.ts';
+import { firstPeriod } from '../../shared/subscriptions/billing/periods.ts';
+import { NOON } from '../builders/payment.ts';
+import { subscription } from '../builders/subscription.ts';
+
+/** A subscription that is canceled or paused, whose payer takes a return back. */
+const ended = subscription({ status: 'canceled', version: 3, canceledAt: iso(NOON) });
+
+describe('a return that is taken back', () => {
+  test('leaves a subscription without an open charge as it is', () => {
+    expect(withdrawReturn(ended, NOON)).toBe(ended);
+  });
+
+  test('ends its charge, and changes nothing that readers see', () => {
+    const opened = openCharge(ended, firstPeriod(ended, NOON), { cause: 'reactivate', now: NOON });
+    const withdrawn = withdrawReturn(opened, NOON);
+    expect(withdrawn).toMatchObject({ status: 'canceled', version: 3, canceledAt: iso(NOON) });
+    expect(withdrawn.charge).toMatchObject({ paymentId: opened.charge?.paymentId, abandoned: true });
+    expect(withdrawn.charge?.lookAt).toBe(opened.charge?.lookAt);
+  });
+
+  test('is not taken back twice', () => {
+    const opened = openCharge(ended, firstPeriod(ended, NOON), { cause: 'reactivate', now: NOON });
+    const withdrawn = { ...opened, ...abandonCharge(opened, NOON) };
+    expect(withdrawReturn(withdrawn, NOON + 1)).toBe(withdrawn);
+  });
+});
