@@ -283,3 +283,30 @@ it('a trial with a former member’s card is paused at its end, and goes on with
   expect(await readSubscription(service, asOwner, made.id)).toMatchObject({ status: 'active' });
   expect([await timesTaken(lent), await timesTaken(other)]).toEqual([0, 1]);
 });
+
+it('a subscription whose hold Stripe reports before it is stored runs until its paid time ends', async () => {
+  const { service, overtaken } = stoppable();
+  const { act, end, here, card, admin } = await creation();
+  expect((await act()).status).toBe(201);
+  await service.settle();
+  await end();
+  const remove = () => service.request('DELETE', `/payment-methods/${card.id}`, admin.options);
+  // The event of the hold is applied while its call waits for the answer.
+  expect((await overtaken('POST /v1/subscriptions/:id', () => service.settle(), remove)).status).toBe(204);
+  await service.settle();
+  expect(await here()).toMatchObject([{ status: 'active', payment_method_id: null }]);
+  await service.advance(32 * DAY_SECONDS);
+  expect(await here()).toMatchObject([{ status: 'past_due' }]);
+});
+
+it('a paused subscription stays paused when its method is removed, however long', async () => {
+  const { service } = stoppable();
+  const { act, end, owner, here } = await creation();
+  const { body: made } = await act();
+  await command(service, { options: owner.options, names: made }, { id: made.id, name: 'pause' });
+  await end();
+  await service.advance(10 * MINUTE_SECONDS);
+  expect(await here()).toMatchObject([{ status: 'paused', payment_method_id: null }]);
+  await service.advance(60 * DAY_SECONDS);
+  expect(await here()).toMatchObject([{ status: 'paused' }]);
+});

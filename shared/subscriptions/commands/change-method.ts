@@ -119,24 +119,36 @@ export const removeMethodFrom = async (
   if (!isProviderBilled(subscription)) {
     return storeReplacement(deps, subscription, { removedId: methodId, successor: undefined });
   }
-  const { id, providerSubscriptionId, lock, transfer } = subscription;
+  const { providerSubscriptionId, transfer } = subscription;
   // While it is unknown whether the provider has the subscription, its collection cannot be paused.
   const isUnknownThere = providerSubscriptionId === undefined && mayExistAtProvider(subscription);
   if (transfer || isUnknownThere) throw new DomainError('PAYMENT_IN_PROGRESS');
-  if (providerSubscriptionId !== undefined) {
-    const port = await subscriptionsPortOf(deps, subscription);
-    const target = { subscriptionId: providerSubscriptionId, idempotencyKey: `${id}:hold:${lock}` };
-    const outcome = await port.pause(target);
-    // A refusal: the subscription has ended at the provider, and charges nothing more.
-    if (outcome.kind !== 'refused') requireAnswer(outcome, subscription);
-  }
-  const unpaidFrom = Math.max(deps.now(), instant(subscription.paidUntil ?? subscription.currentPeriodEnd));
-  const held = { finalAt: iso(lastRetry(deps.dunning, unpaidFrom)) };
-  return subscriptionStore(deps.table).change(subscription, (current) =>
+  const held = await holdAtProvider(deps, subscription, methodId);
+  return subscriptionStore(deps.table).change(held, (current) =>
     current.paymentMethodId === methodId
-      ? edit(current, { reason: 'method_changed', now: deps.now() }, { ...NO_METHOD, held })
+      ? edit(current, { reason: 'method_changed', now: deps.now() }, NO_METHOD)
       : current,
   );
+};
+
+/** Stores the hold first, so that a report of the pause that comes before the answer is known as that of a hold. */
+const holdAtProvider = async (
+  deps: BillingDeps,
+  subscription: Subscription,
+  methodId: string,
+): Promise<Subscription> => {
+  const unpaidFrom = Math.max(deps.now(), instant(subscription.paidUntil ?? subscription.currentPeriodEnd));
+  const held = { finalAt: iso(lastRetry(deps.dunning, unpaidFrom)) };
+  const stored = await subscriptionStore(deps.table).change(subscription, (current) =>
+    current.paymentMethodId === methodId ? { ...current, held } : current,
+  );
+  const { id, providerSubscriptionId, lock } = stored;
+  if (providerSubscriptionId === undefined) return stored;
+  const port = await subscriptionsPortOf(deps, stored);
+  const outcome = await port.pause({ subscriptionId: providerSubscriptionId, idempotencyKey: `${id}:hold:${lock}` });
+  // A refusal: the subscription has ended at the provider, and charges nothing more.
+  if (outcome.kind !== 'refused') requireAnswer(outcome, stored);
+  return stored;
 };
 
 /** The customer of the method becomes the subscription's customer. */

@@ -104,10 +104,11 @@ const canceledAtOf = (
 
 /**
  * Readers do not see a pause without a method: the subscription runs until its paid time ends, then is past due. A trial that
- * ends without a method is paused.
+ * ends without a method is paused, and what was paused before it lost its method stays paused.
  */
 const withoutHold = (subscription: Subscription, report: SubscriptionReport, now: Instant): SubscriptionReport => {
-  if (!subscription.held || report.status !== 'paused' || isTrialOver(subscription, now)) return report;
+  const isPause = subscription.status === 'paused' || isTrialOver(subscription, now);
+  if (!subscription.held || report.status !== 'paused' || isPause) return report;
   const paidUntil = instant(subscription.paidUntil ?? subscription.currentPeriodEnd);
   const isUnpaid = report.currentPeriodStart !== undefined && report.currentPeriodStart * SECOND >= paidUntil;
   return { ...report, status: isUnpaid ? 'past_due' : visibleStatus(subscription) };
