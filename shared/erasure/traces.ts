@@ -81,7 +81,7 @@ export const blankTrace = async (table: Table, sought: Sought, item: Item): Prom
   const found = trace?.blanked(sought, item);
   if (!trace || found === undefined) return undefined;
   const isNeeded = 'isBlanked' in found && !(await isApplied(table, item));
-  const set = isNeeded ? blankedEvent(sought, item, () => false) : found;
+  const set = isNeeded ? markedToBlank(sought, item) : found;
   if (set === undefined) return undefined;
   const written = await table.update(keyOf(item), { set }, [{ has: 'pk' }]);
   return written.ok ? trace.counted : undefined;
@@ -90,6 +90,11 @@ export const blankTrace = async (table: Table, sought: Sought, item: Item): Prom
 /** An event whose record still needs it loses the e-mail addresses alone: the function that applies it blanks the rest. */
 const isApplied = async (table: Table, { providerId, eventId }: Item): Promise<boolean> =>
   (await table.get(inboundLogKey({ provider: String(providerId), eventId: String(eventId) }))) !== undefined;
+
+const markedToBlank = (sought: Sought, item: Item): Readonly<Record<string, unknown>> | undefined => {
+  const withoutMails = blankedEvent(sought, item, () => false);
+  return item['isToBlank'] === true ? withoutMails : { ...withoutMails, isToBlank: true };
+};
 
 const isNamed = ({ ids }: Sought, text: string): boolean => {
   for (const id of idsIn(text)) if (ids.has(id)) return true;

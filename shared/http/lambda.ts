@@ -240,7 +240,10 @@ const idempotencyOf = (
   if (key === undefined || exchange.spec.method !== 'POST') return undefined;
   const { method, path, access: rule } = exchange.spec;
   // The same body is another request once the session means another organization.
-  const organizationId = impliedOrganization(rule, { caller: exchange.caller, body, query });
+  const isDecidedLater = rule === undefined && exchange.spec.idempotent === 'stored';
+  const organizationId = isDecidedLater
+    ? organizationOfSession(exchange.caller)
+    : impliedOrganization(rule, { caller: exchange.caller, body, query });
   return {
     scope: idempotencyScope({
       principal: principalOf(exchange.caller),
@@ -254,6 +257,9 @@ const idempotencyOf = (
     ).slice(0, 40),
   };
 };
+
+const organizationOfSession = (caller: Exchange['caller']): string | undefined =>
+  caller.kind === 'session' ? caller.organizationId : undefined;
 
 /** guest_data is not a credential; a provider's signature is. */
 const hasCredential = ({ spec, caller }: Exchange): boolean =>

@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { HOUR_SECONDS } from '../builders/seconds.ts';
-import { platformAdmin, requestErasure, untilErased } from './erasures.ts';
-import { itemsOf, PATIENT, read, signIn } from './flow.ts';
+import { atStripe } from './at-stripe.ts';
+import { platformAdmin, requestErasure, textOf, untilErased } from './erasures.ts';
+import { confirm, createIntent, itemsOf, PATIENT, read, signIn } from './flow.ts';
+import { company, createCustomer, saveReadyMethod, storedRecord } from './payers.ts';
 import { expectAgreement, PAYING_METHODS, paidPayment } from './refunders.ts';
 import { withStops } from './stops.ts';
 
@@ -28,5 +30,39 @@ describe.each(PAYING_METHODS)('a refund at %s whose event is applied after the e
     const events = (await itemsOf(service, 'EVT#')).filter(({ rawType }) => /refund/i.test(rawType));
     expect(events.length).toBeGreaterThan(0);
     expect(events.filter(({ isBlanked }) => !isBlanked)).toEqual([]);
+  });
+});
+
+describe('an organization’s payment by a member’s own card', () => {
+  test('holds no name of the erased member in an event that is redriven after the erasure', async () => {
+    const { service } = stoppable();
+    const admin = await platformAdmin(service);
+    const { id: organization_id, billing } = await company(service);
+    await createCustomer(service, billing.options, { organization_id: null });
+    const method = await saveReadyMethod(service, billing.options, { organization_id: null });
+    const { providerMethodId } = await storedRecord(service, 'PM', method.id);
+    await atStripe(service, `POST payment_methods/${providerMethodId}`, {
+      'billing_details[name]': 'Zelda Quuxington',
+    });
+    const intent = await createIntent(service, billing, { organization_id, payment_method_id: method.id });
+    expect((await confirm(service, intent.id, billing.options)).body).toMatchObject({ status: 'succeeded' });
+    await service.settle();
+    await service.fault({
+      provider: 'provider_a',
+      method: 'GET',
+      path: '/v1/refunds',
+      action: 'error_500',
+      times: 500,
+    });
+    await service.control('POST', `/simulator/payments/${intent.id}/refunds`, REFUND);
+    await service.advance(2 * HOUR_SECONDS);
+    const { id } = await requestErasure(service, admin.options, { user_id: billing.userId });
+    await untilErased(service, admin.options, { id });
+    await service.clearFaults();
+    await service.redrive('apply-provider-event-dlq');
+    await service.advance(5 * HOUR_SECONDS);
+    expect(await read(service, intent.id, admin.options)).toMatchObject({ refunded_cents: REFUND.amount });
+    const left = (await itemsOf(service)).filter((item) => textOf(item).includes('Quuxington'));
+    expect(left.map(({ pk }) => pk)).toEqual([]);
   });
 });

@@ -4,7 +4,7 @@ import { freePort } from '../builders/free-port.ts';
 import { intentBody } from '../builders/intent.ts';
 import { customerBody, methodBody } from '../builders/payer.ts';
 import { signIn } from './flow.ts';
-import { type ParsedJson, withHost } from './host.ts';
+import { type ParsedJson, type RequestOptions, withHost } from './host.ts';
 import { addMember, newOrganization, newPerson } from './organization-steps.ts';
 import { nodesAt, SECRET } from './targets.ts';
 
@@ -65,6 +65,17 @@ describe('a repeat under a key, of a caller who has left the organization of the
     expect((await send()).headers.get('idempotent-replayed')).toBe('true');
     await remove();
     expect(await send()).toMatchObject(NO_MEMBER);
+  });
+
+  test('does not show a test event of the organization in a session of another one', async () => {
+    const { member, there, remove } = await memberWithSessions('admin');
+    const send = (options: RequestOptions) =>
+      service.post('/webhooks/test', { event: 'payment.succeeded' }, { ...options, idempotencyKey: 'three' });
+    expect(await send(there.options)).toMatchObject({ status: 200 });
+    await remove();
+    const others = await newOrganization(service, member);
+    const elsewhere = await signIn(service, { email: member.email, organization_id: others });
+    expect(await send(elsewhere.options)).toMatchObject(REUSED);
   });
 
   test('does not show that an event was sent again', async () => {

@@ -58,3 +58,29 @@ describe('a resumption that was stopped', () => {
     expect(await chargesOf(service, made.id)).toEqual(paid);
   });
 });
+
+describe('a reactivation that is canceled before its call, of a subscription that the provider bills', () => {
+  const stoppable = withStops(PATIENT);
+
+  it.each(['drop', 'normal'] as const)('leaves nothing at the provider that charges (webhooks: %s)', async (mode) => {
+    const { service, overtaken } = stoppable();
+    await service.webhookMode('normal');
+    const who = await subscriber(service);
+    const made = await subscribe(service, who);
+    await command(service, who, { id: made.id, name: 'cancel', body: NOW });
+    await service.advance(40 * DAY_SECONDS);
+    await service.webhookMode(mode);
+    // The function ends after the provider has created the subscription.
+    const at = { name: 'PutItem', stop: { call: 'POST /v1/subscriptions', executed: true } };
+    const cancel = async () =>
+      expect(await command(service, who, { id: made.id, name: 'cancel', body: NOW })).toMatchObject({
+        body: { status: 'canceled' },
+      });
+    await overtaken(at, cancel, () => command(service, who, { id: made.id, name: 'reactivate' }));
+    await service.advance(72 * DAY_SECONDS);
+    const { subscriptions } = await service.ledger();
+    const own = subscriptions.filter((one: ParsedJson) => one.subscription_id === made.id);
+    expect(own.map(({ status }: ParsedJson) => status)).toEqual(['canceled', 'canceled']);
+    expect(await readSubscription(service, who, made.id)).toMatchObject({ status: 'canceled' });
+  });
+});

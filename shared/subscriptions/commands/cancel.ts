@@ -2,6 +2,7 @@ import type { ApiRequest, Reply } from '../../http/request.ts';
 import type { BillingDeps } from '../billing/biller.ts';
 import { markCanceled, withdrawReturn } from '../billing/lifecycle.ts';
 import { cancelProviderSubscription, carryOutAtProvider, scheduleCancelCommand } from '../provider-billed/commands.ts';
+import { syncFromProvider } from '../provider-billed/sync.ts';
 import { subscriptionStore } from '../record/store.ts';
 import { isProviderBilled, type Subscription, type VisibleSubscription } from '../record/subscription.ts';
 import { edit } from '../record/versions.ts';
@@ -18,14 +19,18 @@ export const cancelSubscription = async (
   return { data: commandView(await (isAtPeriodEnd ? scheduleCancel : cancelNow)(deps, record)) };
 };
 
-const scheduleCancel = async (deps: BillingDeps, subscription: Subscription): Promise<Subscription> => {
+/** Where the record has it already, the provider is read first: it may have carried out a reactivation without an answer. */
+const scheduleCancel = async (deps: BillingDeps, read: Subscription): Promise<Subscription> => {
+  const isKnown = isProviderBilled(read) && read.cancelAtPeriodEnd;
+  const subscription = isKnown ? await syncFromProvider(deps, read) : read;
   if (!subscription.cancelAtPeriodEnd && isProviderBilled(subscription))
     return carryOutAtProvider(deps, subscription, scheduleCancelCommand);
-  return subscriptionStore(deps.table).change(subscription, (current) =>
-    current.status === 'canceled' || current.cancelAtPeriodEnd
+  return subscriptionStore(deps.table).change(subscription, (current) => {
+    if (current.status === 'canceled') return withdrawReturn(current, deps.now());
+    return current.cancelAtPeriodEnd
       ? current
-      : edit(current, { reason: 'cancel_scheduled', now: deps.now() }, { cancelAtPeriodEnd: true }),
-  );
+      : edit(current, { reason: 'cancel_scheduled', now: deps.now() }, { cancelAtPeriodEnd: true });
+  });
 };
 
 /**
@@ -35,11 +40,17 @@ const scheduleCancel = async (deps: BillingDeps, subscription: Subscription): Pr
 export const cancelNow = async (deps: BillingDeps, subscription: Subscription): Promise<Subscription> => {
   if (isProviderBilled(subscription) && subscription.status !== 'canceled')
     await cancelProviderSubscription(deps, subscription);
+  let isWithdrawn = false;
   const canceled = await subscriptionStore(deps.table).change(subscription, (current) => {
-    if (current.status === 'canceled') return withdrawReturn(current, deps.now());
-    return hasMoved(current, subscription) ? current : markCanceled(current, deps.now());
+    if (current.status !== 'canceled')
+      return hasMoved(current, subscription) ? current : markCanceled(current, deps.now());
+    const withdrawn = withdrawReturn(current, deps.now());
+    isWithdrawn = withdrawn !== current;
+    return withdrawn;
   });
-  return canceled.status === 'canceled' ? stopAbandonedCharge(deps, canceled) : cancelNow(deps, canceled);
+  if (canceled.status !== 'canceled') return cancelNow(deps, canceled);
+  // The function that claimed the return may be about to call the provider: due work ends the charge once that call is over.
+  return isWithdrawn && isProviderBilled(canceled) ? canceled : stopAbandonedCharge(deps, canceled);
 };
 
 /** An event or a transfer was faster: there is another subscription to cancel at the provider. */

@@ -39,7 +39,8 @@ export const changeMethod = async (
 };
 
 /**
- * The provider charges the method from the next charge on, and an open invoice at once.
+ * The provider charges the method from the next charge on, and an open invoice at once. It is told the method of the record, too:
+ * it may have carried out another change without an answer.
  * @returns the subscription as the provider has it: it may have ended there
  */
 const changeAtProvider = async (
@@ -47,7 +48,6 @@ const changeAtProvider = async (
   subscription: Subscription,
   { method, isAttended }: { readonly method: HeldMethod; readonly isAttended: boolean },
 ): Promise<Subscription> => {
-  if (subscription.paymentMethodId === method.paymentMethodId) return subscription;
   if (subscription.transfer) throw new DomainError('PAYMENT_IN_PROGRESS');
   const { providerCustomerId = subscription.providerCustomerId } = method;
   const isTransfer = isLive(subscription) && providerCustomerId !== subscription.providerCustomerId;

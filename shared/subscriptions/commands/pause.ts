@@ -6,6 +6,7 @@ import { markPaused, resumeInPaidPeriod, withdrawReturn } from '../billing/lifec
 import { isPaidFor } from '../billing/periods.ts';
 import { carryOutAtProvider, pauseCommand, resumeAtProvider } from '../provider-billed/commands.ts';
 import { invalidStateError } from '../provider-billed/port.ts';
+import { syncFromProvider } from '../provider-billed/sync.ts';
 import { SUBSCRIPTION_TRANSITIONS } from '../record/states.ts';
 import { subscriptionStore } from '../record/store.ts';
 import { isProviderBilled, type Subscription, type VisibleSubscription } from '../record/subscription.ts';
@@ -15,8 +16,9 @@ import { requireStartable, startPeriod, stopAbandonedCharge } from './billers.ts
 /** Pauses a subscription: no charge until it is resumed. Idempotent. */
 export const pauseSubscription = async (
   deps: BillingDeps,
-  { record }: ApiRequest<unknown, unknown, unknown, VisibleSubscription>,
+  { record: read }: ApiRequest<unknown, unknown, unknown, VisibleSubscription>,
 ): Promise<Reply> => {
+  const record = await readAgainIf(deps, read, 'paused');
   if (isProviderBilled(record) && record.status !== 'paused') {
     requireState(record, mayPause(record));
     requireNotHeld(record);
@@ -33,8 +35,9 @@ export const pauseSubscription = async (
 /** Resumes in the current period while it is paid for; else starts a new period now, and charges it. */
 export const resumeSubscription = async (
   deps: BillingDeps,
-  { record, caller }: ApiRequest<unknown, unknown, unknown, VisibleSubscription>,
+  { record: read, caller }: ApiRequest<unknown, unknown, unknown, VisibleSubscription>,
 ): Promise<Reply> => {
+  const record = await readAgainIf(deps, read, 'active');
   if (record.status === 'active') return { data: commandView(record) };
   requireState(record, record.status === 'paused');
   const isPaid = isPaidFor(record, deps.now());
@@ -51,6 +54,14 @@ export const resumeSubscription = async (
   });
   return { data: commandView(resumed) };
 };
+
+/** Where the record has the wished status already, the provider is read: it may have carried out a command without an answer. */
+const readAgainIf = async (
+  deps: BillingDeps,
+  record: VisibleSubscription,
+  status: Subscription['status'],
+): Promise<Subscription> =>
+  isProviderBilled(record) && record.status === status ? syncFromProvider(deps, record) : record;
 
 const mayPause = ({ status }: Subscription): boolean =>
   allows(SUBSCRIPTION_TRANSITIONS, { from: status, to: 'paused', cause: 'pause' });

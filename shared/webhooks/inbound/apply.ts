@@ -52,7 +52,7 @@ export const applyProviderEvent = async (
   }
   const work = { requestId: eventId, actor: { type: 'provider', id: slot } } as const;
   const result = await runAs(work, () => applyToRecord(deps, slot, event));
-  const isErased = await concernsErased(deps, result, stored);
+  const isErased = stored.isToBlank === true || (await concernsErased(deps, result, stored));
   const waits = waitsOf(event, isErased);
   const seconds = result.kind === 'early' ? waits[receive.count - 1] : undefined;
   if (seconds !== undefined) return { retryAfterSeconds: seconds };

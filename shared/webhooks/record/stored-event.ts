@@ -17,6 +17,8 @@ const storedEventSchema = z.object({
   receivedAt: z.string(),
   /** The person of the event was erased, and with it the personal data of the event. */
   isBlanked: z.literal(true).optional(),
+  /** The person was erased before the event was applied: the function that applies the event blanks it. */
+  isToBlank: z.literal(true).optional(),
   raw: z.instanceof(Uint8Array).transform((gzip) => gunzipSync(gzip)),
 });
 export type StoredEvent = z.infer<typeof storedEventSchema>;

@@ -28,14 +28,22 @@ const chargesOf = (history: History): Charges => {
   return found;
 };
 
+/** A request, and how long its function may have run: whatever it left behind is over with an ending that was sent later. */
+interface Running {
+  readonly sentAt: number;
+  readonly until: number;
+}
+
 /** When people asked that a subscription goes on, or a payment is tried again, by its id. */
-const goesOnOf = ({ exchanges }: History): ReadonlyMap<string, readonly number[]> => {
-  const found = new Map<string, number[]>();
-  for (const { path, status, sentAt } of exchanges) {
+const goesOnOf = ({ exchanges }: History): ReadonlyMap<string, readonly Running[]> => {
+  const found = new Map<string, Running[]>();
+  for (const { path, status, sentAt, answeredAt } of exchanges) {
     const [, , one, other] =
       /^\/(payments\/confirm\/([^/]+)|subscriptions\/([^/]+)\/(?:reactivate|resume))$/.exec(path) ?? [];
     const id = one ?? other;
-    if (id !== undefined && (status < 400 || status >= 500)) found.set(id, [...(found.get(id) ?? []), sentAt]);
+    if (id === undefined || (status >= 400 && status < 500)) continue;
+    const until = status === 0 ? sentAt + UNDER_WAY_MS : answeredAt;
+    found.set(id, [...(found.get(id) ?? []), { sentAt, until }]);
   }
   return found;
 };
@@ -53,7 +61,7 @@ type GoesOn = ReturnType<typeof goesOnOf>;
 
 const isAskedFor = (goesOn: GoesOn, charge: Charge, since: number): boolean =>
   [charge.paymentId, charge.payment?.['subscriptionId']].some((id) =>
-    (goesOn.get(id) ?? []).some((time) => time >= since - UNDER_WAY_MS && time <= charge.at),
+    (goesOn.get(id) ?? []).some(({ sentAt, until }) => until >= since && sentAt <= charge.at),
   );
 
 const lateCharges = (charges: Charges, goesOn: GoesOn, ending: Ending): readonly Charge[] =>

@@ -1,0 +1,72 @@
+import { describe, expect, test } from 'vitest';
+import { DAY_SECONDS, HOUR_SECONDS } from '../builders/seconds.ts';
+import { PATIENT } from './flow.ts';
+import type { ParsedJson } from './host.ts';
+import { withStops } from './stops.ts';
+import { anotherMethod, command, patch, paymentsOf, readSubscription, subscribe, subscriber } from './subscribers.ts';
+
+/**
+ * A provider that bills has carried out a command whose answer was lost. The payer asks for the opposite: the record says that
+ * it is so already, and the provider has to be told all the same.
+ */
+const stoppable = withStops(PATIENT);
+const CARRIED_OUT = { call: 'POST /v1/subscriptions/:id', executed: true };
+
+const subscribed = async () => {
+  const { service } = stoppable();
+  const who = await subscriber(service);
+  const { id } = await subscribe(service, who);
+  const ask = (name: Parameters<typeof command>[2]['name']) => command(service, who, { id, name });
+  const lose = async (act: () => Promise<ParsedJson>) =>
+    expect((await stoppable().stopped(CARRIED_OUT, act)).status).toBeGreaterThanOrEqual(500);
+  const paid = async () =>
+    (await paymentsOf(service, who, id)).filter(({ status }) => status === 'succeeded').map((payment) => payment.id);
+  return { service, who, id, ask, lose, paid, read: () => readSubscription(service, who, id) };
+};
+
+describe('a subscription that the provider bills', () => {
+  test('stays paused after a resumption without an answer and a pause', async () => {
+    const { service, ask, lose, paid, read } = await subscribed();
+    await ask('pause');
+    await service.advance(HOUR_SECONDS);
+    const before = await paid();
+    await lose(() => ask('resume'));
+    expect(await ask('pause')).toMatchObject({ status: 200, body: { status: 'paused' } });
+    await service.advance(40 * DAY_SECONDS);
+    expect(await read()).toMatchObject({ status: 'paused' });
+    expect(await paid()).toEqual(before);
+  });
+
+  test('runs after a pause without an answer and a resumption', async () => {
+    const { service, ask, lose, read } = await subscribed();
+    await service.advance(HOUR_SECONDS);
+    await lose(() => ask('pause'));
+    expect(await ask('resume')).toMatchObject({ status: 200, body: { status: 'active' } });
+    await service.advance(HOUR_SECONDS);
+    expect(await read()).toMatchObject({ status: 'active' });
+  });
+
+  test('ends with its period after a reactivation without an answer and a cancellation', async () => {
+    const { service, ask, lose, paid, read } = await subscribed();
+    await ask('cancel');
+    await service.advance(HOUR_SECONDS);
+    const before = await paid();
+    await lose(() => ask('reactivate'));
+    expect(await ask('cancel')).toMatchObject({ status: 200, body: { cancel_at_period_end: true } });
+    await service.advance(40 * DAY_SECONDS);
+    expect(await read()).toMatchObject({ status: 'canceled' });
+    expect(await paid()).toEqual(before);
+  });
+
+  test('charges the first method after a change without an answer, and the change back', async () => {
+    const { service, who, id, lose, read } = await subscribed();
+    const other = await anotherMethod(service, who, 'pm_card_chargeCustomerFail');
+    await service.advance(HOUR_SECONDS);
+    await lose(() => patch(service, who, { id, body: { payment_method_id: other } }));
+    const { payment_method_id } = who.names;
+    const back = await patch(service, who, { id, body: { payment_method_id } });
+    expect(back).toMatchObject({ status: 200, body: { payment_method_id } });
+    await service.advance(32 * DAY_SECONDS);
+    expect(await read()).toMatchObject({ status: 'active', payment_method_id });
+  });
+});
