@@ -1,6 +1,9 @@
 import { lambda } from '../../shared/http/lambda.ts';
 import { replayDeps } from '../../shared/runtime.ts';
-import { replayable, replayDelivery } from '../../shared/webhooks/logs/replay.ts';
+import { entryToReplay, replayDelivery } from '../../shared/webhooks/logs/replay.ts';
 import { replayWebhookLogEndpoint } from './endpoints.ts';
 
-export const handler = lambda(replayWebhookLogEndpoint, replayDeps, { run: replayDelivery, checkRepeat: replayable });
+export const handler = lambda(replayWebhookLogEndpoint, replayDeps, {
+  run: replayDelivery,
+  checkRepeat: entryToReplay,
+});

@@ -114,14 +114,14 @@ const erased = (userEmail: string | undefined): History =>
     exchanges: [exchangeOf({ at: 500, path: '/admin/erasures', status: 202, sent: { user_id: 'user_ada' } })],
   });
 /** Ada is erased at second 500; the event came before. */
-const eventOfErased = (fields: object): History =>
+const eventOfErased = (name: string | null): History =>
   historyWith({
     items: [
       { pk: 'ERA#ers_1', sk: 'ERA', completedAt: historyTime(900) },
-      { pk: 'GONE#pi_1', sk: 'GONE' },
+      { pk: 'GONE#pi_1', sk: 'GONE', sort: `${historyTime(600)}#pi_1` },
       {
-        ...{ pk: 'EVT#provider_a#evt_1', sk: 'EVT', receivedAt: historyTime(100), ...fields },
-        raw: gzipSync(JSON.stringify({ id: 'evt_1', data: { object: { id: 'pi_1' } } })),
+        ...{ pk: 'EVT#provider_a#evt_1', sk: 'EVT', receivedAt: historyTime(100) },
+        raw: gzipSync(JSON.stringify({ id: 'evt_1', data: { object: { id: 'pi_1', name } } })),
       },
     ],
     exchanges: [
@@ -206,9 +206,9 @@ export const PROMISE_CASES: Readonly<Record<string, Case>> = {
     sound: refunds('api', 'provider'),
   },
   'The default that was set last is the default': { broken: defaultSet('pmt_other'), sound: defaultSet(METHOD) },
-  'At rest an event of an erased record that a provider sent before the erasure is blanked': {
-    broken: eventOfErased({}),
-    sound: eventOfErased({ isBlanked: true }),
+  'At rest an event of an erased record that a provider sent before the erasure does not name the person': {
+    broken: eventOfErased(ADA.name),
+    sound: eventOfErased(null),
   },
   'At rest no payment of an erased person names the person': {
     broken: erased('ada@shop.example.com'),

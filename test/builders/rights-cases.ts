@@ -84,7 +84,7 @@ export const RIGHTS_CASES: Readonly<Record<string, Case>> = {
     broken: sending('billing'),
     sound: sending('admin'),
   },
-  'A new record belongs to the organization that its request or its session names, or to nobody but its maker': {
+  'A new record belongs to the organization that its request or its session names, or else to its maker': {
     broken: done([], { ...paying, sessionOrganizationId: ORGANIZATION, body: { id: PAYMENT } }),
     sound: done([], { ...paying, sessionOrganizationId: ORGANIZATION, body: { id: PAYMENT, ...OF_ORGANIZATION } }),
   },

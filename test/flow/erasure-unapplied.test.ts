@@ -42,7 +42,7 @@ describe('an organization’s payment by a member’s own card', () => {
     const method = await saveReadyMethod(service, billing.options, { organization_id: null });
     const { providerMethodId } = await storedRecord(service, 'PM', method.id);
     await atStripe(service, `POST payment_methods/${providerMethodId}`, {
-      'billing_details[name]': 'Zelda Quuxington',
+      'billing_details[name]': 'Zelda Planted',
     });
     const intent = await createIntent(service, billing, { organization_id, payment_method_id: method.id });
     expect((await confirm(service, intent.id, billing.options)).body).toMatchObject({ status: 'succeeded' });
@@ -62,7 +62,7 @@ describe('an organization’s payment by a member’s own card', () => {
     await service.redrive('apply-provider-event-dlq');
     await service.advance(5 * HOUR_SECONDS);
     expect(await read(service, intent.id, admin.options)).toMatchObject({ refunded_cents: REFUND.amount });
-    const left = (await itemsOf(service)).filter((item) => textOf(item).includes('Quuxington'));
+    const left = (await itemsOf(service)).filter((item) => textOf(item).includes('Planted'));
     expect(left.map(({ pk }) => pk)).toEqual([]);
   });
 });

@@ -188,8 +188,8 @@ describe('a subscription that Stripe bills, whose method was removed,', () => {
         service.request('PATCH', `/subscriptions/${id}`, { ...admin.options, body: { payment_method_id: method.id } });
     };
     const toDeclined = await change('pm_card_chargeCustomerFail');
-    const calls = await watch(async () => expect((await toDeclined()).status).toBe(402));
     await service.webhookMode('drop');
+    const calls = await watch(async () => expect((await toDeclined()).status).toBe(402));
     const toGood = await change('pm_card_visa');
     // The same calls: the provider sets the method, then collects again.
     const collect = calls.lastIndexOf('POST /v1/subscriptions/:id') + 1;

@@ -7,7 +7,7 @@ import { anotherMethod, command, patch, paymentsOf, readSubscription, subscribe,
 
 /**
  * A provider that bills has carried out a command whose answer was lost. The payer asks for the opposite: the record says that
- * it is so already, and the provider has to be told all the same.
+ * it is so already, and the provider has to learn of it all the same.
  */
 const stoppable = withStops(PATIENT);
 const CARRIED_OUT = { call: 'POST /v1/subscriptions/:id', executed: true };

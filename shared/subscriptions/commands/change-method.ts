@@ -39,7 +39,7 @@ export const changeMethod = async (
 };
 
 /**
- * The provider charges the method from the next charge on, and an open invoice at once. It is told the method of the record, too:
+ * The provider charges the method from the next charge on, and an open invoice at once. It gets the method of the record, too:
  * it may have carried out another change without an answer.
  * @returns the subscription as the provider has it: it may have ended there
  */

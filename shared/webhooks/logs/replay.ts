@@ -12,7 +12,7 @@ type ReplayDeps = Pick<WebDeps, 'table' | 'standings'> & { readonly queues: Queu
 
 /** Sends an outbound event to its target again: under the same id, with the retries of a new event. */
 export const replayDelivery = async (deps: ReplayDeps, request: ApiRequest<{ id: string }>): Promise<Reply> => {
-  const record = await replayable(deps, request);
+  const record = await entryToReplay(deps, request);
   const delivery = await storedDelivery(deps, record);
   await deps.queues.send('webhook-delivery', [{ body: JSON.stringify(delivery), group: delivery.target }]);
   return {
@@ -22,7 +22,7 @@ export const replayDelivery = async (deps: ReplayDeps, request: ApiRequest<{ id:
 };
 
 /** @returns the entry. @throws DomainError where the caller does not see the entry, or may not send its event again. */
-export const replayable = async (
+export const entryToReplay = async (
   deps: Pick<ReplayDeps, 'table' | 'standings'>,
   request: ApiRequest<{ id: string }>,
 ): Promise<LogRecord> => {

@@ -187,8 +187,7 @@ export const sendersPermitted = sentenceOn(
 
 /** A key answers again what its first request has made. */
 export const ownersFit: Oracle = {
-  sentence:
-    'A new record belongs to the organization that its request or its session names, or to nobody but its maker',
+  sentence: 'A new record belongs to the organization that its request or its session names, or else to its maker',
   atRestOnly: false,
   violations: (history) =>
     history.exchanges.flatMap((exchange) => {

@@ -70,18 +70,25 @@ const MINUTE_MS = 60_000;
 
 /** Events that came later may be about a person who has come back. */
 export const erasedEventsAreNameless: Oracle = {
-  sentence: 'At rest an event of an erased record that a provider sent before the erasure is blanked',
+  sentence: 'At rest an event of an erased record that a provider sent before the erasure does not name the person',
   atRestOnly: true,
   violations: (history) => {
-    const erasures = erasuresOf(history).filter(({ doneAt }) => Number.isFinite(doneAt));
-    if (erasures.length === 0) return [];
-    const erasedIds = history.items.filter(({ sk }) => sk === 'GONE').map(({ pk }) => String(pk).slice('GONE#'.length));
+    const done = erasuresOf(history).filter(({ doneAt }) => Number.isFinite(doneAt));
+    const names = history.people
+      .filter(({ email }) => done.some((one) => one.email === email))
+      .flatMap(({ email, name }) => [`"${email}"`, `"name":"${name}"`]);
+    if (names.length === 0) return [];
+    const erased = history.items
+      .filter(({ sk, sort }) => sk === 'GONE' && typeof sort === 'string')
+      .map(({ pk, sort }) => ({ id: String(pk).slice('GONE#'.length), markedAt: at(sort.split('#')[0]) }));
     return history.items
       .filter(({ sk, raw, isBlanked }) => sk === 'EVT' && raw instanceof Uint8Array && isBlanked !== true)
       .flatMap(({ pk, raw, receivedAt }) => {
         const text = gunzipSync(raw).toString('utf8');
-        if (!erasedIds.some((id) => text.includes(`"${id}"`))) return [];
-        return erasures.some(({ requestedAt }) => at(receivedAt) < requestedAt - MINUTE_MS) ? [`${pk}`] : [];
+        const isErased = erased.some(
+          ({ id, markedAt }) => at(receivedAt) < markedAt - MINUTE_MS && text.includes(`"${id}"`),
+        );
+        return isErased ? names.filter((name) => text.includes(name)).map((name) => `${pk} holds ${name}`) : [];
       });
   },
 };
