@@ -90,9 +90,9 @@ export const SUBSCRIPTION_BUGS: readonly Bug[] = [
   {
     name: 'return-not-withdrawn',
     what: 'A cancellation leaves a reactivation that has not been carried out yet',
-    file: 'shared/subscriptions/commands/cancel.ts',
-    text: "if (current.status === 'canceled') return withdrawReturn(current, deps.now());",
-    replacement: "if (current.status === 'canceled') return current;",
+    file: 'shared/subscriptions/billing/lifecycle.ts',
+    text: 'subscription.charge && !subscription.charge.abandoned',
+    replacement: 'subscription.charge && subscription.charge.abandoned',
   },
   {
     name: 'charge-of-void-invoice-unseen',
