@@ -88,13 +88,6 @@ export const SUBSCRIPTION_BUGS: readonly Bug[] = [
     replacement: 'return [];',
   },
   {
-    name: 'return-not-withdrawn',
-    what: 'A cancellation leaves a reactivation that has not been carried out yet',
-    file: 'shared/subscriptions/billing/lifecycle.ts',
-    text: 'subscription.charge && !subscription.charge.abandoned',
-    replacement: 'subscription.charge && subscription.charge.abandoned',
-  },
-  {
     name: 'charge-of-void-invoice-unseen',
     what: 'A charge under way counts as none once its invoice is void',
     file: 'shared/providers/stripe/subscription-report.ts',
