@@ -5,6 +5,7 @@ import { markCanceled } from '../../shared/subscriptions/billing/lifecycle.ts';
 import {
   applyReport,
   awaitsFirstCharge,
+  isAboutFormer,
   type SubscriptionReport,
 } from '../../shared/subscriptions/provider-billed/report.ts';
 import type { Subscription } from '../../shared/subscriptions/record/subscription.ts';
@@ -379,5 +380,47 @@ describe('a report about an ended subscription', () => {
     const { charge } = asked;
     const given = { ...asked, charge: charge && { ...charge, abandoned: true as const } };
     expect(reported(given, { ...month, status })).toBe(given);
+  });
+});
+
+describe('the hold of a subscription', () => {
+  const hold = { finalAt: iso(END) };
+  const about = { ...month, subscriptionId: 'sub_1' };
+
+  test('ends once the provider collects with a method, and not before', () => {
+    expect(reported(running({ held: hold }), about).held).toBeUndefined();
+    expect(reported(running({ held: hold, paymentMethodId: undefined }), about).held).toEqual(hold);
+    expect(reported(running({ held: hold }), { ...about, status: 'paused' }).held).toEqual(hold);
+  });
+
+  test('does not end by an invoice, which does not say that the provider collects', () => {
+    expect(reported(running({ held: hold }), month).held).toEqual(hold);
+    expect(reported(running({ held: hold }), { subscriptionId: 'sub_1', paidUntil: seconds(END) }).held).toEqual(hold);
+  });
+
+  test('leaves a subscription paused that was paused before', () => {
+    const paused = running({ status: 'paused', held: hold, paymentMethodId: undefined });
+    const unpaid = { ...nextMonth, subscriptionId: 'sub_1', status: 'paused' } as const;
+    expect(reported(paused, unpaid, END + HOUR).status).toBe('paused');
+    expect(reported({ ...paused, status: 'active' }, unpaid, END + HOUR).status).toBe('past_due');
+  });
+});
+
+describe('a report about a former subscription', () => {
+  const noted = { formerProviderIds: ['sub_0'], providerSubscriptionId: undefined };
+
+  test('names another one than the record has', () => {
+    expect(isAboutFormer(running(), 'sub_0')).toBe(true);
+    expect(isAboutFormer(running(), 'sub_1')).toBe(false);
+    expect(isAboutFormer(running(), undefined)).toBe(false);
+  });
+
+  test('names one that was canceled, where the record has none or waits for a later one', () => {
+    expect(isAboutFormer(running(noted), 'sub_0')).toBe(true);
+    expect(isAboutFormer(running(noted), 'sub_9')).toBe(false);
+    const canceled = running({ ...noted, status: 'canceled' });
+    expect(isAboutFormer(canceled, 'sub_0')).toBe(false);
+    expect(isAboutFormer(openCharge(canceled, first, { cause: 'reactivate', now: NOON }), 'sub_0')).toBe(true);
+    expect(isAboutFormer(running({ formerProviderIds: ['sub_1'] }), 'sub_1')).toBe(true);
   });
 });
