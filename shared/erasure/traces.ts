@@ -87,10 +87,11 @@ export const blankTrace = async (table: Table, sought: Sought, item: Item): Prom
   return written.ok ? trace.counted : undefined;
 };
 
-/** An event whose record still needs it loses the e-mail addresses alone: the function that applies it blanks the rest. */
+/** The log entry of an event is written when the event was applied, or given up. */
 const isApplied = async (table: Table, { providerId, eventId }: Item): Promise<boolean> =>
   (await table.get(inboundLogKey({ provider: String(providerId), eventId: String(eventId) }))) !== undefined;
 
+/** An event whose record still needs it loses the e-mail addresses alone: the function that applies it blanks the rest. */
 const markedToBlank = (sought: Sought, item: Item): Readonly<Record<string, unknown>> | undefined => {
   const withoutMails = blankedEvent(sought, item, () => false);
   return item['isToBlank'] === true ? withoutMails : { ...withoutMails, isToBlank: true };

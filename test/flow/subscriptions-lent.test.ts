@@ -299,6 +299,25 @@ it('a subscription whose hold Stripe reports before it is stored runs until its 
   expect(await here()).toMatchObject([{ status: 'past_due' }]);
 });
 
+it('a subscription that Stripe reports as active between the store of its hold and the hold is held', async () => {
+  const { service, overtaken } = stoppable();
+  const { act, end, here, card, admin, owner } = await creation();
+  const { body: made } = await act();
+  await service.settle();
+  await end();
+  const remove = () => service.request('DELETE', `/payment-methods/${card.id}`, admin.options);
+  // The request reads the subscription at Stripe.
+  const resume = async () =>
+    expect(
+      await command(service, { options: owner.options, names: made }, { id: made.id, name: 'resume' }),
+    ).toMatchObject({ body: { status: 'active' } });
+  expect((await overtaken('PutItem', resume, remove)).status).toBe(204);
+  await service.settle();
+  expect(await here()).toMatchObject([{ status: 'active', payment_method_id: null }]);
+  await service.advance(32 * DAY_SECONDS);
+  expect(await here()).toMatchObject([{ status: 'past_due' }]);
+});
+
 it('a paused subscription stays paused when its method is removed, however long', async () => {
   const { service } = stoppable();
   const { act, end, owner, here } = await creation();

@@ -123,22 +123,28 @@ export const removeMethodFrom = async (
   // While it is unknown whether the provider has the subscription, its collection cannot be paused.
   const isUnknownThere = providerSubscriptionId === undefined && mayExistAtProvider(subscription);
   if (transfer || isUnknownThere) throw new DomainError('PAYMENT_IN_PROGRESS');
-  const held = await holdAtProvider(deps, subscription, methodId);
-  return subscriptionStore(deps.table).change(held, (current) =>
+  const unpaidFrom = Math.max(deps.now(), instant(subscription.paidUntil ?? subscription.currentPeriodEnd));
+  const held = { finalAt: iso(lastRetry(deps.dunning, unpaidFrom)) };
+  const stored = await holdAtProvider(deps, subscription, { methodId, held });
+  // A report from before the pause may have ended the hold, since the provider still collected.
+  return subscriptionStore(deps.table).change(stored, (current) =>
     current.paymentMethodId === methodId
-      ? edit(current, { reason: 'method_changed', now: deps.now() }, NO_METHOD)
+      ? edit(current, { reason: 'method_changed', now: deps.now() }, { ...NO_METHOD, held })
       : current,
   );
 };
+
+interface Hold {
+  readonly methodId: string;
+  readonly held: NonNullable<Subscription['held']>;
+}
 
 /** Stores the hold first, so that a report of the pause that comes before the answer is known as that of a hold. */
 const holdAtProvider = async (
   deps: BillingDeps,
   subscription: Subscription,
-  methodId: string,
+  { methodId, held }: Hold,
 ): Promise<Subscription> => {
-  const unpaidFrom = Math.max(deps.now(), instant(subscription.paidUntil ?? subscription.currentPeriodEnd));
-  const held = { finalAt: iso(lastRetry(deps.dunning, unpaidFrom)) };
   const stored = await subscriptionStore(deps.table).change(subscription, (current) =>
     current.paymentMethodId === methodId ? { ...current, held } : current,
   );
