@@ -12,6 +12,10 @@ import type { Item, Table, TransactionStep } from '../table/table.ts';
  */
 const optional = z.string().optional();
 
+/** What the provider stores of a customer. */
+export const PROVIDER_FIELDS = ['email', 'name', 'phone'] as const;
+export type ProviderField = (typeof PROVIDER_FIELDS)[number];
+
 export const customerSchema = z.object({
   ...storedRecordFields,
   providerId: z.enum(PROVIDER_SLOTS),
@@ -25,6 +29,8 @@ export const customerSchema = z.object({
   projectId: optional,
   metadata: z.record(z.string(), z.json()).optional(),
   knownAt: knownAtSchema,
+  /** Fields that an update has sent to the provider, which has not confirmed them; and the number of such updates. */
+  sending: z.object({ fields: z.array(z.enum(PROVIDER_FIELDS)), attempt: z.int() }).optional(),
 });
 export type Customer = z.infer<typeof customerSchema>;
 

@@ -1,3 +1,4 @@
+import { DomainError } from '../core/errors.ts';
 import { fingerprint } from '../core/ids.ts';
 import { epochSeconds } from '../core/time.ts';
 import type { ApiRequest, Reply } from '../http/request.ts';
@@ -5,7 +6,7 @@ import { canonicalJson } from '../idempotency/idempotency.ts';
 import type { ProviderRecordDeps } from '../providers/registry/deps.ts';
 import { requireDone } from '../providers/registry/unwrap.ts';
 import { recordStore } from '../table/record-store.ts';
-import { type Customer, customerShape, customerView } from './customer.ts';
+import { type Customer, customerShape, customerView, PROVIDER_FIELDS, type ProviderField } from './customer.ts';
 import type { UpdateCustomerBody } from './requests.ts';
 
 /** Changes a customer: at the provider, if one of its fields changes, then in the record. */
@@ -14,35 +15,57 @@ export const updateCustomer = async (
   { record: customer, body }: ApiRequest<unknown, unknown, UpdateCustomerBody, Customer>,
 ): Promise<Reply> => {
   const changed = withChanges(customer, body);
-  if (canonicalJson(changed) === canonicalJson(customer)) return { data: customerView(customer) };
-  const synced = await updateAtProvider(deps, customer, changed);
-  const revised = await recordStore(deps, customerShape).revise(customer, { ...changed, ...synced });
+  const fields = fieldsToSend(customer, { changed, body });
+  if (fields.length === 0 && canonicalJson(changed) === canonicalJson(customer))
+    return { data: customerView(customer) };
+  const sent = fields.length === 0 ? customer : await updateAtProvider(deps, customer, { changed, fields });
+  const { sending, knownAt } = sent;
+  const left = sending?.fields.filter((field) => !fields.includes(field)) ?? [];
+  const revised = await recordStore(deps, customerShape).revise(sent, {
+    ...changed,
+    knownAt,
+    sending: sending && left.length > 0 ? { ...sending, fields: left } : undefined,
+  });
   return { data: customerView(revised) };
 };
 
-const PROVIDER_FIELDS = ['email', 'name', 'phone'] as const;
+/**
+ * The named fields that change, so that newer values at the provider stay; and those that an earlier update without an answer may
+ * have changed there.
+ */
+const fieldsToSend = (
+  customer: Customer,
+  { changed, body }: { readonly changed: Customer; readonly body: UpdateCustomerBody },
+): readonly ProviderField[] =>
+  PROVIDER_FIELDS.filter(
+    (field) =>
+      changed[field] !== customer[field] || (body[field] !== undefined && customer.sending?.fields.includes(field)),
+  );
 
-/** Sends only changed fields, so that newer values at the provider stay. */
+/** Notes what is sent before it is sent. @returns the record with that note */
 const updateAtProvider = async (
   deps: ProviderRecordDeps,
   customer: Customer,
-  changed: Customer,
-): Promise<Pick<Customer, 'knownAt'>> => {
-  const fields = PROVIDER_FIELDS.filter((field) => changed[field] !== customer[field]);
-  if (fields.length === 0) return {};
-  const sent = (field: (typeof PROVIDER_FIELDS)[number]): string | undefined =>
-    fields.includes(field) ? changed[field] : undefined;
+  { changed, fields }: { readonly changed: Customer; readonly fields: readonly ProviderField[] },
+): Promise<Customer> => {
+  const { fields: unclear = [], attempt = 0 } = customer.sending ?? {};
   const provider = await deps.providers.require(customer.providerId, 'customers');
+  const noted = await recordStore(deps, customerShape).commit(customer, {
+    ...customer,
+    sending: { fields: [...new Set([...unclear, ...fields])], attempt: attempt + 1 },
+  });
+  if (!noted) throw new DomainError('VERSION_CONFLICT');
+  const sent = (field: ProviderField): string | undefined => (fields.includes(field) ? changed[field] : undefined);
   const outcome = await provider.updateCustomer({
     customerId: customer.providerCustomerId,
     email: sent('email'),
     name: sent('name'),
     phone: sent('phone'),
     cleared: fields.filter((field) => changed[field] === undefined),
-    idempotencyKey: `${customer.id}:update:${customer.version}:${fingerprint(canonicalJson(changed)).slice(0, 12)}`,
+    idempotencyKey: `${customer.id}:update:${customer.version}:${attempt}:${fingerprint(canonicalJson(changed)).slice(0, 12)}`,
   });
   requireDone(outcome, fields[0] ?? 'email');
-  return { knownAt: epochSeconds(deps.now()) };
+  return { ...noted, knownAt: epochSeconds(deps.now()) };
 };
 
 const withChanges = (customer: Customer, body: UpdateCustomerBody): Customer => {

@@ -102,6 +102,19 @@ const native = (status: string): History =>
     ledger: { subscriptions: [{ id: 'sub_1', status: 'active' }] },
   });
 
+const nativeMethod = (payment_method: string): History =>
+  historyWith({
+    items: [
+      subscriptionItem({
+        providerSubscriptionId: 'sub_1',
+        status: 'active',
+        paymentMethodId: METHOD,
+        methodRef: 'pm_1',
+      }),
+    ],
+    ledger: { subscriptions: [{ id: 'sub_1', status: 'active', payment_method }] },
+  });
+
 export const GIVEN_UP = { status: 'canceled', cause: 'payment_failed' };
 
 export const STATE_CASES: Readonly<Record<string, Case>> = {
@@ -124,6 +137,10 @@ export const STATE_CASES: Readonly<Record<string, Case>> = {
   'At rest a subscription that its provider bills has the status that it has there': {
     broken: native('past_due'),
     sound: native('active'),
+  },
+  'At rest a subscription that its provider bills charges the method that its record names': {
+    broken: nativeMethod('pm_2'),
+    sound: nativeMethod('pm_1'),
   },
   'At rest a payment is canceled exactly where its intent at the provider is': {
     broken: intentIs('pending', 'canceled'),

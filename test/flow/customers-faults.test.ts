@@ -50,6 +50,26 @@ describe('a provider that fails', () => {
     expect(await customerAtProvider(service, customer.provider_customer_id)).toMatchObject({ name: 'Grace' });
   });
 
+  test('by no answer on an update leaves a field that can be taken back, and changed again', async () => {
+    const user = await signIn(service);
+    const customer = await createCustomer(service, user.options, { name: 'Ada' });
+    await service.settle();
+    await service.webhookMode('drop');
+    const path = `/customers/${customer.id}`;
+    const there = async () => (await customerAtProvider(service, customer.provider_customer_id)).name;
+    await service.fault({ action: 'timeout_after', path: '/v1/customers', times: 2 });
+    expect(await service.put(path, { name: 'Grace' }, user.options)).toMatchObject({ status: 504 });
+    expect(await service.put(path, { name: 'Ada' }, user.options)).toMatchObject({ status: 504 });
+    expect(await service.put(path, { name: 'Grace' }, user.options)).toMatchObject({ status: 200 });
+    expect(await there()).toBe('Grace');
+    await service.fault({ action: 'timeout_after', path: '/v1/customers', times: 1 });
+    expect(await service.put(path, { name: 'Joan' }, user.options)).toMatchObject({ status: 504 });
+    expect(await service.put(path, { phone: '+1555' }, user.options)).toMatchObject({ status: 200 });
+    expect(await there()).toBe('Joan');
+    expect(await service.put(path, { name: 'Grace' }, user.options)).toMatchObject({ body: { name: 'Grace' } });
+    expect(await there()).toBe('Grace');
+  });
+
   test('need not be asked for what does not concern it', async () => {
     const user = await signIn(service);
     const customer = await createCustomer(service, user.options);

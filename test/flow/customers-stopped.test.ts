@@ -124,6 +124,23 @@ test('an update of a customer that is stopped is in force here and at the provid
   }
 });
 
+test('an update of a customer that is stopped is taken back at the provider by the values before', async () => {
+  const { service } = stoppable();
+  const before = { email: 'before@example.com', name: 'Ada' };
+  const update = (fields: object) => (customer: ParsedJson, user: User) =>
+    service.put(`/customers/${customer.id}`, fields, user.options);
+  const cases = await stopEverywhere(
+    (user) => createCustomer(service, user.options, before),
+    update({ email: 'changed@example.com', name: 'Changed' }),
+  );
+  for (const { way, user, customer } of cases) {
+    const answer = await update(before)(customer, user);
+    expect({ way, answer }).toMatchObject({ way, answer: { status: 200, body: before } });
+    const there = await customerAtProvider(service, customer.provider_customer_id);
+    expect({ way, there }).toMatchObject({ way, there: before });
+  }
+});
+
 test('a deletion of a customer that is stopped is finished by a retry, and leaves no record of the customer', async () => {
   const { service } = stoppable();
   const remove = (customer: ParsedJson, user: User) =>

@@ -58,6 +58,24 @@ describe('a subscription that the provider bills', () => {
     expect(await paid()).toEqual(before);
   });
 
+  test.each([
+    ['its event', 'normal'],
+    ['due work', 'drop'],
+  ] as const)(
+    'names the method that its provider charges, from %s, after a change without an answer',
+    async (_, mode) => {
+      const { service, who, id, lose, read } = await subscribed();
+      const other = await anotherMethod(service, who);
+      await service.advance(HOUR_SECONDS);
+      await service.webhookMode(mode);
+      await lose(() => patch(service, who, { id, body: { payment_method_id: other } }));
+      expect((await read()).payment_method_id).not.toBe(other);
+      await service.advance(mode === 'drop' ? 32 * DAY_SECONDS : HOUR_SECONDS);
+      await service.webhookMode('normal');
+      expect(await read()).toMatchObject({ status: 'active', payment_method_id: other });
+    },
+  );
+
   test('charges the first method after a change without an answer, and the change back', async () => {
     const { service, who, id, lose, read } = await subscribed();
     const other = await anotherMethod(service, who, 'pm_card_chargeCustomerFail');

@@ -12,7 +12,7 @@ import { startTransfer } from '../provider-billed/transfer.ts';
 import { hasOpenAttempt, isFirst } from '../record/states.ts';
 import { subscriptionStore } from '../record/store.ts';
 import { isLive, isProviderBilled, mayExistAtProvider, type Subscription } from '../record/subscription.ts';
-import { edit } from '../record/versions.ts';
+import { edit, withMethod } from '../record/versions.ts';
 import { attemptCharge } from '../service-billed/collect.ts';
 
 /** Sets the method. A past-due subscription is charged at once, and keeps the method whatever the outcome. */
@@ -156,23 +156,6 @@ const holdAtProvider = async (
   if (outcome.kind !== 'refused') requireAnswer(outcome, stored);
   return stored;
 };
-
-/** The customer of the method becomes the subscription's customer. */
-const withMethod = (
-  subscription: Subscription,
-  { paymentMethodId, methodRef, providerCustomerId, customerId }: HeldMethod,
-  now: number,
-): Subscription =>
-  edit(
-    subscription,
-    { reason: 'method_changed', now },
-    {
-      paymentMethodId,
-      methodRef,
-      customerId: customerId ?? subscription.customerId,
-      providerCustomerId: providerCustomerId ?? subscription.providerCustomerId,
-    },
-  );
 
 /** Past due, without an open attempt. */
 const isOwed = ({ status, charge, billingOwner }: Subscription): boolean =>

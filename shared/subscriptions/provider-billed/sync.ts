@@ -2,6 +2,7 @@ import { DomainError } from '../../core/errors.ts';
 import { derivedId } from '../../core/ids.ts';
 import type { Refusal } from '../../core/outcome.ts';
 import { epochSeconds, iso, SECOND } from '../../core/time.ts';
+import { findUnattended } from '../../payment-methods/use.ts';
 import { refusalError } from '../../payments/attempts/create-intent.ts';
 import { type InvoiceRequest, type InvoiceResult, recordInvoice } from '../../payments/attempts/record-invoice.ts';
 import type { ProviderInvoice, ProviderSubscription } from '../../providers/port/subscriptions.ts';
@@ -11,7 +12,8 @@ import type { BillingDeps } from '../billing/biller.ts';
 import { periodPaymentId } from '../billing/charge.ts';
 import { periodPaymentRequest } from '../billing/periods.ts';
 import { subscriptionStore } from '../record/store.ts';
-import type { Subscription } from '../record/subscription.ts';
+import { isLive, type Subscription } from '../record/subscription.ts';
+import { withMethod } from '../record/versions.ts';
 import { requireAnswer, subscriptionsPortOf } from './port.ts';
 import { applyReport, isAboutFormer, type SubscriptionReport } from './report.ts';
 
@@ -21,18 +23,56 @@ import { applyReport, isAboutFormer, type SubscriptionReport } from './report.ts
  * @param subscription as it was before the provider was called
  * @throws DomainError where the provider cannot be read again, or VERSION_CONFLICT
  */
-export const storeReport = (
+export const storeReport = async (
   deps: BillingDeps,
   subscription: Subscription,
   answer: ProviderSubscription,
-): Promise<Subscription> =>
-  subscriptionStore(deps.table).change(subscription, async (current) => {
+): Promise<Subscription> => (await storeNewest(deps, subscription, answer)).stored;
+
+/** Like `storeReport`. @returns also the answer that was stored */
+const storeNewest = async (
+  deps: BillingDeps,
+  subscription: Subscription,
+  answer: ProviderSubscription,
+): Promise<{ readonly stored: Subscription; readonly newest: ProviderSubscription }> => {
+  let newest = answer;
+  const stored = await subscriptionStore(deps.table).change(subscription, async (current) => {
     if (current === subscription) return withAnswer(deps, current, answer);
     // The record has another subscription at the provider by now: the answer is about the former one.
     if (isAboutFormer(current, answer.subscriptionId)) return current;
     const port = await subscriptionsPortOf(deps, current);
-    return withAnswer(deps, current, requireAnswer(await port.find(answer.subscriptionId), current));
+    newest = requireAnswer(await port.find(answer.subscriptionId), current);
+    return withAnswer(deps, current, newest);
   });
+  return { stored, newest };
+};
+
+/**
+ * Stores what a read of the provider has found. A change of method without an answer may have been carried out: the record then
+ * names the method that the provider charges.
+ * @throws DomainError like `storeReport`
+ */
+export const storeState = async (
+  deps: BillingDeps,
+  subscription: Subscription,
+  answer: ProviderSubscription,
+): Promise<Subscription> => {
+  const { stored, newest } = await storeNewest(deps, subscription, answer);
+  const { methodId } = newest;
+  if (methodId === undefined || !mayFollow(stored, newest)) return stored;
+  const method = await findUnattended(deps.table, stored, { methodRef: methodId });
+  if (!method?.paymentMethodId || method.providerCustomerId !== stored.providerCustomerId) return stored;
+  return subscriptionStore(deps.table).change(stored, (current) =>
+    current === stored ? withMethod(current, method, deps.now()) : current,
+  );
+};
+
+/** The provider charges another method than that of the record; a subscription without a method waits for its payer. */
+const mayFollow = (subscription: Subscription, { subscriptionId, methodId }: ProviderSubscription): boolean => {
+  const { paymentMethodId, methodRef, providerSubscriptionId, transfer } = subscription;
+  const isOther = paymentMethodId !== undefined && methodId !== methodRef;
+  return isOther && isLive(subscription) && providerSubscriptionId === subscriptionId && !transfer;
+};
 
 const withAnswer = async (
   deps: BillingDeps,
@@ -72,8 +112,7 @@ export const syncFromProvider = async (
 ): Promise<Subscription> => {
   if (providerSubscriptionId === undefined) return subscription;
   const port = await subscriptionsPortOf(deps, subscription);
-  const answer = requireAnswer(await port.find(providerSubscriptionId), subscription);
-  return storeReport(deps, subscription, answer);
+  return storeState(deps, subscription, requireAnswer(await port.find(providerSubscriptionId), subscription));
 };
 
 /** An authoritative read; undefined where the provider does not have the subscription. */
@@ -81,7 +120,7 @@ export const syncIfKnown = async (deps: BillingDeps, subscription: Subscription)
   const { providerSubscriptionId } = subscription;
   if (providerSubscriptionId === undefined) return undefined;
   const found = await (await subscriptionsPortOf(deps, subscription)).find(providerSubscriptionId);
-  return found.kind === 'refused' ? undefined : storeReport(deps, subscription, requireAnswer(found, subscription));
+  return found.kind === 'refused' ? undefined : storeState(deps, subscription, requireAnswer(found, subscription));
 };
 
 /**

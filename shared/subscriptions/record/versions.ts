@@ -1,6 +1,7 @@
 import { allows } from '../../core/states.ts';
 import { type Instant, iso } from '../../core/time.ts';
 import { codeOnly } from '../../observability/person-fields.ts';
+import type { HeldMethod } from '../../payment-methods/use.ts';
 import { membershipKey } from '../../table/keys.ts';
 import type { Table } from '../../table/table.ts';
 import { membershipOf } from './membership-of.ts';
@@ -43,6 +44,23 @@ export const edit = (
   changed: Partial<Subscription>,
 ): Subscription =>
   advanceSubscription(subscription, { to: subscription.status, cause: 'provider', reason, now }, changed);
+
+/** The customer of the method becomes the subscription's customer. */
+export const withMethod = (
+  subscription: Subscription,
+  { paymentMethodId, methodRef, providerCustomerId, customerId }: HeldMethod,
+  now: Instant,
+): Subscription =>
+  edit(
+    subscription,
+    { reason: 'method_changed', now },
+    {
+      paymentMethodId,
+      methodRef,
+      customerId: customerId ?? subscription.customerId,
+      providerCustomerId: providerCustomerId ?? subscription.providerCustomerId,
+    },
+  );
 
 /**
  * The next version of a subscription without its person. Amounts, dates, ids and the status stay. A subscription of an

@@ -1,7 +1,7 @@
 import type { ProviderEvent } from '../../providers/port/events.ts';
 import type { BillingDeps } from '../../subscriptions/billing/biller.ts';
 import { subscriptionsPortOf } from '../../subscriptions/provider-billed/port.ts';
-import { storeReport } from '../../subscriptions/provider-billed/sync.ts';
+import { storeState } from '../../subscriptions/provider-billed/sync.ts';
 import type { SubscriptionStore } from '../../subscriptions/record/store.ts';
 import type { Subscription } from '../../subscriptions/record/subscription.ts';
 import type { EventResult } from './inbound-event.ts';
@@ -44,7 +44,7 @@ export const syncSubscription = async (
   const found = await port.find(providerSubscriptionId);
   if (found.kind === 'unknown' || found.kind === 'not_done') throw new Error('the provider cannot be read now');
   if (found.kind !== 'done') return resultOf(context, 'ignored', 'not known to the provider');
-  return resultOfChange(context, await storeReport(deps, subscription, found.value));
+  return resultOfChange(context, await storeState(deps, subscription, found.value));
 };
 
 /** Applied, where the change made a new version. */

@@ -172,6 +172,7 @@ const applyState = async (context: SubscriptionEventContext, namedId: string | u
     // Only the invoice has the time of the next retry.
     (news.status !== 'past_due' || subscription.status === 'past_due') &&
     subscription.providerSubscriptionId !== undefined &&
+    !namesOtherMethod(subscription, news.methodId) &&
     // Only the invoice shows whether the first charge is paid.
     !awaitsFirstCharge(subscription.charge);
   if (!isClear) return syncSubscription(context, namedId);
@@ -182,3 +183,6 @@ const applyState = async (context: SubscriptionEventContext, namedId: string | u
   });
   return isOvertaken ? syncSubscription(context, namedId) : resultOfChange(context, next);
 };
+
+const namesOtherMethod = ({ paymentMethodId, methodRef }: Subscription, namedId: string | undefined): boolean =>
+  paymentMethodId !== undefined && namedId !== undefined && namedId !== methodRef;

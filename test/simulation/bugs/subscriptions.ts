@@ -94,4 +94,11 @@ export const SUBSCRIPTION_BUGS: readonly Bug[] = [
     text: "if (status !== 'open' && status !== 'void') return undefined;",
     replacement: "if (status !== 'open') return undefined;",
   },
+  {
+    name: 'change-of-method-unseen',
+    what: 'A change of method without an answer changes the provider only',
+    file: 'shared/subscriptions/provider-billed/sync.ts',
+    text: 'const isOther = paymentMethodId !== undefined && methodId !== methodRef;',
+    replacement: 'const isOther = false;',
+  },
 ];

@@ -177,6 +177,24 @@ export const nativeStatusesAgree: Oracle = {
   },
 };
 
+export const nativeMethodsAgree: Oracle = {
+  sentence: 'At rest a subscription that its provider bills charges the method that its record names',
+  atRestOnly: true,
+  violations: (history) => {
+    const there = new Map(history.ledger.subscriptions.map((one) => [one['id'], one] as const));
+    return recordsOf(history).subscriptions.flatMap(
+      ({ id, status, providerSubscriptionId, paymentMethodId, methodRef }) => {
+        const native = there.get(providerSubscriptionId);
+        const isCompared =
+          LIVE.has(status) && paymentMethodId !== undefined && native && native['status'] !== 'canceled';
+        return isCompared && native['payment_method'] !== methodRef
+          ? [`${id} names ${methodRef}, and its provider charges ${native['payment_method']}`]
+          : [];
+      },
+    );
+  },
+};
+
 /** An order at PayPal cannot be canceled: without a capture it expires. */
 const NEVER_CANCELED = 'provider_b';
 
