@@ -34,6 +34,12 @@ export const customerSchema = z.object({
 });
 export type Customer = z.infer<typeof customerSchema>;
 
+/** What is still unconfirmed once the provider has these fields. */
+export const withoutSent = (sending: Customer['sending'], fields: readonly ProviderField[]): Customer['sending'] => {
+  const left = sending?.fields.filter((field) => !fields.includes(field)) ?? [];
+  return sending && left.length > 0 ? { ...sending, fields: left } : undefined;
+};
+
 export const customerShape: RecordShape<Customer> = {
   kind: 'CUS',
   schema: customerSchema,

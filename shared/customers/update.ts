@@ -1,12 +1,19 @@
 import { DomainError } from '../core/errors.ts';
 import { fingerprint } from '../core/ids.ts';
-import { epochSeconds } from '../core/time.ts';
+import { epochSeconds, iso } from '../core/time.ts';
 import type { ApiRequest, Reply } from '../http/request.ts';
 import { canonicalJson } from '../idempotency/idempotency.ts';
 import type { ProviderRecordDeps } from '../providers/registry/deps.ts';
 import { requireDone } from '../providers/registry/unwrap.ts';
 import { recordStore } from '../table/record-store.ts';
-import { type Customer, customerShape, customerView, PROVIDER_FIELDS, type ProviderField } from './customer.ts';
+import {
+  type Customer,
+  customerShape,
+  customerView,
+  PROVIDER_FIELDS,
+  type ProviderField,
+  withoutSent,
+} from './customer.ts';
 import type { UpdateCustomerBody } from './requests.ts';
 
 /** Changes a customer: at the provider, if one of its fields changes, then in the record. */
@@ -19,13 +26,13 @@ export const updateCustomer = async (
   if (fields.length === 0 && canonicalJson(changed) === canonicalJson(customer))
     return { data: customerView(customer) };
   const sent = fields.length === 0 ? customer : await updateAtProvider(deps, customer, { changed, fields });
-  const { sending, knownAt } = sent;
-  const left = sending?.fields.filter((field) => !fields.includes(field)) ?? [];
-  const revised = await recordStore(deps, customerShape).revise(sent, {
-    ...changed,
-    knownAt,
-    sending: sending && left.length > 0 ? { ...sending, fields: left } : undefined,
-  });
+  const { record: revised } = await recordStore(deps, customerShape).change(sent, (current) => ({
+    ...withChanges(current, body),
+    knownAt: Math.max(sent.knownAt ?? 0, current.knownAt ?? 0) || undefined,
+    sending: withoutSent(current.sending, fields),
+    version: current.version + 1,
+    updatedAt: iso(deps.now()),
+  }));
   return { data: customerView(revised) };
 };
 

@@ -112,7 +112,10 @@ const nativeMethod = (payment_method: string): History =>
         methodRef: 'pm_1',
       }),
     ],
-    ledger: { subscriptions: [{ id: 'sub_1', status: 'active', payment_method }] },
+    ledger: {
+      subscriptions: [{ id: 'sub_1', status: 'active', payment_method }],
+      payment_methods: ['pm_1', 'pm_2'].map((id) => ({ provider: 'provider_a', id, customer: 'cus_1' })),
+    },
   });
 
 export const GIVEN_UP = { status: 'canceled', cause: 'payment_failed' };

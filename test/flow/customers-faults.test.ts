@@ -70,6 +70,25 @@ describe('a provider that fails', () => {
     expect(await there()).toBe('Grace');
   });
 
+  test.each([
+    ['both answered', 0],
+    ['one of them lost', 1],
+  ])('leaves two updates at once, %s, that can be taken back', async (_, times) => {
+    const before = { name: 'Ada', email: 'before@example.com' };
+    const user = await signIn(service);
+    const customer = await createCustomer(service, user.options, before);
+    await service.settle();
+    await service.webhookMode('drop');
+    const path = `/customers/${customer.id}`;
+    if (times > 0) await service.fault({ action: 'timeout_after', path: '/v1/customers', times });
+    await Promise.all([
+      service.put(path, { name: 'Grace' }, user.options),
+      service.put(path, { email: 'after@example.com' }, user.options),
+    ]);
+    expect(await service.put(path, before, user.options)).toMatchObject({ status: 200, body: before });
+    expect(await customerAtProvider(service, customer.provider_customer_id)).toMatchObject(before);
+  });
+
   test('need not be asked for what does not concern it', async () => {
     const user = await signIn(service);
     const customer = await createCustomer(service, user.options);

@@ -76,6 +76,21 @@ describe('a subscription that the provider bills', () => {
     },
   );
 
+  test('charges the method of the last change, after it and the change back got no answer', async () => {
+    const { service, who, id, lose, read } = await subscribed();
+    const other = await anotherMethod(service, who);
+    const { payment_method_id } = who.names;
+    const change = (to: unknown) => patch(service, who, { id, body: { payment_method_id: to } });
+    await service.advance(HOUR_SECONDS);
+    await service.webhookMode('drop');
+    await lose(() => change(other));
+    await lose(() => change(payment_method_id));
+    expect(await change(other)).toMatchObject({ status: 200, body: { payment_method_id: other } });
+    await service.advance(32 * DAY_SECONDS);
+    await service.webhookMode('normal');
+    expect(await read()).toMatchObject({ status: 'active', payment_method_id: other });
+  });
+
   test('charges the first method after a change without an answer, and the change back', async () => {
     const { service, who, id, lose, read } = await subscribed();
     const other = await anotherMethod(service, who, 'pm_card_chargeCustomerFail');

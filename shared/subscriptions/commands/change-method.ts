@@ -58,9 +58,11 @@ const changeAtProvider = async (
   const current = read ? await read(deps, subscription) : subscription;
   if (!isLive(current)) return current;
   if (isTransfer) return startTransfer(deps, current, method);
+  // Earlier changes may have got no answer: the next lock makes a key of its own for this one.
+  const claimed = await subscriptionStore(deps.table).change(current, (found) => ({ ...found }));
   const { subscription: changed, isDone } = await sendToProvider(
     deps,
-    current,
+    claimed,
     changeMethodCommand(method, isAttended),
   );
   if (!isDone && isLive(changed)) throw invalidStateError(changed);
@@ -148,8 +150,8 @@ const holdAtProvider = async (
   const stored = await subscriptionStore(deps.table).change(subscription, (current) =>
     current.paymentMethodId === methodId ? { ...current, held } : current,
   );
-  const { id, providerSubscriptionId, lock } = stored;
-  if (providerSubscriptionId === undefined) return stored;
+  const { id, providerSubscriptionId, lock, paymentMethodId } = stored;
+  if (providerSubscriptionId === undefined || paymentMethodId !== methodId) return stored;
   const port = await subscriptionsPortOf(deps, stored);
   const outcome = await port.pause({ subscriptionId: providerSubscriptionId, idempotencyKey: `${id}:hold:${lock}` });
   // A refusal: the subscription has ended at the provider, and charges nothing more.

@@ -62,16 +62,16 @@ export const storeState = async (
   if (methodId === undefined || !mayFollow(stored, newest)) return stored;
   const method = await findUnattended(deps.table, stored, { methodRef: methodId });
   if (!method?.paymentMethodId || method.providerCustomerId !== stored.providerCustomerId) return stored;
-  return subscriptionStore(deps.table).change(stored, (current) =>
-    current === stored ? withMethod(current, method, deps.now()) : current,
-  );
+  const store = subscriptionStore(deps.table);
+  const followed = await store.commit(stored, withMethod(stored, method, deps.now()), method.onlyIf);
+  return followed.ok ? followed.record : (followed.found ?? stored);
 };
 
-/** The provider charges another method than that of the record; a subscription without a method waits for its payer. */
+/** The provider charges another method than that of the record. A held subscription waits for a method of its payer. */
 const mayFollow = (subscription: Subscription, { subscriptionId, methodId }: ProviderSubscription): boolean => {
-  const { paymentMethodId, methodRef, providerSubscriptionId, transfer } = subscription;
-  const isOther = paymentMethodId !== undefined && methodId !== methodRef;
-  return isOther && isLive(subscription) && providerSubscriptionId === subscriptionId && !transfer;
+  const { methodRef, providerSubscriptionId, transfer, held } = subscription;
+  const isOther = methodId !== methodRef && !held && !transfer;
+  return isOther && isLive(subscription) && providerSubscriptionId === subscriptionId;
 };
 
 const withAnswer = async (

@@ -55,17 +55,25 @@ export const subscriptionStore = (table: Table) => {
   };
 
   /**
-   * Replaces a subscription by its next state. @returns the stored record instead, where another commit came first.
+   * Replaces a subscription by its next state. @param onlyIf further conditions
+   * @returns the stored record instead, where another commit came first or a further condition failed
    * @throws Error for a change of status without an arrow in the table of states
    */
-  const commit = async (was: Subscription, next: Subscription): Promise<Committed<Subscription>> => {
+  const commit = async (
+    was: Subscription,
+    next: Subscription,
+    onlyIf: readonly TransactionStep[] = [],
+  ): Promise<Committed<Subscription>> => {
     requireSubscriptionTransition(was.status, next.status);
     const locked = { ...stamped(was, started(was, inOrder(was, next))), lock: was.lock + 1 };
     const put = { put: itemOf(locked), if: asRead(was) };
-    const beside = stepsBetween(was, locked);
+    const beside = [...stepsBetween(was, locked), ...onlyIf];
     const written = beside.length === 0 ? await table.put(put.put, put.if) : await table.transact([put, ...beside]);
     if (written.ok) return { ok: true, record: locked };
-    if ('failed' in written && !written.failed.includes(0)) throw new Error('the period has been billed already');
+    if ('failed' in written && !written.failed.includes(0)) {
+      if (onlyIf.length > 0) return { ok: false, found: await load(was.id) };
+      throw new Error('the period has been billed already');
+    }
     const found = 'failed' in written ? written.found[0] : written.found;
     return { ok: false, found: found && subscriptionOf(found) };
   };

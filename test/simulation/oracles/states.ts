@@ -177,21 +177,24 @@ export const nativeStatusesAgree: Oracle = {
   },
 };
 
+/**
+ * Of methods that are attached there: where a change had no answer, its method may be deleted here before the provider's event
+ * arrives; the renewal then fails until the payer chooses a method.
+ */
 export const nativeMethodsAgree: Oracle = {
   sentence: 'At rest a subscription that its provider bills charges the method that its record names',
   atRestOnly: true,
   violations: (history) => {
-    const there = new Map(history.ledger.subscriptions.map((one) => [one['id'], one] as const));
-    return recordsOf(history).subscriptions.flatMap(
-      ({ id, status, providerSubscriptionId, paymentMethodId, methodRef }) => {
-        const native = there.get(providerSubscriptionId);
-        const isCompared =
-          LIVE.has(status) && paymentMethodId !== undefined && native && native['status'] !== 'canceled';
-        return isCompared && native['payment_method'] !== methodRef
-          ? [`${id} names ${methodRef}, and its provider charges ${native['payment_method']}`]
-          : [];
-      },
+    const { subscriptions: native, payment_methods: methods } = history.ledger;
+    const charged = new Map(
+      native.filter(({ status }) => status !== 'canceled').map((one) => [one['id'], one['payment_method']] as const),
     );
+    const attached = new Set(methods.filter(({ customer }) => customer !== null).map(({ id }) => id));
+    return recordsOf(history).subscriptions.flatMap(({ id, status, providerSubscriptionId, methodRef }) => {
+      const there = charged.get(providerSubscriptionId);
+      const isCompared = LIVE.has(status) && methodRef !== undefined && attached.has(there);
+      return isCompared && there !== methodRef ? [`${id} names ${methodRef}, and its provider charges ${there}`] : [];
+    });
   },
 };
 
