@@ -53,8 +53,21 @@ const ownersOf = (history: History): ReadonlyMap<string, OwnerAndProject> => {
     const owner = found.get(paymentId);
     if (owner) found.set(id, owner);
   }
+  for (const exchange of history.exchanges) learnLogged(exchange, found);
   for (const item of history.items) if (item['sk'] === 'LOG') found.set(item['id'], ownerOf(item));
   return found;
+};
+
+const OURS = /\b(?:pay|pmt|cust|subs|ref|dsp|org)_[0-9a-f]{24}\b/g;
+
+/** A log entry that has expired belongs to the owner of what it is about. */
+const learnLogged = ({ path, status, body }: HistoryExchange, found: Map<string, OwnerAndProject>): void => {
+  if (path !== '/webhooks/logs' || status !== 200) return;
+  for (const { id, payload } of body?.data ?? body) {
+    const named = JSON.stringify(payload ?? null).match(OURS) ?? [];
+    const owner = named.map((one) => found.get(one)).find((one) => one !== undefined);
+    if (owner) found.set(id, owner);
+  }
 };
 
 const namesOf = ({ id, providerMethodId, providerIntentId, providerPaymentId }: HistoryItem): readonly string[] =>
