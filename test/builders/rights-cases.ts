@@ -63,6 +63,17 @@ const sending = (role: string): History => {
   };
 };
 
+/** The entry has expired, and was listed before. */
+const sendingExpired = (role: string): History => {
+  const { exchanges, ...rest } = sending(role);
+  const body = [{ id: ENTRY, payload: { data: { payment_id: PAYMENT } } }];
+  return {
+    ...rest,
+    items: [historyPayment({ organizationId: ORGANIZATION })],
+    exchanges: [...exchanges, exchangeOf({ person: ROOT.name, path: '/webhooks/logs', body })],
+  };
+};
+
 export const RIGHTS_CASES: Readonly<Record<string, Case>> = {
   'Only its owner changes an organization and its members, and the owner never leaves': {
     broken: doneIn('member', deleting),
@@ -96,6 +107,7 @@ const ADMINS = 'Only platform admins';
 const NAMED = 'A method, a customer or a project';
 const CLAIMED = 'An attempt that a person has claimed';
 const READ = 'No answer shows a record';
+const SENT = 'Events are sent by';
 
 /** Ben, an admin, confirms at second 100; a claim in his name is stored at each time. */
 interface Confirmed {
@@ -237,6 +249,8 @@ export const RIGHTS_EXAMPLES: readonly (readonly [string, string, boolean, Histo
     true,
     confirmed({ claims: [7_300], payment: { subscriptionId: SUBSCRIPTION } }),
   ],
+  [SENT, 'an admin sends an event again whose log entry has expired', false, sendingExpired('admin')],
+  [SENT, 'a billing member sends an event again whose log entry has expired', true, sendingExpired('billing')],
   [READ, 'a user reads the sums of everybody', true, asked(ADA.name, '/admin/summary')],
   [READ, 'a user lists the refunds of everybody', true, asked(ADA.name, '/refunds')],
   [READ, 'a platform admin reads the sums of everybody', false, asked(ROOT.name, '/admin/summary')],
