@@ -39,6 +39,12 @@ describe('a charge of a subscription whose customer is gone', () => {
     expect(await stateOf(who)).toEqual({ here: ['canceled'], payments: ['succeeded'] });
   });
 
+  test('(a creation whose charge was under way) is seen, with its subscription that expired', async () => {
+    const who = await subscriber(stoppable().service, 'pm_sim_processing_ok');
+    await stopThenDeleteCustomer(who, () => trySubscribe(stoppable().service, who));
+    expect(await stateOf(who)).toEqual({ here: ['canceled'], payments: ['succeeded'] });
+  });
+
   test('(a return) is seen, with its canceled subscription', async () => {
     const { service } = stoppable();
     const who = await subscriber(service);

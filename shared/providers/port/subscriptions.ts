@@ -87,8 +87,8 @@ export interface SubscriptionsPort {
   find(subscriptionId: string): Promise<Outcome<ProviderSubscription>>;
   /**
    * A customer's live subscriptions with our id: a creation whose answer was lost may have left one. If the customer was
-   * deleted, the canceled subscriptions with our id, whenever they ended: those of a deleted customer are among them.
-   * @param input.createdSince epoch seconds; applies to the canceled ones, which are searched for among those of all customers
+   * deleted, the ended subscriptions with our id, whenever they ended: those of a deleted customer are among them.
+   * @param input.createdSince epoch seconds; applies to the ended ones, which are searched for among those of all customers
    */
   findOurs(input: {
     readonly customerId: string;

@@ -30,7 +30,7 @@ export const stripeSubscriptions = (stripe: Stripe, call: StripeCall, descriptor
         );
       const found = await list({ customer });
       const isGone = found.kind === 'refused' && found.reason === 'resource_missing';
-      return isGone ? list({ status: 'canceled', created: { gte: createdSince } }) : found;
+      return isGone ? list({ status: 'ended', created: { gte: createdSince } }) : found;
     },
     findInvoice: billing.findInvoice,
     create: (input) => create(billing, input),
