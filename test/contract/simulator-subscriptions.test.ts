@@ -324,6 +324,23 @@ describe('a method of a subscription', () => {
     expect(await statusOf(subscription)).toBe('active');
   });
 
+  it('that is gone at a renewal leaves an intent, which the next method pays', async () => {
+    const subscription = await subscribe();
+    await rig.stripe.paymentMethods.detach(String(subscription.default_payment_method));
+    await rig.clock.advance(31 * DAY);
+    const intentOf = async () => {
+      const { data } = await rig.stripe.invoices.list({ subscription: subscription.id, expand: ['data.payments'] });
+      return String(data[0]?.payments?.data[0]?.payment.payment_intent);
+    };
+    const intent = await intentOf();
+    expect(await rig.stripe.paymentIntents.retrieve(intent)).toMatchObject({ status: 'requires_payment_method' });
+    const { id: payment_method } = await attach(customerOf(subscription), 'pm_card_visa');
+    const [, open] = await invoicesOf(subscription);
+    await rig.stripe.invoices.pay(String(open?.id), { payment_method });
+    expect(await intentOf()).toBe(intent);
+    expect(await rig.stripe.paymentIntents.retrieve(intent)).toMatchObject({ status: 'succeeded' });
+  });
+
   it('that loses connections does not do so when the provider charges a renewal', async () => {
     const subscription = await subscribe();
     const { id: method } = await attach(customerOf(subscription), 'pm_sim_timeout_before');

@@ -47,7 +47,10 @@ export const collectInvoice = (
     attempts: invoice.attempts + (counts ? 1 : 0),
   });
   const source = method ?? methodOf(unit, subscription);
-  if (!source) return { invoice: fail(unit, tried, { refused: undefined, byItself }) };
+  if (!source) {
+    unit.documents.payments.put(payment);
+    return { invoice: fail(unit, tried, { refused: undefined, byItself }) };
+  }
   const { payment: after, declined } = attemptPayment(
     unit,
     { payment, method: source },
