@@ -120,7 +120,7 @@ export const updateCustomerEndpoint = endpoint({
   method: 'PUT',
   path: '/customers/{id}',
   summary: 'Update a customer',
-  description: `Changes the contact details. A new e-mail address, name or phone number is sent to the provider first, and stored once the
+  description: `Changes the contact details. An e-mail address, name or phone number is sent to the provider first, and stored once the
     provider has taken it.`,
   auth: 'session',
   access: { action: 'canManagePayments', record: customerRecord },

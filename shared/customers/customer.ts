@@ -12,10 +12,6 @@ import type { Item, Table, TransactionStep } from '../table/table.ts';
  */
 const optional = z.string().optional();
 
-/** What the provider stores of a customer. */
-export const PROVIDER_FIELDS = ['email', 'name', 'phone'] as const;
-export type ProviderField = (typeof PROVIDER_FIELDS)[number];
-
 export const customerSchema = z.object({
   ...storedRecordFields,
   providerId: z.enum(PROVIDER_SLOTS),
@@ -29,16 +25,8 @@ export const customerSchema = z.object({
   projectId: optional,
   metadata: z.record(z.string(), z.json()).optional(),
   knownAt: knownAtSchema,
-  /** Fields that an update has sent to the provider, which has not confirmed them; and the number of such updates. */
-  sending: z.object({ fields: z.array(z.enum(PROVIDER_FIELDS)), attempt: z.int() }).optional(),
 });
 export type Customer = z.infer<typeof customerSchema>;
-
-/** What is still unconfirmed once the provider has these fields. */
-export const withoutSent = (sending: Customer['sending'], fields: readonly ProviderField[]): Customer['sending'] => {
-  const left = sending?.fields.filter((field) => !fields.includes(field)) ?? [];
-  return sending && left.length > 0 ? { ...sending, fields: left } : undefined;
-};
 
 export const customerShape: RecordShape<Customer> = {
   kind: 'CUS',

@@ -2,7 +2,7 @@ import type { Owned } from '../access/record-kind.ts';
 import { type Address, addressRecord } from '../addresses/address.ts';
 import { DomainError } from '../core/errors.ts';
 import { epochSeconds } from '../core/time.ts';
-import { type Customer, customerRecord, customerShape, withoutSent } from '../customers/customer.ts';
+import { type Customer, customerRecord, customerShape } from '../customers/customer.ts';
 import { membershipSchema } from '../memberships/membership.ts';
 import { type PaymentMethod, paymentMethodRecord } from '../payment-methods/payment-method.ts';
 import { cancelIntent } from '../payments/attempts/cancel-intent.ts';
@@ -160,28 +160,19 @@ const removeCustomerOf = async (erasing: Erasing, customer: Customer | undefined
   return true;
 };
 
-/**
- * An organization's customer has the e-mail address of the member whose request created it. An update without an answer may have
- * sent an address that only the provider has: it gets that of the record.
- */
+/** An organization's customer has the e-mail address of the member whose request created it. */
 const clearCustomerEmail = async ({ deps, emails, subject }: Erasing, customer: Customer): Promise<boolean> => {
-  const { version, sending } = customer;
-  const isNamed = customer.email !== undefined && emails.includes(customer.email.toLowerCase());
-  if (subject.kind !== 'user' || !(isNamed || sending?.fields.includes('email'))) return false;
-  const email = isNamed ? undefined : customer.email;
+  const { email, version } = customer;
+  if (subject.kind !== 'user' || email === undefined || !emails.includes(email.toLowerCase())) return false;
   const provider = await deps.providers.require(customer.providerId, 'customers');
   const outcome = await provider.updateCustomer({
     customerId: customer.providerCustomerId,
-    ...{ email, name: undefined, phone: undefined },
-    cleared: email === undefined ? ['email'] : [],
-    idempotencyKey: `${customer.id}:erase:${version}:${sending?.attempt ?? 0}`,
+    ...{ email: undefined, name: undefined, phone: undefined },
+    cleared: ['email'],
+    idempotencyKey: `${customer.id}:erase:${version}`,
   });
   requireDone(outcome, 'email');
-  await recordStore(deps, customerShape).revise(customer, {
-    email,
-    knownAt: epochSeconds(deps.now()),
-    sending: withoutSent(sending, ['email']),
-  });
+  await recordStore(deps, customerShape).revise(customer, { email: undefined, knownAt: epochSeconds(deps.now()) });
   return true;
 };
 

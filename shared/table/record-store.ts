@@ -22,8 +22,6 @@ import type { Item, StoreDeps, TransactionStep } from './table.ts';
 export type StoredRecord = Readonly<Record<string, unknown>> & {
   readonly id: string;
   readonly version: number;
-  /** Counts the commits, those without a new version too; undefined before the first. */
-  readonly lock?: number | undefined;
   readonly createdAt: string;
   readonly updatedAt: string;
   /** Hash of the request that created the record, if it had an Idempotency-Key. */
@@ -33,7 +31,6 @@ export type StoredRecord = Readonly<Record<string, unknown>> & {
 export const storedRecordFields = {
   id: z.string(),
   version: z.int(),
-  lock: z.int().optional(),
   createdAt: z.string(),
   updatedAt: z.string(),
   requestHash: z.string().optional(),
@@ -130,12 +127,12 @@ export const recordStore = <T extends StoredRecord>({ table, now }: StoreDeps, s
   };
 
   /**
-   * Replaces the record as it was read by the next one and runs the further steps, in one transaction.
+   * Replaces version `was` by the next version and runs the further steps, in one transaction.
    * @returns undefined if another commit came first.
    */
   const commit = async (was: T, decided: T, beside: readonly TransactionStep[] = []): Promise<T | undefined> => {
-    const next = { ...inOrder(was, decided), lock: (was.lock ?? 0) + 1 };
-    const guard = asRead(was);
+    const next = inOrder(was, decided);
+    const guard: Clause[] = [{ exists: true }, { equals: ['version', was.version] }];
     const put = { put: recordItem(shape, next), if: guard };
     const written = beside.length === 0 ? await table.put(put.put, guard) : await table.transact([put, ...beside]);
     return written.ok ? next : undefined;
@@ -156,7 +153,7 @@ export const recordStore = <T extends StoredRecord>({ table, now }: StoreDeps, s
         const committed = await commit(was, next, besideOf(was, next));
         if (committed) return { ok: true, record: committed };
         const found = await load(was.id);
-        return { ok: false, found, unmet: found?.version === was.version && found.lock === was.lock };
+        return { ok: false, found, unmet: found?.version === was.version };
       },
       record,
       decide,
@@ -175,11 +172,5 @@ export const recordStore = <T extends StoredRecord>({ table, now }: StoreDeps, s
 
   return { find, load, insertOrFind, commit, revise, change, remove };
 };
-
-const asRead = ({ version, lock }: StoredRecord): readonly Clause[] => [
-  { exists: true },
-  { equals: ['version', version] },
-  lock === undefined ? { lacks: 'lock' } : { equals: ['lock', lock] },
-];
 
 const tombstoneSchema = z.object({ requestHash: z.string().optional(), createdAt: z.string() });

@@ -22,7 +22,7 @@ export const RECORD_BUDGETS = {
   'create customer with an Idempotency-Key': { ...write('customers.create', 6), holdsKey: true },
   'get customer': get('customers.get'),
   'list customers': list('customers.list'),
-  'update customer': write('customers.update', 2),
+  'update customer': write('customers.update', 1),
   'delete customer, another is there': {
     ...write('customers.remove', 7),
     requests: 6,

@@ -59,7 +59,10 @@ const changeAtProvider = async (
   if (!isLive(current)) return current;
   if (isTransfer) return startTransfer(deps, current, method);
   // Earlier changes may have got no answer: the next lock makes a key of its own for this one.
-  const claimed = await subscriptionStore(deps.table).change(current, (found) => ({ ...found }));
+  const claimed = await subscriptionStore(deps.table).change(current, (found) =>
+    isLive(found) ? { ...found } : found,
+  );
+  if (!isLive(claimed)) return claimed;
   const { subscription: changed, isDone } = await sendToProvider(
     deps,
     claimed,

@@ -67,10 +67,10 @@ export const storeState = async (
   return followed.ok ? followed.record : (followed.found ?? stored);
 };
 
-/** The provider charges another method than that of the record. A held subscription waits for a method of its payer. */
+/** The provider charges another method than that of the record. Without a method, a subscription waits for its payer. */
 const mayFollow = (subscription: Subscription, { subscriptionId, methodId }: ProviderSubscription): boolean => {
-  const { methodRef, providerSubscriptionId, transfer, held } = subscription;
-  const isOther = methodId !== methodRef && !held && !transfer;
+  const { paymentMethodId, methodRef, providerSubscriptionId, transfer, held } = subscription;
+  const isOther = paymentMethodId !== undefined && methodId !== methodRef && !held && !transfer;
   return isOther && isLive(subscription) && providerSubscriptionId === subscriptionId;
 };
 

@@ -184,5 +184,5 @@ const applyState = async (context: SubscriptionEventContext, namedId: string | u
   return isOvertaken ? syncSubscription(context, namedId) : resultOfChange(context, next);
 };
 
-const namesOtherMethod = ({ methodRef, held }: Subscription, namedId: string | undefined): boolean =>
-  namedId !== undefined && namedId !== methodRef && !held;
+const namesOtherMethod = ({ paymentMethodId, methodRef, held }: Subscription, namedId: string | undefined): boolean =>
+  paymentMethodId !== undefined && namedId !== undefined && namedId !== methodRef && !held;
