@@ -1,0 +1,44 @@
+import { expect, test } from 'vitest';
+import type { UsableMethod } from '../../shared/payment-methods/use.ts';
+import type { BillingDeps } from '../../shared/subscriptions/billing/biller.ts';
+import { changeMethod, removeMethodFrom } from '../../shared/subscriptions/commands/change-method.ts';
+import { type Subscription, subscriptionShape } from '../../shared/subscriptions/record/subscription.ts';
+import { recordItem } from '../../shared/table/record-store.ts';
+import { memoryTable } from '../builders/memory-table.ts';
+import { NOON } from '../builders/payment.ts';
+import { subscription } from '../builders/subscription.ts';
+
+/** Another commit comes between the read of a subscription and the call that its provider, which bills it, would get. */
+const read = subscription({
+  billingOwner: 'provider',
+  status: 'active',
+  providerSubscriptionId: 'sub_1',
+  providerCustomerId: 'cus_1',
+  paymentMethodId: 'pmt_a',
+  methodRef: 'pm_a',
+});
+
+/** The record by now; every call to a provider fails the test. */
+const overtakenBy = async (changed: Partial<Subscription>): Promise<BillingDeps> => {
+  const { table } = memoryTable({ now: () => NOON });
+  await table.put(recordItem(subscriptionShape, { ...read, ...changed, lock: read.lock + 1 }));
+  const providers = {
+    require: () => {
+      throw new Error('the provider is called');
+    },
+  };
+  const dunning = { days: [1, 3, 7, 14], finalAction: 'cancel' };
+  return { table, now: () => NOON, dunning, providers } as unknown as BillingDeps;
+};
+
+test('a method that the subscription has no more is removed without a call to the provider', async () => {
+  const deps = await overtakenBy({ paymentMethodId: 'pmt_b', methodRef: 'pm_b' });
+  expect(await removeMethodFrom(deps, read, 'pmt_a')).toMatchObject({ paymentMethodId: 'pmt_b', status: 'active' });
+});
+
+test('the method of a subscription that was canceled meanwhile is changed nowhere', async () => {
+  const deps = await overtakenBy({ status: 'canceled' });
+  const method = { paymentMethodId: 'pmt_b', methodRef: 'pm_b', providerCustomerId: 'cus_1', onlyIf: [] };
+  const changed = changeMethod(deps, read, method as unknown as UsableMethod);
+  await expect(changed).rejects.toMatchObject({ code: 'INVALID_STATE' });
+});
