@@ -108,7 +108,9 @@ describe("the simulator's own events", () => {
     await rig.stripe.customers.create({});
     await settled();
     expect(rig.delivered).toHaveLength(1);
-    for (const [index, delay] of [MINUTE, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 5 * HOUR].entries()) {
+    const daily = Array.from({ length: 4 }, () => 12 * HOUR);
+    const delays = [MINUTE, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 5 * HOUR, 10 * HOUR, ...daily];
+    for (const [index, delay] of delays.entries()) {
       await rig.clock.advance(delay - 1);
       expect(rig.delivered).toHaveLength(index + 1);
       await rig.clock.advance(1);
@@ -116,7 +118,7 @@ describe("the simulator's own events", () => {
       expect(verify(rig.delivered.at(-1) ?? expect.fail()).type).toBe('customer.created');
     }
     await rig.clock.advance(100 * HOUR);
-    expect(rig.delivered).toHaveLength(6);
+    expect(rig.delivered).toHaveLength(1 + delays.length);
     expect((await rig.control('GET', '/webhooks')).body).toMatchObject({ events: { given_up: 1 } });
   });
 

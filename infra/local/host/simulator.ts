@@ -32,7 +32,10 @@ export const createSimulator = (options: SimulatorOptions): Simulator => {
     VENDORS.some(({ adapter }) => adapter === options.slots[slot].adapter),
   );
   const send = (delivery: OutboxDelivery): Promise<number> => sendDelivery({ clock, options, vendorOf }, delivery);
-  const outbox = openOutbox({ store, clock, served, send });
+  const outbox = openOutbox({
+    ...{ store, clock, served, send },
+    retriesForMs: (slot) => vendorOf(slot).webhooks.retriesForMs,
+  });
   const units = openUnits({
     ...{ store, clock, outbox, served, vendorOf, tag: options.ledgerTag },
     siteOf: (slot) => siteOf(options, slot),

@@ -18,7 +18,8 @@ export type WebhookSetting = z.infer<typeof webhookMode>;
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
-const RETRY_DELAYS_MS = [MINUTE_MS, 5 * MINUTE_MS, 30 * MINUTE_MS, 2 * HOUR_MS, 5 * HOUR_MS];
+const RETRY_DELAYS_MS = [MINUTE_MS, 5 * MINUTE_MS, 30 * MINUTE_MS, 2 * HOUR_MS, 5 * HOUR_MS, 10 * HOUR_MS];
+const LATER_DELAY_MS = 12 * HOUR_MS;
 const DELAY_MS = HOUR_MS;
 const COPIES = 3;
 /** Deliveries read from the file at a time, and the most that are in flight. */
@@ -60,13 +61,15 @@ interface OutboxParts {
   readonly clock: Clock;
   /** The slots that have a vendor; deliveries of other slots wait until they have one again. */
   readonly served: readonly ProviderSlot[];
+  /** How long events of the slot's vendor are sent again. */
+  readonly retriesForMs: (slot: ProviderSlot) => number;
   /** @returns the status of the service's answer; 0 without an answer. Never rejects. */
   readonly send: (delivery: OutboxDelivery) => Promise<number>;
 }
 
 const SETTING = 'webhooks';
 
-export const openOutbox = ({ store, clock, served, send }: OutboxParts): Outbox => {
+export const openOutbox = ({ store, clock, served, retriesForMs, send }: OutboxParts): Outbox => {
   let setting = store.readSetting(SETTING, webhookMode) ?? { mode: 'normal', seed: 1 };
   const isServed = `slot IN (${served.map((slot) => `'${slot}'`).join(', ')})`;
   let closed = false;
@@ -77,7 +80,8 @@ export const openOutbox = ({ store, clock, served, send }: OutboxParts): Outbox 
     if (closed) return;
     const status = await send(delivery);
     if (closed) return;
-    record(store, delivery, { status, at: clock.now() });
+    const retryIn = retryDelay(delivery.attempts, retriesForMs(delivery.slot));
+    record(store, delivery, { status, at: clock.now(), retryIn });
     inFlight.delete(delivery.seq);
     known = undefined;
     if (inFlight.size <= AT_ONCE) drain();
@@ -171,13 +175,21 @@ const post = (store: Store, posting: Posting & { readonly manner: DeliveryMode }
   }
 };
 
+/** @returns ms until the next try after so many earlier ones; undefined: the vendor gives up */
+const retryDelay = (tries: number, forMs: number): number | undefined => {
+  const delays = Array.from({ length: tries + 1 }, (_, index) => RETRY_DELAYS_MS[index] ?? LATER_DELAY_MS);
+  return delays.reduce((sum, delay) => sum + delay, 0) > forMs ? undefined : delays.at(-1);
+};
+
+interface Tried {
+  readonly status: number;
+  readonly at: number;
+  readonly retryIn: number | undefined;
+}
+
 /** A forged event is tried once: its sender does not know the secret, however often it calls. */
-const record = (
-  store: Store,
-  delivery: OutboxDelivery,
-  { status, at }: { readonly status: number; readonly at: number },
-): void => {
-  const retryIn = delivery.manner === 'forged' ? undefined : RETRY_DELAYS_MS[delivery.attempts];
+const record = (store: Store, delivery: OutboxDelivery, { status, at, retryIn: later }: Tried): void => {
+  const retryIn = delivery.manner === 'forged' ? undefined : later;
   const delivered = status >= 200 && status < 300;
   const state = delivered ? 'delivered' : retryIn === undefined ? 'given_up' : 'pending';
   store.run(
