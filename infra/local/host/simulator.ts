@@ -34,7 +34,7 @@ export const createSimulator = (options: SimulatorOptions): Simulator => {
   const send = (delivery: OutboxDelivery): Promise<number> => sendDelivery({ clock, options, vendorOf }, delivery);
   const outbox = openOutbox({
     ...{ store, clock, served, send },
-    retriesForMs: (slot) => vendorOf(slot).webhooks.retriesForMs,
+    retriesForDays: (slot) => vendorOf(slot).webhooks.retriesForDays,
   });
   const units = openUnits({
     ...{ store, clock, outbox, served, vendorOf, tag: options.ledgerTag },

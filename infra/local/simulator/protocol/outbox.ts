@@ -19,6 +19,7 @@ export type WebhookSetting = z.infer<typeof webhookMode>;
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const RETRY_DELAYS_MS = [MINUTE_MS, 5 * MINUTE_MS, 30 * MINUTE_MS, 2 * HOUR_MS, 5 * HOUR_MS, 10 * HOUR_MS];
+const DAY_MS = 24 * HOUR_MS;
 const LATER_DELAY_MS = 12 * HOUR_MS;
 const DELAY_MS = HOUR_MS;
 const COPIES = 3;
@@ -62,14 +63,14 @@ interface OutboxParts {
   /** The slots that have a vendor; deliveries of other slots wait until they have one again. */
   readonly served: readonly ProviderSlot[];
   /** How long events of the slot's vendor are sent again. */
-  readonly retriesForMs: (slot: ProviderSlot) => number;
+  readonly retriesForDays: (slot: ProviderSlot) => number;
   /** @returns the status of the service's answer; 0 without an answer. Never rejects. */
   readonly send: (delivery: OutboxDelivery) => Promise<number>;
 }
 
 const SETTING = 'webhooks';
 
-export const openOutbox = ({ store, clock, served, retriesForMs, send }: OutboxParts): Outbox => {
+export const openOutbox = ({ store, clock, served, retriesForDays, send }: OutboxParts): Outbox => {
   let setting = store.readSetting(SETTING, webhookMode) ?? { mode: 'normal', seed: 1 };
   const isServed = `slot IN (${served.map((slot) => `'${slot}'`).join(', ')})`;
   let closed = false;
@@ -80,7 +81,7 @@ export const openOutbox = ({ store, clock, served, retriesForMs, send }: OutboxP
     if (closed) return;
     const status = await send(delivery);
     if (closed) return;
-    const retryIn = retryDelay(delivery.attempts, retriesForMs(delivery.slot));
+    const retryIn = retryDelay(delivery.attempts, retriesForDays(delivery.slot));
     record(store, delivery, { status, at: clock.now(), retryIn });
     inFlight.delete(delivery.seq);
     known = undefined;
@@ -176,9 +177,9 @@ const post = (store: Store, posting: Posting & { readonly manner: DeliveryMode }
 };
 
 /** @returns ms until the next try after so many earlier ones; undefined: the vendor gives up */
-const retryDelay = (tries: number, forMs: number): number | undefined => {
+const retryDelay = (tries: number, days: number): number | undefined => {
   const delays = Array.from({ length: tries + 1 }, (_, index) => RETRY_DELAYS_MS[index] ?? LATER_DELAY_MS);
-  return delays.reduce((sum, delay) => sum + delay, 0) > forMs ? undefined : delays.at(-1);
+  return delays.reduce((sum, delay) => sum + delay, 0) > days * DAY_MS ? undefined : delays.at(-1);
 };
 
 interface Tried {

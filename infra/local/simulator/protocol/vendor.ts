@@ -78,8 +78,8 @@ export interface VendorWebhooks {
   /** The headers of one delivery. */
   headersOf(signing: Signing): Record<string, string>;
   envelope(parts: EnvelopeParts): unknown;
-  /** The vendor sends an event that is not taken again for so long. */
-  readonly retriesForMs: number;
+  /** The vendor sends an event that is not taken again for so many days. */
+  readonly retriesForDays: number;
   eventsOf(change: Change, unit: Unit): readonly VendorEvent[];
 }
 

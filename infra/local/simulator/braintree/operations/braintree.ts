@@ -7,7 +7,7 @@ import { CUSTOMER_OPERATIONS, customerRoute } from './customers.ts';
 export const braintree: Vendor = {
   adapter: 'braintree',
   operations: CUSTOMER_OPERATIONS,
-  webhooks: { retriesForMs: 0, headersOf: () => ({}), envelope: ({ object }) => object, eventsOf: () => [] },
+  webhooks: { retriesForDays: 0, headersOf: () => ({}), envelope: ({ object }) => object, eventsOf: () => [] },
   // The form of Braintree's own private keys.
   looksLive: (privateKey) => /^[0-9a-f]{32}$/.test(privateKey),
   identify: (call, slots) => {

@@ -1,4 +1,3 @@
-import { DAY } from '../../../../../shared/core/time.ts';
 import type { LedgerCharge, LedgerRefund } from '../../ledger/documents.ts';
 import type { Change, DisputeChange, Unit } from '../../ledger/unit.ts';
 import type { EnvelopeParts, VendorEvent, VendorWebhooks } from '../../protocol/vendor.ts';
@@ -20,7 +19,7 @@ const RESOURCES: readonly (readonly [prefix: string, type: string, version: stri
 ];
 
 export const paypalWebhooks: VendorWebhooks = {
-  retriesForMs: 3 * DAY,
+  retriesForDays: 3,
   headersOf: (signing) => ({
     'content-type': 'application/json',
     'user-agent': 'PayPal/AUHR-1.0-1',

@@ -1,6 +1,5 @@
 import { createHmac } from 'node:crypto';
 import * as z from 'zod';
-import { DAY } from '../../../../../shared/core/time.ts';
 import type { LedgerCharge, LedgerDispute, LedgerPayment, LedgerRefund } from '../../ledger/documents.ts';
 import type { Change, Unit } from '../../ledger/unit.ts';
 import type { EnvelopeParts, Signing, VendorEvent, VendorWebhooks } from '../../protocol/vendor.ts';
@@ -18,7 +17,7 @@ import { isoTime } from '../wire/request.ts';
 
 /** Square's events: `{merchant_id, type, event_id, created_at, data: {type, id, object: {payment: …}}}`. */
 export const squareWebhooks: VendorWebhooks = {
-  retriesForMs: DAY,
+  retriesForDays: 1,
   headersOf: (signing) => ({
     'content-type': 'application/json',
     'user-agent': 'Square Connect v2',

@@ -1,5 +1,4 @@
 import { createHmac } from 'node:crypto';
-import { DAY } from '../../../../../shared/core/time.ts';
 import type { LedgerCharge, LedgerDispute, LedgerPayment } from '../../ledger/documents.ts';
 import type { Change, DisputeChange, Unit } from '../../ledger/unit.ts';
 import type { EnvelopeParts, Signing, VendorEvent, VendorWebhooks } from '../../protocol/vendor.ts';
@@ -61,7 +60,7 @@ const TYPES: Readonly<Record<Change['kind'], string | readonly string[]>> = {
 };
 
 export const stripeWebhooks: VendorWebhooks = {
-  retriesForMs: 3 * DAY,
+  retriesForDays: 3,
   headersOf: (signing) => ({
     'content-type': 'application/json; charset=utf-8',
     'user-agent': 'Stripe/1.0 (+https://stripe.com/docs/webhooks)',
