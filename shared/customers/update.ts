@@ -15,10 +15,14 @@ export const updateCustomer = async (
 ): Promise<Reply> => {
   const changed = withChanges(customer, body);
   const fields = PROVIDER_FIELDS.filter((field) => body[field] !== undefined);
+  const isChanged = canonicalJson(changed) !== canonicalJson(customer);
+  if (!isChanged && fields.length === 0) return { data: customerView(customer) };
   const synced = fields.length === 0 ? {} : await updateAtProvider(deps, changed, fields);
-  if (canonicalJson(changed) === canonicalJson(customer)) return { data: customerView(customer) };
-  const revised = await recordStore(deps, customerShape).revise(customer, { ...changed, ...synced });
-  return { data: customerView(revised) };
+  const store = recordStore(deps, customerShape);
+  // An event of an earlier update that got no answer is stale from now on. Another commit leaves that to the events.
+  if (!isChanged) await store.commit(customer, { ...customer, ...synced });
+  const current = isChanged ? await store.revise(customer, { ...changed, ...synced }) : customer;
+  return { data: customerView(current) };
 };
 
 const PROVIDER_FIELDS = ['email', 'name', 'phone'] as const;

@@ -1,8 +1,9 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { customerBody } from '../builders/payer.ts';
+import { HOUR_SECONDS } from '../builders/seconds.ts';
 import { IMPATIENT, signIn } from './flow.ts';
 import { type ParsedJson, type RequestOptions, withHost } from './host.ts';
-import { createCustomer, customerAtProvider } from './payers.ts';
+import { createCustomer, customerAtProvider, customerEventsOf } from './payers.ts';
 
 /** What a provider that fails leaves behind. */
 const service = withHost({ frozen: true, env: IMPATIENT });
@@ -68,6 +69,22 @@ describe('a provider that fails', () => {
     expect(await there()).toBe('Joan');
     expect(await service.put(path, { name: 'Grace' }, user.options)).toMatchObject({ body: { name: 'Grace' } });
     expect(await there()).toBe('Grace');
+  });
+
+  test('by no answer on an update that is taken back leaves an event that changes nothing, and none is sent', async () => {
+    const user = await signIn(service);
+    const customer = await createCustomer(service, user.options, { name: 'Ada' });
+    await service.settle();
+    await service.webhookMode('delay');
+    const path = `/customers/${customer.id}`;
+    await service.fault({ action: 'timeout_after', path: '/v1/customers', times: 1 });
+    expect(await service.put(path, { name: 'Grace' }, user.options)).toMatchObject({ status: 504 });
+    await service.advance(60);
+    expect(await service.put(path, { name: 'Ada' }, user.options)).toMatchObject({ status: 200, body: customer });
+    await service.advance(2 * HOUR_SECONDS);
+    expect((await service.get(path, user.options)).body).toEqual(customer);
+    const events = (await customerEventsOf(service, customer.id)).map((event) => event['detail-type']);
+    expect(events).toEqual(['customer.created']);
   });
 
   test.each([
