@@ -1,7 +1,8 @@
 import Stripe from 'stripe';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createSimulator } from '../../infra/local/host/simulator.ts';
 import { HOUR, MINUTE } from '../../shared/core/time.ts';
-import { createRig, type Rig, WEBHOOK_SECRET } from './simulator-harness.ts';
+import { createRig, fakeClock, type Rig, SLOTS, WEBHOOK_SECRET } from './simulator-harness.ts';
 
 let rig: Rig;
 beforeEach(() => {
@@ -120,6 +121,30 @@ describe("the simulator's own events", () => {
     await rig.clock.advance(100 * HOUR);
     expect(rig.delivered).toHaveLength(1 + delays.length);
     expect((await rig.control('GET', '/webhooks')).body).toMatchObject({ events: { given_up: 1 } });
+  });
+
+  it('of Square are retried for a day only', async () => {
+    const clock = fakeClock();
+    const sentAt: number[] = [];
+    const simulator = createSimulator({
+      clock,
+      file: ':memory:',
+      slots: { ...SLOTS, provider_c: { ...SLOTS.provider_a, adapter: 'square', apiKey: 'local_token' } },
+      deliver: async () => {
+        sentAt.push(clock.now());
+        return { status: 500, body: '' };
+      },
+    });
+    clock.register(simulator);
+    const headers = { authorization: 'Bearer local_token', 'content-type': 'application/json' };
+    const body = JSON.stringify({ idempotency_key: 'one', email_address: 'a@example.com' });
+    await simulator.provider(new Request('http://localhost/square/v2/customers', { method: 'POST', headers, body }));
+    await clock.settle(0);
+    await clock.advance(100 * HOUR);
+    const tookMs = Math.max(...sentAt) - Math.min(...sentAt);
+    expect(tookMs).toBeGreaterThan(12 * HOUR);
+    expect(tookMs).toBeLessThanOrEqual(24 * HOUR);
+    simulator.close();
   });
 
   it('are not tried again once they were taken', async () => {

@@ -18,8 +18,8 @@ export type WebhookSetting = z.infer<typeof webhookMode>;
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
-const RETRY_DELAYS_MS = [MINUTE_MS, 5 * MINUTE_MS, 30 * MINUTE_MS, 2 * HOUR_MS, 5 * HOUR_MS, 10 * HOUR_MS];
 const DAY_MS = 24 * HOUR_MS;
+const RETRY_DELAYS_MS = [MINUTE_MS, 5 * MINUTE_MS, 30 * MINUTE_MS, 2 * HOUR_MS, 5 * HOUR_MS, 10 * HOUR_MS];
 const LATER_DELAY_MS = 12 * HOUR_MS;
 const DELAY_MS = HOUR_MS;
 const COPIES = 3;
@@ -81,7 +81,7 @@ export const openOutbox = ({ store, clock, served, retriesForDays, send }: Outbo
     if (closed) return;
     const status = await send(delivery);
     if (closed) return;
-    const retryIn = retryDelay(delivery.attempts, retriesForDays(delivery.slot));
+    const retryIn = retryDelay(delivery, retriesForDays(delivery.slot));
     record(store, delivery, { status, at: clock.now(), retryIn });
     inFlight.delete(delivery.seq);
     known = undefined;
@@ -176,9 +176,13 @@ const post = (store: Store, posting: Posting & { readonly manner: DeliveryMode }
   }
 };
 
-/** @returns ms until the next try after so many earlier ones; undefined: the vendor gives up */
-const retryDelay = (tries: number, days: number): number | undefined => {
-  const delays = Array.from({ length: tries + 1 }, (_, index) => RETRY_DELAYS_MS[index] ?? LATER_DELAY_MS);
+/**
+ * A forged event is tried once: its sender does not know the secret, however often it calls.
+ * @returns ms until the next try; undefined: the vendor gives up
+ */
+const retryDelay = ({ manner, attempts }: OutboxDelivery, days: number): number | undefined => {
+  if (manner === 'forged') return undefined;
+  const delays = Array.from({ length: attempts + 1 }, (_, index) => RETRY_DELAYS_MS[index] ?? LATER_DELAY_MS);
   return delays.reduce((sum, delay) => sum + delay, 0) > days * DAY_MS ? undefined : delays.at(-1);
 };
 
@@ -188,9 +192,7 @@ interface Tried {
   readonly retryIn: number | undefined;
 }
 
-/** A forged event is tried once: its sender does not know the secret, however often it calls. */
-const record = (store: Store, delivery: OutboxDelivery, { status, at, retryIn: later }: Tried): void => {
-  const retryIn = delivery.manner === 'forged' ? undefined : later;
+const record = (store: Store, { seq }: OutboxDelivery, { status, at, retryIn }: Tried): void => {
   const delivered = status >= 200 && status < 300;
   const state = delivered ? 'delivered' : retryIn === undefined ? 'given_up' : 'pending';
   store.run(
@@ -198,7 +200,7 @@ const record = (store: Store, delivery: OutboxDelivery, { status, at, retryIn: l
     state,
     at + (retryIn ?? 0),
     status,
-    delivery.seq,
+    seq,
   );
 };
 

@@ -78,7 +78,7 @@ export interface VendorWebhooks {
   /** The headers of one delivery. */
   headersOf(signing: Signing): Record<string, string>;
   envelope(parts: EnvelopeParts): unknown;
-  /** The vendor sends an event that is not taken again for so many days. */
+  /** For so many days, an event that is not taken is sent again. */
   readonly retriesForDays: number;
   eventsOf(change: Change, unit: Unit): readonly VendorEvent[];
 }
