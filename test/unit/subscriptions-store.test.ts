@@ -167,6 +167,16 @@ describe('the claim of a period', () => {
     expect(await everything()).toEqual(before);
   });
 
+  test('whose further condition is not met changes nothing', async () => {
+    const was = await running();
+    const next = { ...was, methodRef: 'pm_other' };
+    const onlyIf = [{ check: recordKey('PM', 'pmt_absent'), if: [{ exists: true }] }] as const;
+    expect(await store.commit(was, next, onlyIf)).toEqual({ ok: false, found: was, unmet: true });
+    expect(await store.load(id)).toEqual(was);
+    const other = await commit(was, { ...was, methodRef: 'pm_first' });
+    expect(await store.commit(was, next, onlyIf)).toEqual({ ok: false, found: other });
+  });
+
   test('of a period that was billed already stops a new subscription, and nothing is written', async () => {
     await table.put({ ...FIRST, cause: 'create' });
     const before = await everything();

@@ -5,7 +5,7 @@ import { epochSeconds, iso, SECOND } from '../../core/time.ts';
 import { findUnattended } from '../../payment-methods/use.ts';
 import { refusalError } from '../../payments/attempts/create-intent.ts';
 import { type InvoiceRequest, type InvoiceResult, recordInvoice } from '../../payments/attempts/record-invoice.ts';
-import type { ProviderInvoice, ProviderSubscription } from '../../providers/port/subscriptions.ts';
+import type { EventSubscription, ProviderInvoice, ProviderSubscription } from '../../providers/port/subscriptions.ts';
 import { unansweredError } from '../../providers/registry/unwrap.ts';
 import { putAlias } from '../../table/alias.ts';
 import type { BillingDeps } from '../billing/biller.ts';
@@ -58,9 +58,8 @@ export const storeState = async (
   answer: ProviderSubscription,
 ): Promise<Subscription> => {
   const { stored, newest } = await storeNewest(deps, subscription, answer);
-  const { methodId } = newest;
-  if (methodId === undefined || !mayFollow(stored, newest)) return stored;
-  const method = await findUnattended(deps.table, stored, { methodRef: methodId });
+  if (!namesOtherMethod(stored, newest)) return stored;
+  const method = await findUnattended(deps.table, stored, { methodRef: newest.methodId });
   if (!method?.paymentMethodId || method.providerCustomerId !== stored.providerCustomerId) return stored;
   const store = subscriptionStore(deps.table);
   const followed = await store.commit(stored, withMethod(stored, method, deps.now()), method.onlyIf);
@@ -68,7 +67,10 @@ export const storeState = async (
 };
 
 /** The provider charges another method than that of the record. Without a method, a subscription waits for its payer. */
-const mayFollow = (subscription: Subscription, { subscriptionId, methodId }: ProviderSubscription): boolean => {
+export const namesOtherMethod = (
+  subscription: Subscription,
+  { subscriptionId, methodId = subscription.methodRef }: Pick<EventSubscription, 'subscriptionId' | 'methodId'>,
+): boolean => {
   const { paymentMethodId, methodRef, providerSubscriptionId, transfer, held } = subscription;
   const isOther = paymentMethodId !== undefined && methodId !== methodRef && !held && !transfer;
   return isOther && isLive(subscription) && providerSubscriptionId === subscriptionId;

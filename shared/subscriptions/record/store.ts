@@ -55,8 +55,8 @@ export const subscriptionStore = (table: Table) => {
   };
 
   /**
-   * Replaces a subscription by its next state. @param onlyIf further conditions
-   * @returns the stored record instead, where another commit came first or a further condition failed
+   * Replaces a subscription by its next state. @param onlyIf further conditions; `unmet` if only one of these failed
+   * @returns the stored record instead, where another commit came first
    * @throws Error for a change of status without an arrow in the table of states
    */
   const commit = async (
@@ -67,13 +67,14 @@ export const subscriptionStore = (table: Table) => {
     requireSubscriptionTransition(was.status, next.status);
     const locked = { ...stamped(was, started(was, inOrder(was, next))), lock: was.lock + 1 };
     const put = { put: itemOf(locked), if: asRead(was) };
-    const beside = [...stepsBetween(was, locked), ...onlyIf];
+    const steps = stepsBetween(was, locked);
+    const beside = [...steps, ...onlyIf];
     const written = beside.length === 0 ? await table.put(put.put, put.if) : await table.transact([put, ...beside]);
     if (written.ok) return { ok: true, record: locked };
-    if ('failed' in written && !written.failed.includes(0)) {
-      if (onlyIf.length > 0) return { ok: false, found: await load(was.id) };
-      throw new Error('the period has been billed already');
+    if ('failed' in written && written.failed.every((index) => index > steps.length)) {
+      return { ok: false, found: was, unmet: true };
     }
+    if ('failed' in written && !written.failed.includes(0)) throw new Error('the period has been billed already');
     const found = 'failed' in written ? written.found[0] : written.found;
     return { ok: false, found: found && subscriptionOf(found) };
   };

@@ -5,6 +5,7 @@ import type { BillingDeps } from '../../subscriptions/billing/biller.ts';
 import { closeOpenInvoice, noteFormer, storeCharged } from '../../subscriptions/provider-billed/commands.ts';
 import { requireAnswer, subscriptionsPortOf } from '../../subscriptions/provider-billed/port.ts';
 import { applyReport, awaitsFirstCharge, isAboutFormer } from '../../subscriptions/provider-billed/report.ts';
+import { namesOtherMethod } from '../../subscriptions/provider-billed/sync.ts';
 import { subscriptionStore } from '../../subscriptions/record/store.ts';
 import { isProviderBilled, type Subscription } from '../../subscriptions/record/subscription.ts';
 import { edit } from '../../subscriptions/record/versions.ts';
@@ -172,7 +173,7 @@ const applyState = async (context: SubscriptionEventContext, namedId: string | u
     // Only the invoice has the time of the next retry.
     (news.status !== 'past_due' || subscription.status === 'past_due') &&
     subscription.providerSubscriptionId !== undefined &&
-    !namesOtherMethod(subscription, news.methodId) &&
+    !namesOtherMethod(subscription, news) &&
     // Only the invoice shows whether the first charge is paid.
     !awaitsFirstCharge(subscription.charge);
   if (!isClear) return syncSubscription(context, namedId);
@@ -183,6 +184,3 @@ const applyState = async (context: SubscriptionEventContext, namedId: string | u
   });
   return isOvertaken ? syncSubscription(context, namedId) : resultOfChange(context, next);
 };
-
-const namesOtherMethod = ({ paymentMethodId, methodRef, held }: Subscription, namedId: string | undefined): boolean =>
-  paymentMethodId !== undefined && namedId !== undefined && namedId !== methodRef && !held;
