@@ -7,6 +7,7 @@ interface More {
   readonly include?: string[];
   readonly globalSetup?: string;
   readonly provide?: { readonly scale: number };
+  readonly sequence?: { readonly groupOrder: number };
 }
 
 /** Tests that run their full load with `npm run test:long` and a part of it with `npm test`. */
@@ -20,14 +21,13 @@ const SCALED = [
   'test/flow/permission-former-members.test.ts',
   'test/flow/permission-restarts.test.ts',
   'test/flow/reference-page.test.ts',
-  'test/flow/simulation.test.ts',
   'test/flow/slots.test.ts',
   'test/flow/subscriptions-transfer.test.ts',
+  'test/simulation/simulation.test.ts',
   'test/unit/**/*-laws.test.ts',
 ];
 
-const LONGEST = ['test/flow/simulation.test.ts', 'test/flow/local-start.test.ts'];
-const isLongest = ({ moduleId }: TestSpecification): boolean => LONGEST.some((file) => moduleId.endsWith(file));
+const isLongest = ({ moduleId }: TestSpecification): boolean => moduleId.endsWith('test/flow/local-start.test.ts');
 
 /** Without the durations of an earlier run, Vitest begins with the largest files, and the longest would run alone at the end. */
 class LongestFirst extends BaseSequencer {
@@ -60,6 +60,8 @@ export default defineConfig({
       project('long', 1_800 * SECOND_MS, { include: SCALED, provide: { scale: 10 } }),
       project('shots', 300 * SECOND_MS),
       project('contract', 60 * SECOND_MS),
+      // After all other tests, because its processes take both cores.
+      project('simulation', 120 * SECOND_MS, { provide: { scale: 1 }, sequence: { groupOrder: 1 } }),
       project('infra', 120 * SECOND_MS, { globalSetup: 'test/infra/temporary.ts' }),
     ],
   },

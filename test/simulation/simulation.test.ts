@@ -23,6 +23,9 @@ const SLOW_MS = 300_000;
 /** A planted bug needs no more than this after shrinking; a run has 25 by the median. */
 const MOST_OPERATIONS_LEFT = 6;
 
+/** How many operations, kills and faults there were, and in what time. */
+const summaryOf = (out: string): string => out.replaceAll(/^seed .*\n/gm, '');
+
 const digestsOf = (out: string): readonly string[] => out.match(/^seed \d+: [0-9a-f]{64}$/gm) ?? [];
 
 describe('the simulation of the whole service', () => {
@@ -33,6 +36,7 @@ describe('the simulation of the whole service', () => {
       const sites = seeds === SEEDS.long ? ['--sites'] : [];
       const { code, out } = await simulate('--seeds', String(seeds), '--digests', ...sites);
       expect(code, out.slice(-4_000)).toBe(0);
+      process.stdout.write(summaryOf(out));
       expect(out).toMatch(new RegExp(`^${seeds} histories in`, 'm'));
       // Two seeds after others in two processes, and again at once in one.
       const again = digestsOf((await simulate('--from', '7', '--seeds', '2', '--jobs', '1', '--digests')).out);
