@@ -1,5 +1,5 @@
 import { currentWork } from '../core/actor.ts';
-import { epochSeconds } from '../core/time.ts';
+import { epochSeconds, iso } from '../core/time.ts';
 import type { ApiRequest, Reply } from '../http/request.ts';
 import { canonicalJson } from '../idempotency/idempotency.ts';
 import type { ProviderRecordDeps } from '../providers/registry/deps.ts';
@@ -13,16 +13,18 @@ export const updateCustomer = async (
   deps: ProviderRecordDeps,
   { record: customer, body }: ApiRequest<unknown, unknown, UpdateCustomerBody, Customer>,
 ): Promise<Reply> => {
-  const changed = withChanges(customer, body);
   const fields = PROVIDER_FIELDS.filter((field) => body[field] !== undefined);
-  const isChanged = canonicalJson(changed) !== canonicalJson(customer);
-  if (!isChanged && fields.length === 0) return { data: customerView(customer) };
-  const synced = fields.length === 0 ? {} : await updateAtProvider(deps, changed, fields);
-  const store = recordStore(deps, customerShape);
-  // An event of an earlier update that got no answer is stale from now on. Another commit leaves that to the events.
-  if (!isChanged) await store.commit(customer, { ...customer, ...synced });
-  const current = isChanged ? await store.revise(customer, { ...changed, ...synced }) : customer;
-  return { data: customerView(current) };
+  // Where another commit came first, the values are sent again: the provider may have carried out the two in the other order.
+  const { record } = await recordStore(deps, customerShape).change(customer, async (current) => {
+    const changed = withChanges(current, body);
+    const synced = fields.length === 0 ? {} : await updateAtProvider(deps, changed, fields);
+    if (canonicalJson(changed) === canonicalJson(current)) {
+      // An event of an earlier update that got no answer is stale from now on.
+      return fields.length === 0 ? undefined : { ...current, ...synced };
+    }
+    return { ...changed, ...synced, version: current.version + 1, updatedAt: iso(deps.now()) };
+  });
+  return { data: customerView(record) };
 };
 
 const PROVIDER_FIELDS = ['email', 'name', 'phone'] as const;
@@ -30,14 +32,14 @@ type ProviderField = (typeof PROVIDER_FIELDS)[number];
 
 /**
  * Sends only named fields, so that newer values at the provider stay; and those too whose value the record has already: an earlier
- * update without an answer may have changed them there. Each request has a key of its own, since a used key would send nothing.
+ * update without an answer may have changed them there. Each call has a key of its own, since a used key would send nothing.
  */
 const updateAtProvider = async (
   deps: ProviderRecordDeps,
   changed: Customer,
   fields: readonly ProviderField[],
 ): Promise<Pick<Customer, 'knownAt'>> => {
-  const { id, version, providerId, providerCustomerId } = changed;
+  const { id, version, knownAt = 0, providerId, providerCustomerId } = changed;
   const sent = (field: ProviderField): string | undefined => (fields.includes(field) ? changed[field] : undefined);
   const provider = await deps.providers.require(providerId, 'customers');
   const outcome = await provider.updateCustomer({
@@ -46,10 +48,10 @@ const updateAtProvider = async (
     name: sent('name'),
     phone: sent('phone'),
     cleared: fields.filter((field) => changed[field] === undefined),
-    idempotencyKey: `${id}:update:${version}:${currentWork()?.requestId ?? ''}`,
+    idempotencyKey: `${id}:update:${version}:${knownAt}:${currentWork()?.requestId ?? ''}`,
   });
   requireDone(outcome, fields[0] ?? 'email');
-  return { knownAt: epochSeconds(deps.now()) };
+  return { knownAt: Math.max(knownAt, epochSeconds(deps.now())) };
 };
 
 const withChanges = (customer: Customer, body: UpdateCustomerBody): Customer => {

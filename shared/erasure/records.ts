@@ -162,17 +162,20 @@ const removeCustomerOf = async (erasing: Erasing, customer: Customer | undefined
 
 /** An organization's customer has the e-mail address of the member whose request created it. */
 const clearCustomerEmail = async ({ deps, emails, subject }: Erasing, customer: Customer): Promise<boolean> => {
-  const { email, version } = customer;
+  const { email } = customer;
   if (subject.kind !== 'user' || email === undefined || !emails.includes(email.toLowerCase())) return false;
   const provider = await deps.providers.require(customer.providerId, 'customers');
+  const startedAt = deps.now();
   const outcome = await provider.updateCustomer({
     customerId: customer.providerCustomerId,
     ...{ email: undefined, name: undefined, phone: undefined },
     cleared: ['email'],
-    idempotencyKey: `${customer.id}:erase:${version}`,
+    // A member may have sent the address again since the last try, whose key would change nothing.
+    idempotencyKey: `${customer.id}:erase:${startedAt}`,
   });
   requireDone(outcome, 'email');
-  await recordStore(deps, customerShape).revise(customer, { email: undefined, knownAt: epochSeconds(deps.now()) });
+  const knownAt = Math.max(customer.knownAt ?? 0, epochSeconds(startedAt));
+  await recordStore(deps, customerShape).revise(customer, { email: undefined, knownAt });
   return true;
 };
 

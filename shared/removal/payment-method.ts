@@ -54,6 +54,8 @@ export const removeMethod = async (
   ];
   // A default that another request has set during the removal stays.
   if (!(await store.remove(method, [...steps, ...defaultSteps]))) await store.remove(method, steps);
+  // Repeated for subscriptions that a report from before has given the method back during the removal.
+  if (!atProvider) await replaceMethodEverywhere(deps, method, { isGone: true });
 };
 
 /**

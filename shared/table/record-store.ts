@@ -24,6 +24,8 @@ export type StoredRecord = Readonly<Record<string, unknown>> & {
   readonly version: number;
   readonly createdAt: string;
   readonly updatedAt: string;
+  /** See `knownAtSchema`. */
+  readonly knownAt?: number | undefined;
   /** Hash of the request that created the record, if it had an Idempotency-Key. */
   readonly requestHash?: string | undefined;
 };
@@ -127,12 +129,12 @@ export const recordStore = <T extends StoredRecord>({ table, now }: StoreDeps, s
   };
 
   /**
-   * Replaces version `was` by the next version and runs the further steps, in one transaction.
+   * Replaces the record as it was read by the next one and runs the further steps, in one transaction.
    * @returns undefined if another commit came first.
    */
   const commit = async (was: T, decided: T, beside: readonly TransactionStep[] = []): Promise<T | undefined> => {
     const next = inOrder(was, decided);
-    const guard: Clause[] = [{ exists: true }, { equals: ['version', was.version] }];
+    const guard = asRead(was);
     const put = { put: recordItem(shape, next), if: guard };
     const written = beside.length === 0 ? await table.put(put.put, guard) : await table.transact([put, ...beside]);
     return written.ok ? next : undefined;
@@ -153,7 +155,7 @@ export const recordStore = <T extends StoredRecord>({ table, now }: StoreDeps, s
         const committed = await commit(was, next, besideOf(was, next));
         if (committed) return { ok: true, record: committed };
         const found = await load(was.id);
-        return { ok: false, found, unmet: found?.version === was.version };
+        return { ok: false, found, unmet: found?.version === was.version && found.knownAt === was.knownAt };
       },
       record,
       decide,
@@ -172,5 +174,12 @@ export const recordStore = <T extends StoredRecord>({ table, now }: StoreDeps, s
 
   return { find, load, insertOrFind, commit, revise, change, remove };
 };
+
+/** A report without news changes `knownAt` alone. */
+const asRead = ({ version, knownAt }: StoredRecord): readonly Clause[] => [
+  { exists: true },
+  { equals: ['version', version] },
+  knownAt === undefined ? { lacks: 'knownAt' } : { equals: ['knownAt', knownAt] },
+];
 
 const tombstoneSchema = z.object({ requestHash: z.string().optional(), createdAt: z.string() });

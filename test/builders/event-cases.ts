@@ -1,4 +1,4 @@
-import type { History, HistoryItem, HistoryJson } from '../simulation/model/history.ts';
+import type { History, HistoryAct, HistoryItem, HistoryJson } from '../simulation/model/history.ts';
 import { BEN, GUS, ROOT } from '../simulation/world/people.ts';
 import {
   CUSTOMER,
@@ -233,11 +233,37 @@ const sentAsReceived = (again: HistoryJson): History => {
 };
 const chargedUnseen = (): History =>
   historyWith({ items: [erasing({ user_id: BEN.userId }).item], ledger: { charges: [chargeRow()] } });
-const paidInBrowser = (history: History): History => ({
+/** The payer paid at this second. */
+const paidInBrowser = (history: History, seconds: number, fields: Partial<HistoryAct> = {}): History => ({
   ...history,
-  acts: [{ name: 'pay in the browser', path: '/providers/stripe/v1/payment_intents/pi_1/confirm' }],
+  acts: [
+    {
+      ...{ name: 'pay in the browser', path: '/providers/stripe/v1/payment_intents/pi_1/confirm', status: 200 },
+      ...{ at: Date.parse(historyTime(seconds)), isFailure: false, ...fields },
+    },
+  ],
   ledger: { ...history.ledger, payment_intents: [intentRow()] },
 });
+/** An attempt that failed at second 200 has succeeded. */
+const failedThenSucceeded = (): History =>
+  historyWith({
+    items: [
+      historyPayment(),
+      versionItem(1, { status: 'failed', at: historyTime(200) }),
+      versionItem(2, { status: 'succeeded', at: historyTime(300) }),
+    ],
+  });
+const chargedAlone = (): History => historyWith({ items: [historyPayment()], ledger: { charges: [chargeRow()] } });
+/** A direct debit is under way; a second attempt begins for this actor. */
+const claimedWhilePending = (type: string): History =>
+  historyWith({
+    items: [
+      historyPayment(),
+      versionItem(1, { status: 'pending', cause: 'answer', attempt: 1 }),
+      versionItem(2, { status: 'processing', cause: 'claim', attempt: 2, actor: { type, id: 'someone' } }),
+    ],
+  });
+const waiting = (fields: HistoryJson): History => historyWith({ items: [historyPayment(fields)] });
 const failedOnce = (history: History): History => ({
   ...history,
   items: [...history.items, versionItem(1, { status: 'failed' })],
@@ -318,9 +344,47 @@ export const MORE_CASES: readonly (readonly [shows: string, sentence: string, Ca
     'an open payment that an erased person still pays in the browser',
     'No payment of an erased person from before is charged after the erasure is done',
     {
-      broken: paidInBrowser(erasedThenCharged({ user_id: 'user_ada' }, 2 * DAY_S)),
-      sound: failedOnce(paidInBrowser(erasedThenCharged({ user_id: 'user_ada' }, 2 * DAY_S))),
+      broken: paidInBrowser(erasedThenCharged({ user_id: 'user_ada' }, 2 * DAY_S), 2 * DAY_S),
+      sound: failedOnce(paidInBrowser(erasedThenCharged({ user_id: 'user_ada' }, 2 * DAY_S), 2 * DAY_S)),
     },
+  ],
+  [
+    'a payer who paid in the browser long before',
+    'No payment of an erased person from before is charged after the erasure is done',
+    {
+      broken: failedOnce(paidInBrowser(erasedThenCharged({ user_id: 'user_ada' }, 2 * DAY_S), DAY_S)),
+      sound: failedOnce(paidInBrowser(erasedThenCharged({ user_id: 'user_ada' }, 2 * DAY_S), 2 * DAY_S)),
+    },
+  ],
+  [
+    'a payer who paid in the browser before the failure, and one who did after it',
+    'An attempt that has failed does not succeed later, unless its payer pays in the browser',
+    { broken: paidInBrowser(failedThenSucceeded(), 100), sound: paidInBrowser(failedThenSucceeded(), 250) },
+  ],
+  [
+    'a payer who did not pass a step, and one who did',
+    'A payment without a subscription is charged only after its payer has confirmed it, or paid it at the provider',
+    { broken: paidInBrowser(chargedAlone(), 9, { isFailure: true }), sound: paidInBrowser(chargedAlone(), 9) },
+  ],
+  [
+    'a payer whose payment the provider refused',
+    'A payment without a subscription is charged only after its payer has confirmed it, or paid it at the provider',
+    { broken: paidInBrowser(chargedAlone(), 9, { status: 402 }), sound: paidInBrowser(chargedAlone(), 9) },
+  ],
+  [
+    'a second attempt of a payer beside a direct debit, and the capture of an approved order',
+    'No attempt begins while another attempt of the payment is open',
+    { broken: claimedWhilePending('user'), sound: claimedWhilePending('provider') },
+  ],
+  [
+    'an update without an outcome',
+    'Nothing waits for ever: at rest no outcome is unclear',
+    { broken: waiting({ status: 'failed', draft: {} }), sound: waiting({ status: 'failed' }) },
+  ],
+  [
+    'an intent without a confirmation',
+    'Nothing waits for ever: at rest no outcome is unclear',
+    { broken: waiting({ status: 'created' }), sound: waiting({ status: 'canceled' }) },
   ],
   [
     'the payment of a guest, which has lost the e-mail address',

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { DAY_SECONDS, HOUR_SECONDS } from '../builders/seconds.ts';
+import { atStripe } from './at-stripe.ts';
 import { PATIENT } from './flow.ts';
 import type { ParsedJson } from './host.ts';
 import { withStops } from './stops.ts';
@@ -75,6 +76,20 @@ describe('a subscription that the provider bills', () => {
       expect(await read()).toMatchObject({ status: 'active', payment_method_id: other });
     },
   );
+
+  test('names the method of a change without an answer too where its own was removed in the dashboard before', async () => {
+    const { service, who, id, lose, read } = await subscribed();
+    const { payment_method_id } = who.names;
+    const own = (await service.get(`/payment-methods/${payment_method_id}`, who.options)).body;
+    const other = await anotherMethod(service, who);
+    await service.advance(HOUR_SECONDS);
+    await atStripe(service, `POST payment_methods/${own.provider_payment_method_id}/detach`);
+    await service.advance(HOUR_SECONDS);
+    expect((await read()).payment_method_id).toBeNull();
+    await lose(() => patch(service, who, { id, body: { payment_method_id: other } }));
+    await service.advance(HOUR_SECONDS);
+    expect(await read()).toMatchObject({ status: 'active', payment_method_id: other });
+  });
 
   test('charges the method of the last change, after it and the change back got no answer', async () => {
     const { service, who, id, lose, read } = await subscribed();

@@ -244,6 +244,14 @@ const CASES: Readonly<Record<string, Case>> = {
       exchanges: [confirmBy('ada')],
     }),
   },
+  'A payment without a subscription is charged only after its payer has confirmed it, or paid it at the provider': {
+    broken: historyWith({ items: [historyPayment()], ledger: { charges: [chargeRow()] } }),
+    sound: historyWith({
+      items: [historyPayment()],
+      exchanges: [confirmBy('ada')],
+      ledger: { charges: [chargeRow()] },
+    }),
+  },
   'A canceled payment or subscription is not charged any more': {
     broken: historyWith({ exchanges: [canceled], ledger: chargedAt(1_000) }),
     sound: historyWith({ exchanges: [canceled], ledger: chargedAt(10) }),

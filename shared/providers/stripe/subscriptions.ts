@@ -30,7 +30,13 @@ export const stripeSubscriptions = (stripe: Stripe, call: StripeCall, descriptor
         );
       const found = await list({ customer });
       const isGone = found.kind === 'refused' && found.reason === 'resource_missing';
-      return isGone ? list({ status: 'ended', created: { gte: createdSince } }) : found;
+      if (!isGone) return found;
+      const created = { gte: createdSince };
+      // Only of canceled ones does Stripe say that a list has those of deleted customers.
+      const canceled = await list({ status: 'canceled', created });
+      if (canceled.kind !== 'done') return canceled;
+      const expired = await list({ status: 'incomplete_expired', created });
+      return expired.kind === 'done' ? { kind: 'done', value: [...canceled.value, ...expired.value] } : expired;
     },
     findInvoice: billing.findInvoice,
     create: (input) => create(billing, input),

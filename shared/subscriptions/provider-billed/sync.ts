@@ -66,13 +66,13 @@ export const storeState = async (
   return followed.ok ? followed.record : (followed.found ?? stored);
 };
 
-/** The provider charges another method than that of the record. Without a method, a subscription waits for its payer. */
+/** The provider charges another method than that of the record. Where the collection is paused, it charges none. */
 export const namesOtherMethod = (
   subscription: Subscription,
   { subscriptionId, methodId = subscription.methodRef }: Pick<EventSubscription, 'subscriptionId' | 'methodId'>,
 ): boolean => {
-  const { paymentMethodId, methodRef, providerSubscriptionId, transfer, held } = subscription;
-  const isOther = paymentMethodId !== undefined && methodId !== methodRef && !held && !transfer;
+  const { methodRef, providerSubscriptionId, transfer, held } = subscription;
+  const isOther = methodId !== methodRef && !held && !transfer;
   return isOther && isLive(subscription) && providerSubscriptionId === subscriptionId;
 };
 

@@ -19,6 +19,20 @@ export const PAYMENT_BUGS: readonly Bug[] = [
     replacement: "  processing: {\n    claim: ['processing'],\n",
   },
   {
+    name: 'confirm-while-pending',
+    what: 'A payment may be confirmed while its direct debit is under way',
+    file: 'shared/payments/record/states.ts',
+    text: '  pending: {\n',
+    replacement: "  pending: {\n    claim: ['processing'],\n",
+  },
+  {
+    name: 'expired-is-charged',
+    what: 'An intent that was never confirmed is charged when its time is over',
+    file: 'shared/payments/attempts/run-due.ts',
+    text: "const expired = await cancelIntent(parts, payment, 'expiry');",
+    replacement: 'const expired = (await chargeAttempt(parts, payment)).payment;',
+  },
+  {
     name: 'creation-key-changes',
     what: 'A retry creates the intent under another idempotency key',
     file: 'shared/payments/attempts/create-intent.ts',

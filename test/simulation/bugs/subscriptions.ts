@@ -98,7 +98,7 @@ export const SUBSCRIPTION_BUGS: readonly Bug[] = [
     name: 'change-of-method-unseen',
     what: 'A change of method without an answer changes the provider only',
     file: 'shared/subscriptions/provider-billed/sync.ts',
-    text: 'const isOther = paymentMethodId !== undefined && methodId !== methodRef && !held && !transfer;',
+    text: 'const isOther = methodId !== methodRef && !held && !transfer;',
     replacement: 'const isOther = false;',
   },
 ];

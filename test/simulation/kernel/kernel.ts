@@ -57,7 +57,6 @@ interface NamedFault extends Fault<unknown> {
 }
 
 interface Pending {
-  readonly order: number;
   readonly request: StepRequest<unknown>;
   readonly invocation: Invocation | undefined;
   readonly resolve: (result: unknown) => void;
@@ -244,7 +243,6 @@ export const createKernel = ({ seed, trace, off, weather, killAfter = [] }: Kern
         if (invocation?.stopped !== undefined) return;
         started += 1;
         pending.push({
-          order: pending.length,
           request: request as StepRequest<unknown>,
           invocation,
           resolve: resolve as (result: unknown) => void,

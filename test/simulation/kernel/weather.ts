@@ -28,15 +28,10 @@ export interface Weather {
   readonly providerWebhooks: 'normal' | 'duplicate' | 'reorder' | 'delay';
   /** A provider that answers no call for a time. */
   readonly outage: Outage | undefined;
-  /** Longest pause of a client between two operations, ms. */
-  readonly longestPauseMs: number;
-  /** How long the weather stays as it is after the last operation, ms. */
-  readonly lastsMs: number;
   /** Whether faults of this kind occur in this run. */
   readonly allows: (kind: string) => boolean;
 }
 
-const SHORT_PAUSE_MS = 5_000;
 const MINUTE_MS = 60_000;
 const TEN_MINUTES_MS = 600_000;
 const DAY_MS = 86_400_000;
@@ -72,8 +67,6 @@ export const CALM: Weather = {
   replays: 0,
   providerWebhooks: 'normal',
   outage: undefined,
-  longestPauseMs: SHORT_PAUSE_MS,
-  lastsMs: 0,
   allows: () => false,
 };
 
@@ -109,8 +102,6 @@ export const drawWeather = (prng: Prng): Weather => {
     replays: level(0.1, 0.3),
     providerWebhooks: prng.pick(['normal', 'normal', 'duplicate', 'reorder', 'delay']),
     outage: prng.chance(0.5) ? drawOutage(prng) : undefined,
-    lastsMs: prng.pick([0, 1_000, 60_000, 900_000]),
-    longestPauseMs: prng.pick([SHORT_PAUSE_MS, SHORT_PAUSE_MS, 60_000, 7_200_000]),
     allows: (kind) => {
       const known = kinds.get(kind);
       if (known !== undefined) return known;

@@ -47,6 +47,12 @@ export interface HistoryAct {
   readonly name: string;
   /** Below `/_local`: it names a record of the service or of the provider. */
   readonly path: string;
+  /** Epoch ms. */
+  readonly at: number;
+  /** Of the answer: a provider may refuse it. */
+  readonly status: number;
+  /** The act was a step that failed, such as a wrong code in 3-D Secure. */
+  readonly isFailure: boolean;
 }
 
 export interface HistoryOutage {
@@ -116,8 +122,6 @@ export interface Audit {
 export interface PlantedSecret {
   readonly what: string;
   readonly value: string;
-  /** Where it belongs: attributes of items, named `sk.attribute`. */
-  readonly belongs: readonly string[];
 }
 
 export interface History {

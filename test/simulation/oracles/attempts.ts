@@ -1,3 +1,4 @@
+import { paidByPayers } from '../model/acts.ts';
 import { SKEW_MS, UNDER_WAY_MS } from '../model/exchanges.ts';
 import type { History, HistoryExchange, HistoryItem, Oracle } from '../model/history.ts';
 import { at, isChargeTaken, recordsOf } from '../model/records.ts';
@@ -46,7 +47,13 @@ const stepsOf = (history: History): readonly Step[] => {
   });
 };
 
-const isOpen = (version: HistoryItem | undefined): boolean => version?.['status'] === 'processing';
+/**
+ * A direct debit is pending for days and may still take the money, so that its payer may not try again. An approved order is pending
+ * too: the service captures it, which is its next attempt.
+ */
+const isOpen = (version: HistoryItem | undefined, next: HistoryItem): boolean =>
+  version?.['status'] === 'processing' ||
+  (version?.['status'] === 'pending' && ['user', 'guest'].includes(next['actor']?.type));
 
 /** What is unclear may have taken the money: another attempt could take it again. */
 export const oneAttemptAtOnce: Oracle = {
@@ -59,7 +66,8 @@ export const oneAttemptAtOnce: Oracle = {
       const versions = providerInvoiceId === undefined ? versionsOf(id) : [];
       return versions
         .filter(
-          (version, index) => isOpen(versions[index - 1]) && version['attempt'] > versions[index - 1]?.['attempt'],
+          (version, index) =>
+            isOpen(versions[index - 1], version) && version['attempt'] > versions[index - 1]?.['attempt'],
         )
         .map((claim) => `attempt ${claim['attempt']} of ${id} began while another was open`);
     });
@@ -75,26 +83,27 @@ export const successStays: Oracle = {
       .map(({ id, next }) => `${id} became ${next['status']} by ${next['cause']}`),
 };
 
-const BY_PAYER = new Set(['pay in the browser', 'take the step of a payer']);
-
-/** The payer has paid it at the provider, or has tried to. */
-const isPaidByPayer = ({ acts, ledger }: History, { id }: HistoryItem): boolean => {
-  const names = new Set([id, ...ledger.payment_intents.filter((one) => one.payment_id === id).map((one) => one.id)]);
-  return acts.some(({ name, path }) => BY_PAYER.has(name) && path.split('/').some((part) => names.has(part)));
-};
-
 export const failureStays: Oracle = {
   sentence: 'An attempt that has failed does not succeed later, unless its payer pays in the browser',
   atRestOnly: false,
-  violations: (history) =>
-    stepsOf(history)
-      // Who sets another method has an invoice of the provider paid at once.
-      .filter(({ payment }) => payment['providerInvoiceId'] === undefined && !isPaidByPayer(history, payment))
-      .filter(({ was, next }) => was['status'] === 'failed' && next['status'] === 'succeeded')
-      .map(({ id, next }) => `${id} failed, and succeeded by ${next['cause']} without another attempt`),
+  violations: (history) => {
+    const byPayers = paidByPayers(history);
+    const isPaidSince = ({ id, was }: Step): boolean =>
+      (byPayers.get(id) ?? []).some((paidAt) => paidAt > at(was['at']) - UNDER_WAY_MS);
+    return (
+      stepsOf(history)
+        .filter(({ was, next }) => was['status'] === 'failed' && next['status'] === 'succeeded')
+        // Who sets another method has an invoice of the provider paid at once.
+        .filter((step) => step.payment['providerInvoiceId'] === undefined && !isPaidSince(step))
+        .map(({ id, next }) => `${id} failed, and succeeded by ${next['cause']} without another attempt`)
+    );
+  },
 };
 
 const isConfirm = ({ path }: HistoryExchange, id: string): boolean => path === `/payments/confirm/${id}`;
+
+/** Refused before anything happened. */
+const REFUSALS: ReadonlySet<number> = new Set([401, 403, 404]);
 
 const isNotDone = ({ status, body }: HistoryExchange): boolean =>
   status === 503 && body?.code === 'PROVIDER_UNAVAILABLE';
@@ -104,14 +113,16 @@ export const notDoneLeavesNothing: Oracle = {
   atRestOnly: false,
   violations: (history) => {
     const { payment } = recordsOf(history);
+    const byPayers = paidByPayers(history);
     const charges = history.ledger.charges.filter(isChargeTaken);
     return history.exchanges.flatMap((exchange) => {
       const id = /^\/payments\/confirm\/([^/]+)$/.exec(exchange.path)?.[1] ?? '';
       if (!isNotDone(exchange)) return [];
       // Another confirmation may charge it, a payer may pay it in the browser or approve it, and a subscription collects its own.
-      const isOnly = history.exchanges.filter((one) => isConfirm(one, id)).every(isNotDone);
-      if (!isOnly || payment(id)?.['subscriptionId'] !== undefined || isPaidByPayer(history, { id, ...payment(id) }))
-        return [];
+      const isOnly = history.exchanges
+        .filter((one) => isConfirm(one, id) && !REFUSALS.has(one.status))
+        .every(isNotDone);
+      if (!isOnly || payment(id)?.['subscriptionId'] !== undefined || byPayers.has(id)) return [];
       const late = charges.find((one) => one.payment_id === id && at(one.created_at) > exchange.sentAt - UNDER_WAY_MS);
       return late ? [`${late.id} charged ${id}, answer ${exchange.number} was 503`] : [];
     });

@@ -1,3 +1,4 @@
+import { paidByPayers } from '../model/acts.ts';
 import { erasuresOf, isErasedBy } from '../model/erasures.ts';
 import { firstUnderKey, isCarriedOut, UNDER_WAY_MS } from '../model/exchanges.ts';
 import type { History, HistoryExchange, HistoryItem, Oracle } from '../model/history.ts';
@@ -102,14 +103,9 @@ export const nothingWhilePaused: Oracle = {
   },
 };
 
-const BY_PAYER = new Set(['pay in the browser', 'take the step of a payer']);
-
-/** The payments that their payers paid at the provider, or tried to: with what they were given before. */
-const paidByPayers = ({ acts, ledger }: History): ReadonlySet<string> => {
-  const payments = new Map(ledger.payment_intents.map(({ id, payment_id }) => [id, payment_id]));
-  const named = acts.filter(({ name }) => BY_PAYER.has(name)).flatMap(({ path }) => path.split('/'));
-  return new Set(named.map((part) => payments.get(part) ?? part));
-};
+/** The payer paid at the provider, with what the payer was given before. */
+const isByPayer = (byPayers: ReturnType<typeof paidByPayers>, charge: Charge): boolean =>
+  (byPayers.get(charge.paymentId) ?? []).some((paidAt) => Math.abs(charge.at - paidAt) < UNDER_WAY_MS);
 
 const isDeletion = ({ method }: HistoryExchange): boolean => method === 'DELETE';
 
@@ -124,7 +120,7 @@ export const nothingAfterDeletion: Oracle = {
     const [charges, goesOn, byPayers] = [chargesOf(history), goesOnOf(history), paidByPayers(history)];
     const organizations = endingsBy(history, /^\/organizations\/([^/]+)$/, isDeletion).flatMap((ending) =>
       (charges.get(ending.id) ?? [])
-        .filter((charge) => charge.at > ending.at + UNDER_WAY_MS && !byPayers.has(charge.paymentId))
+        .filter((charge) => charge.at > ending.at + UNDER_WAY_MS && !isByPayer(byPayers, charge))
         .map(({ id }) => `${id} charged ${ending.id} after its deletion`),
     );
     const subscriptions = Map.groupBy(recordsOf(history).subscriptions, ({ customerId }) => String(customerId));
@@ -172,7 +168,7 @@ export const nothingAfterErasure: Oracle = {
           .filter(({ createdAt, subscriptionId }) => (madeAt.get(subscriptionId) ?? at(createdAt)) < doneAt)
           .flatMap(({ id }) => lateCharges(charges, goesOn, { id, at: doneAt, sentAt: doneAt }))
           // An open payment was canceled at the provider too; a failed one can still be paid there.
-          .filter(({ paymentId }) => !(byPayers.has(paymentId) && hasFailed(versionsOf(paymentId))))
+          .filter((charge) => !(isByPayer(byPayers, charge) && hasFailed(versionsOf(charge.paymentId))))
           .map(
             ({ id, paymentId }) => `${id} charged ${paymentId} after the erasure of ${erasure.userId ?? erasure.email}`,
           )

@@ -131,7 +131,8 @@ export const intentsAgree: Oracle = {
     return recordsOf(history).payments.flatMap((payment) => {
       const { id, providerId, providerIntentId, totalCents, currency, draft } = payment;
       const intent = intents.get(`${providerId} ${providerIntentId}`);
-      const isSettling = draft !== undefined || at(payment['updatedAt']) > history.now - UPDATE_UNDER_WAY_MS;
+      const isSettling =
+        (draft !== undefined && !history.atRest) || at(payment['updatedAt']) > history.now - UPDATE_UNDER_WAY_MS;
       if (!intent || isForgotten(intent, history.now) || isSettling || !isVisible(payment)) return [];
       // An update that came beside the cancellation may have changed it at the provider. Nothing charges it any more.
       if (payment['status'] === 'canceled') return [];

@@ -40,7 +40,7 @@ import {
 import { changesPublished, eventAmounts, eventsInOrder, moneyBackPublished } from './publications.ts';
 import { answersPermitted } from './reads.ts';
 import { erasedEventsAreNameless, erasedIsGone, nothingLeftAtProvider, organizationsGone } from './removal.ts';
-import { claimsPermitted, methodsPermitted } from './rights.ts';
+import { chargedOnRequest, claimsPermitted, methodsPermitted } from './rights.ts';
 import { clientSecretsStay, noSecrets, noSecretsInAnswers } from './secrets.ts';
 import {
   activeIsPaid,
@@ -95,6 +95,7 @@ export const ORACLES: readonly Oracle[] = [
   answersPermitted,
   methodsPermitted,
   claimsPermitted,
+  chargedOnRequest,
   changesPermitted,
   membersPermitted,
   ownPermitted,

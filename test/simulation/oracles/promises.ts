@@ -39,9 +39,12 @@ export const refundsFit: Oracle = {
   },
 };
 
+const isRefused = ({ status }: HistoryExchange): boolean => status >= 400 && status < 500;
+
 /** Requests that may move a default: they set or remove one, or remove methods. */
-const mayMoveDefault = ({ method, path, sent }: HistoryExchange): boolean => {
-  if (method === 'GET') return false;
+const mayMoveDefault = (exchange: HistoryExchange): boolean => {
+  const { method, path, sent } = exchange;
+  if (method === 'GET' || isRefused(exchange)) return false;
   if (/^\/payment-methods(\/[^/]+)?$/.test(path)) return method === 'DELETE' || sent?.is_default !== undefined;
   if (/^\/(payment-methods\/[^/]+\/set-default|admin\/erasures)$/.test(path)) return true;
   return method === 'DELETE' && /^\/(customers|organizations)\/[^/]+$/.test(path);
@@ -55,10 +58,11 @@ export const defaultKept: Oracle = {
       history.items.filter(({ sk }) => sk === 'DEFAULT#PM').map((item) => [String(item['pk']), item['recordId']]),
     );
     const methods = new Map(recordsOf(history).methods.map((method) => [method['id'], method]));
-    const isRemovedThere = history.acts.some(({ name }) => name === 'remove a method at the provider');
+    const removedThere = history.acts.filter(({ name }) => name === 'remove a method at the provider');
     return history.exchanges.flatMap((exchange) => {
       const id = /^\/payment-methods\/([^/]+)\/set-default$/.exec(exchange.path)?.[1] ?? '';
       const method = methods.get(id);
+      const isRemovedThere = removedThere.some((act) => act.at + UNDER_WAY_MS > exchange.sentAt);
       if (!isCarriedOut(exchange) || method === undefined || isRemovedThere) return [];
       const later = history.exchanges.some(
         (one) => one !== exchange && mayMoveDefault(one) && one.answeredAt + UNDER_WAY_MS > exchange.sentAt,
@@ -93,7 +97,7 @@ export const erasedIsNameless: Oracle = {
 };
 
 /** Requests after which a subscription goes on. */
-const GOES_ON = /^\/subscriptions\/[^/]+(\/(reactivate|resume|pause))?$/;
+const GOES_ON = /^\/subscriptions\/[^/]+\/(reactivate|resume)$/;
 
 export const nothingAfterScheduledEnd: Oracle = {
   sentence: 'A subscription that was canceled for the end of its period is not charged for the next one',
@@ -109,8 +113,8 @@ export const nothingAfterScheduledEnd: Oracle = {
       const goesOn = history.exchanges.some(
         (one) =>
           one.path.startsWith(`/subscriptions/${id}`) &&
-          one.method !== 'GET' &&
           GOES_ON.test(one.path) &&
+          !isRefused(one) &&
           one.answeredAt + UNDER_WAY_MS > sentAt,
       );
       const end = at(body.current_period_end);

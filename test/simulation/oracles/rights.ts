@@ -1,3 +1,4 @@
+import { paidByPayers } from '../model/acts.ts';
 import { SKEW_MS, UNDER_WAY_MS } from '../model/exchanges.ts';
 import type { History, HistoryExchange, HistoryItem, Oracle, Person } from '../model/history.ts';
 import { type Model, modelOf, type OwnerAndProject } from '../model/owners.ts';
@@ -144,6 +145,28 @@ export const claimsPermitted: Oracle = {
         .filter(({ cause, actor }) => cause === 'claim' && (actor?.type === 'user' || actor?.type === 'guest'))
         .filter((claim) => !isBacked(model, { payment, claim, requests }))
         .map((claim) => `${id} was charged by ${claim['actor'].type} ${claim['actor'].id}`);
+    });
+  },
+};
+
+/** A worker may carry on what its payer has started, and nothing else. */
+export const chargedOnRequest: Oracle = {
+  sentence:
+    'A payment without a subscription is charged only after its payer has confirmed it, or paid it at the provider',
+  atRestOnly: false,
+  violations: (history) => {
+    const { payment } = recordsOf(history);
+    const byPayers = paidByPayers(history);
+    const confirmed = chargingRequests(history);
+    return history.ledger.charges.filter(isChargeTaken).flatMap(({ id, payment_id, created_at }) => {
+      const charged = payment(payment_id ?? '');
+      if (!charged || charged['subscriptionId'] !== undefined) return [];
+      const isBefore = (time: number): boolean => time <= at(created_at) + SKEW_MS;
+      const isConfirmed = (confirmed.get(payment_id) ?? []).some(
+        ({ status, sentAt }) => !REFUSALS.has(status) && isBefore(sentAt),
+      );
+      const isPaid = (byPayers.get(payment_id) ?? []).some((paidAt) => isBefore(paidAt - UNDER_WAY_MS));
+      return isConfirmed || isPaid ? [] : [`${id} charged ${payment_id} without a request`];
     });
   },
 };

@@ -5,7 +5,7 @@ import type { History, HistoryExchange, HistoryItem, HistoryJson, Oracle, Plante
 const SERVICE_SECRETS: readonly PlantedSecret[] = Object.entries(LOCAL_SECRETS)
   // These two are part of every request to a provider, and no secrets of the service.
   .filter(([name]) => !/CLIENT_ID|WEBHOOK_ID|PUBLIC_KEY/.test(name))
-  .map(([name, value]) => ({ what: name, value, belongs: [] }));
+  .map(([name, value]) => ({ what: name, value }));
 
 /** What `plant` of the world makes: one search finds all of them in a text. */
 const PLANTED = /canary\d+x/g;

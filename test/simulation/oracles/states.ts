@@ -37,6 +37,9 @@ export const chargesKnown: Oracle = {
 /** The longest schedule of reconciliation, and a margin. */
 const LONGEST_SCHEDULE_MS = 26 * 3_600_000;
 const UNCLEAR = new Set(['creating', 'processing']);
+const UNCONFIRMED = new Set(['created', 'requires_payment_method']);
+/** An intent without a confirmation is canceled after a day. */
+const CONFIRMATION_MS = 24 * 3_600_000;
 
 export const nothingWaits: Oracle = {
   sentence: 'Nothing waits for ever: at rest no outcome is unclear',
@@ -53,7 +56,16 @@ export const nothingWaits: Oracle = {
       all
         .filter((item) => statuses.has(item['status']) && isOld(item))
         .map(({ id, status }) => `${id} is still ${status}`);
+    const unsettled = payments
+      .filter((payment) => isVisible(payment) && payment['draft'] !== undefined && isOld(payment))
+      .map(({ id }) => `${id} still has an update without an outcome`);
+    const unconfirmed = payments
+      .filter((payment) => isVisible(payment) && UNCONFIRMED.has(payment['status']))
+      .filter(({ createdAt }) => history.now - at(createdAt) > CONFIRMATION_MS + LONGEST_SCHEDULE_MS)
+      .map(({ id, status }) => `${id} is still ${status}, and its time to be confirmed is over`);
     return [
+      ...unsettled,
+      ...unconfirmed,
       ...stuck(payments, UNCLEAR),
       ...stuck(
         refunds.filter(({ providerRefundId }) => !pendingThere.has(providerRefundId)),
@@ -179,7 +191,7 @@ export const nativeStatusesAgree: Oracle = {
 
 /**
  * Of methods that are attached there: where a change had no answer, its method may be deleted here before the provider's event
- * arrives; the renewal then fails until the payer chooses a method.
+ * arrives; the renewal then fails until the payer chooses a method. Where the collection is paused, nothing is charged.
  */
 export const nativeMethodsAgree: Oracle = {
   sentence: 'At rest a subscription that its provider bills charges the method that its record names',
@@ -190,9 +202,9 @@ export const nativeMethodsAgree: Oracle = {
       native.filter(({ status }) => status !== 'canceled').map((one) => [one['id'], one['payment_method']] as const),
     );
     const attached = new Set(methods.filter(({ customer }) => customer !== null).map(({ id }) => id));
-    return recordsOf(history).subscriptions.flatMap(({ id, status, providerSubscriptionId, methodRef }) => {
+    return recordsOf(history).subscriptions.flatMap(({ id, status, providerSubscriptionId, methodRef, held }) => {
       const there = charged.get(providerSubscriptionId);
-      const isCompared = LIVE.has(status) && methodRef !== undefined && attached.has(there);
+      const isCompared = LIVE.has(status) && held === undefined && attached.has(there);
       return isCompared && there !== methodRef ? [`${id} names ${methodRef}, and its provider charges ${there}`] : [];
     });
   },

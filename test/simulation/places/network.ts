@@ -23,8 +23,6 @@ export interface Sent {
   /** Lower-case names. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** The caller's own address; loopback by default. */
-  readonly address?: string;
 }
 
 export interface Received {
@@ -307,7 +305,7 @@ const toGateway = async ({ gateway }: HostParts, sent: Sent, { pathname, search,
     httpVersion: '1.1',
     headers,
     rawHeaders: Object.entries(headers).flat(),
-    socket: { remoteAddress: sent.address ?? '127.0.0.1', localPort: 3000 },
+    socket: { remoteAddress: '127.0.0.1', localPort: 3000 },
   } as unknown as IncomingMessage;
   const answered = await gateway(message, Buffer.from(sent.body));
   return { status: answered.status, headers: answered.headers, body: answered.body.toString('utf8') };

@@ -25,8 +25,6 @@ import { simulatedAwsSend } from './web.ts';
 export interface SimulatedService {
   readonly send: Send;
   readonly parts: HostParts;
-  /** The table past the functions and the scheduler. */
-  readonly connection: Connection;
   /** Calls a control route of the host. @throws Error unless it succeeds */
   control(method: string, path: string, body?: unknown): Promise<SimulatedJson>;
   items(): Promise<readonly Item[]>;
@@ -137,7 +135,6 @@ export const openService = async (kernel: Kernel): Promise<SimulatedService> => 
   return {
     send,
     parts,
-    connection,
     control: controlOf(parts),
     items: () => everyItem(connection),
     close: async () => {

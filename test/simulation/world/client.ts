@@ -36,8 +36,8 @@ export const createClient = ({ stage, knowledge, prng }: ClientParts): Client =>
   const canaries: PlantedSecret[] = [];
   const sessions = new Map<string, string>();
 
-  const keep = (what: string, value: string, belongs: readonly string[] = []): string => {
-    canaries.push({ what, value, belongs });
+  const keep = (what: string, value: string): string => {
+    canaries.push({ what, value });
     return value;
   };
   const plant = (what: string): string => keep(what, `canary${prng.int(100_000_000, 999_999_999)}x`);

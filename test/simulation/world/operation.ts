@@ -4,8 +4,8 @@ import type { Knowledge, Known, Wanted } from './knowledge.ts';
 import type { StageAnswer } from './stage.ts';
 
 /**
- * One thing that a client, a payer or a provider does. To add one: an `Operation` in a file of this folder, and its row in
- * `operations.ts`. Everything random is drawn from the scene's own numbers, so that an operation stays the same when
+ * One thing that a client, a payer or a provider does. To add one: a `WorldOperation` in a file of this folder, and a row in
+ * that file's list. Everything random is drawn from the scene's own numbers, so that an operation stays the same when
  * another one is switched off.
  */
 export interface WorldOperation {
@@ -64,6 +64,8 @@ export interface Acted {
   readonly path: string;
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
+  /** The step fails, such as by a wrong code in 3-D Secure. */
+  readonly isFailure?: boolean;
   /** What happens at once after it. */
   readonly next?: (answer: StageAnswer) => OperationStep | undefined;
 }

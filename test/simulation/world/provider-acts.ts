@@ -105,10 +105,12 @@ const payerStep = (name: string, kind: 'payment' | 'method', base: string): Worl
       );
     if (waiting.length === 0) return undefined;
     const one = prng.pick(waiting.slice(-3));
+    const isFailure = !prng.chance(0.8);
     return {
       kind: 'act',
       path: `/simulator/${base}/${one.id}/authenticate`,
-      body: { outcome: prng.chance(0.8) ? 'success' : 'failure' },
+      body: { outcome: isFailure ? 'failure' : 'success' },
+      isFailure,
     };
   },
 });

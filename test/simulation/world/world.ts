@@ -92,8 +92,11 @@ export const createWorld = ({
     await stage.wait(ms === 0 ? 0 : ((ms - 1) % WEEK) + 1);
   };
   const carryOut = async ({ label, operation, step, chance }: Planned): Promise<void> => {
-    if (step.kind === 'act') acts.push({ name: operation.name, path: step.path });
     const answer = step.kind === 'act' ? await act(step) : await client.ask(operation.name, step, chance);
+    if (step.kind === 'act') {
+      const { path, isFailure = false } = step;
+      acts.push({ name: operation.name, path, at: stage.now(), status: answer.status, isFailure });
+    }
     const next = step.next?.(answer);
     if (next) await carryOut({ label, operation, step: next, chance });
   };
