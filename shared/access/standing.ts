@@ -1,7 +1,7 @@
 import QuickLRU from 'quick-lru';
 import { MINUTE, type Now } from '../core/time.ts';
 import { type Key, memberKey, organizationKey } from '../table/keys.ts';
-import type { Item, Table } from '../table/table.ts';
+import type { Item, Table, TransactionStep } from '../table/table.ts';
 import type { CacheEpoch } from './cache-epoch.ts';
 import type { SessionCaller } from './caller.ts';
 import { ROLES, type Role } from './permissions.ts';
@@ -31,6 +31,16 @@ export const standingOf = (
   exists: organization !== undefined && organization['deletedAt'] === undefined,
   role: ROLES.find((role) => role === member?.['role']),
 });
+
+/** The condition that the organization of a record still exists; none where the record has no organization. */
+export const organizationCheck = ({
+  organizationId,
+}: {
+  readonly organizationId?: string | undefined;
+}): readonly TransactionStep[] =>
+  organizationId === undefined
+    ? []
+    : [{ check: organizationKey(organizationId), if: [{ exists: true }, { lacks: 'deletedAt' }] }];
 
 export type Standings = ReturnType<typeof standings>;
 

@@ -16,6 +16,7 @@ import {
   type User,
 } from './flow.ts';
 import { type ParsedJson, startTestHost, withHost } from './host.ts';
+import { newOrganization } from './organization-steps.ts';
 import { customerAtProvider, saveMethod, storedRecord } from './payers.ts';
 import { paymentsOf, readSubscription, subscribe, subscriber } from './subscribers.ts';
 
@@ -49,6 +50,26 @@ const expectPaidOnce = async (id: string, user: User): Promise<ParsedJson> => {
 };
 
 describe('an approval at PayPal', () => {
+  test.each([
+    ['its event', 'delay'],
+    ['due work', 'drop'],
+  ] as const)('is not captured from %s once the organization has been deleted', async (_, mode) => {
+    const owner = await signIn(service, { expires_in: 30 * DAY_SECONDS });
+    const organization_id = await newOrganization(service, owner);
+    const { id } = await createIntent(service, owner, { ...PAYPAL, organization_id });
+    expect((await confirm(service, id, owner.options)).body).toMatchObject({ status: 'pending' });
+    await service.settle();
+    await service.webhookMode(mode);
+    await approve(id);
+    expect((await service.request('DELETE', `/organizations/${organization_id}`, owner.options)).status).toBe(200);
+    await service.advance(2 * HOUR_SECONDS);
+    await service.webhookMode('normal');
+    await service.advance(2 * DAY_SECONDS);
+    expect(await timesCharged(service, id)).toBe(0);
+    expect(await capturesAsked()).toBe(0);
+    expect(await storedPayment(service, id)).toMatchObject({ status: 'canceled' });
+  });
+
   test('leads to one capture, and both ids lead to the payment', async () => {
     const user = await signIn(service);
     const created = await createIntent(service, user, PAYPAL);

@@ -1,3 +1,4 @@
+import { organizationCheck } from '../../access/standing.ts';
 import type { Outcome } from '../../core/outcome.ts';
 import { type Instant, iso, MINUTE } from '../../core/time.ts';
 import { useNone } from '../../payment-methods/use.ts';
@@ -6,7 +7,7 @@ import type { PaymentProvider } from '../../providers/port/provider.ts';
 import type { MoneyDeps } from '../../providers/registry/deps.ts';
 import { mayNameOtherCustomer, payingCustomerOf, savesMethod } from '../record/paying-customer.ts';
 import { isOfSubscription, isVisiblePayment, type VisiblePayment } from '../record/payment.ts';
-import type { PaymentStore } from '../record/store.ts';
+import type { PaymentCommit, PaymentStore } from '../record/store.ts';
 import { claimAttempt, releaseAttempt } from '../record/versions.ts';
 import { type AttemptResult, recordAnswer } from './answer.ts';
 import { creationKey, type IntentParts, intentRequest } from './create-intent.ts';
@@ -140,13 +141,14 @@ const replaceIntent = async (
 
 /**
  * The claim of a capture, after the payer's approval. The capture claims an attempt like a confirmation does, so that if
- * several functions process the approval, only one of them captures.
+ * several functions process the approval, only one of them captures. Nothing is captured for an organization that was deleted.
  */
-export const claimApproval = (payment: VisiblePayment, now: Instant): VisiblePayment => {
+export const claimApproval = (payment: VisiblePayment, now: Instant): PaymentCommit => {
   // The capture charges what the payer approved, not a method that the record may hold: a wallet's payer may choose another.
   const claim = claimAttempt(payment, { method: useNone(payment.providerCustomerId) }, now);
   const { paymentMethodId, methodKind } = payment;
-  return methodKind === 'card' ? { ...claim, paymentMethodId, methodKind } : claim;
+  const next = methodKind === 'card' ? { ...claim, paymentMethodId, methodKind } : claim;
+  return { next, by: 'approval', onlyIf: organizationCheck(payment) };
 };
 
 interface CaptureParts {

@@ -201,10 +201,12 @@ const keepWaiting = async (parts: OpenParts, payment: VisiblePayment): Promise<s
 };
 
 /** The payer has approved, and no event has arrived: captures as the event would. */
-const captureNow = async ({ deps, store }: OpenParts, payment: VisiblePayment): Promise<string> => {
-  const { record, was, isOurs } = await store.change(payment, (current) =>
-    current.version === payment.version ? { next: claimApproval(current, deps.now()), by: 'approval' } : undefined,
+const captureNow = async (parts: OpenParts, payment: VisiblePayment): Promise<string> => {
+  const { deps, store } = parts;
+  const { record, was, isOurs, unmet } = await store.change(payment, (current) =>
+    current.version === payment.version ? claimApproval(current, deps.now()) : undefined,
   );
+  if (unmet) return keepWaiting(parts, payment);
   return isOurs ? (await captureApproval({ deps, store }, record, was)).status : OVERTAKEN;
 };
 

@@ -152,10 +152,14 @@ const decideCapture = async (context: PaymentEventContext): Promise<EventEffect>
       if (decision.reconcile) await store.reschedule(payment, iso(deps.now()));
       return nothing({ kind: 'ignored', payment, reason: decision.reason });
     case 'claim':
-      return storing({ next: claimApproval(payment, deps.now()), by: 'approval' }, async (claim, was) => {
-        const captured = await captureApproval({ deps, store }, claim, was);
-        return { kind: 'applied', payment: captured, status: captured.status };
-      });
+      return {
+        write: claimApproval(payment, deps.now()),
+        result: { kind: 'ignored', payment, reason: 'the organization was deleted' },
+        committed: async (claim, was) => {
+          const captured = await captureApproval({ deps, store }, claim, was);
+          return { kind: 'applied', payment: captured, status: captured.status };
+        },
+      };
     default:
       return assertNever(decision);
   }

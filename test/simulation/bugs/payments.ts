@@ -33,6 +33,13 @@ export const PAYMENT_BUGS: readonly Bug[] = [
     replacement: 'const expired = (await chargeAttempt(parts, payment)).payment;',
   },
   {
+    name: 'approval-after-deletion',
+    what: 'An approved order is captured after its organization was deleted',
+    file: 'shared/payments/attempts/attempt.ts',
+    text: 'onlyIf: organizationCheck(payment)',
+    replacement: 'onlyIf: []',
+  },
+  {
     name: 'creation-key-changes',
     what: 'A retry creates the intent under another idempotency key',
     file: 'shared/payments/attempts/create-intent.ts',
