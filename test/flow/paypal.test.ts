@@ -59,6 +59,7 @@ describe('an approval at PayPal', () => {
     const { id } = await createIntent(service, owner, { ...PAYPAL, organization_id });
     expect((await confirm(service, id, owner.options)).body).toMatchObject({ status: 'pending' });
     await service.settle();
+    await service.clearProviderRequests();
     await service.webhookMode(mode);
     await approve(id);
     expect((await service.request('DELETE', `/organizations/${organization_id}`, owner.options)).status).toBe(200);
