@@ -244,9 +244,10 @@ const paidInBrowser = (history: History, seconds: number, fields: Partial<Histor
   ],
   ledger: { ...history.ledger, payment_intents: [intentRow()] },
 });
-/** An attempt that failed at second 200 has succeeded. */
+/** An attempt that failed has succeeded; its charge is of second 200. */
 const failedThenSucceeded = (): History =>
   historyWith({
+    ledger: { charges: [chargeRow({ created_at: historyTime(200) })] },
     items: [
       historyPayment(),
       versionItem(1, { status: 'failed', at: historyTime(200) }),
@@ -357,9 +358,9 @@ export const MORE_CASES: readonly (readonly [shows: string, sentence: string, Ca
     },
   ],
   [
-    'a payer who paid in the browser before the failure, and one who did after it',
+    'a payer who paid in the browser long before the charge, and one whose charge it is',
     'An attempt that has failed does not succeed later, unless its payer pays in the browser',
-    { broken: paidInBrowser(failedThenSucceeded(), 100), sound: paidInBrowser(failedThenSucceeded(), 250) },
+    { broken: paidInBrowser(failedThenSucceeded(), 100), sound: paidInBrowser(failedThenSucceeded(), 201) },
   ],
   [
     'a payer who did not pass a step, and one who did',

@@ -88,13 +88,17 @@ export const failureStays: Oracle = {
   atRestOnly: false,
   violations: (history) => {
     const byPayers = paidByPayers(history);
-    const isPaidSince = ({ id, was }: Step): boolean =>
-      (byPayers.get(id) ?? []).some((paidAt) => paidAt > at(was['at']) - UNDER_WAY_MS);
+    const charges = new Map(history.ledger.charges.filter(isChargeTaken).map((one) => [one.payment_id, one]));
+    // The event of the failure may come late, after the payer has paid.
+    const isPaidByPayer = ({ id }: Step): boolean => {
+      const chargedAt = at(charges.get(id)?.created_at ?? '');
+      return (byPayers.get(id) ?? []).some((paidAt) => paidAt > chargedAt - UNDER_WAY_MS);
+    };
     return (
       stepsOf(history)
         .filter(({ was, next }) => was['status'] === 'failed' && next['status'] === 'succeeded')
         // Who sets another method has an invoice of the provider paid at once.
-        .filter((step) => step.payment['providerInvoiceId'] === undefined && !isPaidSince(step))
+        .filter((step) => step.payment['providerInvoiceId'] === undefined && !isPaidByPayer(step))
         .map(({ id, next }) => `${id} failed, and succeeded by ${next['cause']} without another attempt`)
     );
   },
