@@ -1,21 +1,28 @@
-import type { History } from './history.ts';
+import type { History, HistoryAct } from './history.ts';
 
 /** What payers did at their provider, past the service. */
 const BY_PAYER = new Set(['pay in the browser', 'take the step of a payer']);
 
-/** When the payers of a payment paid it at the provider, approved it or passed a step: epoch ms, by the payment's id. */
-export const paidByPayers = ({
-  acts,
-  ledger,
-}: Pick<History, 'acts' | 'ledger'>): ReadonlyMap<string, readonly number[]> => {
+type Acts = Pick<History, 'acts' | 'ledger'>;
+/** Epoch ms, by the payment's id. */
+type Times = ReadonlyMap<string, readonly number[]>;
+
+const timesOf = ({ acts, ledger }: Acts, isWanted: (act: HistoryAct) => boolean): Times => {
   const payments = new Map(ledger.payment_intents.map(({ id, payment_id }) => [id, payment_id]));
   const found = new Map<string, number[]>();
-  for (const { name, path, at, status, isFailure } of acts) {
-    if (!BY_PAYER.has(name) || status >= 400 || isFailure) continue;
-    for (const part of path.split('/')) {
+  for (const act of acts) {
+    if (!BY_PAYER.has(act.name) || !isWanted(act)) continue;
+    for (const part of act.path.split('/')) {
       const id = payments.get(part) ?? part;
-      found.set(id, [...(found.get(id) ?? []), at]);
+      found.set(id, [...(found.get(id) ?? []), act.at]);
     }
   }
   return found;
 };
+
+/** When the payers of a payment paid it at the provider, approved it or passed a step. */
+export const paidByPayers = (history: Acts): Times =>
+  timesOf(history, ({ status, isFailure }) => status < 400 && !isFailure);
+
+/** When they paid it or tried to: a refusal there fails the attempt that is open here. */
+export const triedByPayers = (history: Acts): Times => timesOf(history, () => true);

@@ -1,4 +1,4 @@
-import { paidByPayers } from '../model/acts.ts';
+import { paidByPayers, triedByPayers } from '../model/acts.ts';
 import { SKEW_MS, UNDER_WAY_MS } from '../model/exchanges.ts';
 import type { History, HistoryExchange, HistoryItem, Oracle } from '../model/history.ts';
 import { at, isChargeTaken, recordsOf } from '../model/records.ts';
@@ -87,10 +87,10 @@ export const failureStays: Oracle = {
   sentence: 'An attempt that has failed does not succeed later, unless its payer pays in the browser',
   atRestOnly: false,
   violations: (history) => {
-    const byPayers = paidByPayers(history);
+    const byPayers = triedByPayers(history);
     const charges = new Map(history.ledger.charges.filter(isChargeTaken).map((one) => [one.payment_id, one]));
-    // The event of the failure may come late, after the payer has paid.
-    const isPaidByPayer = ({ id }: Step): boolean => {
+    // The event of a failure may come late, or be that of an attempt in the browser.
+    const isByPayer = ({ id }: Step): boolean => {
       const chargedAt = at(charges.get(id)?.created_at ?? '');
       return (byPayers.get(id) ?? []).some((paidAt) => paidAt > chargedAt - UNDER_WAY_MS);
     };
@@ -98,7 +98,7 @@ export const failureStays: Oracle = {
       stepsOf(history)
         .filter(({ was, next }) => was['status'] === 'failed' && next['status'] === 'succeeded')
         // Who sets another method has an invoice of the provider paid at once.
-        .filter((step) => step.payment['providerInvoiceId'] === undefined && !isPaidByPayer(step))
+        .filter((step) => step.payment['providerInvoiceId'] === undefined && !isByPayer(step))
         .map(({ id, next }) => `${id} failed, and succeeded by ${next['cause']} without another attempt`)
     );
   },

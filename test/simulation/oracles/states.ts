@@ -204,7 +204,8 @@ export const nativeMethodsAgree: Oracle = {
     const attached = new Set(methods.filter(({ customer }) => customer !== null).map(({ id }) => id));
     return recordsOf(history).subscriptions.flatMap(({ id, status, providerSubscriptionId, methodRef, held }) => {
       const there = charged.get(providerSubscriptionId);
-      const isCompared = LIVE.has(status) && held === undefined && attached.has(there);
+      const isPaused = held !== undefined && methodRef === undefined;
+      const isCompared = LIVE.has(status) && !isPaused && attached.has(there);
       return isCompared && there !== methodRef ? [`${id} names ${methodRef}, and its provider charges ${there}`] : [];
     });
   },
