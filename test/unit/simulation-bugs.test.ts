@@ -14,6 +14,11 @@ describe('the planted bugs of the simulation', () => {
     expect(replacement).not.toBe(text);
   });
 
+  test('are all in the table of docs/simulation.md', () => {
+    const page = readFileSync('docs/simulation.md', 'utf8');
+    expect(BUGS.filter(({ name }) => !page.includes(`| \`${name}\` |`))).toEqual([]);
+  });
+
   test('are shown with the sentence and the seed that found them', () => {
     const [first, second] = BUGS;
     if (!first || !second) throw new Error('there are no bugs');

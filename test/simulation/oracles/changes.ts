@@ -212,6 +212,19 @@ const isPaidOtherwise = ({ ledger }: History, { path, body }: HistoryExchange, i
   return body?.status === 'succeeded' && paid !== undefined && paid.payment_method !== id;
 };
 
+/** The method was detached before the answer: it is nobody's any more, and its provider refuses it to everyone. */
+const isDetached = ({ acts, exchanges }: History, { answeredAt }: HistoryExchange, id: string): boolean => {
+  const records = new Set(
+    exchanges.filter(({ body }) => body?.provider_payment_method_id === id).map(({ body }) => body.id),
+  );
+  const isRemoval = ({ method, path, status, sentAt }: HistoryExchange): boolean =>
+    method === 'DELETE' && sentAt < answeredAt && !(status >= 400 && status < 500) && records.has(path.split('/')[2]);
+  return (
+    acts.some(({ path, at, status }) => path.endsWith(`/${id}/detach`) && status < 400 && at < answeredAt) ||
+    exchanges.some(isRemoval)
+  );
+};
+
 const NAMES = ['payment_method_id', 'provider_payment_method_token', 'customer_id', 'billing_address_id'] as const;
 
 export const namedPermitted: Oracle = {
@@ -225,7 +238,8 @@ export const namedPermitted: Oracle = {
       const ids: readonly string[] = NAMES.flatMap((name) => sent?.[name] ?? []);
       const others = ids.filter((id) => {
         const owner = model.ownerOf(id);
-        return owner !== undefined && !mayUse(asked, owner) && !isPaidOtherwise(history, exchange, id);
+        if (owner === undefined || mayUse(asked, owner)) return false;
+        return !isPaidOtherwise(history, exchange, id) && !isDetached(history, exchange, id);
       });
       const project: string | undefined = sent?.project_id ?? undefined;
       const isSeller = project === undefined || model.sellerOf(project) === person.userId;
