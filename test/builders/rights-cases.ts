@@ -48,6 +48,27 @@ const erasing = { method: 'POST', path: '/admin/erasures', status: 202, sent: { 
 const paying = { method: 'POST', path: '/payments/intents', status: 201 } as const;
 const PROJECT_ITEM = { pk: `PROJECT#${PROJECT}`, sk: 'PROJECT', id: PROJECT, owner_user_id: ADA.userId };
 const withMethod = { ...paying, sent: { payment_method_id: METHOD } };
+/** Ben names the method of Ada at second 100; it is detached at its provider at this second. */
+const namedWhenDetached = (seconds: number): History => ({
+  ...historyWith({
+    exchanges: [
+      exchangeOf({ method: 'POST', path: '/payment-methods', status: 201, body: SAVED }),
+      exchangeOf({
+        ...paying,
+        at: 100,
+        person: BEN.name,
+        sent: { payment_method_id: SAVED.provider_payment_method_id },
+      }),
+    ],
+  }),
+  acts: [
+    {
+      ...{ name: 'remove a method at the provider', path: '/providers/stripe/v1/payment_methods/pm_1/detach' },
+      ...{ at: Date.parse(historyTime(seconds)), status: 200, isFailure: false },
+    },
+  ],
+});
+const SAVED = { id: METHOD, provider_payment_method_id: 'pm_1' };
 const withProject = { ...paying, sent: { project_id: PROJECT } };
 
 const OF_ORGANIZATION = { organization_id: ORGANIZATION };
@@ -235,6 +256,8 @@ export const RIGHTS_EXAMPLES: readonly (readonly [string, string, boolean, Histo
   [ADMINS, 'a route has no row', true, done([], { method: 'POST', path: '/unknown' })],
   [NAMED, 'a buyer names the project of a seller', true, done([PROJECT_ITEM], { ...withProject, person: BEN.name })],
   [NAMED, 'a seller names the own project', false, done([PROJECT_ITEM], withProject)],
+  [NAMED, 'a user names the method of another that is attached', true, namedWhenDetached(200)],
+  [NAMED, 'a user names the method of another that is detached', false, namedWhenDetached(50)],
   [CLAIMED, 'the attempt is claimed while the confirmation runs', false, confirmed({ claims: [100] })],
   [
     CLAIMED,
