@@ -12,7 +12,8 @@ import type { Caller } from '../../shared/access/caller.ts';
 import { principalOf } from '../../shared/access/caller.ts';
 import { PERMISSIONS, type Permission, ROLES, type Role } from '../../shared/access/permissions.ts';
 import { type Owned, ownerFor, type RecordKind } from '../../shared/access/record-kind.ts';
-import { type Standing, standingOf } from '../../shared/access/standing.ts';
+import { organizationCheck, type Standing, standingOf } from '../../shared/access/standing.ts';
+import { organizationKey } from '../../shared/table/keys.ts';
 import { guest, session } from '../builders/api-request.ts';
 
 /** The interface's table of roles and permissions in an organization. */
@@ -336,6 +337,13 @@ describe('a standing', () => {
     expect(standingOf('org_1', {}, { role: 'root' })).toEqual(standing(undefined));
     expect(standingOf('org_1', undefined, { role: 'owner' })).toMatchObject({ exists: false });
     expect(standingOf('org_1', { deletedAt: '2026-03-10' }, { role: 'owner' })).toMatchObject({ exists: false });
+  });
+
+  test('is a condition of a write for an organization, and none for a person', () => {
+    expect(organizationCheck({ organizationId: 'org_1' })).toEqual([
+      { check: organizationKey('org_1'), if: [{ exists: true }, { lacks: 'deletedAt' }] },
+    ]);
+    expect(organizationCheck({})).toEqual([]);
   });
 
   test('is refused with what is needed', () => {

@@ -38,6 +38,8 @@ describe('the due step of a subscription', () => {
   test.each<[string, Subscription, string | undefined, number | undefined]>([
     ['active: its period ends', active(), 'bill', END],
     ['active, canceled at the end', active({ cancelAtPeriodEnd: true }), 'cancel', END],
+    ['live, not read again yet', active({ unconfirmedSince: iso(NOON) }), 'confirm', NOON + MINUTE],
+    ['ended, not read again yet', active({ status: 'canceled', unconfirmedSince: iso(NOON) }), undefined, undefined],
     ['past due, canceled at the end', active({ status: 'past_due', cancelAtPeriodEnd: true }), 'cancel', END],
     ['in a short trial', trial(2, { status: 'trialing', trialNoticed: true }), 'bill', NOON + 2 * DAY],
     ['an attempt is open', active({ charge: charge({ lookAt: iso(END + MINUTE) }) }), 'check charge', END + MINUTE],

@@ -88,6 +88,20 @@ describe('the subscription store', () => {
     expect(await store.load(id)).toMatchObject({ status: 'paused', lock: 5 });
   });
 
+  test.each([
+    { billingOwner: 'provider', from: 'creating', to: 'past_due', isNoted: true },
+    { billingOwner: 'service', from: 'creating', to: 'past_due', isNoted: false },
+    { billingOwner: 'provider', from: 'past_due', to: 'active', isNoted: false },
+    { billingOwner: 'provider', from: 'active', to: 'canceled', isNoted: false },
+  ] as const)(
+    'notes that one billed by the $billingOwner, $to after $from, is to be read again: $isNoted',
+    async ({ billingOwner, from, to, isNoted }) => {
+      const was = await insert(subscription({ billingOwner, status: from }));
+      const changed = await store.change(was, (current) => ({ ...current, status: to }));
+      expect(changed.unconfirmedSince).toBe(isNoted ? changed.updatedAt : undefined);
+    },
+  );
+
   test('decides again on the stored record where another commit came first', async () => {
     const was = await insert(subscription({ status: 'active' }));
     await commit(was, { ...was, tags: 'first' });
