@@ -1,5 +1,6 @@
 import QuickLRU from 'quick-lru';
 import { MINUTE, type Now } from '../core/time.ts';
+import type { Clause } from '../table/expression.ts';
 import { type Key, memberKey, organizationKey } from '../table/keys.ts';
 import type { Item, Table, TransactionStep } from '../table/table.ts';
 import type { CacheEpoch } from './cache-epoch.ts';
@@ -32,15 +33,15 @@ export const standingOf = (
   role: ROLES.find((role) => role === member?.['role']),
 });
 
+export const ORGANIZATION_EXISTS: readonly Clause[] = [{ exists: true }, { lacks: 'deletedAt' }];
+
 /** The condition that the organization of a record still exists; none where the record has no organization. */
 export const organizationCheck = ({
   organizationId,
 }: {
   readonly organizationId?: string | undefined;
 }): readonly TransactionStep[] =>
-  organizationId === undefined
-    ? []
-    : [{ check: organizationKey(organizationId), if: [{ exists: true }, { lacks: 'deletedAt' }] }];
+  organizationId === undefined ? [] : [{ check: organizationKey(organizationId), if: ORGANIZATION_EXISTS }];
 
 export type Standings = ReturnType<typeof standings>;
 

@@ -1,4 +1,5 @@
 import type { Role } from '../access/permissions.ts';
+import { ORGANIZATION_EXISTS } from '../access/standing.ts';
 import { notFound } from '../core/errors.ts';
 import { iso } from '../core/time.ts';
 import type { Clause } from '../table/expression.ts';
@@ -26,8 +27,6 @@ import {
 
 /** Organizations and members as items. Every change of a membership updates the counts in the same transaction. */
 const tombstoneSchema = organizationSchema.pick({ createdAt: true, requestHash: true });
-
-const NOT_DELETED: readonly Clause[] = [{ exists: true }, { lacks: 'deletedAt' }];
 
 const organizationItem = ({ members, ...organization }: Organization): Item => ({
   ...organizationKey(organization.id),
@@ -90,7 +89,7 @@ export const organizationStore = ({ table, now }: StoreDeps) => {
   /** @throws DomainError RESOURCE_NOT_FOUND if the organization is deleted. */
   const update = async (id: string, set: Readonly<Record<string, string | undefined>>): Promise<Organization> => {
     const changes = { set: { ...set, updatedAt: iso(now()) }, add: { version: 1 } };
-    const written = await table.update(organizationKey(id), changes, NOT_DELETED);
+    const written = await table.update(organizationKey(id), changes, ORGANIZATION_EXISTS);
     const updated = written.ok ? organizationOf(written.item) : undefined;
     if (!updated) throw notFound('organization');
     return updated;
@@ -100,7 +99,7 @@ export const organizationStore = ({ table, now }: StoreDeps) => {
   const markDeleted = async (id: string): Promise<void> => {
     const at = iso(now());
     const set = { deletedAt: at, due: dueShard(id), due_at: at };
-    const written = await table.update(organizationKey(id), { set, add: { version: 1 } }, NOT_DELETED);
+    const written = await table.update(organizationKey(id), { set, add: { version: 1 } }, ORGANIZATION_EXISTS);
     if (!written.ok) throw notFound('organization');
   };
 
@@ -121,7 +120,7 @@ export const memberStore = ({ table, now }: StoreDeps) => {
     const add = Object.fromEntries(counts.map(([role, by]) => [countAttribute(role), by]));
     const written = await table.transact([
       step,
-      { update: organizationKey(organizationId), changes: { add }, if: NOT_DELETED },
+      { update: organizationKey(organizationId), changes: { add }, if: ORGANIZATION_EXISTS },
       ...beside,
     ]);
     if (written.ok) return { done: true } as const;

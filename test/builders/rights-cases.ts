@@ -61,6 +61,9 @@ const namedWhenDetached = (seconds: number): History => ({
       }),
     ],
   }),
+  ...{
+    ledger: { ...historyWith({}).ledger, payment_methods: [{ provider: 'provider_a', id: 'pm_1', customer: null }] },
+  },
   acts: [
     {
       ...{ name: 'remove a method at the provider', path: '/providers/stripe/v1/payment_methods/pm_1/detach' },

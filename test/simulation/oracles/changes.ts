@@ -213,16 +213,17 @@ const isPaidOtherwise = ({ ledger }: History, { path, body }: HistoryExchange, i
 };
 
 /** The method was detached before the answer: it is nobody's any more, and its provider refuses it to everyone. */
-const isDetached = ({ acts, exchanges }: History, { answeredAt }: HistoryExchange, id: string): boolean => {
+const isDetached = ({ acts, exchanges, ledger }: History, { answeredAt }: HistoryExchange, id: string): boolean => {
+  const isFree = ledger.payment_methods.some((method) => method.id === id && method.customer === null);
   const records = new Set(
     exchanges.filter(({ body }) => body?.provider_payment_method_id === id).map(({ body }) => body.id),
   );
   const isRemoval = ({ method, path, status, sentAt }: HistoryExchange): boolean =>
     method === 'DELETE' && sentAt < answeredAt && !(status >= 400 && status < 500) && records.has(path.split('/')[2]);
-  return (
-    acts.some(({ path, at, status }) => path.endsWith(`/${id}/detach`) && status < 400 && at < answeredAt) ||
-    exchanges.some(isRemoval)
+  const isByAct = acts.some(
+    ({ path, at, status }) => path.endsWith(`/${id}/detach`) && status < 400 && at < answeredAt,
   );
+  return isFree && (isByAct || exchanges.some(isRemoval));
 };
 
 const NAMES = ['payment_method_id', 'provider_payment_method_token', 'customer_id', 'billing_address_id'] as const;
