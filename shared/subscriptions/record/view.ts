@@ -108,8 +108,9 @@ export const commandView = (subscription: Subscription) => {
   return subscriptionView(subscription);
 };
 
-/** The next charge; null where none is planned. */
+/** The next charge or retry; null if none is planned. */
 const nextBillingDate = (subscription: VisibleSubscription): string | null => {
+  if (subscription.cancelAtPeriodEnd) return null;
   switch (subscription.status) {
     case 'trialing':
     case 'active':
@@ -203,7 +204,9 @@ export const subscriptionViewSchema = guestSubscriptionSchema
     current_period_start: timestamp.describe('When the current period, or the trial, began.'),
     next_billing_date: timestamp
       .nullable()
-      .describe('When the next charge or retry is due; null if none is planned, for example while paused.'),
+      .describe(
+        'When the next charge or retry is due; null if none is planned: the subscription is paused, canceled, unpaid or ends with its period.',
+      ),
     trial_end: timestamp.nullable().describe('When the trial ends or ended; null without a trial.'),
     subtotal_cents: cents.describe('The price of a period before tax and discount, in minor units.'),
     tax_cents: cents.describe('The tax of a period in minor units; 0 if the request named none.'),

@@ -360,8 +360,8 @@ const readSubscriptions = async () => {
     offset = nextOffset(response);
   }
   const isPartial = offset !== undefined;
-  const isDue = ({ status, cancel_at_period_end, next_billing_date: next }: Subscription): boolean =>
-    status !== 'past_due' && !cancel_at_period_end && next !== null && Date.parse(next) <= serviceNow() + DUE_MS;
+  const isDue = ({ status, next_billing_date: next }: Subscription): boolean =>
+    status !== 'past_due' && next !== null && Date.parse(next) <= serviceNow() + DUE_MS;
   return {
     due: { count: all.filter(isDue).length, isPartial },
     pastDue: { count: all.filter(({ status }) => status === 'past_due').length, isPartial },

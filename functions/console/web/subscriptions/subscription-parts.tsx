@@ -39,8 +39,5 @@ export const SubscriptionStatus = ({ subscription }: { readonly subscription: Su
 );
 
 /** The next charge, or the next retry of a past-due subscription. */
-export const NextCharge = ({ subscription }: { readonly subscription: Subscription }) => {
-  const { next_billing_date: next, cancel_at_period_end: isEnding, status } = subscription;
-  if (next === null || (isEnding && status !== 'past_due')) return <span class="quiet">–</span>;
-  return <Time at={next} />;
-};
+export const NextCharge = ({ subscription: { next_billing_date: next } }: { readonly subscription: Subscription }) =>
+  next === null ? <span class="quiet">–</span> : <Time at={next} />;

@@ -1,0 +1,64 @@
+import { describe, expect, it } from 'vitest';
+import { type ParsedJson, withHost } from './host.ts';
+import {
+  BILLERS,
+  command,
+  OWN_BILLING,
+  readSubscription,
+  type Subscriber,
+  subscribe,
+  subscriber,
+} from './subscribers.ts';
+
+const NOW = { cancel_at_period_end: false };
+/** A method that succeeds, by provider. */
+const TOKENS: Readonly<Record<string, string>> = { provider_b: 'SIM-OK', provider_c: 'cnon:card-nonce-ok' };
+
+describe.each(BILLERS)('next_billing_date of a subscription that %s bills', (_biller, env) => {
+  const service = withHost({ frozen: true, env });
+
+  const listed = async (who: Subscriber): Promise<ParsedJson> =>
+    (await service.get('/subscriptions', who.options)).body[0];
+  const cellOf = async (who: Subscriber): Promise<string | undefined> => {
+    const { body } = await service.get('/subscriptions', { ...who.options, headers: { accept: 'text/csv' } });
+    const [head = '', row = ''] = String(body).replaceAll('\r', '').split('\n');
+    return row.split(',')[head.split(',').indexOf('next_billing_date')];
+  };
+
+  it.each([
+    ['active', {}],
+    ['trialing', { trial_days: 10 }],
+  ])('is null while a cancellation is scheduled and returns when it is withdrawn (%s)', async (_status, fields) => {
+    const who = await subscriber(service);
+    const made = await subscribe(service, who, fields);
+    expect(made.next_billing_date).toBe(made.current_period_end);
+    const scheduled = await command(service, who, { id: made.id, name: 'cancel' });
+    expect(scheduled.body).toMatchObject({ status: made.status, cancel_at_period_end: true, next_billing_date: null });
+    expect(await readSubscription(service, who, made.id)).toMatchObject({ next_billing_date: null });
+    expect(await listed(who)).toMatchObject({ id: made.id, next_billing_date: null });
+    expect(await cellOf(who)).toBe('');
+    const withdrawn = await command(service, who, { id: made.id, name: 'reactivate' });
+    expect(withdrawn.body).toMatchObject({ cancel_at_period_end: false, next_billing_date: made.current_period_end });
+    expect(await cellOf(who)).toBe(made.current_period_end);
+  });
+
+  it('is null while the subscription is paused and after it was canceled', async () => {
+    const who = await subscriber(service);
+    const made = await subscribe(service, who);
+    const paused = await command(service, who, { id: made.id, name: 'pause' });
+    expect(paused.body).toMatchObject({ status: 'paused', next_billing_date: null });
+    const canceled = await command(service, who, { id: made.id, name: 'cancel', body: NOW });
+    expect(canceled.body).toMatchObject({ status: 'canceled', next_billing_date: null });
+  });
+});
+
+describe('provider_subscription_id', () => {
+  const service = withHost({ env: OWN_BILLING });
+
+  it.each(['provider_a', 'provider_b', 'provider_c'])('is null if the service bills (%s)', async (provider_id) => {
+    const who = await subscriber(service, TOKENS[provider_id], { provider_id });
+    const made = await subscribe(service, who);
+    expect(made).toMatchObject({ billing_owner: 'service', provider_subscription_id: null });
+    expect(await readSubscription(service, who, made.id)).toMatchObject({ provider_subscription_id: null });
+  });
+});
