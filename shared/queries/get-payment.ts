@@ -6,6 +6,7 @@ import { derivedId } from '../core/ids.ts';
 import type { ApiRequest, Reply } from '../http/request.ts';
 import { organizationBeside } from '../organizations/organization.ts';
 import { methodBeside } from '../payment-methods/payment-method.ts';
+import { payingCustomerIdOf } from '../payments/record/paying-customer.ts';
 import type { PaymentStatus, VisiblePayment } from '../payments/record/payment.ts';
 import { paymentView, paymentWithSecret } from '../payments/record/view.ts';
 import { subscriptionBeside } from '../subscriptions/record/view.ts';
@@ -81,7 +82,7 @@ const orderView = (payment: VisiblePayment) =>
     : {
         id: derivedId('order', payment.id),
         payment_id: payment.id,
-        customer_id: payment.customerId ?? null,
+        customer_id: payingCustomerIdOf(payment) ?? null,
         product_id: payment.productId,
         status: orderStatusOf(payment.status),
         total_cents: payment.totalCents,

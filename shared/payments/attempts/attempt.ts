@@ -146,8 +146,9 @@ const replaceIntent = async (
 export const claimApproval = (payment: VisiblePayment, now: Instant): PaymentCommit => {
   // The capture charges what the payer approved, not a method that the record may hold: a wallet's payer may choose another.
   const claim = claimAttempt(payment, { method: useNone(payment.providerCustomerId) }, now);
-  const { paymentMethodId, methodKind } = payment;
-  const next = methodKind === 'card' ? { ...claim, paymentMethodId, methodKind } : claim;
+  const { paymentMethodId, methodKind, lenderCustomerId, lenderCustomerRecordId } = payment;
+  const card = { paymentMethodId, methodKind, lenderCustomerId, lenderCustomerRecordId };
+  const next = methodKind === 'card' ? { ...claim, ...card } : claim;
   return { next, by: 'approval', onlyIf: organizationCheck(payment) };
 };
 

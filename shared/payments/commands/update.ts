@@ -133,7 +133,7 @@ const draftOf = (
   const pick = <T>(sent: T | null | undefined, stored: T | undefined): T | undefined =>
     sent === undefined ? stored : sent === null || sent === '' ? undefined : sent;
   const customer = customerOf(body, named, payment);
-  const { paymentMethodId, methodRef, methodKind, lenderCustomerId } = payment;
+  const { paymentMethodId, methodRef, methodKind, lenderCustomerId, lenderCustomerRecordId } = payment;
   return {
     ...pricesOf(body, payment, named(productRecord)),
     projectId: pick(body.project_id, payment.projectId),
@@ -141,7 +141,7 @@ const draftOf = (
     ...customer,
     billingAddressId: pick(body.billing_address_id, payment.billingAddressId),
     ...(body.payment_method_id === undefined
-      ? { paymentMethodId, methodRef, methodKind, lenderCustomerId }
+      ? { paymentMethodId, methodRef, methodKind, lenderCustomerId, lenderCustomerRecordId }
       : methodFields(chooseMethod(provider, { body, caller, named }, payment), customer)),
     setupFutureUsage: pick(body.setup_future_usage, payment.setupFutureUsage),
     returnUrl: pick(body.return_url, payment.returnUrl),

@@ -1,5 +1,6 @@
 import { CLOSED_DISPUTE_STATUSES, type RefundStatus } from '../../core/money-back.ts';
 import { type BusEvent, type CanonicalEvent, canonicalBusEvent, payerOf } from '../../events/bus-event.ts';
+import { payingCustomerIdOf } from './paying-customer.ts';
 import { isShown, type Payment, type VisiblePayment } from './payment.ts';
 
 /** The events of a stored change. They follow from the change alone, so that concurrent writers never repeat one. */
@@ -66,7 +67,7 @@ const dataOf = (payment: VisiblePayment) => ({
   project: payment.projectId ? { id: payment.projectId } : null,
   provider_payment_id: payment.providerPaymentId ?? null,
   organization_id: payment.organizationId ?? null,
-  customer_id: payment.customerId ?? null,
+  customer_id: payingCustomerIdOf(payment) ?? null,
   subscription_id: payment.subscriptionId ?? null,
   failure_code: payment.failureCode ?? null,
 });

@@ -6,22 +6,31 @@ import type { Payment } from './payment.ts';
  * member lends the method to an organization, the payment holds the member's customer beside its own, for as long as it
  * holds the method: a method that the payment saves is kept for the payment's own customer.
  */
-type Held = Pick<Payment, 'methodRef' | 'paymentMethodId' | 'methodKind' | 'providerCustomerId' | 'lenderCustomerId'>;
+type Held = Pick<
+  Payment,
+  | 'methodRef'
+  | 'paymentMethodId'
+  | 'methodKind'
+  | 'customerId'
+  | 'providerCustomerId'
+  | 'lenderCustomerId'
+  | 'lenderCustomerRecordId'
+>;
 
 /** The fields that put a method on a payment; undefined clears the method. */
 export const methodFields = (
   method: UsableMethod | undefined,
   own: Pick<Held, 'providerCustomerId'>,
-): Pick<Held, 'methodRef' | 'paymentMethodId' | 'methodKind' | 'lenderCustomerId'> &
-  Partial<Pick<Held, 'providerCustomerId'>> => {
-  const { methodRef, paymentMethodId, methodKind, providerCustomerId: customer } = method ?? {};
-  const isLenders = method?.isLent && customer !== own.providerCustomerId;
+): Omit<Held, 'customerId' | 'providerCustomerId'> & Partial<Pick<Held, 'customerId' | 'providerCustomerId'>> => {
+  const { methodRef, paymentMethodId, methodKind, isLent, providerCustomerId: customer, customerId } = method ?? {};
+  const isLenders = isLent && customer !== own.providerCustomerId;
   return {
     methodRef,
     paymentMethodId,
     methodKind,
     lenderCustomerId: isLenders ? customer : undefined,
-    ...(customer && !method?.isLent && { providerCustomerId: customer }),
+    lenderCustomerRecordId: isLenders ? customerId : undefined,
+    ...(customer && !isLent && { providerCustomerId: customer, ...(customerId && { customerId }) }),
   };
 };
 
@@ -35,10 +44,15 @@ export const heldBy = (payment: Held): HeldMethod => ({
   paymentMethodId: payment.paymentMethodId,
   methodKind: payment.methodKind,
   providerCustomerId: payingCustomerOf(payment),
+  customerId: payingCustomerIdOf(payment),
   isLent: lenderOf(payment) !== undefined,
 });
 
 export const payingCustomerOf = (payment: Held): string | undefined => lenderOf(payment) ?? payment.providerCustomerId;
+
+/** Our record of the customer whose method the payment charges: the `customer_id` that readers see. */
+export const payingCustomerIdOf = (payment: Held): string | undefined =>
+  lenderOf(payment) === undefined ? payment.customerId : (payment.lenderCustomerRecordId ?? payment.customerId);
 
 /** Is this attempt's method to be saved? */
 export const savesMethod = ({ setupFutureUsage, paymentMethodId }: Payment): boolean =>

@@ -68,6 +68,8 @@ const changeable = {
   providerCustomerId: optional,
   /** The customer of the member whose own saved method pays for an organization. */
   lenderCustomerId: optional,
+  /** Our record of that customer. */
+  lenderCustomerRecordId: optional,
   setupFutureUsage: z.literal('off_session').optional(),
   returnUrl: optional,
   description: optional,

@@ -156,12 +156,13 @@ const attemptRefsOf = ({ priorAttemptRefs = [], attemptRef }: Payment): string[]
  * another key.
  */
 export const releaseAttempt = (claim: VisiblePayment, before: VisiblePayment, now: Instant): VisiblePayment => {
-  const { methodRef, paymentMethodId, methodKind, providerCustomerId, lenderCustomerId, offSession, returnUrl } =
-    before;
+  const { methodRef, paymentMethodId, methodKind, offSession, returnUrl } = before;
+  const { customerId, providerCustomerId, lenderCustomerId, lenderCustomerRecordId } = before;
   const { status, attempt, claimedAt, priorAttemptRefs, attemptRef, failureCode, nextAction } = before;
   return {
     ...claim,
-    ...{ methodRef, paymentMethodId, methodKind, providerCustomerId, lenderCustomerId, offSession, returnUrl },
+    ...{ methodRef, paymentMethodId, methodKind, offSession, returnUrl },
+    ...{ customerId, providerCustomerId, lenderCustomerId, lenderCustomerRecordId },
     ...{ status, attempt, claimedAt, priorAttemptRefs, attemptRef, failureCode, nextAction },
     reconcileAt: before.reconcileAt,
     reconcileStep: before.reconcileStep,

@@ -3,13 +3,14 @@ import { DECLINE_CODES } from '../../core/outcome.ts';
 import type { Instant } from '../../core/time.ts';
 import { guestTokenView, jsonValue, nextActionSchema, optionalText, timestamp } from '../../http/fields.ts';
 import { refundableCents } from './amounts.ts';
+import { payingCustomerIdOf } from './paying-customer.ts';
 import { isGuestPayment, liveSecret, PAYMENT_STATUSES, type Payment, type VisiblePayment } from './payment.ts';
 
 /** A payment as its readers see it. */
 export const paymentView = (payment: VisiblePayment) => ({
   id: payment.id,
   user_id: payment.userId ?? null,
-  customer_id: payment.customerId ?? null,
+  customer_id: payingCustomerIdOf(payment) ?? null,
   subtotal_cents: payment.subtotalCents,
   tax_cents: payment.taxCents,
   discount_cents: payment.discountCents,
