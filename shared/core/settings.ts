@@ -157,10 +157,12 @@ export const serviceFields = {
   GUEST_EMAIL_LIST: choiceSetting(['minimal', 'full', 'token'], 'minimal').describe(
     'what lists by guest e-mail show: few fields, all fields, or nothing without a token',
   ),
-  ALLOW_RAW_CARDS: booleanSetting(false).describe('accepts raw card fields for payment methods; never in prod'),
+  ALLOW_RAW_CARDS: choiceSetting(['true', 'false'], '').describe(
+    'accepts raw card fields for payment methods; never in prod; empty: true with STAGE=local, else false',
+  ),
   ALLOW_QUERY_SESSION: booleanSetting(true).describe('accepts the credential session_id in the query'),
-  RATE_LIMITS: mapped(choiceSetting(['on', 'off'], 'on'), (value) => value === 'on').describe(
-    'off for load and matrix tests; never in prod',
+  RATE_LIMITS: choiceSetting(['on', 'off'], '').describe(
+    'limits the requests of each caller; off for load and matrix tests, never in prod; empty: off with STAGE=local, else on',
   ),
   DUNNING_DAYS: days([1, 3, 7, 14]).describe(
     'days after the first failure of a renewal on which the charge is retried, ascending',
@@ -188,12 +190,19 @@ export const serviceFields = {
 };
 type ServiceSettings = Values<typeof serviceFields>;
 
-export type Settings = Omit<ServiceSettings, 'CONSOLE'> & {
+/** Settings whose default depends on the stage. */
+interface StagedSettings {
   readonly CONSOLE: boolean;
-  readonly slots: Readonly<Record<ProviderSlot, SlotSettings>>;
-  /** Queue URLs by queue name (QUEUE_URL_APPLY_PROVIDER_EVENT …). */
-  readonly queueUrls: Readonly<Record<string, string>>;
-};
+  readonly ALLOW_RAW_CARDS: boolean;
+  readonly RATE_LIMITS: boolean;
+}
+
+export type Settings = Omit<ServiceSettings, keyof StagedSettings> &
+  StagedSettings & {
+    readonly slots: Readonly<Record<ProviderSlot, SlotSettings>>;
+    /** Queue URLs by queue name (QUEUE_URL_APPLY_PROVIDER_EVENT …). */
+    readonly queueUrls: Readonly<Record<string, string>>;
+  };
 
 /** The message has one line per mistake. */
 export class SettingsError extends Error {
@@ -232,7 +241,7 @@ export const parseSettings = (env: Environment): Settings => {
   });
   return {
     ...service.values,
-    CONSOLE: isConsoleOn(service.values),
+    ...stagedSettings(service.values, env),
     slots: {
       provider_a: withDescriptor(a.values),
       provider_b: withDescriptor(b.values),
@@ -243,8 +252,18 @@ export const parseSettings = (env: Environment): Settings => {
   };
 };
 
-const isConsoleOn = ({ CONSOLE, STAGE }: ServiceSettings): boolean =>
-  CONSOLE === '' ? STAGE !== 'prod' : CONSOLE === 'on';
+/** A function whose stage is missing from its environment is guarded like a deployed one. */
+const stagedSettings = (
+  { CONSOLE, ALLOW_RAW_CARDS, RATE_LIMITS, STAGE }: ServiceSettings,
+  env: Environment,
+): StagedSettings => {
+  const isLocal = env['STAGE'] === 'local';
+  return {
+    CONSOLE: CONSOLE === '' ? STAGE !== 'prod' : CONSOLE === 'on',
+    ALLOW_RAW_CARDS: ALLOW_RAW_CARDS === '' ? isLocal : ALLOW_RAW_CARDS === 'true',
+    RATE_LIMITS: RATE_LIMITS === '' ? !isLocal : RATE_LIMITS === 'on',
+  };
+};
 
 const SHARED_DESCRIPTOR = 'STATEMENT_DESCRIPTOR';
 

@@ -25,7 +25,7 @@ import {
 } from './payers.ts';
 
 /** Every route of payment methods, for the user that they belong to. */
-const service = withHost({ frozen: true, env: { ...PATIENT, ...ONLY_A } });
+const service = withHost({ frozen: true, env: { ...PATIENT, ...ONLY_A, ALLOW_RAW_CARDS: 'false' } });
 
 const create = (user: User, fields = {}) => service.post('/payment-methods', methodBody(fields), user.options);
 const put = (user: User, id: string, fields: object) => service.put(`/payment-methods/${id}`, fields, user.options);

@@ -4,7 +4,7 @@ import { DAY_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
 import { signIn, type User } from './flow.ts';
 import { from, type RequestOptions, withHost } from './host.ts';
 
-const service = withHost({ frozen: true, env: { RATE_LIMITS: '' } });
+const service = withHost({ frozen: true, env: { RATE_LIMITS: 'on' } });
 
 let admin: User;
 beforeAll(async () => {

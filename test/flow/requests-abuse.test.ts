@@ -12,7 +12,7 @@ import { addMember, newOrganization, newPerson } from './organization-steps.ts';
 import { company } from './payers.ts';
 
 /** Abuse that rate limits stop: forged events, card testing, and guessing of e-mails and targets. */
-const service = withHost({ frozen: true, env: { ...PATIENT, RATE_LIMITS: '' } });
+const service = withHost({ frozen: true, env: { ...PATIENT, RATE_LIMITS: 'on' } });
 
 const from = (ip: string, options: RequestOptions = {}): RequestOptions => ({ ...options, ...fromAddress(ip) });
 let addresses = 0;

@@ -13,7 +13,7 @@ const times = <T>(count: number, task: (index: number) => Promise<T>): Promise<T
 const noPayment = (index: number): string => `pay_${String(index).padStart(24, '0')}`;
 
 describe('rate limits', () => {
-  const service = withHost({ frozen: true, env: { ...PATIENT, RATE_LIMITS: '' } });
+  const service = withHost({ frozen: true, env: { ...PATIENT, RATE_LIMITS: 'on' } });
 
   /** Starts every window again, 20 s ago. */
   beforeEach(async () => {

@@ -12,7 +12,7 @@ describe('behind a proxy that the service trusts', () => {
     frozen: true,
     env: {
       ...PATIENT,
-      RATE_LIMITS: '',
+      RATE_LIMITS: 'on',
       TRUSTED_EDGE_HEADER: HEADER,
       TRUSTED_EDGE_SECRET_SHA256: createHash('sha256').update(SECRET).digest('hex'),
     },

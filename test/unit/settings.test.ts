@@ -108,6 +108,25 @@ describe('the settings', () => {
     expect(parseSettings({ STAGE: 'staging', RATE_LIMITS: 'off' }).RATE_LIMITS).toBe(false);
   });
 
+  test.each([
+    ['local', { RATE_LIMITS: false, ALLOW_RAW_CARDS: true }],
+    ['dev', { RATE_LIMITS: true, ALLOW_RAW_CARDS: false }],
+    ['staging', { RATE_LIMITS: true, ALLOW_RAW_CARDS: false }],
+    ['prod', { RATE_LIMITS: true, ALLOW_RAW_CARDS: false }],
+  ])('limit requests and refuse raw cards by default, except in the stage local (%s)', (STAGE, expected) => {
+    expect(parseSettings({ STAGE })).toMatchObject(expected);
+    expect(parseSettings({ STAGE, RATE_LIMITS: '', ALLOW_RAW_CARDS: '' })).toMatchObject(expected);
+  });
+
+  test('limit requests and refuse raw cards in the stage local if they say so', () => {
+    const settings = parseSettings({ STAGE: 'local', RATE_LIMITS: 'on', ALLOW_RAW_CARDS: 'false' });
+    expect(settings).toMatchObject({ RATE_LIMITS: true, ALLOW_RAW_CARDS: false });
+  });
+
+  test('limit requests and refuse raw cards without a stage', () => {
+    expect(parseSettings({})).toMatchObject({ RATE_LIMITS: true, ALLOW_RAW_CARDS: false });
+  });
+
   const FOR_TESTS_ONLY: Environment = {
     PUBLIC_BASE_URL: 'http://api.example',
     IDENTITY_URL: 'http://id.example',

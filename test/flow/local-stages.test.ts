@@ -1,0 +1,55 @@
+import { describe, expect, it } from 'vitest';
+import { guestIntentBody } from '../builders/intent.ts';
+import { rawCardBody } from '../builders/payer.ts';
+import { signIn } from './flow.ts';
+import { type TestHost, withHost } from './host.ts';
+
+/** The stage of a local host decides its defaults. An empty variable counts as absent. */
+const DEFAULTS = { RATE_LIMITS: '', ALLOW_RAW_CARDS: '' } as const;
+
+/** More guest creates in one minute than the limit of an address. */
+const guestCreates = async (service: TestHost): Promise<readonly number[]> => {
+  const statuses: number[] = [];
+  for (let at = 0; at < 11; at += 1) {
+    const body = guestIntentBody({}, { email: `guest.${at}@example.com` });
+    statuses.push((await service.post('/payments/intents', body)).status);
+  }
+  return statuses;
+};
+
+const saveRawCard = async (service: TestHost) => {
+  const user = await signIn(service);
+  return service.post('/payment-methods', rawCardBody(), user.options);
+};
+
+describe('a local host without a stage', () => {
+  const service = withHost({ frozen: true, env: DEFAULTS });
+
+  it('limits no requests', async () => {
+    expect(new Set(await guestCreates(service))).toEqual(new Set([201]));
+  });
+
+  it('accepts raw cards', async () => {
+    expect(await saveRawCard(service)).toMatchObject({ status: 201, body: { card_last_four: '4242' } });
+  });
+});
+
+describe('a local host with RATE_LIMITS=on', () => {
+  const service = withHost({ frozen: true, env: { RATE_LIMITS: 'on' } });
+
+  it('limits requests', async () => {
+    expect((await guestCreates(service)).at(-1)).toBe(429);
+  });
+});
+
+describe.each(['dev', 'staging'])('a local host that is started as %s', (STAGE) => {
+  const service = withHost({ frozen: true, env: { ...DEFAULTS, STAGE } });
+
+  it('limits requests', async () => {
+    expect((await guestCreates(service)).at(-1)).toBe(429);
+  });
+
+  it('refuses raw cards', async () => {
+    expect(await saveRawCard(service)).toMatchObject({ status: 403, body: { code: 'RAW_CARD_DISABLED' } });
+  });
+});
