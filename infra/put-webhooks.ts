@@ -4,7 +4,8 @@ import {
   type SecretsManagerClient,
 } from '@aws-sdk/client-secrets-manager';
 import * as z from 'zod';
-import { namesTarget, parseTargets } from '../shared/webhooks/outbound/targets.ts';
+import { namesTarget, parseTargets, switchesOff } from '../shared/webhooks/outbound/targets.ts';
+import { areOff } from './local/control/disabled-parts.ts';
 import { type DeploymentSettings, webhookSecretName } from './stage/settings.ts';
 
 type Given = Pick<DeploymentSettings, 'stage' | 'webhookVariables' | 'environment'>;
@@ -19,14 +20,23 @@ type Given = Pick<DeploymentSettings, 'stage' | 'webhookVariables' | 'environmen
 export const putWebhooks = async (client: SecretsManagerClient, given: Given): Promise<string> => {
   const secret = webhookSecretName(given.stage);
   const names = Object.keys(given.webhookVariables);
-  if (names.length === 0) return `no webhook variable is set: ${secret} stays as it is`;
+  if (names.length === 0) {
+    return `no webhook variable is set: ${secret} stays as it is${idleNote(await held(client, secret))}`;
+  }
   const whole = names.some(namesTarget);
   const variables = whole ? given.webhookVariables : { ...(await held(client, secret)), ...given.webhookVariables };
   parseTargets(variables, given.environment['EXTERNAL_WEBHOOK_ALLOW_PRIVATE'] === 'true', given.stage);
   await client.send(new PutSecretValueCommand({ SecretId: secret, SecretString: JSON.stringify(variables) }));
-  return whole
+  const done = whole
     ? `${names.length} webhook variables are in ${secret}`
     : `no target is named: ${secret} keeps its own; set in it: ${names.join(', ')}`;
+  return `${done}${idleNote(variables)}`;
+};
+
+/** Says which configured targets receive nothing, and why. */
+const idleNote = (variables: Readonly<Record<string, string>>): string => {
+  const off = switchesOff(variables);
+  return off.length === 0 ? '' : `; nothing is sent to some of its URLs: ${areOff(off)}`;
 };
 
 const variablesSchema = z.record(z.string(), z.string());

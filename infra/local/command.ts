@@ -1,13 +1,19 @@
 import { argv } from 'node:process';
 import { Command } from 'commander';
-import { SettingsError } from '../../shared/core/settings.ts';
+import { parseSettings, SettingsError } from '../../shared/core/settings.ts';
 import { DAY, HOUR, MINUTE, SECOND } from '../../shared/core/time.ts';
 import { disabledParts } from './control/disabled-parts.ts';
 import { DEMO_DAYS, makeDemoData } from './demo/demo-data.ts';
 import { type Host, startHost } from './host/host.ts';
 import { DEMO_SESSIONS } from './identity/identity.ts';
 import { begin, clearDataFolder, finish, isNewFolder, isUnfinished } from './machine/data-folder.ts';
-import { LOCAL_SECRETS, operatorEnvironment, PUBLISHABLE_KEY, readHostSettings } from './machine/environment.ts';
+import {
+  defaultWebhookUrl,
+  LOCAL_SECRETS,
+  operatorEnvironment,
+  PUBLISHABLE_KEY,
+  readHostSettings,
+} from './machine/environment.ts';
 import { StartError } from './machine/start-error.ts';
 
 /** The command behind `npm start`: runs the local host until a signal ends it. */
@@ -89,6 +95,7 @@ const introduce = (host: Host, serviceUrl: string): void => {
   print(`
 The service listens on ${serviceUrl}
 Reference              ${serviceUrl}/docs
+Stage                  ${stageOf(host)}
 Data                   ${host.folder}${given.fresh ? ', empty at the start' : ''}${timeOf(host)}
 
 Demo sessions, sent as X-Session-ID`);
@@ -100,12 +107,28 @@ Local secrets, good for nothing but this machine
   provider_a           webhook secret ${LOCAL_SECRETS.PROVIDER_A_WEBHOOK_SECRET}, publishable key ${PUBLISHABLE_KEY}
   provider_c           signature key ${LOCAL_SECRETS.PROVIDER_C_SIGNATURE_KEY}, over ${serviceUrl}/webhooks/provider_c
   guest tokens         ${LOCAL_SECRETS.GUEST_TOKEN_SECRET}
-  outbound webhook 1   ${LOCAL_SECRETS.WEBHOOK_1_SECRET}
-
+${ownTargetOf(host)}
 Create a payment, then pay it with the id of the answer in place of PAYMENT_ID:
 ${post(`${serviceUrl}/payments/intents`, { total_cents: 2500, currency: 'USD', payment_method_id: 'pm_card_visa' })}
 ${post(`${serviceUrl}/payments/confirm/PAYMENT_ID`, {})}
 `);
+};
+
+const stageOf = ({ env }: Host): string => {
+  const { STAGE, RATE_LIMITS, ALLOW_RAW_CARDS } = parseSettings(env);
+  const limits = RATE_LIMITS ? 'requests are limited' : 'no request is limited (RATE_LIMITS=on npm start)';
+  return `${STAGE}; ${limits}; raw cards are ${ALLOW_RAW_CARDS ? 'accepted' : 'refused'}`;
+};
+
+/** The host enables its own webhook target. An operator enables any other target. */
+const ownTargetOf = ({ env, baseUrl }: Host): string => {
+  const url = defaultWebhookUrl(baseUrl);
+  if (env['WEBHOOK_1_URL'] !== url || env['EXTERNAL_WEBHOOKS_ENABLED'] !== 'true') return '';
+  return `  outbound webhook 1   ${LOCAL_SECRETS.WEBHOOK_1_SECRET}
+
+Outbound webhooks      to ${url}, for which npm start sets
+                       EXTERNAL_WEBHOOKS_ENABLED=true and WEBHOOK_1_ENABLED=true; a target of your own needs both
+`;
 };
 
 const post = (url: string, body: unknown): string =>

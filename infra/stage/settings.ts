@@ -13,7 +13,7 @@ import {
 } from '../../shared/core/setting.ts';
 import { prefix, SettingsError } from '../../shared/core/settings.ts';
 import type { OperatedSettings } from '../../shared/messaging/trigger.ts';
-import { checkedSettings, isTargetVariable } from '../../shared/webhooks/outbound/targets.ts';
+import { checkedSettings, isTargetVariable, namesTarget } from '../../shared/webhooks/outbound/targets.ts';
 
 /** The most instances of a function that run at once, which are also kept for it. */
 export interface Bulkheads {
@@ -195,7 +195,7 @@ export const readDeploymentSettings = (given: Environment = operatorEnvironment(
   const env = { ...given, STAGE: given['STAGE'] || 'dev' };
   const { mistakes: ofDeployment, values: deployment } = readSettings(deploymentFields, env);
   const mistakes = [...ofDeployment];
-  const service = parseService(env, mistakes);
+  const service = parseService(checkedHere(env), mistakes);
   const webhookVariables = valuesOf(env, Object.keys(env).filter(isTargetVariable));
   if (Buffer.byteLength(JSON.stringify(webhookVariables)) > SECRET_BYTES) {
     mistakes.push('WEBHOOK_<n>_…: all of them must fit one secret of 64 KB');
@@ -238,6 +238,16 @@ const SECRET_BYTES = 65_536;
 
 const valuesOf = (env: Environment, names: readonly string[]): Record<string, string> =>
   Object.fromEntries(names.flatMap((name) => (env[name] ? [[name, env[name]]] : [])));
+
+/**
+ * Variables that name no URL change the stored targets: an enabled node has its URL in the secret, and `putWebhooks` checks
+ * both together.
+ */
+const checkedHere = (env: Environment): Environment =>
+  Object.keys(env).some(namesTarget)
+    ? env
+    : Object.fromEntries(Object.entries(env).filter(([name, value]) => !(NODE_ENABLED.test(name) && value === 'true')));
+const NODE_ENABLED = /^WEBHOOK_\d+_ENABLED$/;
 
 const parseService = (env: Environment, mistakes: string[]) => {
   try {

@@ -119,6 +119,13 @@ describe('npm start', () => {
     for (const text of [baseUrl, '/docs', 'demo-owner', 'demo-member', 'demo-admin', 'whsec_local_provider_a']) {
       expect(command.output()).toContain(text);
     }
+    expect(command.output()).toMatch(/^Stage +local; no request is limited .*; raw cards are accepted$/m);
+    expect(command.output()).toMatch(
+      new RegExp(
+        `^Outbound webhooks +to ${baseUrl}/_local/sink/default, for which npm start sets\\n +EXTERNAL_WEBHOOKS_ENABLED=true and WEBHOOK_1_ENABLED=true;`,
+        'm',
+      ),
+    );
     expect((await fetch(`${baseUrl}/health`)).status).toBe(200);
     expect(await createAsPrinted(command.output())).toMatchObject({ status: 201, body: { status: 'created' } });
     const lastLine = () => command.output().trimEnd().split('\n').at(-1);
@@ -128,6 +135,22 @@ describe('npm start', () => {
     expect(await ends(command)).toBe(0);
     expect(await processesOf(dataDir)).toEqual([]);
     expect(command.errors()).toBe('');
+  });
+
+  test('started as dev has the defaults of dev, and says of a target which variables enable it', async () => {
+    const dataDir = await folder();
+    const target = { WEBHOOK_2_URL: 'http://127.0.0.1:9/' };
+    const command = start({ DATA_DIR: dataDir, STAGE: 'dev', ...target });
+    await ready(command);
+    expect(command.output()).toMatch(/^Stage +dev; requests are limited; raw cards are refused$/m);
+    await vi.waitFor(() =>
+      expect(command.output()).toContain(
+        'outbound webhooks are closed: EXTERNAL_WEBHOOKS_ENABLED and WEBHOOK_2_ENABLED are not true',
+      ),
+    );
+    expect(command.output()).not.toContain('/_local/sink/default');
+    command.child.kill('SIGTERM');
+    expect(await ends(command)).toBe(0);
   });
 
   test('makes the demo data at the first start, and lets a payment be made with what the terminal prints', async () => {

@@ -57,6 +57,7 @@ const HOST = {
   settings: {},
   closed: [],
   targets: [],
+  switches_off: [],
 };
 
 describe('payctl', () => {
@@ -268,7 +269,9 @@ describe('payctl replay to a target that is no longer configured', () => {
     const folder = await mkdtemp(join(tmpdir(), 'payctl-'));
     const both = {
       EXTERNAL_WEBHOOKS_ENABLED: 'true',
+      WEBHOOK_1_ENABLED: 'true',
       WEBHOOK_1_URL: `${target.url}/one`,
+      WEBHOOK_2_ENABLED: 'true',
       WEBHOOK_2_URL: `${target.url}/two`,
     };
     const before = await startTestHost({ frozen: true, dataDir: folder, env: both });
@@ -277,7 +280,7 @@ describe('payctl replay to a target that is no longer configured', () => {
     await before.stop();
     expect(received.splice(0).toSorted()).toEqual(['/one', '/two']);
 
-    const after = await startTestHost({ frozen: true, dataDir: folder, env: { ...both, WEBHOOK_2_URL: '' } });
+    const after = await startTestHost({ frozen: true, dataDir: folder, env: { ...both, WEBHOOK_2_ENABLED: '' } });
     const range = ['--from', new Date(after.now() - HOUR).toISOString(), '--event', 'all'];
     const counted = await payctlOf(after)(['replay', ...range, '--dry-run']);
     expect(counted.json).toMatchObject({

@@ -16,14 +16,14 @@ export interface DeliveredWebhook {
 
 export const sinkUrl = (port: number, sink: string): string => `http://127.0.0.1:${port}/_local/sink/${sink}`;
 
-type Node = Readonly<Record<'EVENTS' | 'EVENT_MODE' | 'SECRET' | 'FORMAT', string>>;
+type Node = Readonly<Record<'ENABLED' | 'EVENTS' | 'EVENT_MODE' | 'SECRET' | 'FORMAT', string>>;
 
-/** Settings of nodes, the n-th for the sink of that name. */
+/** Settings of enabled nodes, the n-th for the sink of that name. */
 export const nodesAt = (port: number, nodes: Readonly<Record<string, Partial<Node>>>): Record<string, string> => ({
   EXTERNAL_WEBHOOKS_ENABLED: 'true',
   ...Object.fromEntries(
     Object.entries(nodes).flatMap(([sink, node], index) =>
-      Object.entries({ URL: sinkUrl(port, sink), ...node }).map(([field, value]) => [
+      Object.entries({ ENABLED: 'true', URL: sinkUrl(port, sink), ...node }).map(([field, value]) => [
         `WEBHOOK_${index + 1}_${field}`,
         value,
       ]),

@@ -17,9 +17,8 @@ const service = withHost({
     ...nodesAt(port, {
       all: { EVENTS: 'all', EVENT_MODE: 'both', SECRET },
       payments: { EVENTS: 'payment.succeeded,payment.failed' },
-      resting: {},
+      resting: { ENABLED: '' },
     }),
-    WEBHOOK_3_ENABLED: 'false',
   },
 });
 

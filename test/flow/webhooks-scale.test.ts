@@ -123,6 +123,7 @@ describe('a target that hangs', () => {
     port,
     env: {
       ...nodesAt(port, { first: {}, second: {} }),
+      WEBHOOK_3_ENABLED: 'true',
       WEBHOOK_3_URL: `http://127.0.0.1:${ports.target}/`,
       EXTERNAL_WEBHOOK_TIMEOUT: '60000',
     },

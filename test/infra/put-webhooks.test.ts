@@ -17,6 +17,7 @@ describe('the secret of the webhooks', () => {
     const env = {
       STAGE: 'staging',
       EXTERNAL_WEBHOOKS_ENABLED: 'true',
+      WEBHOOK_1_ENABLED: 'true',
       WEBHOOK_1_URL: 'https://hooks.example/in',
       WEBHOOK_1_SECRET: 'whsec_bG9jYWwtd2ViaG9vay1zZWNyZXQtMDAwMDAwMDA=',
       WEBHOOK_12_URL: 'https://beyond.example',
@@ -25,7 +26,7 @@ describe('the secret of the webhooks', () => {
       PROVIDER_A_API_KEY: 'sk_test_1',
     };
     const { said, inputs } = await put(env);
-    expect(said).toBe('5 webhook variables are in payments/staging/webhooks');
+    expect(said).toBe('6 webhook variables are in payments/staging/webhooks');
     expect(inputs.map(({ SecretId }) => SecretId)).toEqual(['payments/staging/webhooks']);
     const stored = JSON.parse(inputs[0]?.SecretString ?? '');
     const { STAGE: _, EXTERNAL_WEBHOOK_TIMEOUT: __, PROVIDER_A_API_KEY: ___, ...targets } = env;
@@ -44,8 +45,10 @@ describe('the secret of the webhooks', () => {
   describe('that holds targets already', () => {
     const THERE = {
       EXTERNAL_WEBHOOKS_ENABLED: 'true',
+      WEBHOOK_1_ENABLED: 'true',
       WEBHOOK_1_URL: 'https://hooks.example/in',
       WEBHOOK_1_SECRET: 'whsec_bG9jYWwtd2ViaG9vay1zZWNyZXQtMDAwMDAwMDA=',
+      WEBHOOK_2_ENABLED: 'true',
       WEBHOOK_2_URL: 'https://second.example',
     };
     const putOver = (env: Readonly<Record<string, string>>) => put({ STAGE: 'prod', ...env }, JSON.stringify(THERE));
@@ -70,8 +73,24 @@ describe('the secret of the webhooks', () => {
 
     it('says which variables it was given, and no value', async () => {
       expect(await putOver({ EXTERNAL_WEBHOOKS_ENABLED: 'false' })).toMatchObject({
-        said: 'no target is named: payments/prod/webhooks keeps its own; set in it: EXTERNAL_WEBHOOKS_ENABLED',
+        said:
+          'no target is named: payments/prod/webhooks keeps its own; set in it: EXTERNAL_WEBHOOKS_ENABLED; ' +
+          'nothing is sent to some of its URLs: EXTERNAL_WEBHOOKS_ENABLED is not true',
       });
+    });
+
+    it('says which variables keep a URL from receiving, also where it stays as it is', async () => {
+      const { WEBHOOK_2_ENABLED: _, ...there } = THERE;
+      const { said, inputs } = await put({ STAGE: 'prod' }, JSON.stringify(there));
+      expect({ said, inputs }).toEqual({
+        said:
+          'no webhook variable is set: payments/prod/webhooks stays as it is; ' +
+          'nothing is sent to some of its URLs: WEBHOOK_2_ENABLED is not true',
+        inputs: [],
+      });
+      const enabled = await put({ STAGE: 'prod', WEBHOOK_2_ENABLED: 'true' }, JSON.stringify(there));
+      expect(enabled.said).not.toContain('nothing is sent');
+      expect(JSON.parse(enabled.inputs[0]?.SecretString ?? '')).toEqual(THERE);
     });
 
     it.each([{ WEBHOOK_3_URL: 'https://third.example' }, { EXTERNAL_WEBHOOK_URLS: 'https://older.example' }])(

@@ -4,6 +4,8 @@ import { isSecretSetting, reportedSettings } from '../../infra/local/control/sta
 import { LOCAL_SECRETS } from '../../infra/local/machine/environment.ts';
 import { PLAIN_SETTINGS, SECRET_SETTINGS } from '../../infra/stage/settings.ts';
 
+const NODE_2 = { WEBHOOK_2_ENABLED: 'true', WEBHOOK_2_URL: 'https://target.example/' };
+
 describe('the list of closed features of a host', () => {
   const env = {
     PROVIDER_A: 'stripe',
@@ -36,9 +38,25 @@ describe('the list of closed features of a host', () => {
       IDENTITY_JWKS_URI: 'https://identity.example/jwks',
       EXTERNAL_WEBHOOKS_ENABLED: 'true',
     };
-    const reasons = await reasonsOf({ ...open, WEBHOOK_2_URL: 'https://target.example/' });
+    const reasons = await reasonsOf({ ...open, ...NODE_2 });
     expect(reasons.filter((reason) => !reason.startsWith('provider_'))).toEqual([]);
     expect(readOutbound(open, false).closed).toBe('outbound webhooks are closed: no target is named');
+  });
+
+  test('names the variables that keep the configured targets from receiving', () => {
+    const closed = (env: Readonly<Record<string, string>>) => readOutbound(env, false).closed;
+    const { WEBHOOK_2_ENABLED: _, ...url } = NODE_2;
+    const on = { EXTERNAL_WEBHOOKS_ENABLED: 'true' };
+    expect(closed(NODE_2)).toBe('outbound webhooks are closed: EXTERNAL_WEBHOOKS_ENABLED is not true');
+    expect(closed({ ...on, ...url })).toBe('outbound webhooks are closed: WEBHOOK_2_ENABLED is not true');
+    expect(closed(url)).toBe(
+      'outbound webhooks are closed: EXTERNAL_WEBHOOKS_ENABLED and WEBHOOK_2_ENABLED are not true',
+    );
+    expect(readOutbound({ ...on, ...NODE_2, WEBHOOK_3_URL: 'https://three.example' }, false)).toEqual({
+      targets: ['WEBHOOK_2'],
+      closed: undefined,
+      switchesOff: ['WEBHOOK_3_ENABLED'],
+    });
   });
 });
 

@@ -6,6 +6,7 @@ import {
   type Wiring,
 } from '../../infra/local/machine/environment.ts';
 import { parseSettings } from '../../shared/core/settings.ts';
+import { parseTargets } from '../../shared/webhooks/outbound/targets.ts';
 
 const wiring: Wiring = {
   baseUrl: 'http://127.0.0.1:3000',
@@ -58,6 +59,18 @@ describe('the environment of the functions', () => {
   test('has a webhook target of its own only where the operator names none', () => {
     expect(functionEnvironment({}, wiring)['WEBHOOK_1_URL']).toBe('http://127.0.0.1:3000/_local/sink/default');
     expect(functionEnvironment({ WEBHOOK_2_URL: 'https://x.example' }, wiring)).not.toHaveProperty('WEBHOOK_1_URL');
+  });
+
+  test('enables webhooks for its own target alone, and an operator enables any other', () => {
+    const targets = (operator: Readonly<Record<string, string>>) =>
+      parseTargets(functionEnvironment(operator, wiring), true).map(({ name }) => name);
+    expect(targets({})).toEqual(['WEBHOOK_1']);
+    expect(targets({ EXTERNAL_WEBHOOKS_ENABLED: '' })).toEqual([]);
+    expect(targets({ WEBHOOK_6_URL: 'https://x.example' })).toEqual([]);
+    expect(targets({ EXTERNAL_WEBHOOK_URLS: 'https://x.example' })).toEqual([]);
+    const own = { WEBHOOK_6_ENABLED: 'true', WEBHOOK_6_URL: 'https://x.example' };
+    expect(targets(own)).toEqual([]);
+    expect(targets({ ...own, EXTERNAL_WEBHOOKS_ENABLED: 'true' })).toEqual(['WEBHOOK_6']);
   });
 });
 

@@ -22,7 +22,7 @@ const stage = {
   datesSeen: [],
   deps: { providers: { find: async () => undefined } },
   closed: undefined,
-  outbound: async () => ({ targets: ['WEBHOOK_1', 'WEBHOOK_7'], closed: undefined }),
+  outbound: async () => ({ targets: ['WEBHOOK_1', 'WEBHOOK_7'], closed: undefined, switchesOff: [] }),
   whyNoGuestTokens: async () => undefined,
   alarmSubscriptions: async () => ({ confirmed: 1, pending: 0 }),
 };
@@ -41,6 +41,13 @@ describe('doctor, of a stage,', () => {
       'guest tokens': 'ok: a signing secret is set',
       'outbound webhooks': 'ok: to WEBHOOK_1, WEBHOOK_7',
       alarms: 'ok: 1 subscriptions confirmed',
+    });
+  });
+
+  test('names the variables that keep a configured URL from receiving events', async () => {
+    const outbound = async () => ({ targets: ['WEBHOOK_1'], closed: undefined, switchesOff: ['WEBHOOK_6_ENABLED'] });
+    expect(await checksOf({ outbound })).toMatchObject({
+      'outbound webhooks': 'ok: to WEBHOOK_1; nothing is sent to other URLs: WEBHOOK_6_ENABLED is not true',
     });
   });
 

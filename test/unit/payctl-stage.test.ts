@@ -76,7 +76,12 @@ describe('a deployed stage', () => {
 
   test('has its targets and what signs guest tokens in secrets, read when they are asked for', async () => {
     deployed('dev');
-    const SecretString = JSON.stringify({ EXTERNAL_WEBHOOKS_ENABLED: 'true', WEBHOOK_2_URL: 'https://t.example/' });
+    const SecretString = JSON.stringify({
+      EXTERNAL_WEBHOOKS_ENABLED: 'true',
+      WEBHOOK_2_ENABLED: 'true',
+      WEBHOOK_2_URL: 'https://t.example/',
+      WEBHOOK_3_URL: 'https://three.example/',
+    });
     secretsManager.on(GetSecretValueCommand, { SecretId: 'payments/dev/webhooks' }).resolves({ SecretString });
     cloudFormation.on(DescribeStackResourcesCommand, { StackName: 'payments-dev-data' }).resolves({
       StackResources: [
@@ -87,7 +92,11 @@ describe('a deployed stage', () => {
     secretsManager.on(GetSecretValueCommand, { SecretId: 'arn:guests' }).resolves({ SecretString: 'one,two' });
     const site = await readStage('dev', clients());
     expect(secretsManager.calls()).toHaveLength(0);
-    expect(await site.outbound()).toEqual({ targets: ['WEBHOOK_2'], closed: undefined });
+    expect(await site.outbound()).toEqual({
+      targets: ['WEBHOOK_2'],
+      closed: undefined,
+      switchesOff: ['WEBHOOK_3_ENABLED'],
+    });
     expect(await site.whyNoGuestTokens()).toBeUndefined();
     secretsManager.on(GetSecretValueCommand).resolves({ SecretString: '' });
     expect(await site.outbound()).toMatchObject({

@@ -84,7 +84,8 @@ describe('in production', () => {
   });
 
   test('no event leaves under a webhook secret of under 24 bytes', async () => {
-    const targets = { EXTERNAL_WEBHOOKS_ENABLED: 'true', WEBHOOK_1_URL: 'https://hooks.example' };
+    const node = { WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: 'https://hooks.example' };
+    const targets = { EXTERNAL_WEBHOOKS_ENABLED: 'true', ...node };
     const secret = JSON.stringify({ ...targets, WEBHOOK_1_SECRET: 'whsec_c2hvcnQ=' });
     manager.on(GetSecretValueCommand, { SecretId: 'arn:w' }).resolves({ SecretString: secret });
     stage('prod');

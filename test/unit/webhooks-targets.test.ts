@@ -3,13 +3,21 @@ import type { Environment } from '../../shared/core/setting.ts';
 import { parseSettings, SettingsError } from '../../shared/core/settings.ts';
 import { CANONICAL_EVENTS } from '../../shared/events/bus-event.ts';
 import { secondsUntilNext } from '../../shared/webhooks/outbound/deliver.ts';
-import { checkedSettings, isTargetVariable, parseTargets, wants } from '../../shared/webhooks/outbound/targets.ts';
+import {
+  checkedSettings,
+  isTargetVariable,
+  parseTargets,
+  switchesOff,
+  wants,
+} from '../../shared/webhooks/outbound/targets.ts';
 import { outboundEventOf } from '../../shared/webhooks/record/outbound-event.ts';
 import { HOSTILE_URLS } from '../builders/hostile-urls.ts';
 
 const SECRET = 'whsec_bG9jYWwtd2ViaG9vay1zZWNyZXQtMDAwMDAwMDA=';
 const ON = { EXTERNAL_WEBHOOKS_ENABLED: 'true' };
 const URL_1 = 'https://hooks.example/in';
+/** The settings of a node that receives events. */
+const NODE_1 = { ...ON, WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: URL_1 };
 
 const mistakesIn = (read: () => unknown): readonly string[] => {
   try {
@@ -25,14 +33,32 @@ const mistakes = (env: Environment): readonly string[] => mistakesIn(() => parse
 describe('the targets', () => {
   test('are none where nothing is said, and none where webhooks are not enabled', () => {
     expect(parseTargets({}, false)).toEqual([]);
-    expect(parseTargets({ WEBHOOK_1_URL: URL_1 }, false)).toEqual([]);
+    expect(parseTargets({ WEBHOOK_1_ENABLED: 'true', WEBHOOK_1_URL: URL_1 }, false)).toEqual([]);
+    expect(parseTargets({ EXTERNAL_WEBHOOK_URLS: URL_1 }, false)).toEqual([]);
     expect(parseTargets({ ...ON, WEBHOOK_1_URL: '', WEBHOOK_1_EVENTS: ' ' }, false)).toEqual([]);
+  });
+
+  test.each([undefined, '', 'false'])('include a node only if it is enabled, not with WEBHOOK_1_ENABLED=%s', (said) => {
+    expect(parseTargets({ ...NODE_1, WEBHOOK_1_ENABLED: said }, false)).toEqual([]);
+    expect(parseTargets(NODE_1, false)).toMatchObject([{ name: 'WEBHOOK_1' }]);
+  });
+
+  test.each<[string, Environment, readonly string[]]>([
+    ['nothing is configured', {}, []],
+    ['every target receives', NODE_1, []],
+    ['a node is not enabled', { ...NODE_1, WEBHOOK_2_URL: URL_1 }, ['WEBHOOK_2_ENABLED']],
+    ['a node is disabled', { ...NODE_1, WEBHOOK_1_ENABLED: 'false' }, ['WEBHOOK_1_ENABLED']],
+    ['webhooks are off', { ...NODE_1, EXTERNAL_WEBHOOKS_ENABLED: '' }, ['EXTERNAL_WEBHOOKS_ENABLED']],
+    ['only a URL is set', { WEBHOOK_3_URL: URL_1 }, ['EXTERNAL_WEBHOOKS_ENABLED', 'WEBHOOK_3_ENABLED']],
+    ['the older form is off', { EXTERNAL_WEBHOOK_URLS: URL_1 }, ['EXTERNAL_WEBHOOKS_ENABLED']],
+    ['the node is not scanned', { ...ON, WEBHOOK_SCAN_MAX: '1', WEBHOOK_2_URL: URL_1 }, []],
+  ])('name the variables that must be true before a configured URL receives: %s', (_case, env, expected) => {
+    expect(switchesOff(env)).toEqual(expected);
   });
 
   test('are the indexed nodes, each as it is set', () => {
     const env = {
-      ...ON,
-      WEBHOOK_1_URL: URL_1,
+      ...NODE_1,
       WEBHOOK_2_ENABLED: 'true',
       WEBHOOK_2_URL: 'https://two.example:8443/in?key=1',
       WEBHOOK_2_EVENTS: 'payment.*, provider_a:*,',
@@ -56,7 +82,8 @@ describe('the targets', () => {
   });
 
   test('are looked for up to WEBHOOK_SCAN_MAX, by default ten', () => {
-    const env = { ...ON, ...Object.fromEntries([1, 3, 10, 11, 12].map((n) => [`WEBHOOK_${n}_URL`, URL_1])) };
+    const nodes = [1, 3, 10, 11, 12].map((n) => ({ [`WEBHOOK_${n}_URL`]: URL_1, [`WEBHOOK_${n}_ENABLED`]: 'true' }));
+    const env = Object.assign({ ...ON }, ...nodes);
     const names = (max: string) => parseTargets({ ...env, WEBHOOK_SCAN_MAX: max }, false).map(({ name }) => name);
     expect(names('')).toEqual(['WEBHOOK_1', 'WEBHOOK_3', 'WEBHOOK_10']);
     expect(names('2')).toEqual(['WEBHOOK_1']);
@@ -67,7 +94,7 @@ describe('the targets', () => {
   test('of the older form are raw nodes without a secret', () => {
     const older = { EXTERNAL_WEBHOOK_URLS: `${URL_1}, https://two.example`, EXTERNAL_WEBHOOK_EVENTS: 'payment.*' };
     const common = { filters: ['payment.*'], mode: 'raw', secrets: [], format: 'event' };
-    expect(parseTargets({ ...ON, ...older, WEBHOOK_1_URL: URL_1 }, false).slice(1)).toEqual([
+    expect(parseTargets({ ...NODE_1, ...older }, false).slice(1)).toEqual([
       { ...common, name: 'EXTERNAL_WEBHOOK_1', url: URL_1 },
       { ...common, name: 'EXTERNAL_WEBHOOK_2', url: 'https://two.example' },
     ]);
@@ -77,7 +104,7 @@ describe('the targets', () => {
   test('at a known chat service get readable messages, unless configured otherwise', () => {
     const url = 'https://hooks.slack.com/services/T0/B0/x';
     const format = (more: Environment = {}) =>
-      parseTargets({ ...ON, WEBHOOK_1_URL: url, ...more }, false).map((target) => target.format);
+      parseTargets({ ...NODE_1, WEBHOOK_1_URL: url, ...more }, false).map((target) => target.format);
     expect(format()).toEqual(['chat']);
     expect(format({ WEBHOOK_1_FORMAT: 'event' })).toEqual(['event']);
     expect(format({ WEBHOOK_1_URL: 'https://hooks.slack.com.example/in' })).toEqual(['event']);
@@ -114,19 +141,19 @@ describe('the targets', () => {
     expect(found.join()).not.toContain('canary');
   });
 
-  test('want a URL as soon as anything else of a node is set', () => {
-    expect(mistakes({ WEBHOOK_4_EVENTS: 'all' })).toEqual(['WEBHOOK_4_URL: must be a URL']);
-    expect(mistakes({ WEBHOOK_4_ENABLED: 'false' })).toEqual([]);
+  test('want a URL as soon as a node is enabled', () => {
+    expect(mistakes({ WEBHOOK_4_ENABLED: 'true' })).toEqual(['WEBHOOK_4_URL: must be a URL']);
+    expect(mistakes({ WEBHOOK_4_ENABLED: 'false', WEBHOOK_4_EVENTS: 'all' })).toEqual([]);
   });
 
   test('are refused at any hostile URL, which is named by its node alone', () => {
-    const node = { ...ON, WEBHOOK_1_EVENTS: 'all' };
+    const node = { ...NODE_1, WEBHOOK_1_EVENTS: 'all' };
     const taken = HOSTILE_URLS.filter((url) => mistakes({ ...node, WEBHOOK_1_URL: url }).length !== 1);
     expect(taken).toEqual([]);
   });
 
   test('may be at private addresses, and behind http, where that is allowed', () => {
-    const at = (url: string) => mistakesIn(() => parseTargets({ ...ON, WEBHOOK_1_URL: url }, true));
+    const at = (url: string) => mistakesIn(() => parseTargets({ ...NODE_1, WEBHOOK_1_URL: url }, true));
     expect(at('http://127.0.0.1:3000/_local/sink/default')).toEqual([]);
     expect(at('https://10.0.0.1')).toEqual([]);
     expect(at('ftp://10.0.0.1')).toEqual(['WEBHOOK_1_URL: must begin with https:// or http://']);

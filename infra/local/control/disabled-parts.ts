@@ -10,7 +10,7 @@ import {
 } from '../../../shared/core/settings.ts';
 import type { PaymentProvider } from '../../../shared/providers/port/provider.ts';
 import { openProviders } from '../../../shared/providers/registry/registry.ts';
-import { globalFields, parseTargets } from '../../../shared/webhooks/outbound/targets.ts';
+import { globalFields, parseTargets, switchesOff } from '../../../shared/webhooks/outbound/targets.ts';
 
 export const PARTS = [...PROVIDER_SLOTS, 'outbound webhooks', 'guest tokens', 'bearer tokens'] as const;
 
@@ -59,18 +59,23 @@ export interface OutboundState {
   readonly targets: readonly string[];
   /** Why there are no targets. */
   readonly closed: string | undefined;
+  /** The variables that must be `true` before every configured URL receives events. */
+  readonly switchesOff: readonly string[];
 }
 
 /** @throws SettingsError where a setting is wrong. */
 export const readOutbound = (env: Environment, allowPrivate: boolean, stage?: Settings['STAGE']): OutboundState => {
   const targets = parseTargets(env, allowPrivate, stage).map(({ name }) => name);
-  if (targets.length > 0) return { targets, closed: undefined };
+  const off = switchesOff(env);
+  if (targets.length > 0) return { targets, closed: undefined, switchesOff: off };
   const isOn = readSetting(globalFields.EXTERNAL_WEBHOOKS_ENABLED, env['EXTERNAL_WEBHOOKS_ENABLED']);
-  return {
-    targets,
-    closed: `outbound webhooks are closed: ${isOn ? 'no target is named' : 'EXTERNAL_WEBHOOKS_ENABLED is not true'}`,
-  };
+  const reason = off.length > 0 ? areOff(off) : isOn ? 'no target is named' : areOff(['EXTERNAL_WEBHOOKS_ENABLED']);
+  return { targets, closed: `outbound webhooks are closed: ${reason}`, switchesOff: off };
 };
+
+/** `WEBHOOK_1_ENABLED and WEBHOOK_2_ENABLED are not true`. */
+export const areOff = (variables: readonly string[]): string =>
+  `${variables.join(' and ')} ${variables.length === 1 ? 'is' : 'are'} not true`;
 
 export const whyNoGuestTokens = (secrets: readonly string[], stage?: Settings['STAGE']): string | undefined => {
   if (secrets.length === 0) return 'guest tokens are closed: GUEST_TOKEN_SECRET is empty';

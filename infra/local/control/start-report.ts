@@ -9,13 +9,19 @@ export interface StartReport {
   readonly closed: readonly ClosedPart[];
   /** Names of the targets of outbound webhooks. Their URLs may hold credentials, so they are left out. */
   readonly targets: readonly string[];
+  /** The variables that must be `true` before every configured URL receives events. */
+  readonly switches_off: readonly string[];
 }
 
-export const startReport = async (env: Environment): Promise<StartReport> => ({
-  settings: reportedSettings(env),
-  closed: await disabledParts(env),
-  targets: readOutbound(env, parseSettings(env).EXTERNAL_WEBHOOK_ALLOW_PRIVATE).targets,
-});
+export const startReport = async (env: Environment): Promise<StartReport> => {
+  const { targets, switchesOff } = readOutbound(env, parseSettings(env).EXTERNAL_WEBHOOK_ALLOW_PRIVATE);
+  return {
+    settings: reportedSettings(env),
+    closed: await disabledParts(env),
+    targets,
+    switches_off: switchesOff,
+  };
+};
 
 export const isSecretSetting = (name: string): boolean =>
   /_(SECRET|API_KEY|ACCESS_TOKEN|SIGNATURE_KEY|PRIVATE_KEY)$/.test(name);

@@ -169,20 +169,22 @@ const defaults = ({ baseUrl, basePath }: Wiring, operator: Env): Record<string, 
     PROVIDER_D_MERCHANT_ID: 'local',
     PROVIDER_D_PUBLIC_KEY: LOCAL_SECRETS.PROVIDER_D_PUBLIC_KEY,
     PROVIDER_D_PRIVATE_KEY: LOCAL_SECRETS.PROVIDER_D_PRIVATE_KEY,
-    EXTERNAL_WEBHOOKS_ENABLED: 'true',
     EXTERNAL_WEBHOOK_ALLOW_PRIVATE: 'true',
     ...(!namesWebhooks(operator) && defaultWebhook(baseUrl)),
   };
 };
 
-/** The default webhook target, for an operator who names none. */
+/** The default webhook target, enabled, for an operator who names none. An operator enables any other target. */
 const defaultWebhook = (baseUrl: string): Record<string, string> => ({
+  EXTERNAL_WEBHOOKS_ENABLED: 'true',
   WEBHOOK_1_ENABLED: 'true',
-  WEBHOOK_1_URL: `${baseUrl}/_local/sink/default`,
+  WEBHOOK_1_URL: defaultWebhookUrl(baseUrl),
   WEBHOOK_1_EVENTS: 'all',
   WEBHOOK_1_EVENT_MODE: 'both',
   WEBHOOK_1_SECRET: LOCAL_SECRETS.WEBHOOK_1_SECRET,
 });
+
+export const defaultWebhookUrl = (baseUrl: string): string => `${baseUrl}/_local/sink/default`;
 
 const namesWebhooks = (operator: Env): boolean =>
   Object.keys(operator).some((name) => /^(WEBHOOK_\d+_|EXTERNAL_WEBHOOK_(URLS|EVENTS)$)/.test(name));

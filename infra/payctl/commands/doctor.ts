@@ -4,7 +4,7 @@ import { PROVIDER_SLOTS, type ProviderSlot } from '../../../shared/core/settings
 import type { KnownPayment } from '../../../shared/providers/port/payments.ts';
 import type { PaymentProvider } from '../../../shared/providers/port/provider.ts';
 import { TABLE } from '../../../shared/table/keys.ts';
-import { whyClosed, whyNoBearerTokens } from '../../local/control/disabled-parts.ts';
+import { areOff, whyClosed, whyNoBearerTokens } from '../../local/control/disabled-parts.ts';
 import { KEYS_REFUSED } from '../compare/payment.ts';
 import type { Installation } from '../installation/installation.ts';
 import { readQueueAttributes } from './dead-letters.ts';
@@ -103,8 +103,9 @@ const queueChecks = (installation: Installation): Promise<readonly Check[]> =>
 
 const webhooksCheck = (installation: Installation): Promise<Check> =>
   runCheck('outbound webhooks', async () => {
-    const { targets, closed } = await installation.outbound();
-    return checkOf('outbound webhooks', closed, `to ${targets.join(', ')}`);
+    const { targets, closed, switchesOff } = await installation.outbound();
+    const idle = switchesOff.length > 0 ? `; nothing is sent to other URLs: ${areOff(switchesOff)}` : '';
+    return checkOf('outbound webhooks', closed, `to ${targets.join(', ')}${idle}`);
   });
 
 const guestCheck = (installation: Installation): Promise<Check> =>

@@ -13,6 +13,7 @@ const hostSchema = z.object({
   settings: z.record(z.string(), z.string()),
   closed: z.array(z.object({ part: z.enum(PARTS), reason: z.string() })),
   targets: z.array(z.string()),
+  switches_off: z.array(z.string()),
 });
 const clockSchema = z.object({ now: z.string() });
 const DEAD_LETTER = '-dlq';
@@ -25,7 +26,11 @@ export const readLocalHost = async (baseUrl: string): Promise<InstallationFacts>
   const { now } = clockSchema.parse(await control('GET', '/clock'));
   const aheadMs = Date.parse(now) - Date.now();
   const whyClosed = (part: ClosedPart['part']) => closed.find((one) => one.part === part)?.reason;
-  const outbound: OutboundState = { targets: host.targets, closed: whyClosed('outbound webhooks') };
+  const outbound: OutboundState = {
+    targets: host.targets,
+    closed: whyClosed('outbound webhooks'),
+    switchesOff: host.switches_off,
+  };
   return {
     name: baseUrl,
     env: {

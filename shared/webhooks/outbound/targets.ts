@@ -6,6 +6,7 @@ import {
   type Environment,
   integerSetting,
   listSetting,
+  readSetting,
   readSettings,
   textSetting,
   type Values,
@@ -34,13 +35,13 @@ const MOST_SCANNED = 100;
 const ALL = ['all'];
 
 export const globalFields = {
-  EXTERNAL_WEBHOOKS_ENABLED: booleanSetting(false).describe('whether events are sent'),
+  EXTERNAL_WEBHOOKS_ENABLED: booleanSetting(false).describe('true: events are sent, to each node that is enabled too'),
   WEBHOOK_SCAN_MAX: integerSetting(SCANNED, 0, MOST_SCANNED).describe('the highest number of a node WEBHOOK_n_…'),
   EXTERNAL_WEBHOOK_URLS: listSetting().describe('the older form: URLs of raw nodes without a secret'),
   EXTERNAL_WEBHOOK_EVENTS: listSetting().describe('the filters of EXTERNAL_WEBHOOK_URLS'),
 };
 export const nodeFields = {
-  ENABLED: booleanSetting(true).describe('false: the node receives nothing'),
+  ENABLED: booleanSetting(false).describe('true: the node receives events; without it, nothing is sent to its URL'),
   URL: textSetting().describe('the URL of the node: https, a public address, no credentials'),
   EVENTS: listSetting().describe('names and patterns (payment.*, provider_a:*), or all; empty: all'),
   EVENT_MODE: choiceSetting(['raw', 'canonical', 'both'], '').describe(
@@ -82,6 +83,21 @@ export const parseTargets = (env: Environment, allowPrivate: boolean, stage?: St
   const older = olderTargets(global.values, allowPrivate);
   if (mistakes.length + older.mistakes.length > 0) throw new SettingsError([...mistakes, ...older.mistakes]);
   return global.values?.EXTERNAL_WEBHOOKS_ENABLED ? [...targets, ...older.targets] : [];
+};
+
+/**
+ * The variables that must be `true` before every configured URL receives events. Empty if all of them do, or if none is
+ * configured.
+ */
+export const switchesOff = (env: Environment): readonly string[] => {
+  const isOn = (variable: string): boolean => readSetting(booleanSetting(false), env[variable]);
+  const scanned = readSetting(globalFields.WEBHOOK_SCAN_MAX, env['WEBHOOK_SCAN_MAX']);
+  const nodes = Array.from({ length: scanned }, (_, at) => `WEBHOOK_${at + 1}`).filter((name) =>
+    env[`${name}_URL`]?.trim(),
+  );
+  const older = readSetting(globalFields.EXTERNAL_WEBHOOK_URLS, env['EXTERNAL_WEBHOOK_URLS']);
+  if (nodes.length + older.length === 0) return [];
+  return ['EXTERNAL_WEBHOOKS_ENABLED', ...nodes.map((name) => `${name}_ENABLED`)].filter((name) => !isOn(name));
 };
 
 /** Parses the settings and checks the targets; a host does this before it starts. @throws SettingsError */

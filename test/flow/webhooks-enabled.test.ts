@@ -1,0 +1,35 @@
+import { describe, expect, it } from 'vitest';
+import { freePort } from '../builders/free-port.ts';
+import { createIntent, signIn } from './flow.ts';
+import { withHost } from './host.ts';
+import { deliveredTo, nodesAt, sinkUrl } from './targets.ts';
+
+const port = { node: await freePort(), older: await freePort() };
+
+describe('a webhook node with a URL', () => {
+  const { WEBHOOK_2_ENABLED: _, ...nodes } = nodesAt(port.node, { enabled: {}, waiting: {} });
+  const service = withHost({ frozen: true, port: port.node, env: nodes });
+
+  it('receives nothing unless it is enabled', async () => {
+    await createIntent(service, await signIn(service));
+    await service.settle();
+    expect(await deliveredTo(service, 'enabled')).toHaveLength(1);
+    expect(await deliveredTo(service, 'waiting')).toEqual([]);
+  });
+});
+
+describe('the targets while EXTERNAL_WEBHOOKS_ENABLED is unset', () => {
+  const env = {
+    ...nodesAt(port.older, { node: {} }),
+    EXTERNAL_WEBHOOK_URLS: sinkUrl(port.older, 'older'),
+    EXTERNAL_WEBHOOKS_ENABLED: '',
+  };
+  const service = withHost({ frozen: true, port: port.older, env });
+
+  it('receive nothing, as nodes and in the older form', async () => {
+    await createIntent(service, await signIn(service));
+    await service.settle();
+    expect(await deliveredTo(service, 'node')).toEqual([]);
+    expect(await deliveredTo(service, 'older')).toEqual([]);
+  });
+});
