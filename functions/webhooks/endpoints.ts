@@ -135,7 +135,8 @@ export const sendWebhookTestEndpoint = endpoint({
         .min(1)
         .max(200)
         .meta({
-          description: 'A canonical name, or a slot and the name of an event of its provider.',
+          description:
+            'A canonical name; or the type of an inbound event, which goes to raw nodes as `<provider>:<type>`. Without a slot in front, as in `provider_b:invoice.payment_failed`, it is of `provider_a`. A name that is both, such as `customer.created`, is the canonical event.',
           examples: ['payment.succeeded'],
         }),
       test_data: z

@@ -363,7 +363,8 @@ describe('a test webhook', () => {
     const test_data = { ...NAMED, id: 'pi_0123456789abcdef01234567', amount: 5 };
     await send(owner.options, { event: 'provider_a:payment_intent.succeeded', test_data });
     const { raw, body } = await lastAt('all');
-    expect(body.data.object).toEqual({ id: 'test', amount: 5, currency: 'usd', status: 'succeeded', test: true });
+    const sample = { id: 'test', amount: 5, currency: 'usd', status: 'succeeded', customer: 'test', test: true };
+    expect(body.data.object).toEqual(sample);
     expect(raw).not.toMatch(/victim|0123456789abcdef/);
   });
 
@@ -375,6 +376,55 @@ describe('a test webhook', () => {
       { type: 'payment_intent.failed', provider: 'provider_b', test: true, data: { object: { id: 'mine' } } },
     ]);
   });
+
+  test.each([
+    ['payment_intent.succeeded', 'succeeded'],
+    ['payment_intent.failed', 'failed'],
+    ['payment_intent.canceled', 'canceled'],
+    ['payment_intent.processing', 'processing'],
+    ['payment_intent.requires_action', 'requires_action'],
+    ['payment_method.attached', 'active'],
+    ['payment_method.detached', 'active'],
+    ['payment_method.updated', 'active'],
+    ['subscription.deleted', 'canceled'],
+    ['subscription.trial_will_end', 'trialing'],
+    ['invoice.payment_succeeded', 'succeeded'],
+    ['invoice.payment_failed', 'failed'],
+    ['customer.deleted', 'active'],
+  ])('of the inbound type %s goes to raw nodes alone, in the format of the interface', async (type, status) => {
+    await service.advance(60);
+    const { body } = await send(admin.options, { event: type });
+    const event = `provider_a:${type}`;
+    expect(body.data).toMatchObject({ event, targets: [{ status: 'success' }, { matched: false, status: 'skipped' }] });
+    const [delivered] = (await deliveredTo(service, 'all', event)).slice(-1);
+    if (!delivered) throw new Error('nothing was delivered');
+    expect(verified(delivered)).toEqual({
+      ...{
+        id: body.data.event_id,
+        type,
+        provider: 'provider_a',
+        test: true,
+        created: Math.floor(service.now() / 1_000),
+      },
+      data: {
+        test: true,
+        object: { test: true, id: 'test', amount: 1_000, currency: 'usd', status, customer: 'test' },
+      },
+    });
+    expect((await list(admin.options))[0]).toMatchObject({ event_type: event, payload: { test: true } });
+  });
+
+  test.each(['subscription.created', 'subscription.updated', 'customer.created', 'customer.updated'])(
+    'of %s, which is canonical too, is the canonical event; with its slot it is the inbound one',
+    async (event) => {
+      await service.advance(60);
+      expect((await send(admin.options, { event })).body.data).toMatchObject({ event });
+      expect((await lastAt('all')).body).toMatchObject({ event, test: true });
+      const slotted = await send(admin.options, { event: `provider_c:${event}` });
+      expect(slotted.body.data).toMatchObject({ event: `provider_c:${event}` });
+      expect((await lastAt('all')).body).toMatchObject({ type: event, provider: 'provider_c', test: true });
+    },
+  );
 
   test('reports the target that failed, tries it once, and is in the sender’s log', async () => {
     await service.control('POST', '/sink/all/behaviour', { status: 503, times: 1 });
@@ -400,7 +450,8 @@ describe('a test webhook', () => {
     'payment',
     'provider_a:',
     'provider_e:payment_intent.failed',
-    'payment_intent.failed',
+    'provider_a:provider_a:payment_intent.failed',
+    'payment_intent.paid',
     'all',
   ])('is refused for the unknown event %s', async (event) => {
     expect(await send(admin.options, { event })).toMatchObject({ status: 400, body: { code: 'UNKNOWN_EVENT' } });

@@ -6,14 +6,41 @@ import { INBOUND_EVENTS, type InboundEventType } from '../../providers/port/even
 export const findCanonicalEvent = (name: string): CanonicalEvent | undefined =>
   CANONICAL_EVENTS.find((known) => known === name);
 
-/** Parses `provider_a:payment_intent.succeeded`. @returns undefined for an event that is not of the interface. */
+/**
+ * Parses `provider_b:payment_intent.succeeded`, or `payment_intent.succeeded` of the default slot.
+ * @returns undefined for an event that is not of the interface.
+ */
 export const parseRawEvent = (
   name: string,
 ): { readonly provider: ProviderSlot; readonly type: InboundEventType } | undefined => {
-  const [slot, rawType] = name.split(':');
+  const colon = name.indexOf(':');
+  const slot = colon < 0 ? 'provider_a' : name.slice(0, colon);
   const provider = PROVIDER_SLOTS.find((known) => known === slot);
-  const type = INBOUND_EVENTS.find((known) => known === rawType);
+  const type = INBOUND_EVENTS.find((known) => known === name.slice(colon + 1));
   return provider && type && { provider, type };
+};
+
+/** The object of an inbound event in the format of the interface. */
+export const rawSample = (type: InboundEventType): Readonly<Record<string, unknown>> => ({
+  id: 'test',
+  amount: 1_000,
+  currency: 'usd',
+  status: RAW_STATUSES[type] ?? 'active',
+  customer: 'test',
+});
+
+const RAW_STATUSES: Readonly<Partial<Record<InboundEventType, string>>> = {
+  'payment_intent.succeeded': 'succeeded',
+  'payment_intent.failed': 'failed',
+  'payment_intent.canceled': 'canceled',
+  'payment_intent.processing': 'processing',
+  'payment_intent.requires_action': 'requires_action',
+  'setup_intent.succeeded': 'succeeded',
+  'setup_intent.failed': 'failed',
+  'subscription.trial_will_end': 'trialing',
+  'subscription.deleted': 'canceled',
+  'invoice.payment_succeeded': 'succeeded',
+  'invoice.payment_failed': 'failed',
 };
 
 const USER = { id: 'user_test', type: 'authenticated', email: 'test@example.com' };

@@ -6,7 +6,7 @@ import { requireSender } from '../logs/access.ts';
 import { deliveryTo } from '../record/delivery.ts';
 import { type OutboundEvent, rawAliases } from '../record/outbound-event.ts';
 import { type Attempt, type AttemptDeps, logAttempt, postDelivery } from './attempt.ts';
-import { findCanonicalEvent, parseRawEvent, SAMPLES } from './samples.ts';
+import { findCanonicalEvent, parseRawEvent, rawSample, SAMPLES } from './samples.ts';
 import { type Target, wants } from './targets.ts';
 
 export type SendTestDeps = Pick<WebDeps, 'standings' | 'newId'> &
@@ -98,22 +98,26 @@ const testId = (id: string): string => id.replace('_', '_test_');
 const marked = (fields: Readonly<Record<string, unknown>>) => ({ ...MARK, ...fields, ...MARK });
 const MARK = { test: true };
 
-/** @throws DomainError UNKNOWN_EVENT */
+/**
+ * A canonical event for canonical nodes, else an inbound event for raw nodes. A name that is both is the canonical event.
+ * @throws DomainError UNKNOWN_EVENT
+ */
 const makeTestEvent = ({ newId, now }: SendTestDeps, { event: name, test_data }: TestBody): TestEvent => {
   const id = testId(newId('message'));
-  const common = { id, name, organizationId: undefined, userId: undefined };
+  const common = { id, organizationId: undefined, userId: undefined };
   const canonical = findCanonicalEvent(name);
   if (canonical) {
     const data = marked({ ...SAMPLES[canonical], ...test_data });
     const body = { event: name, provider: 'provider_a', timestamp: iso(now()), ...MARK, data };
-    return { ...common, kind: 'canonical', aliases: [name], provider: 'provider_a', content: contentOf(body) };
+    return { ...common, name, kind: 'canonical', aliases: [name], provider: 'provider_a', content: contentOf(body) };
   }
   const raw = parseRawEvent(name);
   if (!raw) throw new DomainError('UNKNOWN_EVENT', { details: { event: name } });
   const { provider, type } = raw;
-  const object = { id: 'test', amount: 1_000, currency: 'usd', status: 'succeeded', ...test_data };
+  const object = { ...rawSample(type), ...test_data };
   const body = { id, type, provider, ...MARK, data: marked({ object: marked(object) }), created: epochSeconds(now()) };
-  return { ...common, kind: 'raw', aliases: rawAliases(provider, type, type), provider, content: contentOf(body) };
+  const aliases = rawAliases(provider, type, type);
+  return { ...common, name: `${provider}:${type}`, kind: 'raw', aliases, provider, content: contentOf(body) };
 };
 
 const contentOf = (body: unknown): { readonly body: string } => ({ body: JSON.stringify(body) });

@@ -62,7 +62,12 @@ export const TestEventDialog = ({ onClose }: { readonly onClose: () => void }) =
 
 const Results = ({ result: { targets } }: { readonly result: TestResult }) => {
   if (targets.length === 0) {
-    return <p class="note">No target is configured. The operator sets WEBHOOK_1_URL, and WEBHOOK_1_ENABLED and EXTERNAL_WEBHOOKS_ENABLED to true.</p>;
+    return (
+      <p class="note">
+        No target is configured. The operator sets WEBHOOK_1_URL, and WEBHOOK_1_ENABLED and EXTERNAL_WEBHOOKS_ENABLED to
+        true.
+      </p>
+    );
   }
   return (
     <Done>

@@ -200,6 +200,9 @@ const NothingFound = () => (
 const NoDeliveries = () => (
   <>
     <strong>No deliveries yet</strong>
-    <p>The operator configures targets by WEBHOOK_1_URL and WEBHOOK_1_ENABLED=true. Each attempt to deliver an event to one is listed here.</p>
+    <p>
+      The operator configures targets by WEBHOOK_1_URL and WEBHOOK_1_ENABLED=true. Each attempt to deliver an event to
+      one is listed here.
+    </p>
   </>
 );
