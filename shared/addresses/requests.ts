@@ -4,7 +4,7 @@ import { offsetQuery } from '../http/paging.ts';
 import { ADDRESS_TYPES, TAX_ID_TYPES } from './address.ts';
 import { addressProblems, isCountry } from './rules.ts';
 
-/** Bodies and queries of address routes. `null` and blank text mean absent; on PUT they clear the field. */
+/** Bodies and queries of address routes. Text is trimmed; text of spaces alone is no text. */
 const text = (max: number) => z.string().trim().max(max).nullish();
 
 const country = z
@@ -22,11 +22,11 @@ const fields = {
   city: text(100).meta({ description: 'The town. Required for a full address.', examples: ['Berlin'] }),
   state: text(100).describe('State, province or region, where the country has them.'),
   postal_code: text(20).meta({
-    description: 'The postal code. Required for a full address in a country that has postal codes.',
+    description: 'The postal code. Required for a full address in a country whose post needs it for delivery.',
     examples: ['10115'],
   }),
   name: text(200).meta({
-    description: 'The contact or cardholder. Required for a full address.',
+    description: 'The contact or cardholder.',
     examples: ['Ada Lovelace'],
   }),
   business_name: text(200).describe('The name of the business. Required if `is_business` is true.'),
@@ -56,7 +56,6 @@ const factsOf = (body: Readonly<Record<string, unknown>>) => ({
   line1: given(body['line1']),
   city: given(body['city']),
   postalCode: given(body['postal_code']),
-  name: given(body['name']),
   businessName: given(body['business_name']),
 });
 

@@ -1,3 +1,10 @@
+/**
+ * @module The rules of an address, and the countries in which a full address needs a postal code. The source of the countries
+ * is the region data of Google's libaddressinput (`require` contains `Z`), which follows the Universal Postal Union's country
+ * sheets (https://www.upu.int, Addressing Solutions). It differs by those sheets: Taiwan is not required;
+ * Israel, Iceland and Monaco are; so are the EU countries that libaddressinput leaves open (BG, CY, HR, MT, SI). Everywhere
+ * else the postal code is optional, also if the country has postal codes.
+ */
 import type { Problem } from '../core/errors.ts';
 
 /** The input of the address rules; blank text counts as absent. */
@@ -9,12 +16,11 @@ export interface AddressFacts {
   readonly line1?: string | undefined;
   readonly city?: string | undefined;
   readonly postalCode?: string | undefined;
-  readonly name?: string | undefined;
   readonly businessName?: string | undefined;
 }
 
 /**
- * A partial address needs a country. A full address needs line1, city and name, and a postal code if the country has them.
+ * A partial address needs a country. A full address needs line1 and city, and a postal code if its country requires one.
  * A business address needs only the country and the business name. The same rules hold for a create and for the result of
  * an update.
  */
@@ -25,8 +31,7 @@ export const addressProblems = (facts: AddressFacts): readonly Problem[] => {
   return [
     ...(facts.line1 ? [] : [missing('line1', 'a full address')]),
     ...(facts.city ? [] : [missing('city', 'a full address')]),
-    ...(facts.name ? [] : [missing('name', 'a full address')]),
-    ...(facts.postalCode || country === undefined || !hasPostalCodes(country)
+    ...(facts.postalCode || country === undefined || !requiresPostalCode(country)
       ? []
       : [missing('postal_code', `a full address in ${country}`)]),
   ];
@@ -46,15 +51,13 @@ const NOT_ISO = new Set(
 export const isCountry = (code: string): boolean =>
   /^[A-Z]{2}$/.test(code) && !NOT_ISO.has(code) && regionNames.of(code) !== undefined;
 
-/**
- * Countries and territories without postal codes in general use (Universal Postal Union, compared with Google's
- * libaddressinput). A full address there needs no postal code.
- */
-const WITHOUT_POSTAL_CODES = new Set(
+/** Countries and territories in which mail needs a postal code for delivery. */
+const POSTAL_CODE_REQUIRED: ReadonlySet<string> = new Set(
   (
-    'AE AG AO AQ AW BF BI BJ BO BQ BS BV BW BZ CD CF CG CI CK CM CW DJ DM ER FJ GA GD GH GM GQ GY HK JM KI KM KN KP LC ' +
-    'LY ML MO MR MS MW NA NR NU PA PS QA RW SB SC SL SO SR SS ST SX SY TD TF TG TK TL TO TT TV UG VU WS YE ZW'
+    'AS AT AU AX BE BG BL BR CA CH CN CY CZ DE DK EE ES FI FK FM FR GB GF GG GL GP GR GS GU HR HU IL IM IN IO IS IT JE ' +
+    'JP KR LI LT LU LV MC MF MH MP MQ MT MX MY NC NL NO NZ PF PL PM PN PR PT PW RE RO RU SE SG SH SI SJ SK SM TC TR UA ' +
+    'US VI WF YT ZA'
   ).split(' '),
 );
 
-export const hasPostalCodes = (country: string): boolean => !WITHOUT_POSTAL_CODES.has(country);
+export const requiresPostalCode = (country: string): boolean => POSTAL_CODE_REQUIRED.has(country);

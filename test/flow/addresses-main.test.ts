@@ -103,7 +103,17 @@ describe('an address', () => {
   test.each([
     ['partial', partialAddress({ country: 'de' }), { country: 'DE', is_partial: true, line1: null }],
     ['full', fullAddress(), { is_partial: false, is_business: false }],
-    ['full where there are no postal codes', fullAddress({ country: 'HK', postal_code: null }), { postal_code: null }],
+    [
+      'full in a country without postal codes',
+      fullAddress({ country: 'HK', postal_code: null }),
+      { postal_code: null },
+    ],
+    [
+      'full in a country whose codes are optional',
+      fullAddress({ country: 'IE', postal_code: '' }),
+      { postal_code: null },
+    ],
+    ['full without a name', fullAddress({ name: undefined }), { is_partial: false, name: null }],
     ['of a business', businessAddress(), { is_business: true, business_name: 'Engines GmbH', city: null }],
     ['for shipping', partialAddress({ type: 'shipping' }), { type: 'shipping' }],
   ])('may be %s', async (_, fields, expected) => {
@@ -111,7 +121,8 @@ describe('an address', () => {
   });
 
   test.each([
-    ['full with a country alone', { country: 'US' }, ['line1', 'city', 'name', 'postal_code']],
+    ['full with a country alone', { country: 'US' }, ['line1', 'city', 'postal_code']],
+    ['full in Israel without its postal code', fullAddress({ country: 'IL', postal_code: null }), ['postal_code']],
     ['full without its postal code', fullAddress({ postal_code: ' ' }), ['postal_code']],
     ['of a business without its name', businessAddress({ business_name: '' }), ['business_name']],
     ['a partial one of a business without its name', partialAddress({ is_business: true }), ['business_name']],
@@ -147,20 +158,20 @@ describe('an update of an address', () => {
       'partial → full without what that needs',
       partialAddress(),
       { is_partial: false },
-      ['line1', 'city', 'name', 'postal_code'],
+      ['line1', 'city', 'postal_code'],
     ],
     [
       'partial → full with part of it',
-      partialAddress({ city: 'Rome' }),
+      partialAddress({ country: 'IT', city: 'Rome' }),
       { is_partial: false, line1: 'Via 1' },
-      ['name', 'postal_code'],
+      ['postal_code'],
     ],
-    ['full, cleared', fullAddress(), { line1: null, city: '' }, ['line1', 'city']],
+    ['full, cleared', fullAddress(), { line1: null, city: null }, ['line1', 'city']],
     ['full → a business without its name', fullAddress(), { is_business: true }, ['business_name']],
-    ['a business → none', businessAddress(), { is_business: false }, ['line1', 'city', 'name', 'postal_code']],
+    ['a business → none', businessAddress(), { is_business: false }, ['line1', 'city', 'postal_code']],
     ['a business without its name', businessAddress(), { business_name: null }, ['business_name']],
     [
-      'to a country with postal codes',
+      'to a country that requires a postal code',
       fullAddress({ country: 'HK', postal_code: null }),
       { country: 'FR' },
       ['postal_code'],
@@ -182,7 +193,7 @@ describe('an update of an address', () => {
     ['full → partial', fullAddress(), { is_partial: true, line1: null, city: null, postal_code: null, name: null }],
     ['full → a business', fullAddress(), { is_business: true, business_name: 'Engines' }],
     ['a business → partial', businessAddress(), { is_partial: true, is_business: false, business_name: null }],
-    ['to a country without postal codes', fullAddress(), { country: 'ae', postal_code: null }],
+    ['to a country that requires none', fullAddress(), { country: 'ae', postal_code: null }],
   ])('is taken: %s', async (_, fields, patch) => {
     const { id } = await create(fields);
     const answer = await update(id, patch);
@@ -197,6 +208,11 @@ describe('an update of an address', () => {
       status: 400,
       body: { details: [{ path: 'country' }] },
     });
+  });
+
+  test('clears text that is sent as spaces alone', async () => {
+    const { id } = await create(fullAddress({ line2: 'Floor 2' }));
+    expect(await update(id, { line2: ' ' })).toMatchObject({ status: 200, body: { line2: null } });
   });
 
   test('concurrent with another gets 409 or follows it; neither is lost', async () => {

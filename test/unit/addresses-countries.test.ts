@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { hasPostalCodes, isCountry } from '../../shared/addresses/rules.ts';
+import { isCountry, requiresPostalCode } from '../../shared/addresses/rules.ts';
 
 /** ISO 3166-1 alpha-2, officially assigned. */
 const ASSIGNED = `
@@ -27,16 +27,21 @@ describe('countries', () => {
   });
 });
 
-describe('postal codes', () => {
-  it.each(['US', 'DE', 'GB', 'IE', 'CA', 'JP', 'BR', 'MX', 'SG', 'IN', 'MC', 'PR'])('are used in %s', (country) => {
-    expect(hasPostalCodes(country)).toBe(true);
+const NOT_REQUIRED = 'IE CL CO NG VN PE KW LB BM VG MA MG TW HK AE QA PA BO AG UG ZW MO FJ ID KE'.split(' ');
+
+describe('a postal code', () => {
+  it.each(['US', 'DE', 'GB', 'IL', 'CA', 'JP', 'BR', 'MX', 'SG', 'IN', 'MC', 'PR', 'BG', 'CY'])(
+    'is required in %s',
+    (country) => {
+      expect(requiresPostalCode(country)).toBe(true);
+    },
+  );
+
+  it.each(NOT_REQUIRED)('is optional in %s', (country) => {
+    expect(requiresPostalCode(country)).toBe(false);
   });
 
-  it.each(['HK', 'AE', 'QA', 'PA', 'BO', 'AG', 'UG', 'ZW', 'MO', 'FJ'])('are not used in %s', (country) => {
-    expect(hasPostalCodes(country)).toBe(false);
-  });
-
-  it('are absent in known countries only', () => {
-    expect(PAIRS.filter((pair) => !hasPostalCodes(pair) && !isCountry(pair))).toEqual([]);
+  it('is required in known countries only', () => {
+    expect(PAIRS.filter((pair) => requiresPostalCode(pair) && !isCountry(pair))).toEqual([]);
   });
 });

@@ -3,7 +3,7 @@ import { createAddressBody, updateAddressBody } from '../../shared/addresses/req
 import { type AddressFacts, addressProblems } from '../../shared/addresses/rules.ts';
 
 const PARTIAL = { country: 'US', isPartial: true, isBusiness: false };
-const FULL = { ...PARTIAL, isPartial: false, line1: '1 Main St', city: 'Boston', postalCode: '02108', name: 'Ada' };
+const FULL = { ...PARTIAL, isPartial: false, line1: '1 Main St', city: 'Boston', postalCode: '02108' };
 const BUSINESS = { country: 'US', isPartial: false, isBusiness: true, businessName: 'Ada Ltd' };
 
 const CASES: readonly (readonly [what: string, facts: AddressFacts, missing: readonly string[]])[] = [
@@ -12,15 +12,14 @@ const CASES: readonly (readonly [what: string, facts: AddressFacts, missing: rea
   ['a full address', FULL, []],
   ['a full address without line1', { ...FULL, line1: undefined }, ['line1']],
   ['a full address without city', { ...FULL, city: undefined }, ['city']],
-  ['a full address without name', { ...FULL, name: undefined }, ['name']],
   ['a full address without postal code', { ...FULL, postalCode: undefined }, ['postal_code']],
-  ['a full address without postal code where there are none', { ...FULL, country: 'HK', postalCode: undefined }, []],
-  ['a full address with a business name but no name', { ...FULL, name: undefined, businessName: 'Ada' }, ['name']],
-  ['a full address of nothing', { ...PARTIAL, isPartial: false }, ['line1', 'city', 'name', 'postal_code']],
+  ['a full address without postal code where none is needed', { ...FULL, country: 'HK', postalCode: undefined }, []],
+  ['a full address in Ireland, where a postal code is optional', { ...FULL, country: 'IE', postalCode: undefined }, []],
+  ['a full address of nothing', { ...PARTIAL, isPartial: false }, ['line1', 'city', 'postal_code']],
   [
     'a full address of nothing, not even a country',
     { country: undefined, isPartial: false, isBusiness: false },
-    ['line1', 'city', 'name'],
+    ['line1', 'city'],
   ],
   ['a business with its name alone', BUSINESS, []],
   ['a business without its name', { ...BUSINESS, businessName: undefined }, ['business_name']],
@@ -46,7 +45,7 @@ describe('a body', () => {
   it('names all problems at once', () => {
     const body = { country: 'UK', type: 'home', tax_id_type: 'ssn', alias: 'x'.repeat(101), nickname: 'home', city: 7 };
     expect(problemsOf(createAddressBody, body)).toEqual(
-      ['alias', 'city', 'city', 'country', 'line1', 'name', 'nickname', 'tax_id_type', 'type'].sort(),
+      ['alias', 'city', 'city', 'country', 'line1', 'nickname', 'tax_id_type', 'type'].sort(),
     );
   });
 
@@ -66,9 +65,9 @@ describe('a body', () => {
     });
   });
 
-  it('takes blank text for absent', () => {
-    const body = { country: 'US', line1: '  ', city: 'Boston', postal_code: '', name: '\t' };
-    expect(problemsOf(createAddressBody, body)).toEqual(['line1', 'name', 'postal_code']);
+  it('takes text of spaces for absent', () => {
+    const body = { country: 'US', line1: '  ', city: 'Boston', postal_code: '\t', name: ' ' };
+    expect(problemsOf(createAddressBody, body)).toEqual(['line1', 'postal_code']);
   });
 
   it.each(['create', 'update'] as const)('says "use alias" to a nickname (%s)', (what) => {
