@@ -68,7 +68,7 @@ interface Counted {
 const countRenewals = async (service: Service): Promise<Counted> => {
   const who = await person(service);
   const names = await namesOf(service, who);
-  const body = { ...names, total_cents: 2_900, currency: 'USD', billing_interval: 'monthly' };
+  const body = { ...names, subtotal_cents: 2_900, total_cents: 2_900, currency: 'USD', billing_interval: 'monthly' };
   let end = '';
   for (let made = 0; made < COUNTED; made += 1) {
     const { current_period_end } = await service.must(post('/subscriptions', who, body));

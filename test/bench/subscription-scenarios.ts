@@ -15,7 +15,10 @@ import type { SubscriptionRow } from './subscription-budgets.ts';
 
 /** Subscriptions at a provider that bills none by itself, so that the service's own billing is what is counted. */
 const PROVIDER = { provider_id: 'provider_c' };
-const PLAN = { total_cents: 2_900, currency: 'USD', billing_interval: 'monthly', concept: 'Plan M, monthly' };
+const PLAN = {
+  ...{ subtotal_cents: 2_900, total_cents: 2_900, currency: 'USD' },
+  ...{ billing_interval: 'monthly', concept: 'Plan M, monthly' },
+};
 
 interface Payer extends BenchUser {
   readonly names: Fields;

@@ -50,6 +50,7 @@ export const DUNNING = { days: [1, 3, 7, 14], finalAction: 'cancel' } as const;
 type Fields = Readonly<Record<string, unknown>>;
 
 export const subscriptionBody = (fields: Fields = {}): Fields => ({
+  subtotal_cents: fields['total_cents'] ?? 1_900,
   total_cents: 1_900,
   currency: 'USD',
   billing_interval: 'monthly',

@@ -163,7 +163,7 @@ export const userLife = async (service: TestHost, plant: Planter, rounds = 1): P
   };
   await must(service.post('/addresses', address, options));
   const named = { customer_id: customer.id, payment_method_id: method.id, provider_id: 'provider_a' };
-  const price = { total_cents: 1_900, currency: 'USD', billing_interval: 'monthly' };
+  const price = { subtotal_cents: 1_900, total_cents: 1_900, currency: 'USD', billing_interval: 'monthly' };
   const subscription = await must(
     service.post('/subscriptions', { ...price, ...named, ...plantedTexts(plant) }, options),
   );

@@ -125,7 +125,9 @@ describe('the price of a subscription', () => {
     const same = await service.post('/subscriptions', named, who.options);
     expect(same).toMatchObject({ status: 201, body: { status: 'trialing' } });
     expect(Date.parse(same.body.trial_end) - Date.parse(same.body.created_at)).toBe(14 * DAY);
-    for (const trial_days of [0, 13, 730]) {
+    const none = await service.post('/subscriptions', { ...named, trial_days: 0 }, who.options);
+    expect(none).toMatchObject({ status: 201, body: { status: 'trialing' } });
+    for (const trial_days of [13, 730]) {
       const other = await service.post('/subscriptions', { ...named, trial_days }, who.options);
       expect(other).toMatchObject({
         status: 400,
@@ -151,10 +153,20 @@ describe('the price of a subscription', () => {
     expect(answer).toMatchObject({ status, body: { code } });
   });
 
-  it('has its missing amounts derived from the given ones', async () => {
+  it('has tax and discount of 0 where they are not sent', async () => {
     const who = await subscriber(service);
-    const made = await subscribe(service, who, { total_cents: undefined, subtotal_cents: 900, tax_cents: 100 });
-    expect(made).toMatchObject({ subtotal_cents: 900, tax_cents: 100, discount_cents: 0, total_cents: 1_000 });
+    const made = await subscribe(service, who, { subtotal_cents: 900, total_cents: 900 });
+    expect(made).toMatchObject({ subtotal_cents: 900, tax_cents: 0, discount_cents: 0, total_cents: 900 });
+  });
+
+  const STATED = ['subtotal_cents', 'total_cents', 'currency', 'billing_interval'];
+
+  it.each(STATED)('is refused without %s where no product is named', async (field) => {
+    const who = await subscriber(service);
+    const stated = { subtotal_cents: 1_900, amount_cents: 1_900, [field]: undefined };
+    const answer = await trySubscribe(service, who, stated);
+    expect(answer).toMatchObject({ status: 400, body: { code: 'VALIDATION_ERROR' } });
+    expect(answer.body.details).toEqual([{ path: field, rule: 'required', message: 'is required without product_id' }]);
   });
 
   it('is refused when the amounts do not add up, with every problem reported', async () => {
@@ -166,6 +178,7 @@ describe('the price of a subscription', () => {
     expect(problemsOf(bad).toSorted()).toEqual([
       'billing_interval',
       'currency',
+      'subtotal_cents',
       'tax_cents',
       'total_cents',
       'trial_days',

@@ -62,7 +62,7 @@ const PLANS: readonly Plan[] = [
 ];
 
 function price(total_cents: number, currency: string, billing_interval: string) {
-  return { total_cents, currency, billing_interval };
+  return { subtotal_cents: total_cents, total_cents, currency, billing_interval };
 }
 
 export const subscriptionSteps: readonly DemoStep[] = PLANS.flatMap((plan) => [

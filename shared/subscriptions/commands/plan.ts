@@ -19,14 +19,14 @@ export const planOf = (body: CreateSubscriptionBody, product: Product | undefine
   return { ...prices, billingInterval: body.billing_interval, intervalMultiplier: body.interval_multiplier ?? 1 };
 };
 
-/** A product sets the trial days. @throws DomainError PRICING_MISMATCH if the request has another number. */
+/** A product sets the trial days; 0 asks for nothing else. @throws DomainError PRICING_MISMATCH for another number. */
 export const trialDaysOf = (
   { trial_days: sent }: Pick<CreateSubscriptionBody, 'trial_days'>,
   product: Product | undefined,
 ): number => {
   if (!product) return sent ?? 0;
   const { trial_days: days } = product;
-  if ((sent ?? days) === days) return days;
+  if (!sent || sent === days) return days;
   throw new DomainError('PRICING_MISMATCH', {
     message: `The product has ${days} trial days, not ${sent}`,
     details: { path: 'trial_days', expected: days },

@@ -21,6 +21,9 @@ import {
 const MAX_TRIAL_DAYS = 730;
 const MAX_MULTIPLIER = 100;
 
+/** A subscription without a product states its plan itself; nothing of it is derived. */
+const requiredOfCustom = (path: string) => requiredRule(path, 'is required without product_id');
+
 export const createSubscriptionBody = z
   .object({
     customer_id: idSchema.describe('The customer that pays, at the same provider as the method.'),
@@ -39,18 +42,25 @@ export const createSubscriptionBody = z
       .min(0)
       .max(MAX_TRIAL_DAYS)
       .nullish()
-      .describe("Days without a charge before the first period, from 0 to 730. With a product, the product's own."),
-    subtotal_cents: centsField.describe('The price of a period before tax and discount, in minor units.'),
+      .describe(
+        "Days without a charge before the first period, from 0 to 730. With a product, the product's own; 0 is the same as absent.",
+      ),
+    subtotal_cents: centsField.describe(
+      'The price of a period before tax and discount, in minor units. Required without a product.',
+    ),
     tax_cents: centsField.describe('The tax of a period in minor units; 0 if absent.'),
     discount_cents: centsField.describe('What the discount takes off each period, in minor units; 0 if absent.'),
     total_cents: centsField.describe(
-      'What each period costs, in minor units: subtotal + tax − discount. With 0 nothing is ever charged.',
+      'What each period costs, in minor units: subtotal + tax − discount. Required without a product; with 0 nothing is ever charged.',
     ),
     amount_cents: centsField.describe('Another name of `total_cents`. If both are sent, they must be equal.'),
     currency: currencyField
       .optional()
-      .meta({ description: 'An ISO 4217 code; stored in upper case. Not needed with a product.', examples: ['EUR'] }),
-    billing_interval: z.enum(BILLING_INTERVALS).optional().describe('The unit of a period. Not needed with a product.'),
+      .meta({ description: 'An ISO 4217 code; stored in upper case. Required without a product.', examples: ['EUR'] }),
+    billing_interval: z
+      .enum(BILLING_INTERVALS)
+      .optional()
+      .describe('The unit of a period. Required without a product.'),
     interval_multiplier: z
       .int()
       .min(1)
@@ -70,16 +80,14 @@ export const createSubscriptionBody = z
     metadata: metadataField,
     guest_data: guestDataField,
   })
-  .refine(
-    (body) => hasAnyField(body, 'total_cents', 'subtotal_cents', 'amount_cents', 'product_id'),
-    requiredRule('total_cents', 'total_cents, subtotal_cents, amount_cents or product_id is required'),
-  )
-  .refine((body) => hasAnyField(body, 'currency', 'product_id'), requiredRule('currency'))
-  .refine((body) => hasAnyField(body, 'billing_interval', 'product_id'), requiredRule('billing_interval'))
+  .refine((body) => hasAnyField(body, 'subtotal_cents', 'product_id'), requiredOfCustom('subtotal_cents'))
+  .refine((body) => hasAnyField(body, 'total_cents', 'product_id'), requiredOfCustom('total_cents'))
+  .refine((body) => hasAnyField(body, 'currency', 'product_id'), requiredOfCustom('currency'))
+  .refine((body) => hasAnyField(body, 'billing_interval', 'product_id'), requiredOfCustom('billing_interval'))
   .meta({
     id: 'CreateSubscription',
-    description: `What to charge, how often, and to whom. Without a product, an amount, \`currency\` and \`billing_interval\` are
-      required.`,
+    description: `What to charge, how often, and to whom. Without a product, \`subtotal_cents\`, \`total_cents\`, \`currency\` and
+      \`billing_interval\` are required.`,
   });
 export type CreateSubscriptionBody = z.output<typeof createSubscriptionBody>;
 

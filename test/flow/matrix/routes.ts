@@ -172,7 +172,7 @@ const payerFor = (service: TestHost, maker: RecordCreator): Promise<Record<strin
 };
 
 /** A free subscription is active at once. */
-const FREE = { total_cents: 0, currency: 'USD', billing_interval: 'monthly' };
+const FREE = { subtotal_cents: 0, total_cents: 0, currency: 'USD', billing_interval: 'monthly' };
 
 const subscribe = async (service: TestHost, maker: RecordCreator, body: Record<string, unknown>) => {
   const names = await payerFor(service, maker);

@@ -175,7 +175,12 @@ const save: Action = async ({ service, fixtures }, cell) => {
   };
 };
 
-const planOf = (amount: number) => ({ total_cents: amount, currency: 'USD', billing_interval: 'monthly' });
+const planOf = (amount: number) => ({
+  subtotal_cents: amount,
+  total_cents: amount,
+  currency: 'USD',
+  billing_interval: 'monthly',
+});
 
 /** The customer beside a method: the method's own, where the caller may name it; else the payer's. */
 const customerFor = async ({ fixtures }: ActionContext, cell: UseCell): Promise<string> => {

@@ -6,15 +6,17 @@ import { PRODUCTS, ROOT } from './people.ts';
 import type { StageAnswer } from './stage.ts';
 
 /** Operations on subscriptions. Stripe bills its own; at PayPal and Square the service bills. */
-export const drawPrice = (prng: Prng): Record<string, unknown> =>
-  prng.chance(0.6)
-    ? { product_id: prng.pick(Object.values(PRODUCTS)).id }
-    : {
-        total_cents: prng.chance(0.1) ? 0 : drawAmount(prng),
-        currency: 'USD',
-        billing_interval: prng.chance(0.05) ? 'daily' : prng.pick(['weekly', 'monthly']),
-        ...maybe('trial_days', prng.chance(0.25) ? prng.int(1, 5) : undefined),
-      };
+export const drawPrice = (prng: Prng): Record<string, unknown> => {
+  if (prng.chance(0.6)) return { product_id: prng.pick(Object.values(PRODUCTS)).id };
+  const total = prng.chance(0.1) ? 0 : drawAmount(prng);
+  return {
+    subtotal_cents: total,
+    total_cents: total,
+    currency: 'USD',
+    billing_interval: prng.chance(0.05) ? 'daily' : prng.pick(['weekly', 'monthly']),
+    ...maybe('trial_days', prng.chance(0.25) ? prng.int(1, 5) : undefined),
+  };
+};
 
 const subscribe: WorldOperation = {
   name: 'subscribe',
