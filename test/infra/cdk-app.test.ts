@@ -1,0 +1,34 @@
+/**
+ * @module The command of `cdk.json`, as a CDK CLI from outside the project runs it. Such a CLI puts no folder of the project
+ * on the PATH, so the first `node` there is the user's own, which may be Node 20 and cannot load TypeScript.
+ */
+import { execFile } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import * as z from 'zod';
+import { temporaryFolder } from './synthesized.ts';
+
+const ROOT = resolve(import.meta.dirname, '../..');
+const APP = 'infra/app.ts';
+const { app } = z.object({ app: z.string() }).parse(JSON.parse(readFileSync(join(ROOT, 'cdk.json'), 'utf8')));
+
+const folderWithOldNode = (): string => {
+  const folder = temporaryFolder();
+  writeFileSync(join(folder, 'node'), '#!/bin/sh\necho v20.0.0\n', { mode: 0o755 });
+  return folder;
+};
+
+describe('the app command of cdk.json', () => {
+  it('runs the installed Node, whichever node is on the PATH', async () => {
+    expect(app.endsWith(` ${APP}`)).toBe(true);
+    const { stdout } = await promisify(execFile)('sh', ['-c', app.replace(APP, '--version')], {
+      cwd: ROOT,
+      env: { PATH: `${folderWithOldNode()}:/usr/bin:/bin` },
+    });
+    const installed = z.object({ version: z.string() });
+    const manifest = readFileSync(join(ROOT, 'node_modules/node/package.json'), 'utf8');
+    expect(stdout.trim()).toBe(`v${installed.parse(JSON.parse(manifest)).version}`);
+  });
+});
