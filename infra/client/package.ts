@@ -9,7 +9,7 @@ import { typedDocument } from './typed-document.ts';
 export const CLIENT_FOLDER = resolve(import.meta.dirname, '../../dist/client');
 
 /**
- * Writes the typed client of the API as a package that is fit to publish: the document's types, and openapi-fetch bound to
+ * Writes the typed client of the API as a package: the document's types, and openapi-fetch bound to
  * them. The types are generated, so that they cannot differ from what is served. The old content of the folder is removed.
  */
 export const writeClient = async (folder: string): Promise<void> => {
@@ -18,7 +18,8 @@ export const writeClient = async (folder: string): Promise<void> => {
   const { info } = documentSchema.parse(document);
   const files = {
     'package.json': manifest(info.version),
-    'schema.d.ts': astToString(await openapiTypescript(JSON.stringify(document))),
+    // A field with a default may be left out of a request.
+    'schema.d.ts': astToString(await openapiTypescript(JSON.stringify(document), { defaultNonNullable: false })),
     'index.js': CODE,
     'index.d.ts': typesOf(names, events),
   };
@@ -32,14 +33,21 @@ export const writeClient = async (folder: string): Promise<void> => {
 const documentSchema = z.object({ info: z.object({ version: z.string() }) });
 const packageSchema = z.object({ version: z.string() });
 
+/**
+ * The package is installed from its folder or tarball. The name has a scope that the operator replaces before publishing, and
+ * `private` refuses `npm publish` until then: a name without a scope could belong to a stranger in a public registry.
+ */
+const NAME = '@your-company/payments-client';
+
 /** The API's date as a version: 2026-11-01 is 2026.11.1. */
 const manifest = (date: string): string => {
   const require = createRequire(import.meta.url);
   const fetcher = packageSchema.parse(require('openapi-fetch/package.json'));
   const described = {
-    name: 'payments-client',
+    name: NAME,
     version: date.split('-').map(Number).join('.'),
     description: 'The typed client of the payments API.',
+    private: true,
     license: 'MIT',
     type: 'module',
     sideEffects: false,

@@ -4,13 +4,16 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { apiDocumentAt } from '../../functions/api/document.ts';
 import { writeClient } from '../../infra/client/package.ts';
+import { minimalCalls } from './client-minimal.ts';
 import { withHost } from './host.ts';
 
 /** The client's package as npm packs it: installed offline in another project, compiled and run. */
 const service = withHost();
 
 const run = promisify(execFile);
+const CLIENT = '@your-company/payments-client';
 const ROOT = resolve(import.meta.dirname, '../..');
 /** The client's only dependency, and the types that it needs. */
 const DEPENDENCIES = ['openapi-fetch', 'openapi-typescript-helpers'];
@@ -21,8 +24,8 @@ const STRICT = {
 };
 
 /** Calls that the types must refuse; each accepted line is an error. */
-const WRONG = `import { createPaymentsClient } from 'payments-client';
-import type { Address, ApiError, Customer, Dispute, Payment, PaymentMethod, Refund, Subscription } from 'payments-client';
+const WRONG = `import { createPaymentsClient } from '@your-company/payments-client';
+import type { Address, ApiError, Customer, Dispute, Payment, PaymentMethod, Refund, Subscription } from '@your-company/payments-client';
 const client = createPaymentsClient({ baseUrl: 'http://127.0.0.1:1' });
 declare const payment: Payment;
 declare const refund: Refund;
@@ -64,7 +67,7 @@ confirmed.error?.code === 'INVITE_EXPIRED';
 `;
 
 /** Errors of the service, read by the README's second program: the details have the form that the types promise. */
-const ADVICE = `import { createPaymentsClient, type Refund } from 'payments-client';
+const ADVICE = `import { createPaymentsClient, type Refund } from '@your-company/payments-client';
 import { adviceOn } from './program-1.ts';
 const clientOf = (session: string) =>
   createPaymentsClient({ baseUrl: process.env['PAYMENTS_URL'] ?? '', headers: { 'X-Session-ID': session } });
@@ -90,6 +93,15 @@ const advice = failures.map(({ error }) => (error ? adviceOn(error) : 'no error'
 console.log(JSON.stringify({ refunded: made?.amount_cents, advice }));
 `;
 
+/** Each call has what the API document requires and no more. */
+const minimalProgram = (): string => {
+  const calls = minimalCalls(JSON.parse(JSON.stringify(apiDocumentAt(''))), 'client');
+  return `import { createPaymentsClient } from '${CLIENT}';
+const client = createPaymentsClient({ baseUrl: 'http://127.0.0.1:1' });
+${calls.join('\n')}
+`;
+};
+
 const programsInReadme = async (): Promise<string[]> => {
   const text = await readFile(join(ROOT, 'infra/client/README.md'), 'utf8');
   return [...text.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, program = '']) => program);
@@ -111,7 +123,7 @@ const consumerProject = async (): Promise<string> => {
   const folder = await mkdtemp(join(tmpdir(), 'payments-client-'));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
   await writeClient(join(folder, 'client'));
-  const tarballs: Record<string, string> = { 'payments-client': await pack(folder, './client') };
+  const tarballs: Record<string, string> = { [CLIENT]: await pack(folder, './client') };
   for (const name of DEPENDENCIES) tarballs[name] = await pack(folder, join(ROOT, 'node_modules', name));
   const dependencies = Object.fromEntries(Object.entries(tarballs).map(([name, file]) => [name, `file:${file}`]));
   await writeFile(join(folder, 'package.json'), JSON.stringify({ type: 'module', dependencies }));
@@ -132,6 +144,7 @@ describe('the package of the client', () => {
     for (const [index, program] of programs.entries()) await writeFile(join(folder, `program-${index}.ts`), program);
     await writeFile(join(folder, 'wrong.ts'), WRONG);
     await writeFile(join(folder, 'advice.ts'), ADVICE);
+    await writeFile(join(folder, 'minimal.ts'), minimalProgram());
     const { stdout: errors } = await run(process.execPath, [join(ROOT, 'node_modules/.bin/tsc'), '-p', folder]).catch(
       (error: { stdout: string }) => error,
     );
@@ -165,6 +178,8 @@ describe('the package of the client', () => {
       'package.json',
       'schema.d.ts',
     ]);
-    expect(`${name} ${version}`).toMatch(/^payments-client \d{4}\.\d{1,2}\.\d{1,2}$/);
+    // A name that npm may publish, or that has no scope, could be a stranger's package in a registry.
+    expect(JSON.parse(await readFile(join(folder, 'client/package.json'), 'utf8'))).toMatchObject({ private: true });
+    expect(`${name} ${version}`).toMatch(/^@your-company\/payments-client \d{4}\.\d{1,2}\.\d{1,2}$/);
   });
 });
