@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
@@ -23,6 +23,7 @@ const takeTour = async (service: TestHost, page: string, heading: string): Promi
   const steps = stepsOf(text, heading);
   expect(steps.filter(({ shown }) => shown !== undefined).length).toBeGreaterThanOrEqual(5);
   await runTour(steps, service.host().baseUrl, folder);
+  expect(readdirSync(folder)).toEqual([]);
 };
 
 describe.skipIf(!canRunTours)('the tours of the docs (skipped where bash or curl is missing)', () => {

@@ -60,6 +60,8 @@ describe('the documentation', () => {
 const WRITTEN = ['README.md', ...globSync(['docs/**/*.md', '.github/*.md'], { cwd: ROOT })];
 const COMMANDS = readFileSync(join(ROOT, 'package.json'), 'utf8');
 const { dependencies, devDependencies } = JSON.parse(COMMANDS) as Record<string, Record<string, string>>;
+/** Packages that `npm ci` installs, and `cdk`, the program of one of them. */
+const INSTALLED = [...Object.keys({ ...dependencies, ...devDependencies }), 'cdk'];
 
 describe('every page', () => {
   test.each(WRITTEN)('%s names only existing files, pages and commands', (page) => {
@@ -72,6 +74,20 @@ describe('every page', () => {
     const commands = [...text.matchAll(/npm run (?:-s )?([a-z:]+)/g)].map(([, name = '']) => name);
     const unknown = commands.filter((name) => !COMMANDS.includes(`"${name}":`));
     expect({ gone, unknown }).toEqual({ gone: [], unknown: [] });
+  });
+
+  test.each([...WRITTEN, 'infra/client/README.md'])(
+    '%s installs and runs only packages that the project depends on',
+    (page) => {
+      const named = [...readPage(page).matchAll(/\b(?:npm (?:install|i|add)|npx)((?: -[\w-]+)*) ([^\s`]+)/g)];
+      const packages = named.map(([, , name = '']) => name).filter((name) => !/^\.|\//.test(name));
+      expect(packages.filter((name) => !INSTALLED.includes(name))).toEqual([]);
+    },
+  );
+
+  test.each([...WRITTEN, 'infra/client/README.md'])('%s never leaves the folder in which the reader works', (page) => {
+    const blocks = [...readPage(page).matchAll(/^ *```sh\n(.*?)^ *```$/gms)].map(([, commands = '']) => commands);
+    expect(blocks.filter((commands) => /(?:^|[;&|(]\s*)(?:cd|pushd)\b/m.test(commands))).toEqual([]);
   });
 
   test.each(['stripe', 'braintree', 'square', '@paypal/paypal-server-sdk'])(
