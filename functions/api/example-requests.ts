@@ -26,8 +26,8 @@ const MEMBERSHIP = { id: 'mbr_ecad34b2b9eee13615d10a73' };
 const ORGANIZATION = { id: 'org_demo' };
 const MEMBER = { ...ORGANIZATION, memberId: 'mem_a213ad8bd0283d2e8ff665d7' };
 const ERASURE = { id: 'ers_d8fd319867a600cbeaf593b0' };
-/** Of the answer of webhooks.list-logs. */
-const DELIVERY = { id: 'log_533461053ea202a316976fe2' };
+/** Of the payment BASKET: its payment.created, as the local host's target received it. */
+const DELIVERY = { id: 'log_2c3c27ec826f678bdb7a36cd' };
 const GUEST = { email: 'gus@example.com' };
 const PRODUCT = { kind: 'products', id: 'poster' };
 
@@ -42,9 +42,9 @@ const event = (slot: 'a' | 'b' | 'c', payment: { id: string; amount: number; cur
 });
 
 /**
- * The requests that the API document shows, by the operation's id. Their ids are those of the demo data, or of an earlier
- * answer, so that the requests succeed on a new local host in the order of the document. `npm run examples` sends them and
- * records the answers.
+ * The requests that the API document shows, by the operation's id. Their ids are those of the demo data, so that the requests
+ * succeed as they stand on a new local host in the order of the document; the events of providers need a signature as well.
+ * `npm run examples` sends them and records the answers.
  */
 export const exampleRequests: Readonly<Record<string, ExampleRequest>> = {
   'payments.create-intent': {

@@ -11,6 +11,7 @@ export interface Door {
   /** The header of requests that do not wait. */
   readonly pass: Readonly<Record<string, string>>;
   open(): void;
+  isOpen(): boolean;
 }
 
 const PASS = 'x-demo-data-pass';
@@ -22,6 +23,7 @@ const SINK = /^\/_local\/sink\/[^/]+$/;
 export const createClosedDoor = (): Door => {
   const secret = randomUUID();
   let open = (): void => undefined;
+  let isOpen = false;
   const opened = new Promise<void>((resolve) => {
     open = resolve;
   });
@@ -32,6 +34,10 @@ export const createClosedDoor = (): Door => {
   return {
     enter: (message) => (mayPass(message) ? Promise.resolve() : opened),
     pass: { [PASS]: secret },
-    open: () => open(),
+    open: () => {
+      isOpen = true;
+      open();
+    },
+    isOpen: () => isOpen,
   };
 };

@@ -26,6 +26,7 @@ import { createFunctions, type Functions, type LoadHandler } from '../machine/in
 import { createRights, type DeclaredFunction } from '../machine/rights.ts';
 import { StartError } from '../machine/start-error.ts';
 import { createBus, type Envelope } from '../messaging/bus.ts';
+import type { NewMessageId } from '../messaging/message-ids.ts';
 import { openQueueStore } from '../messaging/queue-store.ts';
 import { createQueues } from '../messaging/queues.ts';
 import { createSchedules } from '../messaging/schedules.ts';
@@ -54,6 +55,8 @@ export interface HostInputs {
   readonly beginsAt?: number;
   /** Part of the ids of a new simulator; made from the time by default. */
   readonly ledgerTag?: string;
+  /** Ids of queue messages; drawn by default. */
+  readonly newMessageId?: NewMessageId;
   readonly log: (line: string) => void;
   /** Registers a step of closing; the last registered runs first. */
   readonly onClose: (step: () => unknown) => void;
@@ -162,7 +165,7 @@ const cacheUntilWrite = <T>(writeMark: (() => number) | undefined, look: () => P
 /** Everything behind the gateway. */
 const createServices = (site: HostInputs, clock: HostClock, { invoke }: Functions) => {
   const { catalogue, database, place, baseUrl, log, onClose } = site;
-  const store = openQueueStore(place.state);
+  const store = openQueueStore(place.state, site.newMessageId);
   const triggers = triggersOf(catalogue, 'queue');
   const queues = createQueues({ triggers, store, clock, invoke, log });
   const bus = createBus({ name: site.settings.EVENT_BUS_NAME, triggers, send: queues.send, clock });

@@ -22,6 +22,7 @@ import {
 } from '../machine/environment.ts';
 import { loadEntry } from '../machine/invoke.ts';
 import type { Envelope } from '../messaging/bus.ts';
+import { demoMessageIds } from '../messaging/message-ids.ts';
 import { assemble, type Catalogue, triggersOf } from './assemble.ts';
 import { seedOrganization } from './seed.ts';
 
@@ -139,6 +140,7 @@ const start = async (options: HostOptions, onClose: (step: () => unknown) => voi
       beginsAt: (options.present ?? Date.now()) - options.daysAgo * DAY,
       ledgerTag: DEMO_TAG,
     }),
+    ...(door && { newMessageId: demoMessageIds(() => !door.isOpen()) }),
   };
   const parts = assemble(site);
   await seedOrganization(database, parts.clock.now);

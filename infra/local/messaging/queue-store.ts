@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import * as z from 'zod';
 import type { State } from '../machine/sqlite.ts';
+import type { NewMessageId } from './message-ids.ts';
 
 /**
  * The messages of all queues, in the host's SQLite file. A message stays until it is deleted. It is visible, delayed or
@@ -77,7 +78,7 @@ const TURN = `SELECT max(
     coalesce((SELECT min(turn) FROM messages WHERE queue = :queue AND held = 0), 0),
     coalesce((SELECT max(turn) + 1 FROM messages WHERE queue = :queue AND grp = :grp AND :grp <> ''), 0)) AS turn`;
 
-export const openQueueStore = (state: State) => {
+export const openQueueStore = (state: State, newId: NewMessageId = () => randomUUID()) => {
   state.define(SCHEMA);
   for (const [name, type] of Object.entries(LATER_COLUMNS)) {
     const column = state.read(HAS_COLUMN, z.object({})).first(name);
@@ -91,7 +92,9 @@ export const openQueueStore = (state: State) => {
     /** @returns the ids, in order. */
     addAll: (queue: string, messages: readonly NewMessage[], now: number): readonly string[] => {
       next.forget(queue);
-      return state.together(() => messages.map((message) => insert(sql, queue, { message, now })));
+      return state.together(() =>
+        messages.map((message) => insert(sql, queue, { message, now, id: newId(message.body) })),
+      );
     },
     /** Receives up to `max` visible messages; one that was received `maxReceives` times goes to the dead-letter queue. */
     take: (queue: string, how: TakeOptions): readonly Message[] => {
@@ -151,8 +154,13 @@ export const openQueueStore = (state: State) => {
 
 type Sql = ReturnType<typeof prepare>;
 
-const insert = (sql: Sql, queue: string, { message, now }: { message: NewMessage; now: number }): string => {
-  const id = randomUUID();
+interface Insertion {
+  readonly message: NewMessage;
+  readonly now: number;
+  readonly id: string;
+}
+
+const insert = (sql: Sql, queue: string, { message, now, id }: Insertion): string => {
   const { body, attributes = '{}', group = '', delayMs = 0 } = message;
   sql.insert(id, queue, body, attributes, group, now, now + delayMs, sql.turn.first(queue, group)?.turn ?? 0);
   return id;

@@ -7,8 +7,6 @@ import { createHash } from 'node:crypto';
 export interface Steady {
   /** The answer of the operation as the document shows it. */
   shown(operationId: string, answer: unknown): unknown;
-  /** The text with the ids that the host answered in place of those that the document shows. */
-  sent(text: string): string;
 }
 
 /** The clock moves forward only, so that the recording happens a century after the times that the document shows. */
@@ -27,7 +25,6 @@ const HOST = /\b127\.0\.0\.1:\d+/g;
 /** @param fixed the ids that are the same on every host */
 export const steadying = (fixed: ReadonlySet<string>): Steady => {
   const shownBy = new Map<string, string>();
-  const sentBy = new Map<string, string>();
   const counts = new Map<string, number>();
   const shown = (operationId: string, answer: unknown): unknown => {
     const replace = (make: (id: string, hash: string) => string) => (id: string) => {
@@ -37,7 +34,6 @@ export const steadying = (fixed: ReadonlySet<string>): Steady => {
       counts.set(operationId, count + 1);
       const made = make(id, createHash('sha256').update(`${operationId} ${count}`).digest('hex'));
       shownBy.set(id, made);
-      sentBy.set(made, id);
       return made;
     };
     const id = replace((from, hash) => from.replace(/[^_]+$/, hash.slice(0, 24)));
@@ -55,10 +51,7 @@ export const steadying = (fixed: ReadonlySet<string>): Steady => {
             .replaceAll(HOST, '127.0.0.1:3000');
     return steadyValue(answer, text);
   };
-  return {
-    shown,
-    sent: (text) => text.replaceAll(ID, (id) => sentBy.get(id) ?? id),
-  };
+  return { shown };
 };
 
 type Text = (value: string) => string;
