@@ -34,7 +34,9 @@ export const openapiEndpoint = endpoint({
   id: 'api.openapi',
   path: '/openapi.json',
   summary: 'Show the API document',
-  description: `This document, in OpenAPI 3.1. Use it to generate a client or to read the reference in a tool of your own.`,
+  description: `This document, in OpenAPI 3.1. Use it to generate a client or to read the reference in a tool of your own.
+    A request to a path or with a method that this document does not have gets the error 404 or 405 shown here.`,
+  errors: ['ROUTE_NOT_FOUND', 'METHOD_NOT_ALLOWED'],
   response: z
     .looseObject({
       openapi: z.string().describe('The version of the OpenAPI standard, 3.1.0.'),

@@ -93,7 +93,7 @@ export const erasureViewSchema = z
         '`pending`: not started; `running`: under way, also while it waits for a charge; `done`: nothing is left.',
       ),
     counts: z
-      .record(z.enum(COUNTED), z.int().nonnegative())
+      .object(Object.fromEntries(COUNTED.map((name) => [name, z.int().nonnegative()])))
       .describe('How many records of each kind were blanked or removed.'),
     created_at: timestamp.describe('When the erasure was requested.'),
     completed_at: timestamp.nullable().describe('When the job ended; null before.'),

@@ -27,7 +27,7 @@ export const apiDocument = (endpoints: readonly Endpoint[], serverUrl: string, e
         tags: [...groups],
         paths: pathsOf(endpoints, examples),
         webhooks: eventOperations,
-        components: { securitySchemes, examples: errorExamples(endpoints) },
+        components: { securitySchemes, examples: errorExamples() },
       },
       {
         allowEmptySchema: { custom: true, undefined: true, transform: true, unknown: true, lazy: true },

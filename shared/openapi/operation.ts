@@ -14,6 +14,8 @@ export interface Example {
   readonly query?: Readonly<Record<string, string>>;
   readonly body?: unknown;
   readonly response?: unknown;
+  /** The response 202 of a route that has another status for a finished request. */
+  readonly accepted?: unknown;
 }
 
 /** One endpoint as an operation of the document. */
@@ -79,9 +81,8 @@ const successOf = (endpoint: Endpoint, example: Example) => {
   };
   const answers = { [String(status)]: { description: summary, headers, content } };
   if (accepted === undefined) return answers;
-  // The example is the one of `status`.
-  const bare = { 'application/json': { schema } };
-  return { ...answers, '202': { description: accepted, headers, content: status === 202 ? content : bare } };
+  const unfinished = { 'application/json': { schema, ...withExample(example.accepted) } };
+  return { ...answers, '202': { description: accepted, headers, content: status === 202 ? content : unfinished } };
 };
 
 const csvText = z

@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { documentedEndpoints } from '../../functions/api/catalogue.ts';
 import { exampleRequests } from '../../functions/api/example-requests.ts';
 import { DEMO_DAYS, makeDemoData } from '../../infra/local/demo/demo-data.ts';
+import { acceptedOf } from './examples/accepted.ts';
 import { PRESENT, steadying } from './examples/steadied.ts';
 import { walkDocument } from './examples/walk.ts';
 import { PATIENT } from './flow.ts';
@@ -17,6 +18,7 @@ describe('the examples of the API document, sent in its order to a new host with
     env: { ...PATIENT, EXTERNAL_WEBHOOKS_ENABLED: 'true' },
   });
   let walk: Awaited<ReturnType<typeof walkDocument>>;
+  let accepted: Awaited<ReturnType<typeof acceptedOf>>;
 
   beforeAll(async () => {
     const { baseUrl, door, clock } = service.host();
@@ -26,7 +28,9 @@ describe('the examples of the API document, sent in its order to a new host with
     });
     door?.open();
     const named = JSON.stringify(exampleRequests).match(/[0-9A-Za-z_]+/g) ?? [];
-    walk = await walkDocument(service, steadying(new Set([...ids.values(), ...named])));
+    const steady = steadying(new Set([...ids.values(), ...named]));
+    walk = await walkDocument(service, steady);
+    accepted = await acceptedOf(service, steady);
   }, MADE_MS);
 
   test('give their documented status, every one', () => {
@@ -37,5 +41,10 @@ describe('the examples of the API document, sent in its order to a new host with
   test('show the answers of the service', async () => {
     const recorded = `${JSON.stringify(walk.answers, null, 2)}\n`;
     await expect(recorded).toMatchFileSnapshot('../../functions/api/example-answers.json');
+  });
+
+  test('show the responses to a charge and a refund whose outcome is unknown', async () => {
+    const recorded = `${JSON.stringify(accepted, null, 2)}\n`;
+    await expect(recorded).toMatchFileSnapshot('../../functions/api/example-accepted.json');
   });
 });

@@ -4,6 +4,7 @@ import * as z from 'zod';
 import { documentedEndpoints as endpoints } from '../../functions/api/catalogue.ts';
 import { apiDocumentAt } from '../../functions/api/document.ts';
 import { examples } from '../../functions/api/examples.ts';
+import { ERROR_CODES } from '../../shared/openapi/errors.ts';
 
 /** The document as a client reads it: JSON. */
 const operationSchema = z.looseObject({
@@ -54,6 +55,37 @@ const referencesIn = (value: unknown): string[] => {
   );
 };
 
+const schemaShape = z.looseObject({
+  required: z.array(z.string()).optional(),
+  properties: z.record(z.string(), z.unknown()).default({}),
+  allOf: z.array(z.unknown()).default([]),
+});
+
+/** The names of the properties that the schema and the parts of its `allOf` define. */
+const definedBy = (schema: unknown): readonly string[] => {
+  const reference = z.object({ $ref: z.string() }).safeParse(schema).data?.$ref;
+  if (reference !== undefined) return definedBy(targetOf(reference));
+  const { properties, allOf } = schemaShape.parse(schema);
+  return [...Object.keys(properties), ...allOf.flatMap(definedBy)];
+};
+
+/** Wherever a schema may stand: an example is data, and may have a field `required`. */
+const undefinedRequirements = (value: unknown, at: readonly string[] = []): readonly string[] => {
+  if (typeof value !== 'object' || value === null) return [];
+  const required = schemaShape.safeParse(value).data?.required ?? [];
+  const defined = required.length > 0 ? definedBy(value) : [];
+  const missing = required.filter((name) => !defined.includes(name));
+  const inside = Object.entries(value).filter(([name]) => name !== 'example' && name !== 'examples');
+  return [
+    ...missing.map((name) => `${at.join('.')} requires ${name}`),
+    ...inside.flatMap(([name, inner]) => undefinedRequirements(inner, [...at, name])),
+  ];
+};
+
+const componentsSchema = z.object({
+  components: z.object({ examples: z.record(z.string(), z.object({ value: z.object({ code: z.string() }) })) }),
+});
+
 describe('the API document', () => {
   test('has one operation a route, each under its own id', () => {
     expect(operations.map(({ operationId }) => operationId).sort()).toEqual(endpoints.map(({ id }) => id).sort());
@@ -96,6 +128,18 @@ describe('the API document', () => {
     expect(referencesIn(json).filter((reference) => targetOf(reference) === undefined)).toEqual([]);
   });
 
+  test('requires no property that it does not define', () => {
+    expect(undefinedRequirements(json)).toEqual([]);
+    const broken = { properties: { a: {} }, allOf: [{ properties: { b: {} } }], required: ['a', 'b', 'c'] };
+    expect(undefinedRequirements({ schemas: { broken } })).toEqual(['schemas.broken requires c']);
+  });
+
+  test('shows an example of every error code', () => {
+    const { components } = componentsSchema.parse(json);
+    expect(Object.keys(components.examples).sort()).toEqual([...ERROR_CODES].sort());
+    for (const [code, { value }] of Object.entries(components.examples)) expect(value.code).toBe(code);
+  });
+
   test('passes every rule of the linter', async () => {
     const config = await createConfig({
       extends: ['recommended-strict'],
@@ -128,6 +172,26 @@ describe('the examples', () => {
     const answer = form === 'envelope' ? envelopeSchema.parse(example?.response).data : example?.response;
     expect(response.safeParse(answer).error).toBeUndefined();
   });
+
+  test('include every response with a body, also the ones of a request whose outcome is unknown', () => {
+    const successes = operations.flatMap(({ operationId, responses }) =>
+      Object.entries(responses).flatMap(([status, response]) => {
+        const { content } = contentSchema.parse(response);
+        return status.startsWith('2') && content
+          ? [[`${operationId} ${status}`, content['application/json'].example]]
+          : [];
+      }),
+    );
+    const without = successes.filter(([, example]) => example === undefined).map(([name]) => name);
+    expect(without).toEqual(['api.openapi 200']);
+  });
+
+  test.each(endpoints.filter(({ accepted, status }) => accepted !== undefined && status !== 202))(
+    'of the response 202 of $id are what it answers',
+    ({ id, response }) => {
+      expect(response?.safeParse(examples[id]?.accepted).error).toBeUndefined();
+    },
+  );
 
   test('match the document', () => {
     const shown = operations.map(({ operationId, responses, requestBody }) => {

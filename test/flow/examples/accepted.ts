@@ -1,0 +1,27 @@
+/** @module The responses 202 of the API document: a request whose outcome at the provider is unknown. */
+import { exampleRequests } from '../../../functions/api/example-requests.ts';
+import type { TestAnswer, TestHost } from '../host.ts';
+import type { Steady } from './steadied.ts';
+
+/** Sends a charge and a refund, each of which the provider never answers. @returns the responses by operation */
+export const acceptedOf = async (service: TestHost, steady: Steady): Promise<Readonly<Record<string, unknown>>> => {
+  const [created, refund] = [exampleRequests['payments.create-intent'], exampleRequests['refunds.create']];
+  const intent = await service.post('/payments/intents', created?.body, { session: 'demo-owner' });
+  await service.settle();
+  const unanswered = async (path: string, send: () => Promise<TestAnswer>): Promise<TestAnswer> => {
+    await service.fault({ provider: 'provider_a', method: 'POST', path, action: 'reset', times: 1 });
+    const response = await send();
+    if (response.status !== 202) throw new Error(`${response.status}: ${JSON.stringify(response.body)}`);
+    return response;
+  };
+  const confirmed = await unanswered('/confirm', () =>
+    service.post(`/payments/confirm/${intent.body.id}`, {}, { session: 'demo-owner' }),
+  );
+  const refunded = await unanswered('/v1/refunds', () =>
+    service.post(`/payments/${refund?.params?.['id']}/refunds`, refund?.body, { session: 'demo-admin' }),
+  );
+  return {
+    'payments.confirm': steady.shown('payments.confirm 202', confirmed.body),
+    'refunds.create': steady.shown('refunds.create 202', refunded.body),
+  };
+};
