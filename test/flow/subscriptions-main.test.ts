@@ -365,7 +365,7 @@ describe('a guest', () => {
     const made = await service.post('/subscriptions', subscriptionBody(names), options);
     expect(made).toMatchObject({ status: 201, body: { is_guest_subscription: true, user_id: null, status: 'active' } });
     expect(made.body.guest_token).toEqual(expect.any(String));
-    const guest_data = { email, name: 'Not Gina' };
+    const guest_data = { email: 'not.gina@example.com', name: 'Not Gina' };
     expect((await service.post('/subscriptions', subscriptionBody({ ...names, guest_data }))).status).toBe(404);
 
     const small = await service.get(`/subscriptions/guest/${email}`);
@@ -374,17 +374,25 @@ describe('a guest', () => {
       {
         id: made.body.id,
         status: 'active',
+        provider_id: 'provider_a',
         currency: 'USD',
+        subtotal_cents: 1_900,
+        tax_cents: 0,
+        discount_cents: 0,
         total_cents: 1_900,
         billing_interval: 'monthly',
+        interval_multiplier: 1,
         current_period_end: made.body.current_period_end,
+        next_billing_date: made.body.next_billing_date,
         cancel_at_period_end: false,
         is_guest_subscription: true,
+        guest_email: email,
         created_at: made.body.created_at,
+        updated_at: made.body.updated_at,
       },
     ]);
     const full = await service.get(`/subscriptions/guest/${email}`, options);
-    expect(full.body).toMatchObject([{ id: made.body.id, ...names }]);
+    expect(full.body).toMatchObject([{ id: made.body.id, ...names, guest_email: email }]);
     expect((await service.get('/subscriptions/guest/unknown@example.com')).body).toEqual([]);
     expect((await service.get(`/subscriptions/${made.body.id}`, options)).status).toBe(401);
   });

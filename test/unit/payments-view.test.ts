@@ -115,10 +115,16 @@ describe('the view of a payment', () => {
       'created_at',
       'currency',
       'description',
+      'discount_cents',
+      'guest_email',
       'id',
       'is_guest_payment',
+      'provider_id',
       'status',
+      'subtotal_cents',
+      'tax_cents',
       'total_cents',
+      'updated_at',
     ]);
     expect(guestPaymentSchema.safeParse(guestPaymentView(full)).success).toBe(true);
   });

@@ -125,12 +125,18 @@ export const confirmationView = (payment: VisiblePayment) => ({
 export const guestPaymentView = (payment: VisiblePayment) => ({
   id: payment.id,
   status: payment.status,
+  provider_id: payment.providerId,
+  subtotal_cents: payment.subtotalCents,
+  tax_cents: payment.taxCents,
+  discount_cents: payment.discountCents,
   amount_cents: payment.totalCents,
   total_cents: payment.totalCents,
   currency: payment.currency,
   description: payment.description ?? null,
   is_guest_payment: isGuestPayment(payment),
+  guest_email: payment.guestEmail ?? null,
   created_at: payment.createdAt,
+  updated_at: payment.updatedAt,
   completed_at: payment.completedAt ?? null,
 });
 
@@ -157,11 +163,25 @@ const total = cents.meta({
   description: 'What the payer pays, in minor units: subtotal + tax − discount.',
   examples: [2975],
 });
+const prices = {
+  subtotal_cents: cents.meta({ description: 'The price before tax and discount, in minor units.', examples: [2500] }),
+  tax_cents: cents.meta({ description: 'The tax in minor units; 0 if the request named none.', examples: [475] }),
+  discount_cents: cents.meta({
+    description: 'The discount in minor units; 0 if the request named none.',
+    examples: [0],
+  }),
+  total_cents: total,
+};
 const amount = cents.describe('Always the same value as `total_cents`.');
 const completedAt = timestamp.nullable().describe('When the payment first succeeded; null before.');
 const description = text.describe('What the payment is for, in your words; null if the request named nothing.');
 const isGuest = z.boolean().describe('True if a guest without a session made the payment.');
 const createdAt = timestamp.describe('When the payment was created.');
+const updatedAt = timestamp.describe('When the payment last changed.');
+const guestEmail = text.describe("The guest's e-mail address; null for a signed-in user.");
+const providerId = z
+  .string()
+  .meta({ description: 'The provider slot that collects the money.', examples: ['provider_a'] });
 const providerPaymentId = text.describe(
   'The id of the payment at the provider. `POST /payments/sync/{provider_payment_id}` takes it.',
 );
@@ -175,13 +195,7 @@ export const paymentViewSchema = z
     id,
     user_id: text.describe('The user who made the payment; null for a guest.'),
     customer_id: text.describe('The customer that pays, `cust_…`; null for a payment without a customer.'),
-    subtotal_cents: cents.meta({ description: 'The price before tax and discount, in minor units.', examples: [2500] }),
-    tax_cents: cents.meta({ description: 'The tax in minor units; 0 if the request named none.', examples: [475] }),
-    discount_cents: cents.meta({
-      description: 'The discount in minor units; 0 if the request named none.',
-      examples: [0],
-    }),
-    total_cents: total,
+    ...prices,
     amount_cents: amount,
     currency,
     status,
@@ -190,9 +204,7 @@ export const paymentViewSchema = z
     reference_code: text.describe('Your own reference, such as an order or invoice number.'),
     category: text.describe('A category of your choice.'),
     tags: text.describe('Tags of your choice, separated by commas.'),
-    provider_id: z
-      .string()
-      .meta({ description: 'The provider slot that collects the money.', examples: ['provider_a'] }),
+    provider_id: providerId,
     provider_payment_id: providerPaymentId,
     provider_intent_id: text.describe(
       'The id of the intent or order at the provider; it stays the same over several attempts.',
@@ -210,7 +222,7 @@ export const paymentViewSchema = z
       .describe('How much has been given back: nothing, a part, or the whole total.'),
     disputed: z.boolean().describe('True while a dispute about the payment is open.'),
     is_guest_payment: isGuest,
-    guest_email: text.describe("The guest's e-mail address; null for a signed-in user."),
+    guest_email: guestEmail,
     organization_id: optionalText.describe('The organization that owns the payment; absent for a personal payment.'),
     project_id: optionalText.describe('The project of the payment; absent without one.'),
     product_id: optionalText.describe('The product that was bought; absent without one.'),
@@ -229,7 +241,7 @@ export const paymentViewSchema = z
     failure_code: z.enum(DECLINE_CODES).optional().describe('Why the last attempt was declined; absent if none was.'),
     next_action: nextAction,
     created_at: createdAt,
-    updated_at: timestamp.describe('When the payment last changed.'),
+    updated_at: updatedAt,
     completed_at: completedAt,
   })
   .meta({ id: 'Payment', description: 'One intent to collect an amount, and its outcome.' });
@@ -253,12 +265,15 @@ export const guestPaymentSchema = z
   .looseObject({
     id,
     status,
+    provider_id: providerId,
+    ...prices,
     amount_cents: amount,
-    total_cents: total,
     currency,
     description,
     is_guest_payment: isGuest,
+    guest_email: guestEmail,
     created_at: createdAt,
+    updated_at: updatedAt,
     completed_at: completedAt,
   })
   .meta({

@@ -52,6 +52,7 @@ export const subscriptionView = (subscription: VisibleSubscription) => ({
   latest_payment_id: orNull(subscription.latestPaymentId),
   metadata: subscription.metadata ?? {},
   is_guest_subscription: isGuestSubscription(subscription),
+  guest_email: orNull(subscription.guestEmail),
   created_at: subscription.createdAt,
   updated_at: subscription.updatedAt,
 });
@@ -127,13 +128,21 @@ const nextBillingDate = (subscription: VisibleSubscription): string | null => {
 export const guestSubscriptionView = (subscription: VisibleSubscription) => ({
   id: subscription.id,
   status: subscription.status,
-  currency: subscription.currency,
+  provider_id: subscription.providerId,
+  subtotal_cents: subscription.subtotalCents,
+  tax_cents: subscription.taxCents,
+  discount_cents: subscription.discountCents,
   total_cents: subscription.totalCents,
+  currency: subscription.currency,
   billing_interval: subscription.billingInterval,
+  interval_multiplier: subscription.intervalMultiplier,
   current_period_end: subscription.currentPeriodEnd,
+  next_billing_date: nextBillingDate(subscription),
   cancel_at_period_end: subscription.cancelAtPeriodEnd,
   is_guest_subscription: isGuestSubscription(subscription),
+  guest_email: orNull(subscription.guestEmail),
   created_at: subscription.createdAt,
+  updated_at: subscription.updatedAt,
 });
 
 /** The responses of subscription routes, for the API document and the generated tests. */
@@ -156,7 +165,13 @@ export const guestSubscriptionSchema = z
       examples: ['subs_1f2e3d4c5b6a79880796a5b4'],
     }),
     status,
+    provider_id: z
+      .string()
+      .meta({ description: 'The provider slot that collects the money.', examples: ['provider_a'] }),
     currency: z.string().meta({ description: 'The ISO 4217 code in upper case.', examples: ['EUR'] }),
+    subtotal_cents: cents.describe('The price of a period before tax and discount, in minor units.'),
+    tax_cents: cents.describe('The tax of a period in minor units; 0 if the request named none.'),
+    discount_cents: cents.describe('The discount of a period in minor units; 0 if the request named none.'),
     total_cents: cents.meta({
       description: 'What each period costs, in minor units: subtotal + tax − discount.',
       examples: [990],
@@ -164,12 +179,23 @@ export const guestSubscriptionSchema = z
     billing_interval: z
       .string()
       .describe('The unit of a period: `daily`, `weekly`, `monthly`, `quarterly` or `yearly`.'),
+    interval_multiplier: z
+      .int()
+      .positive()
+      .describe('Units of `billing_interval` per period: 3 with `monthly` is a charge every three months.'),
     current_period_end: timestamp.describe('When the current period, or the trial, ends.'),
+    next_billing_date: timestamp
+      .nullable()
+      .describe(
+        'When the next charge or retry is due; null if none is planned because the subscription is paused, canceled, unpaid or ends with its period.',
+      ),
     cancel_at_period_end: z
       .boolean()
       .describe('True if the subscription ends with its current period and is not charged again.'),
     is_guest_subscription: z.boolean().describe('True if a guest without a session made the subscription.'),
+    guest_email: textOrNull.describe("The guest's e-mail address; null for a signed-in user."),
     created_at: timestamp.describe('When the subscription was created.'),
+    updated_at: timestamp.describe('When the subscription last changed.'),
   })
   .meta({
     id: 'GuestSubscription',
@@ -184,9 +210,6 @@ export const subscriptionViewSchema = guestSubscriptionSchema
     payment_method_id: textOrNull.describe(
       'The saved payment method that is charged, `pmt_…`; null once it was removed.',
     ),
-    provider_id: z
-      .string()
-      .meta({ description: 'The provider slot that collects the money.', examples: ['provider_a'] }),
     provider_subscription_id: textOrNull.describe(
       'The id of the subscription at the provider; null where the service bills by itself.',
     ),
@@ -202,19 +225,7 @@ export const subscriptionViewSchema = guestSubscriptionSchema
         - \`ended\`: canceled`,
     }),
     current_period_start: timestamp.describe('When the current period, or the trial, began.'),
-    next_billing_date: timestamp
-      .nullable()
-      .describe(
-        'When the next charge or retry is due; null if none is planned: the subscription is paused, canceled, unpaid or ends with its period.',
-      ),
     trial_end: timestamp.nullable().describe('When the trial ends or ended; null without a trial.'),
-    subtotal_cents: cents.describe('The price of a period before tax and discount, in minor units.'),
-    tax_cents: cents.describe('The tax of a period in minor units; 0 if the request named none.'),
-    discount_cents: cents.describe('The discount of a period in minor units; 0 if the request named none.'),
-    interval_multiplier: z
-      .int()
-      .positive()
-      .describe('Units of `billing_interval` per period: 3 with `monthly` is a charge every three months.'),
     project_id: textOrNull.describe('The project that gets the membership; null without one.'),
     organization_id: textOrNull.describe('The organization that pays; null for a personal subscription.'),
     user_id: textOrNull.describe('The user who made the subscription; null for a guest.'),
@@ -232,7 +243,6 @@ export const subscriptionViewSchema = guestSubscriptionSchema
     metadata: z
       .record(z.string(), jsonValue)
       .describe('Your own data, as the requests set it; an empty object without metadata.'),
-    updated_at: timestamp.describe('When the subscription last changed.'),
   })
   .meta({
     id: 'Subscription',

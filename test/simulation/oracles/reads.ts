@@ -50,6 +50,8 @@ const paymentsInTable = (text: string): readonly HistoryJson[] =>
 const FEW_FIELDS = new Set([
   ...['id', 'status', 'amount_cents', 'total_cents', 'currency', 'description', 'is_guest_payment', 'created_at'],
   ...['completed_at', 'billing_interval', 'current_period_end', 'cancel_at_period_end', 'is_guest_subscription'],
+  ...['guest_email', 'provider_id', 'subtotal_cents', 'tax_cents', 'discount_cents', 'updated_at'],
+  ...['interval_multiplier', 'next_billing_date'],
 ]);
 
 const isOfGuestList = ({ path }: HistoryExchange, record: HistoryJson): boolean =>
