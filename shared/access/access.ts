@@ -88,7 +88,7 @@ const decideForMember = (action: OwnersAction, { caller, record, standing }: Acc
   if (standing?.organizationId !== organizationId) return { kind: 'needs standing', organizationId };
   const isOwn = record.userId === caller.userId;
   if (action === 'read' && isOwn) return granted(permits(standing, 'canManagePayments'));
-  const error = standing.exists ? standingRefusal(standing, action) : new DomainError('ORGANIZATION_ACCESS_DENIED');
+  const error = standingRefusal(standing, action);
   return error ? refused(error) : granted(permits(standing, action === 'read' ? 'canManagePayments' : action));
 };
 
@@ -148,7 +148,8 @@ const decideAdminScope = (caller: Caller): ScopeDecision =>
 
 /** @returns the error if the standing does not allow the action in its organization. */
 export const standingRefusal = (standing: Standing, action: OwnersAction): DomainError | undefined => {
-  if (!standing.exists) return notFound('organization');
+  // The same as for another's organization, so that the id of an unknown one tells nothing.
+  if (!standing.exists) return new DomainError('ORGANIZATION_ACCESS_DENIED');
   if (standing.role === undefined) return new DomainError('ORGANIZATION_ACCESS_DENIED');
   if (action === 'read' || permits(standing, action)) return undefined;
   const needed = action === 'owner only' ? { required_role: 'owner' } : { permission: action };

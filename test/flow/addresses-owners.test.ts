@@ -342,8 +342,8 @@ describe("an organization's addresses", () => {
     expect(defaultsIn(await list(owner, `?organization_id=${organizationId}&type=billing`))).toEqual([shared.id]);
   });
 
-  test('of an unknown organization are not found', async () => {
+  test('of an unknown organization are refused as those of another organization', async () => {
     const answer = await service.get('/addresses?organization_id=org_none', as('owner').options);
-    expect(answer).toMatchObject({ status: 404, body: { details: { resource: 'organization' } } });
+    expect(answer).toMatchObject({ status: 403, body: { code: 'ORGANIZATION_ACCESS_DENIED' } });
   });
 });

@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest';
+import { partialAddress } from '../builders/address.ts';
 import { DECLINED, intentBody } from '../builders/intent.ts';
+import { methodBody } from '../builders/payer.ts';
 import { MINUTE_SECONDS } from '../builders/seconds.ts';
-import { confirm, createIntent, itemsOf } from './flow.ts';
+import { confirm, createIntent, itemsOf, signIn } from './flow.ts';
 import { type TestAnswer, withHost } from './host.ts';
 import { addMember, newOrganization, newPerson, type UserWithEmail } from './organization-steps.ts';
 import { saveMethod } from './payers.ts';
@@ -144,15 +146,46 @@ describe('an organization that has been deleted', () => {
     expect(deleted).toMatchObject({ status: 200, body: { success: true, message: expect.any(String) } });
     const gone = { status: 404, body: { code: 'RESOURCE_NOT_FOUND' } };
     for (const person of [owner, member]) {
-      expect(await writeIn(id, person)).toMatchObject(gone);
+      expect(await writeIn(id, person)).toMatchObject(denied);
       expect(await service.get(`/organizations/${id}`, person.options)).toMatchObject(gone);
       expect((await service.get('/organizations', person.options)).body.meta.pagination.total).toBe(0);
     }
     await service.advance(5 * MINUTE_SECONDS);
-    for (const person of [owner, member]) expect(await readIn(id, person)).toMatchObject(gone);
+    for (const person of [owner, member]) expect(await readIn(id, person)).toMatchObject(denied);
     const read = (person: UserWithEmail) => service.get(`/payments/${payment.body.id}`, person.options);
     expect(await read(member)).toMatchObject({ status: 200 });
     expect(await read(await newPerson(service, { is_admin: true }))).toMatchObject({ status: 200 });
     expect(await read(owner)).toMatchObject(denied);
+  });
+});
+
+describe('an organization_id that names no organization', () => {
+  const LISTS = ['/payments', '/payment-methods', '/customers', '/subscriptions', '/addresses', '/payments/summary'];
+
+  test('is refused on lists and in bodies as another’s, and its own path is not found', async () => {
+    const [person, stranger] = [await newPerson(service), await newPerson(service)];
+    const others = await newOrganization(service, stranger);
+    for (const id of ['org_none', 'org_000000000000000000000000', others]) {
+      for (const path of LISTS) {
+        expect(await service.get(`${path}?organization_id=${id}`, person.options)).toMatchObject(denied);
+      }
+      const bodies = [
+        ['/payments/intents', intentBody({ organization_id: id })],
+        ['/customers', customer(id)],
+        ['/payment-methods', methodBody({ organization_id: id })],
+        ['/addresses', partialAddress({ organization_id: id })],
+      ] as const;
+      for (const [path, body] of bodies) expect(await service.post(path, body, person.options)).toMatchObject(denied);
+      const status = id === others ? 403 : 404;
+      expect(await service.get(`/organizations/${id}`, person.options)).toMatchObject({ status });
+      expect(await service.get(`/organizations/${id}/members`, person.options)).toMatchObject({ status });
+    }
+  });
+
+  test('is refused also where the session names it', async () => {
+    const person = await signIn(service, { organization_id: 'org_none' });
+    expect(await service.get('/payments', person.options)).toMatchObject(denied);
+    expect(await service.post('/payments/intents', intentBody(), person.options)).toMatchObject(denied);
+    expect(await service.get('/webhooks/logs', person.options)).toMatchObject(denied);
   });
 });

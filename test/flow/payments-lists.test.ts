@@ -220,12 +220,15 @@ describe('the payment list of a user', () => {
     expect(idsOf(theirs.data).every((id) => idsOf(payments).includes(id))).toBe(true);
   });
 
-  test('requires the project and the organization to exist', async () => {
+  test('requires the project to exist, and refuses an unknown organization as another’s', async () => {
     expect(await list('?project_id=prj_none')).toMatchObject({
       status: 404,
       body: { details: { resource: 'project' } },
     });
-    expect(await list('?organization_id=org_none')).toMatchObject({ status: 404 });
+    expect(await list('?organization_id=org_none')).toMatchObject({
+      status: 403,
+      body: { code: 'ORGANIZATION_ACCESS_DENIED' },
+    });
     expect(idsOf(await listed('?organization_id='))).toEqual(idsOf(payments.toReversed().slice(0, 20)));
   });
 
@@ -345,24 +348,24 @@ describe('GET of one payment', () => {
 const SMALL = [
   'id',
   'status',
-  'amount_cents',
-  'total_cents',
-  'currency',
   'provider_id',
   'subtotal_cents',
   'tax_cents',
   'discount_cents',
+  'amount_cents',
+  'total_cents',
+  'currency',
   'description',
   'is_guest_payment',
+  'guest_email',
   'created_at',
+  'updated_at',
   'completed_at',
 ];
 
 const guestPayment = async (service: TestHost, email: string, options: RequestOptions = {}): Promise<ParsedJson> => {
-  'updated_at',
   const body = guestIntentBody({ description: 'A gift', metadata: { a: '1' } }, { email });
   return (await service.post('/payments/intents', body, options)).body;
-  'guest_email',
 };
 const guestList = (service: TestHost, email: string, options: RequestOptions = {}) =>
   service.get(`/payments/guest/${encodeURIComponent(email)}`, options);

@@ -233,7 +233,7 @@ describe('a platform admin', () => {
     expect(scope(admin, 'read', standing('member'))).toBe('granted');
     expect(scope(admin, 'canManagePayments', standing('billing'))).toBe('granted');
     expect(scope(admin, 'canManagePayments', standing(undefined))).toBe('INSUFFICIENT_PERMISSIONS');
-    expect(scope(admin, 'canManagePayments', GONE)).toBe('RESOURCE_NOT_FOUND');
+    expect(scope(admin, 'canManagePayments', GONE)).toBe('ORGANIZATION_ACCESS_DENIED');
     expect(scope(admin, 'platform admin', GONE)).toBe('as admin');
     expect(scope(me, 'platform admin', standing('owner'))).toBe('ADMIN_REQUIRED');
     expect(scope(me, 'read', standing(undefined))).toBe('ORGANIZATION_ACCESS_DENIED');
@@ -356,7 +356,7 @@ describe('a standing', () => {
       details: { role: 'admin', required_role: 'owner' },
     });
     expect(standingRefusal(standing(undefined), 'read')?.code).toBe('ORGANIZATION_ACCESS_DENIED');
-    expect(standingRefusal(GONE, 'read')?.code).toBe('RESOURCE_NOT_FOUND');
+    expect(standingRefusal(GONE, 'read')?.code).toBe('ORGANIZATION_ACCESS_DENIED');
     expect(standingRefusal(standing('member'), 'read')).toBeUndefined();
   });
 });
