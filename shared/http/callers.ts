@@ -4,17 +4,40 @@ import type { Caller } from '../access/caller.ts';
 import { DomainError } from '../core/errors.ts';
 import type { Exchange } from './exchange.ts';
 
-/** The credentials that the endpoint's `auth` accepts. A route that guests cannot call needs no guest token secret. */
-export const credentialsOf = ({ spec, headers, query }: Exchange): Credentials | undefined => {
+/**
+ * The credentials that the endpoint's `auth` accepts; an empty one is absent. A route that guests cannot call needs no guest
+ * token secret.
+ */
+export const credentialsOf = (exchange: Exchange): Credentials | undefined => {
+  const { spec, headers, query } = exchange;
   if (spec.auth === 'provider-signature') return undefined;
-  const guestToken = guestsMayCall(spec) ? (headers['x-guest-token'] ?? query['token']) : undefined;
   const takesSessions = spec.auth !== 'public';
   return {
-    sessionId: takesSessions ? headers['x-session-id'] : undefined,
-    authorization: takesSessions ? headers['authorization'] : undefined,
-    querySession: takesSessions ? query['session_id'] : undefined,
-    guestToken,
+    sessionId: takesSessions ? sent(headers['x-session-id']) : undefined,
+    authorization: takesSessions ? sent(headers['authorization']) : undefined,
+    querySession: takesSessions ? sent(query['session_id']) : undefined,
+    guestToken: guestsMayCall(spec) ? guestTokenOf(exchange) : undefined,
   };
+};
+
+const sent = (credential: string | undefined): string | undefined => credential?.trim() || undefined;
+
+const guestTokenOf = ({ headers, query }: Pick<Exchange, 'headers' | 'query'>): string | undefined =>
+  sent(headers['x-guest-token']) ?? sent(query['token']);
+
+/**
+ * The guest of a token that stands beside a session, where the route also reads by token. A token that is not valid is no
+ * guest, because the session alone has decided the response by then.
+ */
+export const guestBeside = async (exchange: Exchange): Promise<Caller | undefined> => {
+  const { spec, caller, deps } = exchange;
+  const guestToken = guestTokenOf(exchange);
+  if (spec.auth !== 'session-or-token' || caller.kind !== 'session' || guestToken === undefined) return undefined;
+  const none = { sessionId: undefined, authorization: undefined, querySession: undefined };
+  return deps.authenticate({ ...none, guestToken }).catch((error: unknown) => {
+    if (error instanceof DomainError && error.code === 'SESSION_INVALID') return undefined;
+    throw error;
+  });
 };
 
 /** @throws DomainError ADMIN_REQUIRED */
@@ -29,9 +52,6 @@ const guestsMayCall = ({ auth, uses }: Exchange['spec']): boolean =>
   auth === 'session-or-token' ||
   (auth === 'public' && uses.includes('secrets:guest-tokens'));
 
-const presentsToken = ({ headers, query }: Exchange): boolean =>
-  headers['x-guest-token'] !== undefined || query['token'] !== undefined;
-
 const namesGuest = (json: unknown): boolean => {
   const parsed = z.looseObject({ guest_data: z.unknown() }).safeParse(json);
   return parsed.success && parsed.data.guest_data !== undefined && parsed.data.guest_data !== null;
@@ -41,7 +61,7 @@ const namesGuest = (json: unknown): boolean => {
 export const requireCredential = (exchange: Exchange, json: unknown): void => {
   const { spec, caller } = exchange;
   if (caller.kind !== 'anonymous' || spec.auth === 'public' || spec.auth === 'provider-signature') return;
-  if (!namesGuest(json) && !presentsToken(exchange)) throw new DomainError('AUTHENTICATION_REQUIRED');
+  if (!namesGuest(json) && guestTokenOf(exchange) === undefined) throw new DomainError('AUTHENTICATION_REQUIRED');
   if (spec.auth !== 'session-or-guest') throw new DomainError('GUEST_NOT_ALLOWED');
 };
 

@@ -8,9 +8,9 @@ import { fingerprint } from '../core/ids.ts';
 import type { CsvPage, CsvRenderer } from '../csv/csv.ts';
 import { canonicalJson, checkKey, claimKey, idempotencyScope, settleKey } from '../idempotency/idempotency.ts';
 import { errorFields } from '../observability/logger.ts';
-import { credentialsOf, guestOf, requireAdmin, requireCredential } from './callers.ts';
+import { credentialsOf, guestBeside, guestOf, requireAdmin, requireCredential } from './callers.ts';
 import { checkAccess, impliedOrganization } from './check-access.ts';
-import type { Endpoint, RateLimit } from './endpoint.ts';
+import type { AccessRule, Endpoint, RateLimit } from './endpoint.ts';
 import { type Exchange, openExchange, type WebDeps } from './exchange.ts';
 import { apiVersion, checkAll, jsonBodyOf, queryOf, rawBodyOf } from './parse.ts';
 import { prepare } from './prepare.ts';
@@ -300,9 +300,22 @@ const access: Step = {
   before: async ({ event: exchange }) => {
     const { spec, deps, request, kept } = exchange;
     const rule = kept ? replayRule(spec.access) : spec.access;
-    if (rule && request) exchange.request = await checkAccess(deps, rule, request);
+    if (rule && request) exchange.request = await checkAccess(deps, rule, request).catch(fallBack(exchange, rule));
   },
 };
+
+/** The guest token beside a session is tried if the session alone gets 404 for the record of the path. */
+const fallBack =
+  (exchange: Exchange, rule: AccessRule) =>
+  async (error: unknown): Promise<ApiRequest | undefined> => {
+    const { deps, request } = exchange;
+    const isMissing = rule.record !== undefined && error instanceof DomainError && error.code === 'RESOURCE_NOT_FOUND';
+    const guest = isMissing ? await guestBeside(exchange) : undefined;
+    if (!guest || !request) throw error;
+    const allowed = await checkAccess(deps, rule, { ...request, caller: guest });
+    exchange.caller = guest;
+    return allowed;
+  };
 
 /**
  * A caller that may no longer act on the record does not get its stored answer. Records that the body names are not
