@@ -156,6 +156,8 @@ export const webDeps = perInstance(() => ({
   }).authenticate,
   guestTokens: guests(),
   guestEmailList: settings().GUEST_EMAIL_LIST,
+  // The full lists show everyone the ids of methods and customers, so those ids prove nothing.
+  guestContinueSeconds: settings().GUEST_EMAIL_LIST === 'full' ? 0 : settings().GUEST_CONTINUE_SECONDS,
   allowRawCards: settings().ALLOW_RAW_CARDS && settings().STAGE !== 'prod',
   deleteHistory: settings().CUSTOMER_DELETE_HISTORY,
   rateLimits: settings().RATE_LIMITS,

@@ -3,6 +3,7 @@ import { principalOf } from '../../shared/access/caller.ts';
 import type { NamedRecord } from '../../shared/access/record-kind.ts';
 import { addressRecord } from '../../shared/addresses/address.ts';
 import { billingAddressBody } from '../../shared/addresses/requests.ts';
+import { derivedId } from '../../shared/core/ids.ts';
 import { PAYMENT_SECRETS } from '../../shared/core/rights.ts';
 import { customerPointerKey } from '../../shared/customers/customer.ts';
 import { CREATE_TIMEOUT_SECONDS, endpoint, type RateLimit } from '../../shared/http/endpoint.ts';
@@ -152,6 +153,7 @@ export const createMethodEndpoint = endpoint({
     organization: 'session by default',
     references: addressNamed,
     uses: ({ provider_payment_method_token: id }) => (id ? [{ kind: paymentMethodRecord, id }] : []),
+    createdUnder: (scope) => paymentMethodRecord.key(derivedId('payment_method', scope)),
     alongside: (owner, body) => [customerPointerKey(owner, body.provider_id)],
   },
   params: none,

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import { principalOf } from '../../shared/access/caller.ts';
 import { projectNamed } from '../../shared/catalog/kinds.ts';
 import type { ErrorCode } from '../../shared/core/errors.ts';
+import { derivedId } from '../../shared/core/ids.ts';
 import { PAYMENT_SECRETS } from '../../shared/core/rights.ts';
 import { customerPointerKey } from '../../shared/customers/customer.ts';
 import { CREATE_TIMEOUT_SECONDS, type Endpoint, endpoint, type RateLimit } from '../../shared/http/endpoint.ts';
@@ -64,6 +65,7 @@ const create = {
     organization: 'session by default',
     references: recordsNamedBy,
     uses: methodsUsedBy,
+    createdUnder: (scope) => paymentRecord.key(derivedId('payment', scope)),
     alongside: (owner, body) => [customerPointerKey(owner, body.provider_id ?? 'provider_a')],
   },
   params: none,

@@ -4,6 +4,7 @@ import { addressRecord } from '../../shared/addresses/address.ts';
 import { billingAddressBody } from '../../shared/addresses/requests.ts';
 import { projectNamed } from '../../shared/catalog/kinds.ts';
 import { productRecord, projectRecord } from '../../shared/catalog/records.ts';
+import { derivedId } from '../../shared/core/ids.ts';
 import { PAYMENT_SECRETS } from '../../shared/core/rights.ts';
 import { customerRecord } from '../../shared/customers/customer.ts';
 import { CREATE_TIMEOUT_SECONDS, endpoint } from '../../shared/http/endpoint.ts';
@@ -65,6 +66,7 @@ export const createSubscriptionEndpoint = endpoint({
     organization: 'session by default',
     references: namedBy,
     uses: methodsUsedBy,
+    createdUnder: (scope) => subscriptionRecord.key(derivedId('subscription', scope)),
   },
   params: none,
   query: none,

@@ -6,7 +6,8 @@ import type { Standing } from './standing.ts';
 
 /**
  * The access rule, the same for every record. Its user may read it and, if it is personal, change it. A member of its
- * organization may read it and, with the permission, change it. A guest may do both with a token. The role always comes
+ * organization may read it and, with the permission, change it. A guest may do both with a token; a create may use what it
+ * proves to be the guest's (continue-guest.ts). The role always comes
  * from the membership record. A platform admin may also read every record, and take the actions that are declared for
  * platform admins; every other action on another's record is refused. `member`: an action of
  * every member of the organization. `platform admin`: an action of platform admins only.
@@ -77,7 +78,9 @@ const decideForOwners = (action: OwnersAction, request: AccessRequest): AccessDe
 const decideForGuest = (caller: GuestCaller, { kind, record }: AccessRequest): AccessDecision => {
   // A guest may filter its own lists by any project.
   if (kind.rule === 'project') return granted(false);
-  const isTheirs = caller.byToken && record.guestId === caller.guestId && record.guestEmail === caller.email;
+  const isOfToken = caller.byToken && record.guestId === caller.guestId;
+  const isProven = record.guestId !== undefined && caller.proven?.includes(record.guestId);
+  const isTheirs = (isOfToken || isProven) && record.guestEmail === caller.email;
   return isTheirs ? granted(true) : refused(notFound(kind.resource));
 };
 

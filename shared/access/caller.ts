@@ -19,6 +19,8 @@ export interface GuestCaller {
   readonly phone: string | undefined;
   /** True: holds a token of this guest_id. False: named an e-mail in guest_data, which gives access to no record. */
   readonly byToken: boolean;
+  /** The guest_ids that a request without a token proves by the records that it names (continue-guest.ts). */
+  readonly proven?: readonly string[];
 }
 
 export interface AnonymousCaller {

@@ -35,6 +35,11 @@ export interface RecordKind<T = unknown> {
    * it. `organization`: the record is an organization, and its members have access.
    */
   readonly rule: 'owned' | 'project' | 'organization' | 'open';
+  /**
+   * The creation time of a record whose id only its maker sees: a guest may continue the record's guest_id by naming it
+   * (continue-guest.ts). Absent for kinds whose ids a list without a credential shows.
+   */
+  provesGuest?(record: T): string;
   /** The record's own GET route takes a guest token. */
   readonly guestsRead?: true;
 }

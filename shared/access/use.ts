@@ -67,6 +67,13 @@ export const requireSameOwner = (record: Pick<Owned, 'organizationId'>, organiza
 };
 
 /**
+ * A guest without a token may name a customer and a method of two guest_ids of its e-mail. The method's guest_id continues, and
+ * its customer pays. @returns true if the customer is that of the other guest_id
+ */
+export const isOfOtherGuest = (caller: Caller, { guestId }: Pick<Owned, 'guestId'>): boolean =>
+  caller.kind === 'guest' && guestId !== caller.guestId;
+
+/**
  * A payment saves its method for its customer, so the customer must belong to the payment's owner. (A subscription saves no
  * method, and may name the customer of the member whose own method it charges.)
  * @throws DomainError ORGANIZATION_ACCESS_DENIED; INSUFFICIENT_PERMISSIONS for a member's own customer

@@ -70,6 +70,7 @@ export const addressRecord: RecordKind<Address> = {
   key: (id) => recordKey('ADDR', id),
   parse: (item) => parseRecord(addressShape, item),
   ownedBy: ownerIdsOf,
+  provesGuest: ({ createdAt }) => createdAt,
   rule: 'owned',
 };
 

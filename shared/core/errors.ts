@@ -90,8 +90,11 @@ export class DomainError extends Error {
   }
 }
 
-export const notFound = (resource: string): DomainError =>
-  new DomainError('RESOURCE_NOT_FOUND', { message: `No such ${resource.replaceAll('_', ' ')}`, details: { resource } });
+/** @param advice what the caller can do, as a sentence of its own */
+export const notFound = (resource: string, advice?: string): DomainError => {
+  const message = [`No such ${resource.replaceAll('_', ' ')}`, ...(advice === undefined ? [] : [advice])].join('. ');
+  return new DomainError('RESOURCE_NOT_FOUND', { message, details: { resource } });
+};
 
 export const invalid = (problems: readonly Problem[]): DomainError =>
   new DomainError('VALIDATION_ERROR', { details: problems });

@@ -154,6 +154,9 @@ export const serviceFields = {
   ),
   GUEST_TOKEN_SECRET_ARN: textSetting(),
   GUEST_TOKEN_TTL_SECONDS: integerSetting(604_800, 60, 31_536_000).describe('lifetime of a guest token'),
+  GUEST_CONTINUE_SECONDS: integerSetting(3_600, 0, 604_800).describe(
+    'how long after its creation a customer, payment method or address lets its guest go on without the token, by its id and the same e-mail; 0 turns this off, as GUEST_EMAIL_LIST=full does',
+  ),
   GUEST_EMAIL_LIST: choiceSetting(['minimal', 'full', 'token'], 'minimal').describe(
     'what lists by guest e-mail show: few fields, all fields, or nothing without a token',
   ),

@@ -41,6 +41,7 @@ export const customerRecord: RecordKind<Customer> = {
   key: (id) => recordKey('CUS', id),
   parse: (item) => parseRecord(customerShape, item),
   ownedBy: ownerIdsOf,
+  provesGuest: ({ createdAt }) => createdAt,
   rule: 'owned',
 };
 

@@ -1,9 +1,12 @@
 import * as z from 'zod';
 import { type Action, decideAccess, decideScope, effectiveOrganization } from '../access/access.ts';
 import type { Caller } from '../access/caller.ts';
+import { continueGuest } from '../access/continue-guest.ts';
 import { type NamedRecord, ownerFor, type RecordAliases, type RecordKind } from '../access/record-kind.ts';
 import { type Standing, standingKeys, standingOf } from '../access/standing.ts';
 import { DomainError, notFound } from '../core/errors.ts';
+import { type Instant, instant } from '../core/time.ts';
+import { isKeyInForce } from '../idempotency/create-once.ts';
 import type { Key, Owner } from '../table/keys.ts';
 import type { Item } from '../table/table.ts';
 import type { AccessRule } from './endpoint.ts';
@@ -12,9 +15,10 @@ import type { ApiRequest } from './request.ts';
 
 /**
  * Checks the access rule before every use case: loads what the request names in one BatchGet, decides on it, and hands on
- * only records that passed. The standing in another organization is read only if a decision depends on it.
+ * only records that passed. The standing in another organization is read only if a decision depends on it. A guest without a
+ * token may turn out to be an earlier one by what it names; the request then goes on as that guest's.
  */
-type AccessDeps = Pick<WebDeps, 'table' | 'standings'>;
+type AccessDeps = Pick<WebDeps, 'table' | 'standings' | 'now' | 'guestContinueSeconds'>;
 
 const namesOrganization = z.looseObject({ organization_id: z.string().nullish() });
 const pathId = z.union([
@@ -22,10 +26,11 @@ const pathId = z.union([
   z.looseObject({ provider_payment_id: z.string() }).transform((params) => params.provider_payment_id),
 ]);
 
-export const checkAccess = async (deps: AccessDeps, rule: AccessRule, request: ApiRequest): Promise<ApiRequest> => {
+export const checkAccess = async (deps: AccessDeps, rule: AccessRule, asked: ApiRequest): Promise<ApiRequest> => {
+  const loaded = await load(deps, { ...scopeOf(rule, asked), rule, request: asked });
+  const { request, alongside } = await continued(deps, { rule, request: asked, loaded });
   const { caller } = request;
   const scope = scopeOf(rule, request);
-  const loaded = await load(deps, { ...scope, rule, request });
   const inScope = await requireScope(deps, scope.organizationId, { caller, action: rule.action, loaded });
   const context = { caller, action: rule.action, standing: inScope?.standing ?? loaded.standing };
   const check = checkerFor(deps, context);
@@ -44,11 +49,51 @@ export const checkAccess = async (deps: AccessDeps, rule: AccessRule, request: A
     canWrite: path?.canWrite ?? false,
     asAdmin: path?.asAdmin ?? inScope?.asAdmin ?? false,
     owner: scope.owner,
-    alongside: loaded.alongside,
+    alongside,
     // Sound: the record under each kind was parsed by that kind.
     named: <T>(kind: RecordKind<T>) => named.get(kind as RecordKind) as T | undefined,
   };
 };
+
+interface ToContinue {
+  readonly rule: AccessRule;
+  readonly request: ApiRequest;
+  readonly loaded: Loaded;
+}
+
+/** The request as that of the guest whom it continues, with the items of that guest. */
+const continued = async (
+  deps: AccessDeps,
+  { rule, request, loaded }: ToContinue,
+): Promise<Pick<ApiRequest, 'alongside'> & { readonly request: ApiRequest }> => {
+  const named = [...loaded.used, ...loaded.references].map(({ kind, item }) => ({
+    kind,
+    record: item && kind.parse(item),
+  }));
+  const continuedAt = (now: Instant) =>
+    continueGuest(request.caller, named, { now, seconds: deps.guestContinueSeconds });
+  const present = continuedAt(deps.now());
+  const repeatedAt = present.isComplete ? undefined : await firstCreation(deps, rule, request);
+  const { caller } = repeatedAt === undefined ? present : continuedAt(repeatedAt);
+  if (caller === request.caller) return { request, alongside: loaded.alongside };
+  const { owner } = scopeOf(rule, { ...request, caller });
+  const keys = alongsideOf(rule, owner, request);
+  return { request: { ...request, caller }, alongside: await readItems(deps, keys, true) };
+};
+
+/** When the first request under the Idempotency-Key created its record; undefined if this request is the first. */
+const firstCreation = async (
+  { table, now }: AccessDeps,
+  rule: AccessRule,
+  { idempotency }: ApiRequest,
+): Promise<Instant | undefined> => {
+  const key = idempotency && rule.createdUnder?.(idempotency.scope);
+  const createdAt = key && (await table.get(key))?.['createdAt'];
+  return typeof createdAt === 'string' && isKeyInForce(createdAt, now()) ? instant(createdAt) : undefined;
+};
+
+const alongsideOf = (rule: AccessRule, owner: Owner | undefined, { body, query }: ApiRequest): readonly Key[] =>
+  (owner && rule.alongside?.(owner, body ?? query)) ?? [];
 
 /** The organization that the request is about, and the owner of its list or new record. */
 interface Scope {
@@ -108,7 +153,7 @@ const load = async (deps: AccessDeps, { rule, request, organizationId, owner }: 
   const input = request.body ?? request.query;
   const references: readonly NamedRecord[] = rule.references?.(input) ?? [];
   const used = usedBy(rule, input);
-  const alongside = (owner && rule.alongside?.(owner, input)) ?? [];
+  const alongside = alongsideOf(rule, owner, request);
   const consistent = rule.action !== 'read';
   const id = rule.record && (await recordId(deps, rule.record, request));
   const recordKeys = rule.record && id !== undefined ? [rule.record.key(id)] : [];
@@ -225,14 +270,22 @@ const checkerFor =
   (deps: AccessDeps, { caller, action, standing, adminsMayAct }: CheckContext) =>
   async (kind: RecordKind, item: Item | undefined): Promise<CheckedRecord> => {
     const record = item && kind.parse(item);
-    if (record === undefined) throw notFound(kind.resource);
+    if (record === undefined) throw advised(caller, kind, notFound(kind.resource));
     const request = { caller, kind, record: kind.ownedBy(record), standing, adminsMayAct };
     let decision = decideAccess(action, request);
     if (decision.kind === 'needs standing' && caller.kind === 'session') {
       const read = action === 'read' ? deps.standings.cached : deps.standings.consistent;
       decision = decideAccess(action, { ...request, standing: await read(caller, decision.organizationId) });
     }
-    if (decision.kind === 'refused') throw decision.error;
+    if (decision.kind === 'refused') throw advised(caller, kind, decision.error);
     if (decision.kind !== 'granted') throw new Error('the access rule did not decide');
     return { record, canWrite: decision.canWrite, asAdmin: decision.asAdmin ?? false };
   };
+
+/** A guest without a token learns how to go on, and not whether there is such a record. */
+const advised = (caller: Caller, { resource, provesGuest }: RecordKind, error: DomainError): DomainError => {
+  const needsToken = caller.kind === 'guest' && !caller.byToken && provesGuest !== undefined;
+  return needsToken && error.code === 'RESOURCE_NOT_FOUND'
+    ? notFound(resource, 'Send the guest_token of the guest who created it, or create it again')
+    : error;
+};

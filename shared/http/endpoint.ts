@@ -73,6 +73,11 @@ export interface AccessRule<Body extends z.ZodType = z.ZodType, R = unknown> {
    * The use case handles an id without a record (a provider's one-time token).
    */
   uses?(input: z.output<Body>): readonly NamedRecord[];
+  /**
+   * The record that an Idempotency-Key of this scope creates. A guest's repeat of a create is decided as of the creation of that
+   * record, so that it gets the record also when the guest would need a token by now.
+   */
+  createdUnder?(scope: string): Key;
   /** Further items of the owner that the use case needs, read in the same BatchGet. */
   alongside?(owner: Owner, input: z.output<Body>): readonly Key[];
 }

@@ -20,6 +20,8 @@ export interface WebDeps {
   readonly standings: Standings;
   readonly authenticate: Authenticate['authenticate'];
   readonly rateLimits: boolean;
+  /** How long a guest without a token continues the guest_id of a record after its creation. */
+  readonly guestContinueSeconds: number;
   /** undefined: clients connect to the API themselves. */
   readonly edge?: TrustedEdge | undefined;
   readonly log: Log;

@@ -89,7 +89,8 @@ const answerSaved = async (
     [ownerFieldsOf(owner, caller)].flatMap((fields) => methodOwner(fields) ?? []),
     method,
   );
-  return { data: methodWithSecret(method, await isDefaultMethod(deps.table, method), deps.now()), status: 200 };
+  const view = methodWithSecret(method, await isDefaultMethod(deps.table, method), deps.now());
+  return { data: { ...view, ...(await guestTokenFields(deps.guestTokens, caller, method)) }, status: 200 };
 };
 
 /** Refuses card data even if a token is also sent, so that the client learns that it must not send card data. */

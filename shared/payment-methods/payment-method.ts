@@ -70,6 +70,7 @@ export const paymentMethodRecord: RecordKind<PaymentMethod> = {
       : { ...aliasesOf('PM', PROVIDER_SLOTS, id), isNamed: (item) => item['providerMethodId'] === id },
   parse: (item) => parseRecord(paymentMethodShape, item),
   ownedBy: ownerIdsOf,
+  provesGuest: ({ createdAt }) => createdAt,
   rule: 'owned',
   guestsRead: true,
 };

@@ -161,10 +161,23 @@ describe('a guest’s record', () => {
     expect(verdict(guest(), 'canManagePayments', { record: ofGuest })).toBe('change');
   });
 
+  test('is theirs by a request that proves its guest_id with its e-mail', () => {
+    const proving = guest({ byToken: false, guestId: 'gst_9', proven: ['gst_9', 'gst_1'] });
+    expect(verdict(proving, 'canManagePayments', { record: ofGuest })).toBe('change');
+    expect(verdict(proving, 'canManagePayments', { record: { guestEmail: 'ada@example.com' } })).toBe(
+      'RESOURCE_NOT_FOUND',
+    );
+  });
+
   test.each([
     ['another guest_id of the same e-mail', guest({ guestId: 'gst_2' })],
     ['another e-mail under the same guest_id', guest({ email: 'eve@example.com' })],
     ['who only names the e-mail', guest({ byToken: false })],
+    ['who proves another guest_id', guest({ byToken: false, proven: ['gst_2'] })],
+    [
+      'who proves the guest_id with another e-mail',
+      guest({ byToken: false, email: 'eve@example.com', proven: ['gst_1'] }),
+    ],
     ['a user', me],
     ['an anonymous caller', { kind: 'anonymous' } as const],
   ])('does not exist for %s', (_, caller) => {

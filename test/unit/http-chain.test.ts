@@ -79,6 +79,7 @@ const serve = (
     log,
     now: clock,
     newId: (kind) => `${kind}_fresh`,
+    guestContinueSeconds: 3_600,
   };
   const run: UseCase = (given, request) => {
     runs.push(request);

@@ -22,6 +22,7 @@ describe('the settings', () => {
       PROVIDER_TIMEOUT_MS: 10_000,
       GUEST_TOKEN_SECRET: [],
       GUEST_TOKEN_TTL_SECONDS: 604_800,
+      GUEST_CONTINUE_SECONDS: 3_600,
       GUEST_EMAIL_LIST: 'minimal',
       ALLOW_RAW_CARDS: false,
       ALLOW_QUERY_SESSION: true,

@@ -1,6 +1,6 @@
 import type { Caller } from '../../access/caller.ts';
 import type { Owned } from '../../access/record-kind.ts';
-import { requirePayersCustomer, requireSameOwner } from '../../access/use.ts';
+import { isOfOtherGuest, requirePayersCustomer, requireSameOwner } from '../../access/use.ts';
 import { addressRecord } from '../../addresses/address.ts';
 import { priceOf } from '../../catalog/price.ts';
 import { productRecord } from '../../catalog/records.ts';
@@ -61,7 +61,8 @@ const draftOf = (deps: MoneyDeps, request: CreateRequest, provider: PaymentProvi
   const now = deps.now();
   const text = (value: string | null | undefined): string | undefined => value || undefined;
   const product = named(productRecord);
-  const customer = customerOf(request, slot);
+  const method = chooseMethod(provider, request, payer);
+  const customer = customerOf(request, slot, method);
   const address = named(addressRecord);
   if (address) requireSameOwner(address, payer.organizationId);
   return {
@@ -74,7 +75,7 @@ const draftOf = (deps: MoneyDeps, request: CreateRequest, provider: PaymentProvi
     projectId: body.project_id ?? product?.project_id ?? undefined,
     productId: product?.id,
     ...customer,
-    ...methodFields(chooseMethod(provider, request, payer), customer),
+    ...methodFields(method, customer),
     billingAddressId: address?.id,
     providerId: slot,
     setupFutureUsage: body.setup_future_usage ?? undefined,
@@ -94,13 +95,17 @@ const draftOf = (deps: MoneyDeps, request: CreateRequest, provider: PaymentProvi
 
 /** The customer named, else the owner's customer at that provider, if there is one. */
 const customerOf = (
-  { named, alongside, owner }: CreateRequest,
+  { named, alongside, owner, caller }: CreateRequest,
   slot: ProviderSlot,
+  method: UsableMethod | undefined,
 ): Pick<Payment, 'customerId' | 'providerCustomerId'> => {
   const customer = named(customerRecord);
   if (customer) {
     requireProvider('customer_id', slot, customer.providerId);
     requirePayersCustomer(customer, owner?.kind === 'organization' ? owner.organizationId : undefined);
+    if (isOfOtherGuest(caller, customer)) {
+      return { customerId: method?.customerId, providerCustomerId: method?.providerCustomerId };
+    }
     return { customerId: customer.id, providerCustomerId: customer.providerCustomerId };
   }
   const detected = ownerCustomerOf(alongside[0]);

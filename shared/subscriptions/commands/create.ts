@@ -1,4 +1,4 @@
-import { requireSameOwner } from '../../access/use.ts';
+import { isOfOtherGuest, requireSameOwner } from '../../access/use.ts';
 import { addressRecord } from '../../addresses/address.ts';
 import { type Product, productRecord, projectRecord } from '../../catalog/records.ts';
 import { DomainError, invalid } from '../../core/errors.ts';
@@ -54,7 +54,9 @@ export const createSubscription = async (deps: SubscriptionDeps, request: Create
   const created = isVisibleSubscription(record)
     ? record
     : await finishCreation(deps, replayed ? await takeOverCreation(deps, store, record) : record, { method, replayed });
-  const detached = await detachDeletedRecords(deps, created, customerNamed(request));
+  const customer = customerNamed(request);
+  const known = isOfOtherGuest(request.caller, customer) ? undefined : customer;
+  const detached = await detachDeletedRecords(deps, created, known);
   const subscription = isVisibleSubscription(detached) ? detached : created;
   const guestToken = await guestTokenFields(deps.guestTokens, request.caller, subscription);
   const open = await findOpenPayment(deps, subscription);
@@ -165,13 +167,13 @@ const customerNamed = ({ named }: CreateRequest): Customer => {
 };
 
 const paymentFields = (request: CreateRequest, { slot }: PaymentProvider, method: UsableMethod) => {
-  const { named, owner } = request;
+  const { named, owner, caller } = request;
   const [customer, address] = [customerNamed(request), named(addressRecord)];
   const organizationId = owner?.kind === 'organization' ? owner.organizationId : undefined;
   requireProvider('customer_id', slot, customer.providerId);
   for (const record of [customer, address]) if (record) requireSameOwner(record, organizationId);
   return {
-    customerId: customer.id,
+    customerId: (isOfOtherGuest(caller, customer) ? method.customerId : undefined) ?? customer.id,
     paymentMethodId: method.paymentMethodId,
     methodRef: method.methodRef,
     providerCustomerId: method.providerCustomerId ?? customer.providerCustomerId,
