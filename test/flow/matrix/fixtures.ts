@@ -92,6 +92,7 @@ export const createMatrixFixtures = async (service: TestHost): Promise<MatrixFix
     'bad session': { carriers: carriersOf('no-such-session', 'no-such-token') },
     'expired session': { carriers: carriersOf(expired.session, expired.token) },
     guest_data: { carriers: plain('guest_data'), guestData: { email: 'gina@example.com', name: 'Gina' } },
+    "other's guest_data": { carriers: plain('guest_data'), guestData: { email: 'otto@example.com', name: 'Otto' } },
     'own guest token': { carriers: plain('X-Guest-Token', { 'x-guest-token': guest }) },
     "other's guest token": { carriers: plain('X-Guest-Token', { 'x-guest-token': otherGuest }) },
     ...(Object.fromEntries(

@@ -7,6 +7,7 @@ export const CALLERS = [
   'bad session',
   'expired session',
   'guest_data',
+  "other's guest_data",
   'own guest token',
   "other's guest token",
   'user without organization',
@@ -52,6 +53,7 @@ anonymous                     | 401 | 401 | 401 | 401 | 401
 bad session                   | 401 | 401 | 401 | 401 | 401
 expired session               | 401 | 401 | 401 | 401 | 401
 guest_data                    | 401 | 401 | 401 | 401 | 401
+other's guest_data            | 401 | 401 | 401 | 401 | 401
 own guest token               | 401 | 401 | 401 | 401 | 401
 other's guest token           | 401 | 401 | 401 | 401 | 401
 user without organization     | ok  | 404 | 403 | 403 | 404
@@ -69,6 +71,7 @@ anonymous                     | 401 | 401 | 401 | 401 | 401
 bad session                   | 401 | 401 | 401 | 401 | 401
 expired session               | 401 | 401 | 401 | 401 | 401
 guest_data                    | 401 | 401 | 401 | 401 | 401
+other's guest_data            | 401 | 401 | 401 | 401 | 401
 own guest token               | 404 | 404 | 404 | 404 | ok
 other's guest token           | 404 | 404 | 404 | 404 | 404
 user without organization     | ok  | 404 | 403 | 403 | 404
@@ -86,6 +89,7 @@ anonymous                     | 401 | 401 | 401 | 401 | 401
 bad session                   | 401 | 401 | 401 | 401 | 401
 expired session               | 401 | 401 | 401 | 401 | 401
 guest_data                    | 401 | 401 | 401 | 401 | 401
+other's guest_data            | 401 | 401 | 401 | 401 | 401
 own guest token               | 401 | 401 | 401 | 401 | 401
 other's guest token           | 401 | 401 | 401 | 401 | 401
 user without organization     | ok  | 404 | 403 | 403 | 404
@@ -109,6 +113,7 @@ anonymous                     | 401 | 401 | 401 | 401 | 401
 bad session                   | 401 | 401 | 401 | 401 | 401
 expired session               | 401 | 401 | 401 | 401 | 401
 guest_data                    | 401 | 401 | 401 | 401 | 401
+other's guest_data            | 401 | 401 | 401 | 401 | 401
 own guest token               | 404 | 404 | 404 | 404 | ok
 other's guest token           | 404 | 404 | 404 | 404 | 404
 user without organization     | ok  | 404 | 403 | 403 | 404
@@ -120,12 +125,16 @@ owner of another organization | ok  | 404 | 403 | ok  | 404
 platform admin                | ok  | 403 | 403 | 403 | 403
 `);
 
-/** Creating: personal, naming another user's address, in either organization, naming the guest's address. */
+/**
+ * Creating: personal, naming another user's address, in either organization, naming the guest's address. The address is new, so
+ * its guest names it by the same e-mail too.
+ */
 export const CREATE = tableOf(`
 anonymous                     | 401 | 401 | 401 | 401 | 401
 bad session                   | 401 | 401 | 401 | 401 | 401
 expired session               | 401 | 401 | 401 | 401 | 401
-guest_data                    | ok  | 404 | 403 | 403 | 404
+guest_data                    | ok  | 404 | 403 | 403 | ok
+other's guest_data            | ok  | 404 | 403 | 403 | 404
 own guest token               | ok  | 404 | 403 | 403 | ok
 other's guest token           | ok  | 404 | 403 | 403 | 404
 user without organization     | ok  | 404 | 403 | 403 | 404
@@ -137,10 +146,11 @@ owner of another organization | ok  | 404 | 403 | ok  | 404
 platform admin                | ok  | 403 | 403 | 403 | 403
 `);
 
-/** Creating a record that also names the caller's own records: a caller with guest_data only has none. */
+/** Creating a record that also names the caller's own records; for a caller with guest_data only, those of a stranger. */
 export const CREATE_FROM_OWN: MatrixTable = {
   ...CREATE,
-  guest_data: { ...CREATE.guest_data, own: 404 },
+  guest_data: { ...CREATE.guest_data, own: 404, guest: 404 },
+  "other's guest_data": { ...CREATE["other's guest_data"], own: 404 },
 };
 
 /** Creating what names no other record. */
@@ -149,6 +159,7 @@ anonymous                     | 401 | - | 401 | 401 | -
 bad session                   | 401 | - | 401 | 401 | -
 expired session               | 401 | - | 401 | 401 | -
 guest_data                    | ok  | - | 403 | 403 | -
+other's guest_data            | ok  | - | 403 | 403 | -
 own guest token               | ok  | - | 403 | 403 | -
 other's guest token           | ok  | - | 403 | 403 | -
 user without organization     | ok  | - | 403 | 403 | -
@@ -166,6 +177,7 @@ anonymous                     | 401 | - | 401 | 401 | -
 bad session                   | 401 | - | 401 | 401 | -
 expired session               | 401 | - | 401 | 401 | -
 guest_data                    | 401 | - | 401 | 401 | -
+other's guest_data            | 401 | - | 401 | 401 | -
 own guest token               | 401 | - | 401 | 401 | -
 other's guest token           | 401 | - | 401 | 401 | -
 user without organization     | ok  | - | 403 | 403 | -
@@ -183,6 +195,7 @@ anonymous                     | 401 | 401 | 401 | 401 | -
 bad session                   | 401 | 401 | 401 | 401 | -
 expired session               | 401 | 401 | 401 | 401 | -
 guest_data                    | 401 | 401 | 401 | 401 | -
+other's guest_data            | 401 | 401 | 401 | 401 | -
 own guest token               | 401 | 401 | 401 | 401 | -
 other's guest token           | 401 | 401 | 401 | 401 | -
 user without organization     | ok  | 404 | 403 | 403 | -
@@ -200,6 +213,7 @@ anonymous                     | 401 | - | 401 | 401 | -
 bad session                   | 401 | - | 401 | 401 | -
 expired session               | 401 | - | 401 | 401 | -
 guest_data                    | 401 | - | 401 | 401 | -
+other's guest_data            | 401 | - | 401 | 401 | -
 own guest token               | ok  | - | 403 | 403 | -
 other's guest token           | ok  | - | 403 | 403 | -
 user without organization     | ok  | - | 403 | 403 | -
@@ -217,6 +231,7 @@ anonymous                     | 401 | - | - | - | -
 bad session                   | 401 | - | - | - | -
 expired session               | 401 | - | - | - | -
 guest_data                    | 401 | - | - | - | -
+other's guest_data            | 401 | - | - | - | -
 own guest token               | 401 | - | - | - | -
 other's guest token           | 401 | - | - | - | -
 user without organization     | ok  | - | - | - | -
@@ -234,6 +249,7 @@ anonymous                     | - | - | 401 | 401 | -
 bad session                   | - | - | 401 | 401 | -
 expired session               | - | - | 401 | 401 | -
 guest_data                    | - | - | 401 | 401 | -
+other's guest_data            | - | - | 401 | 401 | -
 own guest token               | - | - | 401 | 401 | -
 other's guest token           | - | - | 401 | 401 | -
 user without organization     | - | - | 403 | 403 | -
@@ -251,6 +267,7 @@ anonymous                     | - | - | 401 | 401 | -
 bad session                   | - | - | 401 | 401 | -
 expired session               | - | - | 401 | 401 | -
 guest_data                    | - | - | 401 | 401 | -
+other's guest_data            | - | - | 401 | 401 | -
 own guest token               | - | - | 401 | 401 | -
 other's guest token           | - | - | 401 | 401 | -
 user without organization     | - | - | 403 | 403 | -
@@ -268,6 +285,7 @@ anonymous                     | - | - | 401 | 401 | -
 bad session                   | - | - | 401 | 401 | -
 expired session               | - | - | 401 | 401 | -
 guest_data                    | - | - | 401 | 401 | -
+other's guest_data            | - | - | 401 | 401 | -
 own guest token               | - | - | 401 | 401 | -
 other's guest token           | - | - | 401 | 401 | -
 user without organization     | - | - | 403 | 403 | -
@@ -285,6 +303,7 @@ anonymous                     | 401 | - | - | - | -
 bad session                   | 401 | - | - | - | -
 expired session               | 401 | - | - | - | -
 guest_data                    | 401 | - | - | - | -
+other's guest_data            | 401 | - | - | - | -
 own guest token               | 401 | - | - | - | -
 other's guest token           | 401 | - | - | - | -
 user without organization     | 403 | - | - | - | -
@@ -302,6 +321,7 @@ anonymous                     | 401 | 401 | 401 | 401 | 401
 bad session                   | 401 | 401 | 401 | 401 | 401
 expired session               | 401 | 401 | 401 | 401 | 401
 guest_data                    | 401 | 401 | 401 | 401 | 401
+other's guest_data            | 401 | 401 | 401 | 401 | 401
 own guest token               | 401 | 401 | 401 | 401 | 401
 other's guest token           | 401 | 401 | 401 | 401 | 401
 user without organization     | 403 | 403 | 403 | 403 | 403
@@ -319,6 +339,7 @@ anonymous                     | 401 | 401 | 401 | 401 | 401
 bad session                   | 401 | 401 | 401 | 401 | 401
 expired session               | 401 | 401 | 401 | 401 | 401
 guest_data                    | 401 | 401 | 401 | 401 | 401
+other's guest_data            | 401 | 401 | 401 | 401 | 401
 own guest token               | 401 | 401 | 401 | 401 | 401
 other's guest token           | 401 | 401 | 401 | 401 | 401
 user without organization     | ok  | 404 | 404 | 404 | 404
@@ -336,6 +357,7 @@ anonymous                     | 401 | 401 | 401 | 401 | 401
 bad session                   | 401 | 401 | 401 | 401 | 401
 expired session               | 401 | 401 | 401 | 401 | 401
 guest_data                    | 401 | 401 | 401 | 401 | 401
+other's guest_data            | 401 | 401 | 401 | 401 | 401
 own guest token               | 401 | 401 | 401 | 401 | 401
 other's guest token           | 401 | 401 | 401 | 401 | 401
 user without organization     | 403 | 404 | 404 | 404 | 404

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { changeTable, itemsOf } from '../flow.ts';
 import type { ParsedJson, RequestOptions, TestAnswer, TestHost } from '../host.ts';
-import { type ActionName, isFromBefore, isGuest, type SignedInCaller, type UseCell } from './cells.ts';
+import { type ActionName, isFromBefore, isGuest, isWithoutToken, type SignedInCaller, type UseCell } from './cells.ts';
 import type { Method, UseFixtures } from './fixtures.ts';
 import { expectedOf } from './oracle.ts';
 
@@ -62,7 +62,8 @@ const createAndConfirm: Action = async ({ service, fixtures }, cell) => {
     send: async () => {
       const created = await service.post('/payments/intents', body, options);
       if (!ok(created)) return [created];
-      return [created, await service.post(`/payments/confirm/${created.body.id}`, {}, options)];
+      const payer = isWithoutToken(cell.caller) ? { guestToken: created.body.guest_token } : options;
+      return [created, await service.post(`/payments/confirm/${created.body.id}`, {}, payer)];
     },
   };
 };

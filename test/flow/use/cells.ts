@@ -17,13 +17,14 @@ export type ActionName = (typeof ACTIONS)[number];
 /** `in both` holds the billing role in both organizations; `removed` held it in the organization. */
 export const SESSION_CALLERS = ['owner', 'admin', 'billing', 'member', 'removed', 'stranger', 'in both'] as const;
 export type SignedInCaller = (typeof SESSION_CALLERS)[number];
-export const USE_CALLERS = [...SESSION_CALLERS, 'guest', 'guest without token'] as const;
+const GUESTS = ['guest', 'guest without token', 'stranger without token'] as const;
+export const USE_CALLERS = [...SESSION_CALLERS, ...GUESTS] as const;
 export type UseCaller = (typeof USE_CALLERS)[number];
 
 /**
  * `user`: the caller's own. `another user`: a billing member of the organization. `former member`: a user who was
  * removed from the organization. `deleted`: the payer's, deleted since. `guest` is the guest who calls with and
- * without a token.
+ * without a token; the stranger without a token knows the ids, and has another e-mail. The guest's method is new.
  */
 export const HOLDERS = [
   'user',
@@ -60,8 +61,10 @@ export interface UseCell extends Use {
   readonly provider: Provider;
 }
 
-export const isGuest = (caller: UseCaller): caller is 'guest' | 'guest without token' =>
-  caller === 'guest' || caller === 'guest without token';
+export const isGuest = (caller: UseCaller): caller is (typeof GUESTS)[number] => GUESTS.some((one) => one === caller);
+
+export const isWithoutToken = (caller: UseCaller): caller is Exclude<(typeof GUESTS)[number], 'guest'> =>
+  isGuest(caller) && caller !== 'guest';
 
 export const isPermitted = (caller: UseCaller): boolean => PERMITTED.includes(caller);
 const PERMITTED: readonly UseCaller[] = ['owner', 'admin', 'billing', 'in both'];
@@ -120,9 +123,15 @@ export const ALL_USES = all;
 /** A fixed third, spread over all that a use consists of. */
 const isOfThird = (index: number): boolean => Math.imul(index + 1, 0x9e3779b1) % 3 === 0;
 
-/** A third of the uses, each at one provider, the next at the next one; or every use at every provider. */
+const askedOf = ({ action, caller }: Use): string => `${action} by ${caller}`;
+const OF_THIRD = new Set(USES.filter((_, index) => isOfThird(index)).map(askedOf));
+
+/**
+ * A third of the uses, and those of a caller who would ask for nothing of an action, each at one provider, the next at the next
+ * one; or every use at every provider.
+ */
 export const cellsOf = (whole: boolean): UseCell[] =>
-  USES.filter((_, index) => whole || isOfThird(index)).flatMap((use, index) => {
+  USES.filter((use, index) => whole || isOfThird(index) || !OF_THIRD.has(askedOf(use))).flatMap((use, index) => {
     const providers = whole ? PROVIDERS : [PROVIDERS[index % PROVIDERS.length] ?? 'provider_a'];
     return providers.map((provider) => ({ ...use, provider }));
   });

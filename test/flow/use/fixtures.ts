@@ -3,7 +3,16 @@ import { DAY_SECONDS } from '../../builders/seconds.ts';
 import { signIn, type User } from '../flow.ts';
 import type { ParsedJson, RequestOptions, TestHost } from '../host.ts';
 import { saveMethod } from '../payers.ts';
-import { type Holder, isGuest, type Payer, type Provider, SESSION_CALLERS, type UseCell } from './cells.ts';
+import {
+  type Holder,
+  isGuest,
+  isWithoutToken,
+  type Payer,
+  type Provider,
+  SESSION_CALLERS,
+  type UseCaller,
+  type UseCell,
+} from './cells.ts';
 
 /** The people, organizations and saved methods of the matrix of use. */
 export interface UseFixtures {
@@ -84,7 +93,7 @@ export const createUseFixtures = async (service: TestHost): Promise<UseFixtures>
     return keys[holder];
   };
   const optionsOf = (caller: UseCell['caller']): RequestOptions => {
-    if (caller === 'guest without token') return {};
+    if (isWithoutToken(caller)) return {};
     return caller === 'guest' ? guest : people[caller].options;
   };
 
@@ -92,8 +101,8 @@ export const createUseFixtures = async (service: TestHost): Promise<UseFixtures>
     organizationId,
     optionsOf,
     payerFields: (caller, payer) => {
-      if (payer === 'organization') return { organization_id: organizationId, ...(caller === GUESSING && GUEST_DATA) };
-      return caller === GUESSING ? GUEST_DATA : { organization_id: null };
+      if (payer === 'organization') return { organization_id: organizationId, ...guestDataOf(caller) };
+      return guestDataOf(caller) ?? { organization_id: null };
     },
     makerOf: ({ caller, holder, naming, payer }) => {
       if (payer === 'person') return isGuest(caller) ? guest : optionsOf(caller);
@@ -134,8 +143,12 @@ interface Saver {
 }
 
 const PERSONAL = { organization_id: null } as const;
-const GUESSING = 'guest without token';
 const GUEST_DATA = { guest_data: { email: 'gina@example.com', name: 'Gina' } } as const;
+
+const guestDataOf = (caller: UseCaller): Record<string, unknown> | undefined => {
+  if (!isWithoutToken(caller)) return undefined;
+  return caller === 'guest without token' ? GUEST_DATA : { guest_data: { email: 'eve@example.com', name: 'Eve' } };
+};
 
 const PEOPLE = [...SESSION_CALLERS, 'lender', 'other owner'] as const;
 type PersonName = (typeof PEOPLE)[number];

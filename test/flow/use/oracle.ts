@@ -1,7 +1,7 @@
-import { isFromBefore, isGuest, isPermitted, type UseCaller, type UseCell } from './cells.ts';
+import { isFromBefore, isGuest, isPermitted, isWithoutToken, type UseCaller, type UseCell } from './cells.ts';
 
 /**
- * The expected answer of a use of a method, derived from decisions 15 (rows 1 to 8) and 2 without the service's code. A
+ * The expected answer of a use of a method, derived from decisions 15 (rows 1 to 8), 26 (row 2) and 2 without the service's code. A
  * refusal has one answer, or several if the decisions allow several.
  */
 export type Expected =
@@ -34,7 +34,7 @@ const doorOf = ({ action, caller, payer }: UseCell): Expected | undefined => {
       return refused('401 AUTHENTICATION_REQUIRED', '401 GUEST_NOT_ALLOWED');
     }
     if (action === 'confirm with') {
-      if (caller === 'guest without token') return refused('401 AUTHENTICATION_REQUIRED');
+      if (isWithoutToken(caller)) return refused('401 AUTHENTICATION_REQUIRED');
       return payer === 'organization' ? refused(NOT_FOUND) : undefined;
     }
     return payer === 'organization' ? refused(NO_MEMBER) : undefined;
@@ -66,7 +66,8 @@ const ofNamed = (use: UseCell): Expected => {
     case 'user':
       return ofOwn(use);
     case 'guest':
-      return caller === 'guest' ? ofOwn(use) : refused(NOT_FOUND);
+      // Without a token the guest goes on by the e-mail and the id of the new method.
+      return caller === 'guest' || caller === 'guest without token' ? ofOwn(use) : refused(NOT_FOUND);
     case 'another user':
     case 'another guest':
     case 'former member':
