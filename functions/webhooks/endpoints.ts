@@ -32,7 +32,9 @@ const inbound = (slot: 'a' | 'b' | 'c') =>
     summary: `Take an event of provider_${slot}`,
     description: `The address to enter at the provider; you never call it. The provider signs each event, and a wrong signature answers 401. The
       event is stored and answered at once, and applied later; in any order, and however often it arrives, the result is the same. A type that
-      the service does not use answers 200 with \`ignored\`.`,
+      the service does not use answers 200 with \`ignored\`.
+
+      Beside the provider's own format the route takes \`{id, type, provider, data: {object}, created}\`, signed as the provider signs.`,
     auth: 'provider-signature',
     params: none,
     query: none,

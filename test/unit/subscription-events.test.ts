@@ -191,10 +191,37 @@ describe("an invoice's event", () => {
     expect(event?.object.invoice).toEqual({
       ...nothing,
       invoiceId: 'in_1',
+      subscriptionId: 'in_1',
       status: 'succeeded',
       amountCents: 2_500,
       currency: 'EUR',
     });
+  });
+
+  test('in the interface’s own words names the subscription by its id, unless `subscription` or our id names it', () => {
+    const invoiceOf = (object: object) => {
+      const said = { id: 'evt_1', type: 'invoice.payment_failed', data: { object }, created: START };
+      return readStripeEvent(said)?.object.invoice;
+    };
+    expect(invoiceOf({ id: 'sub_s1' })).toMatchObject({ subscriptionId: 'sub_s1' });
+    expect(invoiceOf({ id: 'in_1', subscription: 'sub_s1' })).toMatchObject({
+      invoiceId: 'in_1',
+      subscriptionId: 'sub_s1',
+    });
+    const ours = { id: 'in_1', metadata: { subscription_id: 'sub_1' } };
+    expect(invoiceOf(ours)).toMatchObject({ subscriptionId: undefined, ourSubscriptionId: 'sub_1' });
+  });
+
+  test.each([
+    ['Stripe', readStripeEvent],
+    ['PayPal', readPayPalEvent],
+    ['Square', readSquareEvent],
+  ])('is of the interface’s own shape only without Stripe’s envelope, at %s', (_, read) => {
+    const said = { id: 'evt_1', type: 'invoice.payment_failed', data: { object: { id: 'in_1' } }, created: START };
+    expect(read(said)).toMatchObject({ isOfInterface: true });
+    expect(read({ ...said, object: 'event' })).not.toHaveProperty('isOfInterface');
+    expect(read({ ...said, type: 'invoice.finalized' })).not.toHaveProperty('isOfInterface');
+    expect(read({ ...said, type: 'customer.subscription.updated' })).not.toHaveProperty('isOfInterface');
   });
 
   test('may also name our subscription', () => {

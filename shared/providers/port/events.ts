@@ -52,6 +52,8 @@ export interface ProviderEvent {
   readonly type: InboundEventType | undefined;
   /** Whole seconds, epoch. */
   readonly createdAt: number;
+  /** The event has the shape of the interface: a subscription follows it as it says. */
+  readonly isOfInterface?: true;
   readonly object: {
     readonly id: string;
     /** The intent or order, if the object is one of its payments or captures. */

@@ -6,7 +6,7 @@ import {
   type ProviderEvent,
 } from '../port/events.ts';
 import { wordTable } from '../wire/adapter.ts';
-import { readContractEvent } from '../wire/contract-event.ts';
+import { readContractEvent, STRIPES_OWN } from '../wire/contract-event.ts';
 import { stripeAmounts } from './currencies.ts';
 import { readStripeDispute, readStripeRefund } from './refunds.ts';
 import { idOf, stripeDeclineCode } from './report.ts';
@@ -116,9 +116,6 @@ const readMoneyBack = (type: MoneyBackEventType, object: OwnObject): Partial<Eve
     }
   }
 };
-
-/** The `object` of Stripe's own envelope. The interface's payload lacks it, and has its amounts in minor units already. */
-const STRIPES_OWN = 'event';
 
 type EventObject = ProviderEvent['object'];
 

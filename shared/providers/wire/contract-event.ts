@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
 import { INBOUND_EVENTS, type InboundEventType, type ProviderEvent } from '../port/events.ts';
 import type { ProviderMethod } from '../port/methods.ts';
+import type { EventInvoice } from '../port/subscriptions.ts';
 import { readEventInvoice, readEventSubscription } from './subscription-payloads.ts';
 
 /**
@@ -11,6 +12,7 @@ const eventSchema = z.looseObject({
   id: z.string().check(z.minLength(1), z.maxLength(255)),
   type: z.string().check(z.minLength(1), z.maxLength(128)),
   created: z.int().check(z.nonnegative()),
+  object: z.optional(z.unknown()),
   data: z.looseObject({
     object: z.looseObject({
       id: z.string().check(z.maxLength(255)),
@@ -34,6 +36,9 @@ const eventSchema = z.looseObject({
   }),
 });
 
+/** The `object` of Stripe's own envelope. The interface's payload lacks it, and has its amounts in minor units already. */
+export const STRIPES_OWN = 'event';
+
 const inboundType = (name: string): InboundEventType | undefined => INBOUND_EVENTS.find((known) => known === name);
 
 /** @param ownNames the provider's own names of events that the service acts on. */
@@ -45,11 +50,13 @@ export const readContractEvent = (
   if (!parsed.success) return readOtherEvent(body, (name) => inboundType(name) !== undefined || ownNames.has(name));
   const { id, type, created, data } = parsed.data;
   const { object } = data;
+  const isOfInterface = inboundType(type) !== undefined && parsed.data.object !== STRIPES_OWN;
   return {
     id,
     rawType: type,
     type: inboundType(type),
     createdAt: created,
+    ...(isOfInterface && { isOfInterface }),
     object: {
       id: object.id,
       intentId: undefined,
@@ -66,9 +73,16 @@ export const readContractEvent = (
         phone: object.phone ?? undefined,
       },
       ...(SUBSCRIPTION_EVENT.test(type) && { subscription: readEventSubscription(object) }),
-      ...(type.startsWith('invoice.') && { invoice: readEventInvoice(object) }),
+      ...(type.startsWith('invoice.') && { invoice: invoiceOf(object, isOfInterface) }),
     },
   };
+};
+
+/** In the interface's payload the object has the subscription's id, or the invoice's if it names the subscription too. */
+const invoiceOf = (object: unknown, isOfInterface: boolean): EventInvoice | undefined => {
+  const invoice = readEventInvoice(object);
+  const namesSubscription = invoice?.subscriptionId !== undefined || invoice?.ourSubscriptionId !== undefined;
+  return invoice && isOfInterface && !namesSubscription ? { ...invoice, subscriptionId: invoice.invoiceId } : invoice;
 };
 
 const textIn = (metadata: Readonly<Record<string, unknown>> | null | undefined, key: string): string | undefined => {

@@ -7,6 +7,8 @@ import { isLive, type Subscription } from '../../subscriptions/record/subscripti
 import type { EventResult } from './inbound-event.ts';
 import {
   ageOf,
+  isOverruled,
+  noteTold,
   resultOf,
   resultOfChange,
   type SubscriptionEventContext,
@@ -17,6 +19,9 @@ import {
 export const applyInvoice = async (context: SubscriptionEventContext, type: InvoiceEventType): Promise<EventResult> => {
   const { subscription, event } = context;
   const news = event.object.invoice;
+  if (event.isOfInterface && ageOf(event, subscription) === 'older') return resultOf(context, 'ignored', 'stale');
+  // The event cannot change this status.
+  if (event.isOfInterface && !runs(subscription)) return syncSubscription(context, news?.subscriptionId);
   // The creation had no answer: the invoice names the provider's subscription, which tells the rest.
   if (subscription.providerSubscriptionId === undefined && news?.subscriptionId && isLive(subscription)) {
     return syncSubscription(context, news.subscriptionId);
@@ -37,7 +42,9 @@ const applyOutcome = async (
   const invoice = news && (await wholeInvoice(context, news));
   const recorded = invoice && (await recordInvoicePayment(deps, context.subscription, invoice));
   if (recorded?.kind === 'mismatch') return resultOf(context, 'quarantined', recorded.reason);
-  if (!invoice && event.createdAt <= (context.subscription.knownAt ?? 0)) return syncSubscription(context, undefined);
+  if (!invoice && !event.isOfInterface && event.createdAt <= (context.subscription.knownAt ?? 0)) {
+    return syncSubscription(context, undefined);
+  }
   // The current state of the invoice counts, not its state at the time of the event.
   const isPaid = invoice ? invoice.status === 'succeeded' : type === 'invoice.payment_succeeded';
   const isFailed = invoice ? invoice.status === 'failed' : type === 'invoice.payment_failed';
@@ -45,11 +52,13 @@ const applyOutcome = async (
   const changed = await store.change(context.subscription, (current) => {
     // The payer may have canceled and returned meanwhile.
     if (isAboutFormer(current, invoice?.subscriptionId)) return current;
-    const report = reportOf(current, invoice, { isPaid, isFailed });
-    const next = report && applyReport(current, { ...report, at: current.knownAt ?? 0 }, deps.now());
+    const said = reportOf(current, invoice, { isPaid, isFailed });
+    const report = isOverruled(event, current) ? said && { ...said, status: undefined } : said;
+    const at = event.isOfInterface ? event.createdAt : (current.knownAt ?? 0);
+    const next = report && applyReport(current, { ...report, at }, deps.now());
     return next === undefined || next === current
       ? current
-      : { ...next, latestPaymentId: paymentId ?? next.latestPaymentId };
+      : noteTold(event, { ...next, latestPaymentId: paymentId ?? next.latestPaymentId });
   });
   return resultOfChange(context, changed);
 };
@@ -71,7 +80,10 @@ export const FORMER = 'an earlier subscription at the provider';
 const isOutdated = ({ subscription, event }: SubscriptionEventContext, { status }: EventInvoice): boolean =>
   status !== 'succeeded' && (!isLive(subscription) || ageOf(event, subscription) === 'older');
 
-/** Reads the invoice at the provider if the event lacks fields or is old. @returns undefined if the provider has none. */
+/**
+ * Reads the invoice at the provider if the event lacks fields or is old, unless the event has the shape of the interface.
+ * @returns undefined if the provider has none, or is not read
+ */
 const wholeInvoice = async (
   context: SubscriptionEventContext,
   news: EventInvoice,
@@ -87,6 +99,7 @@ const wholeInvoice = async (
       ...{ periodStart, periodEnd, attempts, failureCode, nextAttempt },
     };
   }
+  if (context.event.isOfInterface) return undefined;
   const port = await subscriptionsPortOf(deps, subscription);
   const found = await port.findInvoice(news.invoiceId);
   if (found.kind === 'unknown' || found.kind === 'not_done') throw new Error('the provider cannot be read now');
@@ -103,19 +116,21 @@ const reportOf = (
   const isCurrent = invoice === undefined || invoice.periodEnd >= periodEnds;
   const isKnownPaid =
     current.paidUntil !== undefined && epochSeconds(instant(current.paidUntil)) >= (invoice?.periodEnd ?? periodEnds);
-  const runs = current.status === 'trialing' || current.status === 'active' || current.status === 'past_due';
   if (isFailed) {
     // Without an invoice, the failure can only concern the next period.
-    return isCurrent && runs && !(invoice && isKnownPaid)
+    return isCurrent && runs(current) && !(invoice && isKnownPaid)
       ? { status: 'past_due', retryAt: invoice?.nextAttempt, ...periodOf(current, invoice) }
       : undefined;
   }
   if (!isPaid) return undefined;
   const paidUntil = invoice?.periodEnd;
-  return isCurrent && runs
+  return isCurrent && runs(current)
     ? { status: 'active', isPaid: true, paidUntil, ...periodOf(current, invoice) }
     : { paidUntil, ...periodOf(current, invoice) };
 };
+
+const runs = ({ status }: Subscription): boolean =>
+  status === 'trialing' || status === 'active' || status === 'past_due';
 
 const periodOf = (current: Subscription, invoice: ProviderInvoice | undefined): Partial<SubscriptionReport> =>
   invoice && invoice.periodEnd > epochSeconds(instant(current.currentPeriodEnd))

@@ -1,3 +1,4 @@
+import { epochSeconds, instant } from '../../core/time.ts';
 import type { ProviderEvent } from '../../providers/port/events.ts';
 import type { BillingDeps } from '../../subscriptions/billing/biller.ts';
 import { subscriptionsPortOf } from '../../subscriptions/provider-billed/port.ts';
@@ -23,11 +24,33 @@ export const resultOf = (
 /** Clocks differ, and a call's answer was true at some time during the call. */
 const UNSURE_SECONDS = 30;
 
-/** Compared with the newest report of the provider. */
-export const ageOf = ({ createdAt }: ProviderEvent, { knownAt = 0 }: Subscription): 'older' | 'newer' | 'unsure' => {
-  if (Math.abs(createdAt - knownAt) <= UNSURE_SECONDS) return 'unsure';
+/**
+ * Compared with the newest report of the provider. If the order is unknown, an event in the shape of the interface is newer:
+ * it is applied as it says.
+ */
+export const ageOf = (event: ProviderEvent, subscription: Subscription): 'older' | 'newer' | 'unsure' => {
+  const { createdAt, isOfInterface } = event;
+  const { knownAt = 0 } = subscription;
+  if (isOverruled(event, subscription)) return 'older';
+  if (Math.abs(createdAt - knownAt) <= UNSURE_SECONDS) return isOfInterface ? 'newer' : 'unsure';
   return createdAt < knownAt ? 'older' : 'newer';
 };
+
+/**
+ * An event in the shape of the interface overrules the events up to its second, except another one of that second. An event of
+ * that shape from before the subscription is not about it.
+ */
+export const isOverruled = (
+  { createdAt, isOfInterface }: ProviderEvent,
+  { toldAt, createdAt: since }: Subscription,
+): boolean => {
+  if (isOfInterface) return createdAt < Math.max(toldAt ?? 0, epochSeconds(instant(since)));
+  return toldAt !== undefined && createdAt <= toldAt;
+};
+
+/** The subscription after an event: an event in the shape of the interface is noted. */
+export const noteTold = ({ isOfInterface, createdAt }: ProviderEvent, next: Subscription): Subscription =>
+  isOfInterface ? { ...next, toldAt: createdAt } : next;
 
 /**
  * Reads the subscription at the provider, where the event alone does not decide.

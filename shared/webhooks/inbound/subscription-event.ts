@@ -1,6 +1,6 @@
 import type { ProviderSlot } from '../../core/settings.ts';
 import type { InboundEventType, ProviderEvent } from '../../providers/port/events.ts';
-import type { ProviderSubscription } from '../../providers/port/subscriptions.ts';
+import type { EventSubscription, ProviderSubscription } from '../../providers/port/subscriptions.ts';
 import type { BillingDeps } from '../../subscriptions/billing/biller.ts';
 import { closeOpenInvoice, noteFormer, storeCharged } from '../../subscriptions/provider-billed/commands.ts';
 import { requireAnswer, subscriptionsPortOf } from '../../subscriptions/provider-billed/port.ts';
@@ -14,6 +14,7 @@ import type { EventResult, InboundEvent } from './inbound-event.ts';
 import { applyInvoice, FORMER, recordFormerInvoice } from './invoice-event.ts';
 import {
   ageOf,
+  noteTold,
   resultOf,
   resultOfChange,
   type SubscriptionEventContext,
@@ -147,10 +148,7 @@ const applyNews = async (
       const ended = await store.change(subscription, (current) =>
         isAboutFormer(current, namedId) ? current : applyReport(current, report, deps.now()),
       );
-      if (namedId !== undefined) {
-        await closeOpenInvoice(deps, subscription, namedId);
-        await readCharges(deps, ended, namedId);
-      }
+      await cancelAtProvider({ ...context, subscription: ended }, namedId);
       return resultOf(context, 'applied', 'canceled');
     }
     case 'subscription.created':
@@ -170,17 +168,24 @@ const applyState = async (context: SubscriptionEventContext, namedId: string | u
   const isClear =
     age === 'newer' &&
     news?.status !== undefined &&
-    // Only the invoice has the time of the next retry.
-    (news.status !== 'past_due' || subscription.status === 'past_due') &&
     subscription.providerSubscriptionId !== undefined &&
     !namesOtherMethod(subscription, news) &&
-    // Only the invoice shows whether the first charge is paid.
-    !awaitsFirstCharge(subscription.charge);
+    (event.isOfInterface || tellsAll(subscription, news));
   if (!isClear) return syncSubscription(context, namedId);
   let isOvertaken = false;
   const next = await store.change(subscription, (current) => {
     isOvertaken = ageOf(event, current) !== 'newer' || isAboutFormer(current, namedId);
-    return isOvertaken ? current : applyReport(current, { ...news, at: event.createdAt }, deps.now());
+    const report = { ...news, at: event.createdAt };
+    return isOvertaken ? current : noteTold(event, applyReport(current, report, deps.now()));
   });
-  return isOvertaken ? syncSubscription(context, namedId) : resultOfChange(context, next);
+  if (isOvertaken) return syncSubscription(context, namedId);
+  // The provider may not know of the end that the event tells of, and would charge the next period.
+  if (event.isOfInterface && next.status === 'canceled') {
+    await cancelAtProvider({ ...context, subscription: next }, namedId);
+  }
+  return resultOfChange(context, next);
 };
+
+/** Only the invoice has the time of the next retry, and shows whether the first charge is paid. */
+const tellsAll = ({ status, charge }: Subscription, news: EventSubscription): boolean =>
+  (news.status !== 'past_due' || status === 'past_due') && !awaitsFirstCharge(charge);

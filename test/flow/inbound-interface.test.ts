@@ -1,0 +1,205 @@
+import { describe, expect, it } from 'vitest';
+import { DAY_SECONDS } from '../builders/seconds.ts';
+import { atStripe } from './at-stripe.ts';
+import { type ParsedJson, withHost } from './host.ts';
+import { outcomesOf } from './payers.ts';
+import { command, paymentsOf, readSubscription, type Subscriber, subscribe, subscriber } from './subscribers.ts';
+
+/**
+ * A subscription follows events in the interface's own shape, `{id, type, provider, data: {object}, created}`, as they say.
+ * The clock stands still, so that each event is of the second in which the subscription was created.
+ */
+const service = withHost({ frozen: true });
+
+const seconds = (): number => Math.floor(service.now() / 1_000);
+
+const made = async (fields: object = {}): Promise<{ who: Subscriber; subscription: ParsedJson }> => {
+  const who = await subscriber(service);
+  const subscription = await subscribe(service, who, { ...fields });
+  await service.settle();
+  await service.clearProviderRequests();
+  return { who, subscription };
+};
+
+interface Sent {
+  readonly created?: number;
+  readonly object?: object;
+}
+
+/** @returns the subscription after the event */
+const send = async (
+  { who, subscription }: { readonly who: Subscriber; readonly subscription: ParsedJson },
+  type: string,
+  { created = seconds(), object = {} }: Sent = {},
+): Promise<ParsedJson> => {
+  const facts = { amount: 1_900, currency: 'usd', customer: 'cus_any' };
+  const sent = await service.sendEvent({
+    type,
+    created,
+    vocabulary: 'contract',
+    object: { id: subscription.provider_subscription_id, ...facts, ...object },
+  });
+  expect(sent).toMatchObject({ status: 200, body: { received: true } });
+  await service.settle();
+  return readSubscription(service, who, subscription.id);
+};
+
+const readsOf = async (): Promise<number> =>
+  (await service.providerRequests()).filter(({ method }: ParsedJson) => method === 'GET').length;
+
+describe('subscription.updated in the shape of the interface', () => {
+  it.each([
+    ['active', {}, ['past_due', 'active', 'paused', 'active', 'paused', 'past_due', 'canceled']],
+    ['trialing', { trial_days: 10 }, ['active']],
+    ['trialing', { trial_days: 10 }, ['past_due']],
+    ['trialing', { trial_days: 10 }, ['paused']],
+    ['trialing', { trial_days: 10 }, ['canceled']],
+  ])(
+    'is applied in the second of the creation, without a read of the provider (%s %j to %j)',
+    async (from, fields, to) => {
+      const site = await made(fields);
+      expect(site.subscription.status).toBe(from);
+      for (const status of to) {
+        expect(await send(site, 'subscription.updated', { object: { status } })).toMatchObject({ status });
+        if (status !== 'canceled') expect(await readsOf()).toBe(0);
+      }
+    },
+  );
+
+  it('sends the events of the change', async () => {
+    const site = await made();
+    await send(site, 'subscription.updated', { object: { status: 'paused' } });
+    const last = (await service.busEvents('subscription.updated')).at(-1);
+    expect(last).toMatchObject({
+      detail: { payload: { data: { subscription_id: site.subscription.id, status: 'paused', reason: 'paused' } } },
+    });
+  });
+
+  it('applies a scheduled cancellation', async () => {
+    const site = await made();
+    const object = { status: 'active', cancel_at_period_end: true };
+    expect(await send(site, 'subscription.updated', { object })).toMatchObject({
+      status: 'active',
+      cancel_at_period_end: true,
+      next_billing_date: null,
+    });
+  });
+
+  it('is ignored if it is older than the subscription, or than an event that was applied', async () => {
+    const site = await made();
+    const at = seconds();
+    const paused = { created: at - 1, object: { status: 'paused' } };
+    expect(await send(site, 'subscription.updated', paused)).toMatchObject({ status: 'active' });
+    expect(await send(site, 'subscription.updated', { created: at + 2, object: { status: 'past_due' } })).toMatchObject(
+      {
+        status: 'past_due',
+      },
+    );
+    const between = { created: at + 1, object: { status: 'active' } };
+    expect(await send(site, 'subscription.updated', between)).toMatchObject({ status: 'past_due' });
+    const outcomes = (await outcomesOf(service, site.subscription.provider_subscription_id))
+      .filter(({ eventType }) => eventType === 'subscription.updated')
+      .map(({ response }) => response.reason);
+    expect(outcomes.toSorted()).toEqual(['past_due', 'stale', 'stale']);
+    expect(await readsOf()).toBe(0);
+  });
+
+  it('brings no canceled subscription back: the provider is read', async () => {
+    const site = await made();
+    await send(site, 'subscription.deleted', { object: { status: 'canceled' } });
+    await service.clearProviderRequests();
+    expect(await send(site, 'subscription.updated', { object: { status: 'active' } })).toMatchObject({
+      status: 'canceled',
+    });
+    expect(await readsOf()).toBe(1);
+  });
+
+  it('is not undone by the provider’s own events of the same second', async () => {
+    await service.webhookMode('drop');
+    const site = await made();
+    await service.webhookMode('normal');
+    await send(site, 'subscription.updated', { object: { status: 'past_due' } });
+    const { provider_subscription_id: id } = site.subscription;
+    const own = { type: 'customer.subscription.created', vocabulary: 'native', created: seconds() } as const;
+    await service.sendEvent({ ...own, object: { id, object: 'subscription', status: 'active' } });
+    const invoice = (await service.ledger()).invoices.find(({ subscription }: ParsedJson) => subscription === id);
+    await service.sendEvent({
+      ...own,
+      type: 'invoice.payment_succeeded',
+      object: { ...invoice, object: 'invoice', status: 'paid' },
+    });
+    await service.settle();
+    expect(await readSubscription(service, site.who, site.subscription.id)).toMatchObject({ status: 'past_due' });
+    await service.advance(DAY_SECONDS + 3_600);
+    expect(await readSubscription(service, site.who, site.subscription.id)).toMatchObject({ status: 'active' });
+  });
+});
+
+describe.each([
+  ['the subscription’s id', (_invoice: string, subscription: string) => ({ id: subscription })],
+  ['its own id beside `subscription`', (invoice: string, subscription: string) => ({ id: invoice, subscription })],
+])('an invoice event in the shape of the interface that names %s', (_name, named) => {
+  it('makes the subscription past due, and active again', async () => {
+    const site = await made();
+    const object = named(`in_said_${site.subscription.id.slice(-8)}`, site.subscription.provider_subscription_id);
+    expect(await send(site, 'invoice.payment_failed', { object: { ...object, status: 'failed' } })).toMatchObject({
+      status: 'past_due',
+      next_billing_date: null,
+    });
+    expect(await send(site, 'invoice.payment_succeeded', { object: { ...object, status: 'succeeded' } })).toMatchObject(
+      {
+        status: 'active',
+        billing_status: 'active',
+      },
+    );
+    expect(await readsOf()).toBe(0);
+    expect(await paymentsOf(service, site.who, site.subscription.id)).toHaveLength(1);
+  });
+
+  it('is ignored if it is older than the subscription', async () => {
+    const site = await made();
+    const object = { ...named('in_old', site.subscription.provider_subscription_id), status: 'failed' };
+    expect(await send(site, 'invoice.payment_failed', { created: seconds() - 1, object })).toMatchObject({
+      status: 'active',
+    });
+  });
+
+  it('does not end a pause: the provider is read', async () => {
+    const site = await made();
+    await command(service, site.who, { id: site.subscription.id, name: 'pause' });
+    await service.settle();
+    await service.clearProviderRequests();
+    const object = { ...named('in_paused', site.subscription.provider_subscription_id), status: 'succeeded' };
+    expect(await send(site, 'invoice.payment_succeeded', { object })).toMatchObject({ status: 'paused' });
+    expect(await readsOf()).toBe(1);
+  });
+});
+
+describe('the end of a subscription in the shape of the interface', () => {
+  it.each([
+    ['subscription.deleted', {}],
+    ['subscription.deleted', { status: 'canceled' }],
+    ['subscription.updated', { status: 'canceled' }],
+  ])('cancels it here and at the provider, which charges nothing more (%s %j)', async (type, object) => {
+    const site = await made();
+    const ended = await send(site, type, { object });
+    expect(ended).toMatchObject({ status: 'canceled', billing_status: 'ended', next_billing_date: null });
+    const { provider_subscription_id: id } = site.subscription;
+    const found = (await service.ledger()).subscriptions.find((one: ParsedJson) => one.id === id);
+    expect(found).toMatchObject({ status: 'canceled' });
+    await service.moveTo(site.subscription.current_period_end);
+    await service.advance(2 * DAY_SECONDS);
+    expect(await paymentsOf(service, site.who, site.subscription.id)).toHaveLength(1);
+  });
+
+  it('changes nothing at a provider that has ended it already', async () => {
+    const site = await made();
+    await service.webhookMode('drop');
+    await atStripe(service, `DELETE subscriptions/${site.subscription.provider_subscription_id}`);
+    await service.webhookMode('normal');
+    await service.clearProviderRequests();
+    expect(await send(site, 'subscription.deleted')).toMatchObject({ status: 'canceled' });
+    const writes = (await service.providerRequests()).filter(({ method }: ParsedJson) => method !== 'GET');
+    expect(writes).toEqual([]);
+  });
+});
