@@ -3,7 +3,7 @@ import { currentMaker, makerAttributes, makerOf, makerSchema } from '../core/act
 import { DomainError, notFound } from '../core/errors.ts';
 import { iso } from '../core/time.ts';
 import { type OffsetPage, offsetReply, runList } from '../http/paging.ts';
-import { checkAll } from '../http/parse.ts';
+import { checkAll, withoutAbsentFields } from '../http/parse.ts';
 import type { ApiRequest, Reply } from '../http/request.ts';
 import { canonicalJson } from '../idempotency/idempotency.ts';
 import type { Log } from '../observability/logger.ts';
@@ -54,8 +54,10 @@ export const putRecord = async (
 const anything = z.unknown();
 const fieldsSchema = z.looseObject({});
 
-const checkedBody = (kind: ReferenceKind, body: unknown) => {
+/** A write replaces the whole record, so a field that is null is absent. */
+const checkedBody = (kind: ReferenceKind, sent: unknown) => {
   const schemas = { params: anything, query: anything, body: REFERENCES[kind].body };
+  const body = withoutAbsentFields(schemas.body, sent, false);
   return fieldsSchema.parse(checkAll(schemas, { params: undefined, query: undefined, body }).body);
 };
 

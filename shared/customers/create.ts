@@ -75,7 +75,7 @@ const draftOf = (
   owner: Owner,
 ): Omit<CustomerDraft, 'id'> => {
   const guest = caller.kind === 'guest' ? caller : body.guest_data;
-  const text = (value: string | null | undefined): string | undefined => value || undefined;
+  const text = (value: string | null | undefined): string | undefined => value ?? undefined;
   const parts = [body.first_name, body.last_name].filter(Boolean).join(' ');
   const email = text(body.email) ?? guest?.email;
   if (email === undefined) throw invalid([{ path: 'email', rule: 'required', message: 'is required' }]);
@@ -84,7 +84,7 @@ const draftOf = (
     ...firstVersion(at, idempotency),
     providerId: body.provider_id,
     email,
-    name: text(body.name) ?? (text(parts) || guest?.name),
+    name: text(body.name) ?? (parts || guest?.name),
     firstName: text(body.first_name),
     lastName: text(body.last_name),
     phone: text(body.phone) ?? text(guest?.phone),

@@ -30,7 +30,7 @@ export const createCustomerBody = z
     provider_id: z
       .enum(PROVIDER_SLOTS)
       .describe('The provider slot that gets the customer; each slot has its own customers.'),
-    email: emailSchema.nullish().meta({
+    email: emailSchema.optional().meta({
       description: 'The e-mail address; required unless `guest_data` or a guest token has one. Stored in lower case.',
       examples: ['ada@example.com'],
     }),

@@ -56,7 +56,7 @@ const updateAtProvider = async (
 
 const withChanges = (customer: Customer, body: UpdateCustomerBody): Customer => {
   const pick = (sent: string | null | undefined, stored: string | undefined): string | undefined =>
-    sent === undefined ? stored : sent || undefined;
+    sent === undefined ? stored : (sent ?? undefined);
   return {
     ...customer,
     email: pick(body.email, customer.email),

@@ -52,16 +52,16 @@ const guestsMayCall = ({ auth, uses }: Exchange['spec']): boolean =>
   auth === 'session-or-token' ||
   (auth === 'public' && uses.includes('secrets:guest-tokens'));
 
-const namesGuest = (json: unknown): boolean => {
-  const parsed = z.looseObject({ guest_data: z.unknown() }).safeParse(json);
-  return parsed.success && parsed.data.guest_data !== undefined && parsed.data.guest_data !== null;
+const namesGuest = (body: unknown): boolean => {
+  const parsed = z.looseObject({ guest_data: z.unknown() }).safeParse(body);
+  return parsed.success && parsed.data.guest_data !== undefined;
 };
 
 /** @throws DomainError AUTHENTICATION_REQUIRED, or GUEST_NOT_ALLOWED if the route takes no guest_data. */
-export const requireCredential = (exchange: Exchange, json: unknown): void => {
+export const requireCredential = (exchange: Exchange, body: unknown): void => {
   const { spec, caller } = exchange;
   if (caller.kind !== 'anonymous' || spec.auth === 'public' || spec.auth === 'provider-signature') return;
-  if (!namesGuest(json) && guestTokenOf(exchange) === undefined) throw new DomainError('AUTHENTICATION_REQUIRED');
+  if (!namesGuest(body) && guestTokenOf(exchange) === undefined) throw new DomainError('AUTHENTICATION_REQUIRED');
   if (spec.auth !== 'session-or-guest') throw new DomainError('GUEST_NOT_ALLOWED');
 };
 
@@ -69,7 +69,7 @@ const guestDataSchema = z.looseObject({
   guest_data: z.object({
     email: z.string().toLowerCase(),
     name: z.string().optional(),
-    phone: z.string().nullish(),
+    phone: z.string().optional(),
   }),
 });
 
@@ -82,7 +82,7 @@ export const guestOf = ({ spec, caller, deps }: Exchange, body: unknown): Caller
   const named = guestDataSchema.safeParse(body);
   if (!named.success) return caller;
   const { email, name, phone } = named.data.guest_data;
-  const details = { name, phone: phone ?? undefined };
+  const details = { name, phone };
   if (caller.kind === 'guest' && caller.email === email) return { ...caller, ...details };
   return { kind: 'guest', email, guestId: deps.newId('guest'), ...details, byToken: false };
 };

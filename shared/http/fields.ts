@@ -1,19 +1,20 @@
 import * as z from 'zod';
 import { MAX_CENTS } from '../core/money.ts';
+import { withEmptyMeaning } from './parse.ts';
 
 /** Fields that many requests share, with their limits. */
 export const idSchema = z.string().min(1).max(64);
-/** The id of a record that the body may name; null names none. */
+/** The id of a record that the body may name; null takes the name out of a stored record. */
 export const optionalId = idSchema.nullish();
 /** The id of a record that the query may name. */
 export const idParameter = idSchema.optional();
 
-/** The organization that owns a new record; null and an empty text make the record personal. */
-export const organizationField = z.string().max(64).nullish();
-/** The organization whose records the query asks for; an empty text asks for personal records. */
-export const organizationParameter = z.string().max(64).optional();
+/** The organization that owns a new record; null and an empty string make the record personal. */
+export const organizationField = withEmptyMeaning(z.string().max(64).nullish(), 'a personal record');
+/** The organization whose records the query asks for; an empty value asks for personal records. */
+export const organizationParameter = withEmptyMeaning(z.string().max(64).optional(), 'personal records');
 
-/** A text of the caller's own; `null` means absent. */
+/** A text of the caller's own; null clears a stored one. */
 export const textField = (max: number) => z.string().max(max).nullish();
 export const centsField = z.int().min(0).max(MAX_CENTS).optional();
 export const currencyField = z.string().trim().min(1).max(10);
@@ -83,8 +84,8 @@ export const tagsSchema = z
 
 /** A boolean in the query, if it is sent. */
 export const booleanParameter = z
-  .enum(['true', 'false', '1', '0', ''])
-  .transform((value) => value === 'true' || value === '1' || value === '')
+  .enum(['true', 'false', '1', '0'])
+  .transform((value) => value === 'true' || value === '1')
   .optional();
 
 /**
@@ -118,12 +119,12 @@ const guestDataSchema = z
       .min(1)
       .max(200)
       .meta({ description: "The guest's full name.", examples: ['Gus Guest'] }),
-    phone: z.string().max(32).nullish().describe("The guest's phone number, in any notation."),
+    phone: z.string().max(32).optional().describe("The guest's phone number, in any notation."),
   })
   .meta({ id: 'GuestData', description: 'Who the guest is, for a request without a session.' });
 
 export const guestDataField = guestDataSchema
-  .nullish()
+  .optional()
   .describe('Who the guest is. Needed without a session and without a guest token.');
 
 export const nextActionSchema = z
@@ -159,7 +160,7 @@ export const tokenParameter = z
 export const hasAnyField = (body: unknown, ...fields: readonly string[]): boolean =>
   typeof body === 'object' &&
   body !== null &&
-  Object.entries(body).some(([field, value]) => fields.includes(field) && value !== undefined && value !== null);
+  Object.entries(body).some(([field, value]) => fields.includes(field) && value !== undefined);
 
 /** Options of a refinement that also runs on an invalid body, so that one answer lists all problems. */
 export const requiredRule = (path: string, message = 'is required') => ({
@@ -170,4 +171,4 @@ export const requiredRule = (path: string, message = 'is required') => ({
 });
 
 /** The proof of a payer's authentication that the provider's page in the browser has made. Used once, never stored. */
-export const verificationTokenSchema = z.string().min(1).max(2048).nullish();
+export const verificationTokenSchema = z.string().min(1).max(2048).optional();

@@ -12,7 +12,7 @@ import { credentialsOf, guestBeside, guestOf, requireAdmin, requireCredential } 
 import { checkAccess, impliedOrganization } from './check-access.ts';
 import type { AccessRule, Endpoint, RateLimit } from './endpoint.ts';
 import { type Exchange, openExchange, type WebDeps } from './exchange.ts';
-import { apiVersion, checkAll, jsonBodyOf, queryOf, rawBodyOf } from './parse.ts';
+import { apiVersion, checkAll, jsonBodyOf, queryOf, rawBodyOf, withoutAbsentFields } from './parse.ts';
 import { prepare } from './prepare.ts';
 import { countDecline, enforceLimits } from './rate-limit.ts';
 import { type HttpResponse, render, renderError, renderFile, renderText, withoutPayerSecrets } from './reply.ts';
@@ -186,13 +186,16 @@ const errors: Step = {
 const callers: Step = {
   before: async ({ event: exchange }) => {
     exchange.version = apiVersion(exchange.headers['x-api-version']);
-    exchange.query = queryOf(exchange.event);
+    exchange.query = queryOf(exchange.event, exchange.spec.query);
     exchange.rawBody = rawBodyOf(exchange.event);
     const credentials = credentialsOf(exchange);
     if (credentials) exchange.caller = await exchange.deps.authenticate(credentials);
     requireAdmin(exchange);
   },
 };
+
+/** An update tells null from absent; a create and a command do not. */
+const NULL_CLEARS: ReadonlySet<string> = new Set(['PUT', 'PATCH']);
 
 const parsing: Step = {
   before: ({ event: exchange }) => {
@@ -201,8 +204,9 @@ const parsing: Step = {
       spec.body === null || spec.bodyForm === 'raw'
         ? undefined
         : jsonBodyOf(exchange.rawBody, exchange.headers['content-type']);
-    requireCredential(exchange, json);
-    const parts = checkAll(spec, { params: exchange.event.pathParameters ?? {}, query: exchange.query, body: json });
+    const body = spec.body && withoutAbsentFields(spec.body, json, NULL_CLEARS.has(spec.method));
+    requireCredential(exchange, body);
+    const parts = checkAll(spec, { params: exchange.event.pathParameters ?? {}, query: exchange.query, body });
     exchange.caller = guestOf(exchange, parts.body);
     exchange.request = {
       requestId: exchange.requestId,

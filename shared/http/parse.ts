@@ -1,9 +1,12 @@
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
-import type * as z from 'zod';
+import * as z from 'zod';
 import { DomainError, invalid, type Problem } from '../core/errors.ts';
 import { IS_REQUIRED, messageFor } from './problem-messages.ts';
 
-/** Parses path, query and body. One answer lists every problem. */
+/**
+ * Parses path, query and body. One answer lists every problem. What a request leaves out is decided here alone, by the
+ * schemas: null and "" in an optional field of a body, and an empty value of the query, count as absent.
+ */
 export const MAX_BODY_BYTES = 256 * 1024;
 const MAX_JSON_DEPTH = 10;
 
@@ -15,14 +18,14 @@ export const rawBodyOf = (event: APIGatewayProxyEventV2): Buffer => {
   return raw;
 };
 
-/** The query as sent; a repeated name becomes a comma-separated list. Reads the raw text, equal on every host. */
-export const queryOf = (event: APIGatewayProxyEventV2): Readonly<Record<string, string>> => {
+/** The query that the schema reads; a repeated name becomes a comma-separated list. Reads the raw text, equal on every host. */
+export const queryOf = (event: APIGatewayProxyEventV2, schema: z.ZodType): Readonly<Record<string, string>> => {
   const query = new Map<string, string>();
   for (const [name, value] of new URLSearchParams(event.rawQueryString)) {
     const before = query.get(name);
-    query.set(name, before === undefined ? value : `${before},${value}`);
+    query.set(name, before && value ? `${before},${value}` : before || value);
   }
-  return Object.fromEntries(query);
+  return presentQuery(schema, Object.fromEntries(query));
 };
 
 /** @throws DomainError UNSUPPORTED_MEDIA_TYPE, INVALID_JSON, or VALIDATION_ERROR for a value that no field can hold. */
@@ -57,6 +60,72 @@ const problemIn = (value: unknown, left: number, path = ''): Problem | undefined
     if (problem) return problem;
   }
   return undefined;
+};
+
+type Schema = z.core.$ZodType;
+
+/** Fields whose null and "" have a meaning of their own: an `organization_id` that asks for personal records. */
+const meaningful = z.registry<{ readonly meaning: string }>();
+
+export const withEmptyMeaning = <T extends Schema>(schema: T, meaning: string): T => {
+  meaningful.add(schema, { meaning });
+  return schema;
+};
+
+interface Field {
+  readonly isOptional: boolean;
+  readonly isNullable: boolean;
+  /** The schema of a value that is sent. */
+  readonly inner: Schema;
+}
+
+const fieldOf = (schema: Schema): Field => {
+  if (schema instanceof z.core.$ZodOptional || schema instanceof z.core.$ZodDefault) {
+    return { ...fieldOf(schema._zod.def.innerType), isOptional: true };
+  }
+  if (schema instanceof z.core.$ZodNullable) return { ...fieldOf(schema._zod.def.innerType), isNullable: true };
+  if (schema instanceof z.core.$ZodPipe) return fieldOf(schema._zod.def.in);
+  return { isOptional: false, isNullable: false, inner: schema };
+};
+
+const shapeOf = (schema: Schema): Readonly<Record<string, Schema>> | undefined => {
+  const { inner } = fieldOf(schema);
+  return inner instanceof z.core.$ZodObject ? inner._zod.def.shape : undefined;
+};
+
+const fieldIn = (shape: Readonly<Record<string, Schema>>, name: string): Schema | undefined =>
+  Object.hasOwn(shape, name) ? shape[name] : undefined;
+
+/**
+ * The body without its absent fields, in nested objects of the schema too. Data of the caller's own (metadata) stays as sent.
+ * @param nullClears true on PUT and PATCH: null stays in a nullable field, because it clears the stored value
+ */
+export const withoutAbsentFields = (schema: Schema, body: unknown, nullClears: boolean): unknown => {
+  const shape = shapeOf(schema);
+  if (!shape || typeof body !== 'object' || body === null || Array.isArray(body)) return body;
+  const kept = Object.entries(body).flatMap(([name, value]): [string, unknown][] => {
+    const field = fieldIn(shape, name);
+    if (!field) return [[name, value]];
+    return isAbsent(field, value, nullClears) ? [] : [[name, withoutAbsentFields(field, value, nullClears)]];
+  });
+  return Object.fromEntries(kept);
+};
+
+const isAbsent = (schema: Schema, value: unknown, nullClears: boolean): boolean => {
+  if ((value !== null && value !== '') || meaningful.get(schema)) return false;
+  const { isOptional, isNullable } = fieldOf(schema);
+  return isOptional && !(value === null && isNullable && nullClears);
+};
+
+/** The query without empty values. */
+const presentQuery = (schema: Schema, query: Readonly<Record<string, string>>): Readonly<Record<string, string>> => {
+  const shape = shapeOf(schema) ?? {};
+  const present = Object.entries(query).flatMap(([name, value]): [string, string][] => {
+    const field = fieldIn(shape, name);
+    if (value === '') return field && meaningful.get(field) ? [[name, value]] : [];
+    return [[name, value]];
+  });
+  return Object.fromEntries(present);
 };
 
 interface RequestParts {

@@ -13,7 +13,7 @@ export const createOrganization = async (
   { body, caller, idempotency }: ApiRequest<unknown, unknown, CreateOrganizationBody>,
 ): Promise<Reply> => {
   const at = iso(deps.now());
-  const text = (value: string | null | undefined): string | undefined => value || undefined;
+  const text = (value: string | null | undefined): string | undefined => value ?? undefined;
   const { record, replayed } = await createOnce(deps, {
     store: organizationStore(deps),
     kind: 'organization',

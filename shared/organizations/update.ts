@@ -4,13 +4,13 @@ import { type Organization, organizationView } from './organization.ts';
 import type { UpdateOrganizationBody } from './requests.ts';
 import { organizationStore } from './store.ts';
 
-/** Changes the fields of the body; null or an empty text clears a field. */
+/** Changes the fields of the body; null clears a field. */
 export const updateOrganization = async (
   deps: StoreDeps,
   { record, body }: ApiRequest<unknown, unknown, UpdateOrganizationBody, Organization>,
 ): Promise<Reply> => {
   const sent = (name: string, value: string | null | undefined) =>
-    value === undefined ? {} : { [name]: value || undefined };
+    value === undefined ? {} : { [name]: value ?? undefined };
   const updated = await organizationStore(deps).update(record.id, {
     ...sent('name', body.name),
     ...sent('businessEmail', body.business_email),

@@ -114,7 +114,7 @@ const attach = async (
     ? await requireHeldFor(provider, token, ensured)
     : await attachToken(provider, token, {
         customerId: ensured.providerCustomerId,
-        verificationToken: body.verification_token ?? undefined,
+        verificationToken: body.verification_token,
         id,
       });
   const customer = await learnProviderId(deps, ensured, method);
@@ -128,7 +128,7 @@ const attach = async (
     customerId: customer.customerId,
     providerCustomerId: customer.providerCustomerId,
     billingAddressId: named(addressRecord)?.id,
-    alias: body.alias || undefined,
+    alias: body.alias ?? undefined,
     ...ownerFieldsOf(owner, caller),
   };
 };

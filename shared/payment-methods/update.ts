@@ -29,7 +29,7 @@ export const updateMethod = async (
   { record: method, body, named }: ApiRequest<unknown, unknown, UpdateMethodBody, PaymentMethod>,
 ): Promise<Reply> => {
   if (body.is_default === true) requireSetUp(method);
-  const alias = body.alias === undefined ? method.alias : body.alias || undefined;
+  const alias = body.alias === undefined ? method.alias : (body.alias ?? undefined);
   const billingAddressId =
     body.billing_address_id === undefined ? method.billingAddressId : addressNamed(method, named)?.id;
   const setup =

@@ -181,7 +181,7 @@ describe('getting an organization', () => {
 });
 
 describe('updating an organization', () => {
-  test('changes the fields sent, clears null and empty ones, and ignores read-only fields', async () => {
+  test('changes the fields sent, clears those that are null, and ignores empty and read-only ones', async () => {
     const user = await newPerson(service);
     const full = { name: 'Acme', business_phone: '1', tax_id: 'T', address: 'A' };
     const { body } = await service.post('/organizations', full, user.options);
@@ -189,7 +189,8 @@ describe('updating an organization', () => {
     await service.advance(5);
     const change = {
       tax_id: null,
-      address: '',
+      address: null,
+      business_phone: '',
       business_email: 'a@b.example',
       owner_user_id: 'x',
       members: {},

@@ -329,7 +329,7 @@ describe('an update of a payment method', () => {
     const user = await signIn(service);
     const method = await saveMethod(service, user.options, { alias: 'Same' });
     await service.advance(5);
-    for (const same of [{}, { alias: 'Same' }, { billing_address_id: null }, { is_default: false }]) {
+    for (const same of [{}, { alias: '' }, { alias: 'Same' }, { billing_address_id: null }, { is_default: false }]) {
       expect(await put(user, method.id, same)).toMatchObject({ status: 200, body: method });
     }
     expect(await storedRecord(service, 'PM', method.id)).toMatchObject({ version: 1 });
@@ -339,7 +339,7 @@ describe('an update of a payment method', () => {
     [{ alias: 7 }, 'alias'],
     [{ alias: 'a'.repeat(101) }, 'alias'],
     [{ is_default: 'yes' }, 'is_default'],
-    [{ billing_address_id: '' }, 'billing_address_id'],
+    [{ billing_address_id: 7 }, 'billing_address_id'],
   ])('with %j is refused', async (fields, path) => {
     const user = await signIn(service);
     const { id } = await saveMethod(service, user.options);

@@ -109,11 +109,11 @@ describe('a refusal', () => {
       {
         total_cents: '1',
         tax_cents: -1,
-        currency: '',
+        currency: ' ',
         provider_id: 'provider_z',
         description: 7,
         tags: 'x'.repeat(501),
-        payment_method_id: '',
+        payment_method_id: 7,
         customer_id: 'c'.repeat(65),
         return_url: 'javascript:alert(1)',
         metadata: [],

@@ -163,10 +163,14 @@ describe('the price of a subscription', () => {
 
   it.each(STATED)('is refused without %s where no product is named', async (field) => {
     const who = await subscriber(service);
-    const stated = { subtotal_cents: 1_900, amount_cents: 1_900, [field]: undefined };
-    const answer = await trySubscribe(service, who, stated);
-    expect(answer).toMatchObject({ status: 400, body: { code: 'VALIDATION_ERROR' } });
-    expect(answer.body.details).toEqual([{ path: field, rule: 'required', message: 'is required without product_id' }]);
+    for (const absent of [undefined, null, '']) {
+      const stated = { subtotal_cents: 1_900, amount_cents: 1_900, [field]: absent };
+      const answer = await trySubscribe(service, who, stated);
+      expect(answer).toMatchObject({ status: 400, body: { code: 'VALIDATION_ERROR' } });
+      expect(answer.body.details).toEqual([
+        { path: field, rule: 'required', message: 'is required without product_id' },
+      ]);
+    }
   });
 
   it('is refused when the amounts do not add up, with every problem reported', async () => {

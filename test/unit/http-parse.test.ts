@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
+import { organizationParameter } from '../../shared/http/fields.ts';
 import { apiVersion, checkAll, jsonBodyOf, MAX_BODY_BYTES, queryOf, rawBodyOf } from '../../shared/http/parse.ts';
 import { apiEvent } from '../builders/api-event.ts';
 import { refusalOf } from '../builders/refusal.ts';
@@ -101,19 +102,26 @@ describe('a body', () => {
 });
 
 describe('a query', () => {
+  const schema = z.object({
+    a: z.string().optional(),
+    organization_id: organizationParameter.describe('The organization.'),
+  });
+
   test.each([
     ['', {}],
     ['a=1&b=2', { a: '1', b: '2' }],
-    ['a=1&a=2&a=', { a: '1,2,' }],
+    ['a=1&a=2&a=&a=3', { a: '1,2,3' }],
     ['a=one+two&b=%2B', { a: 'one two', b: '+' }],
-    ['a', { a: '' }],
+    ['a=&b&c=&c', {}],
+    ['organization_id', { organization_id: '' }],
+    ['organization_id=&organization_id=o', { organization_id: 'o' }],
     ['a=%E0%A4%A', { a: '\ufffd%A' }],
   ])('%j is %j', (query, expected) => {
-    expect(queryOf(apiEvent({ query }))).toEqual(expected);
+    expect(queryOf(apiEvent({ query }), schema)).toEqual(expected);
   });
 
   test('keeps names with a meaning in JavaScript as plain names', () => {
-    const query = queryOf(apiEvent({ query: '__proto__=x&constructor=y' }));
+    const query = queryOf(apiEvent({ query: '__proto__=x&constructor=y' }), schema);
     expect(Object.getPrototypeOf(query)).toBe(Object.prototype);
     expect(Object.keys(query).toSorted()).toEqual(['__proto__', 'constructor']);
   });

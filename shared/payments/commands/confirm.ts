@@ -30,7 +30,7 @@ export interface ConfirmDeps extends MoneyDeps {
 interface ConfirmInput {
   readonly payment_method_id?: string | null | undefined;
   readonly return_url?: string | null | undefined;
-  readonly verification_token?: string | null | undefined;
+  readonly verification_token?: string | undefined;
 }
 
 /** Confirms a payment: one conditional write claims the attempt, then the provider is called once. */
@@ -38,7 +38,7 @@ export const confirmPayment = async (deps: ConfirmDeps, request: ConfirmRequest)
   const store = paymentStore(deps.table, deps.now);
   const onlyIf = await conditionsOf(deps, request.record);
   const provider = await deps.providers.require(request.record.providerId, 'payments');
-  const verificationToken = request.body.verification_token ?? undefined;
+  const verificationToken = request.body.verification_token;
   requireTakesVerification(provider, verificationToken);
   const payment = await withoutDraft({ deps, store, provider }, request.record);
   const claim = await claimForCaller(deps, { store, provider, onlyIf }, { ...request, record: payment });

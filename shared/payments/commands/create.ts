@@ -59,7 +59,7 @@ const draftOf = (deps: MoneyDeps, request: CreateRequest, provider: PaymentProvi
   const { slot } = provider;
   const payer = ownerFields(caller, owner);
   const now = deps.now();
-  const text = (value: string | null | undefined): string | undefined => value || undefined;
+  const text = (value: string | null | undefined): string | undefined => value ?? undefined;
   const product = named(productRecord);
   const method = chooseMethod(provider, request, payer);
   const customer = customerOf(request, slot, method);

@@ -155,7 +155,7 @@ const newRefund = (
   currency: payment.currency,
   status: 'pending',
   reason: body.reason ?? undefined,
-  description: body.description || undefined,
+  description: body.description ?? undefined,
   metadata: body.metadata ?? undefined,
   source: 'api',
   providerId: payment.providerId,

@@ -97,7 +97,7 @@ const refuseFixedFields = (payment: VisiblePayment, body: UpdateIntentBody): voi
   const changed = [
     ['provider_id', slot !== undefined && slot !== payment.providerId],
     ['organization_id', organization !== undefined && (organization ?? '') !== (payment.organizationId ?? '')],
-    ['guest_data', guest != null && !isGuestOf(payment, guest)],
+    ['guest_data', guest !== undefined && !isGuestOf(payment, guest)],
   ] as const;
   const problems: Problem[] = changed
     .filter(([, differs]) => differs)
@@ -131,7 +131,7 @@ const draftOf = (
   const address = named(addressRecord);
   if (address) requireSameOwner(address, payment.organizationId);
   const pick = <T>(sent: T | null | undefined, stored: T | undefined): T | undefined =>
-    sent === undefined ? stored : sent === null || sent === '' ? undefined : sent;
+    sent === undefined ? stored : (sent ?? undefined);
   const customer = customerOf(body, named, payment);
   const { paymentMethodId, methodRef, methodKind, lenderCustomerId, lenderCustomerRecordId } = payment;
   return {

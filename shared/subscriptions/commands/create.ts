@@ -115,7 +115,7 @@ const draftOf = (
 ): Omit<Subscription, 'id'> => {
   const { body, idempotency, named } = request;
   const now = deps.now();
-  const text = (value: string | null | undefined): string | undefined => value || undefined;
+  const text = (value: string | null | undefined): string | undefined => value ?? undefined;
   const product = named(productRecord);
   const plan = planOf(body, product);
   const trialDays = trialDaysOf(body, product);

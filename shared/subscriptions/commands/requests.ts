@@ -17,7 +17,7 @@ import {
   textField,
 } from '../../http/fields.ts';
 
-/** Requests of the subscription routes; `null` is the same as absent. */
+/** Requests of the subscription routes. */
 const MAX_TRIAL_DAYS = 730;
 const MAX_MULTIPLIER = 100;
 
@@ -41,7 +41,7 @@ export const createSubscriptionBody = z
       .int()
       .min(0)
       .max(MAX_TRIAL_DAYS)
-      .nullish()
+      .optional()
       .describe(
         "Days without a charge before the first period, from 0 to 730. With a product, the product's own; 0 is the same as absent.",
       ),
@@ -97,7 +97,7 @@ export const updateSubscriptionBody = z
     payment_method_id: idParameter.describe(
       "A saved payment method of the caller, at the subscription's provider. Charged from the next charge on.",
     ),
-    metadata: metadataSchema.nullish().describe('Your own data, under the limits of the create request.'),
+    metadata: metadataSchema.optional().describe('Your own data, under the limits of the create request.'),
     metadata_mode: z
       .enum(['merge', 'replace'])
       .default('merge')

@@ -1,0 +1,111 @@
+/** @module An empty value of the query counts as absent: every parameter of every route, as the catalogue's schemas declare it. */
+import { beforeAll, describe, expect, test } from 'vitest';
+import { documentedEndpoints } from '../../functions/api/catalogue.ts';
+import { guestIntentBody, intentBody } from '../builders/intent.ts';
+import { optionalFieldsOf } from '../builders/optional-fields.ts';
+import { tierBody } from '../builders/reference.ts';
+import { confirm, createPaidIntent, signIn, type User } from './flow.ts';
+import { type ParsedJson, type RequestOptions, withHost } from './host.ts';
+import { subscribe, subscriber } from './subscribers.ts';
+
+/** A reader who owns records of every kind, and is a platform admin. */
+const ADMIN = { is_admin: true };
+
+describe('a query', () => {
+  const service = withHost();
+  let user: User;
+  let ids: Readonly<Record<string, string>> = {};
+  let organizationId = '';
+  let guestEmail = '';
+
+  beforeAll(async () => {
+    user = await signIn(service, ADMIN);
+    const { options } = user;
+    const [open, paid] = [await createPaidIntent(service, user), await createPaidIntent(service, user)];
+    await confirm(service, paid.id, options);
+    await service.post(`/payments/${paid.id}/refunds`, { amount_cents: 100 }, options);
+    const who = await subscriber(service);
+    await subscribe(service, who);
+    const method = { provider_id: 'provider_a', provider_payment_method_token: 'pm_card_visa' };
+    const saved = await service.post('/payment-methods', method, options);
+    await service.post('/addresses', { country: 'DE', is_partial: true }, options);
+    await service.post('/customers', { provider_id: 'provider_a', email: 'ada@example.com' }, options);
+    organizationId = (await service.post('/organizations', { name: 'Engines' }, options)).body.data.id;
+    const guest = await service.post('/payments/intents', guestIntentBody());
+    guestEmail = guest.body.guest_email ?? '';
+    await service.put('/admin/tiers/gold', tierBody(), options);
+    ids = {
+      'payments.get': open.id,
+      'payment-methods.get': saved.body.id,
+      'organizations.list-members': organizationId,
+    };
+    await service.settle();
+  });
+
+  const pathOf = ({ id, path }: { readonly id: string; readonly path: string }): string =>
+    path
+      .replace('{id}', ids[id] ?? '')
+      .replace('{email}', guestEmail || 'gus@example.com')
+      .replace('{kind}', 'tiers');
+
+  const get = async (path: string, query: Readonly<Record<string, string>>, options = user.options) => {
+    const { status, body } = await service.get(`${path}?${new URLSearchParams(query)}`, options);
+    return { status, body: { ...body, request_id: undefined } };
+  };
+
+  const routes = documentedEndpoints.flatMap(({ id, path, method, query }) => {
+    const fields = method === 'GET' ? optionalFieldsOf(query) : [];
+    return fields.length > 0 ? [{ id, path, fields }] : [];
+  });
+
+  test('has parameters on the lists and on the reads that this file knows', () => {
+    expect(routes.length).toBeGreaterThan(15);
+    const named = routes.filter(({ path }) => path.includes('{id}')).map(({ id }) => id);
+    expect(named.toSorted()).toEqual(Object.keys(ids).toSorted());
+  });
+
+  test.each(routes)('of $id without values is no query', async ({ id, path, fields }) => {
+    const at = pathOf({ id, path });
+    const plain = await get(at, {});
+    expect(plain.status, JSON.stringify(plain.body)).toBe(200);
+    const names = [...fields.map((field) => field.path.join('.')), 'session_id', 'token', 'envelope', 'unknown'];
+    for (const name of names) expect(await get(at, { [name]: '' }), name).toEqual(plain);
+    expect(await get(at, Object.fromEntries(names.map((name) => [name, ''])))).toEqual(plain);
+  });
+
+  const included = async (flag: string): Promise<boolean> => {
+    const { status, body } = await get(`/payments/${ids['payments.get']}`, { include_project: flag });
+    expect(status).toBe(200);
+    return 'project' in body.data;
+  };
+
+  test.each(['false', '0', ''])('with the flag %j does not ask for it', async (flag) => {
+    expect(await included(flag)).toBe(false);
+  });
+
+  test('with empty scope guards finds the payment, and with others does not', async () => {
+    const path = `/payments/${ids['payments.get']}`;
+    expect(await get(path, { organization_id: '', project_id: '', product_id: '' })).toMatchObject({ status: 200 });
+    expect(await get(path, { organization_id: organizationId })).toMatchObject({ status: 404 });
+  });
+
+  test('with an empty organization_id asks for personal records', async () => {
+    const session = await service.session({ user_id: user.userId, organization_id: organizationId });
+    const options: RequestOptions = { session: session.session_id };
+    const of = async (query: string): Promise<ParsedJson> =>
+      (await service.get(`/payments${query}`, options)).body.data;
+    expect(await of('')).toHaveLength(0);
+    expect(await of('?organization_id=')).toHaveLength(2);
+  });
+
+  test('with empty credentials has none', async () => {
+    const answer = await service.get('/payments?session_id=&token=');
+    expect(answer).toMatchObject({ status: 401, body: { code: 'AUTHENTICATION_REQUIRED' } });
+  });
+
+  test('keeps no empty value in the link to the next page', async () => {
+    await service.post('/payments/intents', intentBody(), user.options);
+    const { headers } = await service.get('/addresses?limit=1&type=&alias=', user.options);
+    expect(headers.get('link') ?? '').not.toContain('type=');
+  });
+});

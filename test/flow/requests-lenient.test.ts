@@ -1,0 +1,304 @@
+/**
+ * @module Null and "" count as absent in every optional field of every body, one at a time and all together. The fields come
+ * from the catalogue's schemas, so a new field is covered once it is declared.
+ */
+import { describe, expect, test } from 'vitest';
+import { documentedEndpoints } from '../../functions/api/catalogue.ts';
+import { REFERENCES } from '../../shared/catalog/kinds.ts';
+import { REFERENCE_KINDS, type ReferenceKind } from '../../shared/table/keys.ts';
+import { fullAddress } from '../builders/address.ts';
+import { intentBody, paidIntentBody } from '../builders/intent.ts';
+import { type OptionalField, optionalFieldsOf } from '../builders/optional-fields.ts';
+import { inviteBody, productBody, projectBody, tierBody } from '../builders/reference.ts';
+import { subscriptionBody } from '../builders/subscription.ts';
+import { confirm, createPaidIntent, signIn } from './flow.ts';
+import { type ParsedJson, type RequestOptions, type TestAnswer, withHost } from './host.ts';
+import { subscribe, subscriber } from './subscribers.ts';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+interface Sent {
+  readonly path: string;
+  /** Every field that the request needs. */
+  readonly body: Fields;
+  readonly options: RequestOptions;
+  /** Where a created record is read. */
+  readonly readAt?: string;
+}
+
+const service = withHost();
+
+const signedIn = async (): Promise<RequestOptions> => (await signIn(service)).options;
+const admin = async (): Promise<RequestOptions> => (await signIn(service, { is_admin: true })).options;
+
+const must = async (answer: Promise<TestAnswer>): Promise<ParsedJson> => {
+  const { status, body } = await answer;
+  expect({ status, body }).toMatchObject({ status: expect.toSatisfy((code: number) => code < 300) });
+  return body.data ?? body;
+};
+
+const create = (path: string, body: Fields) => async (): Promise<Sent> => ({
+  path,
+  body,
+  options: await signedIn(),
+  readAt: path.replace('/intents', ''),
+});
+
+const TEXTS = {
+  description: 'Two notebooks',
+  concept: 'Paper',
+  reference_code: 'R-1',
+  category: 'office',
+  tags: 'a,b',
+};
+
+/** A record with a value in every field that an update can clear, and a body that changes nothing. */
+const update =
+  (path: string, record: Fields, body: Fields = {}) =>
+  async (): Promise<Sent> => {
+    const options = await signedIn();
+    const { id } = await must(service.post(path, record, options));
+    return { path: `${path}/${id}`, body, options };
+  };
+
+const paidPayment = async (): Promise<{ readonly id: string; readonly options: RequestOptions }> => {
+  const user = await signIn(service);
+  const { id } = await createPaidIntent(service, user);
+  return { id, options: user.options };
+};
+
+const REQUESTS: Readonly<Record<string, () => Promise<Sent>>> = {
+  'payments.create-intent': create('/payments/intents', intentBody()),
+  'payments.create': create('/payments', intentBody()),
+  'payments.update-intent': update(
+    '/payments/intents',
+    intentBody({ ...TEXTS, metadata: { a: '1' }, return_url: 'https://shop.example/paid' }),
+  ),
+  'payments.confirm': async () => {
+    const { id, options } = await paidPayment();
+    return { path: `/payments/confirm/${id}`, body: {}, options };
+  },
+  'refunds.create': async () => {
+    const { id, options } = await paidPayment();
+    await must(confirm(service, id, options));
+    return { path: `/payments/${id}/refunds`, body: {}, options: await admin(), readAt: '/refunds' };
+  },
+  'payment-methods.create': create('/payment-methods', {
+    provider_id: 'provider_a',
+    provider_payment_method_token: 'pm_card_visa',
+  }),
+  'payment-methods.update': update('/payment-methods', {
+    provider_id: 'provider_a',
+    provider_payment_method_token: 'pm_card_visa',
+    alias: 'Visa',
+    is_default: true,
+  }),
+  'customers.create': create('/customers', { provider_id: 'provider_a', email: 'ada@example.com' }),
+  'customers.update': update('/customers', {
+    ...{ provider_id: 'provider_a', email: 'ada@example.com', name: 'Ada L.', phone: '1' },
+    ...{ first_name: 'Ada', last_name: 'L.', metadata: { a: '1' } },
+  }),
+  'addresses.create': create('/addresses', { ...fullAddress(), name: 'Ada' }),
+  'addresses.update': update('/addresses', {
+    ...fullAddress({ line2: 'Floor 3', state: 'MA', business_name: 'Ada Ltd', alias: 'Office', type: 'shipping' }),
+    ...{ tax_id: '12-3456789', tax_id_type: 'ein', is_partial: true, is_default: true },
+  }),
+  'subscriptions.create': async () => {
+    const { options, names } = await subscriber(service);
+    return { path: '/subscriptions', body: subscriptionBody(names), options, readAt: '/subscriptions' };
+  },
+  'subscriptions.update': async () => {
+    const who = await subscriber(service);
+    const { id } = await subscribe(service, who);
+    return { path: `/subscriptions/${id}`, body: { metadata: { seats: '3' } }, options: who.options };
+  },
+  'subscriptions.cancel': async () => {
+    const who = await subscriber(service);
+    const { id } = await subscribe(service, who);
+    return { path: `/subscriptions/${id}/cancel`, body: {}, options: who.options };
+  },
+  'organizations.create': create('/organizations', { name: 'Engines Ltd' }),
+  'organizations.update': update(
+    '/organizations',
+    { name: 'Engines', business_email: 'a@example.com', business_phone: '1', tax_id: 'T', address: 'Street 1' },
+    { tax_id: 'T' },
+  ),
+  'webhooks.send-test': async () => ({
+    path: '/webhooks/test',
+    body: { event: 'payment.succeeded' },
+    options: await admin(),
+  }),
+  'admin.request-erasure': async () => ({
+    path: '/admin/erasures',
+    body: { user_id: (await signIn(service)).userId },
+    options: await admin(),
+    readAt: '/admin/erasures',
+  }),
+};
+
+const RECORDS: Readonly<Record<ReferenceKind, Fields>> = {
+  products: productBody(),
+  projects: projectBody(),
+  tiers: tierBody(),
+  invites: inviteBody(),
+};
+
+/** Values that differ from record to record; null and "" stay visible. */
+const VOLATILE = /(^|_)(id|at|by|start|end|date|secret|token)$/;
+
+const steady = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(steady);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, inner]) => [
+      name,
+      VOLATILE.test(name) && typeof inner === 'string' && inner !== '' ? '*' : steady(inner),
+    ]),
+  );
+};
+
+/** The body with a value at the path, where the objects above it may be there already. */
+const withValue = (body: Fields, [name = '', ...below]: readonly string[], value: unknown): Fields => {
+  if (below.length === 0) return { ...body, [name]: value };
+  const inner = body[name];
+  return { ...body, [name]: withValue(typeof inner === 'object' && inner !== null ? { ...inner } : {}, below, value) };
+};
+
+const valueAt = (body: ParsedJson, path: readonly string[]): unknown =>
+  path.reduce((inner, name) => inner?.[name], body);
+
+const send = async (method: string, { path, body, options, readAt }: Sent) => {
+  const answer = await service.request(method, path, { ...options, body });
+  const { data = answer.body } = answer.body ?? {};
+  const stored =
+    readAt === undefined || answer.status >= 300 ? undefined : await service.get(`${readAt}/${data.id}`, options);
+  return { status: answer.status, body: steady(answer.body), stored: stored && steady(stored.body) };
+};
+
+const nameOf = ({ path }: OptionalField): string => path.join('.');
+
+/** The fields that stand in the body, or in an object of the body; a session needs no guest_data. */
+const fieldsFor = (fields: readonly OptionalField[], body: Fields): readonly OptionalField[] =>
+  fields.filter(
+    ({ path }) => valueAt(body, path) === undefined && (path.length === 1 || Object.hasOwn(body, path[0] ?? '')),
+  );
+
+const bodies = documentedEndpoints.flatMap(({ id, method, body, bodyForm }) =>
+  body && bodyForm === 'json' ? [{ id, method, fields: optionalFieldsOf(body) }] : [],
+);
+const lenient = bodies.filter(({ fields }) => fields.length > 0);
+
+const requestOf = (id: string): Promise<Sent> => {
+  const make = REQUESTS[id];
+  if (!make) throw new Error(`no request of ${id}`);
+  return make();
+};
+
+test('every body with optional fields is tested', () => {
+  expect(Object.keys(REQUESTS).toSorted()).toEqual(lenient.map(({ id }) => id).toSorted());
+});
+
+describe.each(lenient.filter(({ method }) => method === 'POST'))('a body of $id', ({ id, method, fields }) => {
+  const request = () => requestOf(id);
+
+  test.each([null, ''])('with %j in any optional field is the body without the field', async (empty) => {
+    const plain = await send(method, await request());
+    expect(plain.status, JSON.stringify(plain.body)).toBeLessThan(300);
+    const made = await request();
+    for (const field of fieldsFor(fields, made.body)) {
+      const { body, ...sent } = await request();
+      expect(await send(method, { ...sent, body: withValue(body, field.path, empty) }), nameOf(field)).toEqual(plain);
+    }
+    const all = fieldsFor(fields, made.body).reduce((body, { path }) => withValue(body, path, empty), made.body);
+    expect(await send(method, { ...made, body: all })).toEqual(plain);
+  });
+});
+
+describe.each(lenient.filter(({ method }) => method !== 'POST'))('a body of $id', ({ id, method, fields }) => {
+  test('with "" in any optional field changes nothing, and null clears what can be cleared', async () => {
+    const made = await requestOf(id);
+    const plain = await send(method, made);
+    expect(plain.status, JSON.stringify(plain.body)).toBe(200);
+    const optional = fieldsFor(fields, made.body);
+    for (const field of optional) {
+      const sent = { ...made, body: withValue(made.body, field.path, '') };
+      expect(await send(method, sent), nameOf(field)).toEqual(plain);
+    }
+    const all = optional.reduce((body, { path }) => withValue(body, path, ''), made.body);
+    expect(await send(method, { ...made, body: all })).toEqual(plain);
+    for (const field of optional) {
+      const answer = await send(method, { ...made, body: withValue(made.body, field.path, null) });
+      expect(answer, nameOf(field)).toMatchObject({ status: 200 });
+      const shown = valueAt(answer.body, field.path) ?? null;
+      const before = valueAt(plain.body, field.path) ?? null;
+      expect(shown, nameOf(field)).toEqual(field.isNullable && before !== null ? cleared(before) : before);
+    }
+  });
+});
+
+const cleared = (before: unknown): unknown => (typeof before === 'object' ? {} : null);
+
+describe.each(REFERENCE_KINDS)('a record of %s', (kind) => {
+  test.each([null, ''])('with %j in any optional field is the record without the field', async (empty) => {
+    const options = await admin();
+    let made = 0;
+    const sent = (body: Fields): Sent => {
+      made += 1;
+      return { path: `/admin/${kind}/lenient-${JSON.stringify(empty).length}-${made}`, body, options };
+    };
+    const record = RECORDS[kind];
+    const plain = await send('PUT', sent(record));
+    expect(plain.status, JSON.stringify(plain.body)).toBe(200);
+    const optional = fieldsFor(optionalFieldsOf(REFERENCES[kind].body), record);
+    for (const field of optional) {
+      expect(await send('PUT', sent(withValue(record, field.path, empty))), nameOf(field)).toEqual(plain);
+    }
+    const all = optional.reduce((body, { path }) => withValue(body, path, empty), record);
+    expect(await send('PUT', sent(all))).toEqual(plain);
+  });
+});
+
+describe('a guest', () => {
+  const guests: readonly (readonly [path: string, body: Fields])[] = [
+    ['/payments/intents', paidIntentBody()],
+    ['/customers', { provider_id: 'provider_a' }],
+    ['/payment-methods', { provider_id: 'provider_a', provider_payment_method_token: 'pm_card_visa' }],
+    ['/addresses', fullAddress()],
+  ];
+
+  test.each(guests)('of POST %s has no phone where it is null or ""', async (path, body) => {
+    const guest = { email: 'gus@example.com', name: 'Gus' };
+    const sent = (guest_data: Fields): Sent => ({ path, body: { ...body, guest_data }, options: {} });
+    const plain = await send('POST', sent(guest));
+    expect(plain.status, JSON.stringify(plain.body)).toBe(201);
+    for (const phone of [null, '']) expect(await send('POST', sent({ ...guest, phone }))).toEqual(plain);
+  });
+
+  test.each([null, ''])('who sends %j as guest_data sent none', async (guest_data) => {
+    for (const [path, body] of guests) {
+      expect(await service.post(path, { ...body, guest_data }), path).toMatchObject({
+        status: 401,
+        body: { code: 'AUTHENTICATION_REQUIRED' },
+      });
+    }
+  });
+});
+
+describe('a required field', () => {
+  test.each([null, ''])('that is %j is named with every other problem', async (empty) => {
+    const body = { customer_id: empty, payment_method_id: empty, total_cents: empty, currency: empty, trial_days: -1 };
+    const { status, body: answer } = await service.post('/subscriptions', body, await signedIn());
+    expect({ status, code: answer.code }).toEqual({ status: 400, code: 'VALIDATION_ERROR' });
+    expect(answer.details.map((one: { path: string }) => one.path).toSorted()).toEqual([
+      ...['billing_interval', 'currency', 'customer_id', 'payment_method_id', 'subtotal_cents', 'total_cents'],
+      'trial_days',
+    ]);
+  });
+});
+
+test('metadata is the caller\u2019s own: null and "" inside it stay', async () => {
+  const metadata = { empty: '', nothing: null, nested: { empty: '' } };
+  const options = await signedIn();
+  const { id } = await must(service.post('/payments/intents', intentBody({ metadata }), options));
+  expect((await service.get(`/payments/${id}`, options)).body.data.metadata).toEqual(metadata);
+});
