@@ -1,3 +1,4 @@
+/** @module Events in the interface's own shape, `{id, type, provider, data: {object}, created}`: a subscription follows them as they say. */
 import { describe, expect, it } from 'vitest';
 import { DAY_SECONDS } from '../builders/seconds.ts';
 import { atStripe } from './at-stripe.ts';
@@ -5,10 +6,7 @@ import { type ParsedJson, withHost } from './host.ts';
 import { outcomesOf } from './payers.ts';
 import { command, paymentsOf, readSubscription, type Subscriber, subscribe, subscriber } from './subscribers.ts';
 
-/**
- * A subscription follows events in the interface's own shape, `{id, type, provider, data: {object}, created}`, as they say.
- * The clock stands still, so that each event is of the second in which the subscription was created.
- */
+/** The clock stands still, so that each event is of the second in which the subscription was created. */
 const service = withHost({ frozen: true });
 
 const seconds = (): number => Math.floor(service.now() / 1_000);

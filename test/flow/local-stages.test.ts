@@ -1,10 +1,11 @@
+/** @module The stage of a local host, which decides the defaults of its settings. */
 import { describe, expect, it } from 'vitest';
 import { guestIntentBody } from '../builders/intent.ts';
 import { rawCardBody } from '../builders/payer.ts';
 import { signIn } from './flow.ts';
 import { type TestHost, withHost } from './host.ts';
 
-/** The stage of a local host decides its defaults. An empty variable counts as absent. */
+/** An empty variable counts as absent. */
 const DEFAULTS = { RATE_LIMITS: '', ALLOW_RAW_CARDS: '' } as const;
 
 /** More guest creates in one minute than the limit of an address. */

@@ -1,9 +1,9 @@
+/** @module The `customer_id` of a payment: it names the customer of the method that is charged. */
 import { describe, expect, it } from 'vitest';
 import { confirm, createIntent, read, signIn } from './flow.ts';
 import { type ParsedJson, type RequestOptions, withHost } from './host.ts';
 import { company, createCustomer, saveMethod, storedRecord } from './payers.ts';
 
-/** The customer_id of a payment names the customer of the method that is charged. */
 const service = withHost();
 
 const GUEST = { guest_data: { email: 'gina.pays@example.com', name: 'Gina Guest' } };

@@ -102,6 +102,27 @@ describe('a subscription at its provider', () => {
     expect(others).toMatchObject([{ status: expect.stringMatching(/^(?:active|trialing)$/) }]);
   });
 
+  test('that follows an event in the interface’s shape while it is read for an earlier one stays as the event says', async () => {
+    const { service, overtaken } = stoppable();
+    const who = await subscriber(service);
+    const { id, provider_subscription_id } = await subscribe(service, who);
+    await service.settle();
+    const created = Math.floor(service.now() / 1_000);
+    const own = { id: provider_subscription_id, object: 'subscription', status: 'active' };
+    const earlier = async () => {
+      await service.sendEvent({ type: 'customer.subscription.updated', vocabulary: 'native', created, object: own });
+      await service.settle();
+    };
+    const told = { id: provider_subscription_id, amount: 1_900, currency: 'usd', status: 'paused' };
+    const follow = async () => {
+      await service.sendEvent({ type: 'subscription.updated', vocabulary: 'contract', created, object: told });
+      const isPaused = async () => (await readSubscription(service, who, id)).status === 'paused';
+      while (!(await isPaused()));
+    };
+    await overtaken(READ_SUBSCRIPTION, follow, earlier);
+    expect(await readSubscription(service, who, id)).toMatchObject({ status: 'paused' });
+  });
+
   test('whose event arrives during a change ends in the provider’s state', async () => {
     const { service, overtaken } = stoppable();
     const who = await subscriber(service);

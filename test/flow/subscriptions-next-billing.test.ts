@@ -1,3 +1,4 @@
+/** @module `next_billing_date` and `provider_subscription_id` of a subscription, in every answer that shows them. */
 import { describe, expect, it } from 'vitest';
 import { type ParsedJson, withHost } from './host.ts';
 import {

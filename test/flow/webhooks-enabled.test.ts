@@ -1,3 +1,4 @@
+/** @module Outbound webhooks: a target receives events only if webhooks and its node are enabled. */
 import { describe, expect, it } from 'vitest';
 import { freePort } from '../builders/free-port.ts';
 import { createIntent, signIn } from './flow.ts';

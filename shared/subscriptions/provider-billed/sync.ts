@@ -27,19 +27,27 @@ export const storeReport = async (
   deps: BillingDeps,
   subscription: Subscription,
   answer: ProviderSubscription,
-): Promise<Subscription> => (await storeNewest(deps, subscription, answer)).stored;
+): Promise<Subscription> => (await storeNewest(deps, subscription, { answer })).stored;
+
+interface Answered {
+  readonly answer: ProviderSubscription;
+  /** The answer to a read, not to a command. */
+  readonly isRead?: true;
+}
 
 /** Like `storeReport`. @returns also the answer that was stored */
 const storeNewest = async (
   deps: BillingDeps,
   subscription: Subscription,
-  answer: ProviderSubscription,
+  { answer, isRead }: Answered,
 ): Promise<{ readonly stored: Subscription; readonly newest: ProviderSubscription }> => {
   let newest = answer;
   const stored = await subscriptionStore(deps.table).change(subscription, async (current) => {
     if (current === subscription) return withAnswer(deps, current, answer);
     // The record has another subscription at the provider by now: the answer is about the former one.
     if (isAboutFormer(current, answer.subscriptionId)) return current;
+    // An event in the shape of the interface was applied during the read: it is newer.
+    if (isRead && current.toldAt !== subscription.toldAt) return current;
     const port = await subscriptionsPortOf(deps, current);
     newest = requireAnswer(await port.find(answer.subscriptionId), current);
     return withAnswer(deps, current, newest);
@@ -57,7 +65,7 @@ export const storeState = async (
   subscription: Subscription,
   answer: ProviderSubscription,
 ): Promise<Subscription> => {
-  const { stored, newest } = await storeNewest(deps, subscription, answer);
+  const { stored, newest } = await storeNewest(deps, subscription, { answer, isRead: true });
   if (!namesOtherMethod(stored, newest)) return stored;
   const method = await findUnattended(deps.table, stored, { methodRef: newest.methodId });
   if (!method?.paymentMethodId || method.providerCustomerId !== stored.providerCustomerId) return stored;
