@@ -10,6 +10,7 @@ import type { KeptAnswer } from '../idempotency/idempotency.ts';
 import type { Log } from '../observability/logger.ts';
 import type { Table } from '../table/table.ts';
 import type { Endpoint } from './endpoint.ts';
+import { flagOf } from './fields.ts';
 import { API_VERSIONS } from './parse.ts';
 import type { ResponseForm } from './reply.ts';
 import type { ApiRequest, Reply, TrustedEdge } from './request.ts';
@@ -78,8 +79,7 @@ export const openExchange = (
 const formOf = (spec: Endpoint, event: APIGatewayProxyEventV2): ResponseForm => {
   const header = event.headers['x-response-form']?.toLowerCase();
   if (header === 'bare' || header === 'envelope') return header;
-  const query = event.queryStringParameters?.['envelope'];
-  if (query === 'true') return 'envelope';
-  if (query === 'false') return 'bare';
-  return spec.form;
+  const envelope = flagOf(event.queryStringParameters?.['envelope'] ?? '');
+  if (envelope === undefined) return spec.form;
+  return envelope ? 'envelope' : 'bare';
 };

@@ -82,10 +82,18 @@ export const tagsSchema = z
   })
   .nullish();
 
+const FLAGS: Readonly<Record<string, boolean>> = { true: true, 1: true, yes: true, false: false, 0: false, no: false };
+
+/** What a flag says, in any case; undefined if it is no flag. */
+export const flagOf = (text: string): boolean | undefined => {
+  const word = text.toLowerCase();
+  return Object.hasOwn(FLAGS, word) ? FLAGS[word] : undefined;
+};
+
 /** A boolean in the query, if it is sent. */
 export const booleanParameter = z
-  .enum(['true', 'false', '1', '0'])
-  .transform((value) => value === 'true' || value === '1')
+  .enum(['true', '1', 'yes', 'false', '0', 'no'])
+  .transform((value) => flagOf(value) === true)
   .optional();
 
 /**

@@ -117,15 +117,23 @@ const isAbsent = (schema: Schema, value: unknown, nullClears: boolean): boolean 
   return isOptional && !(value === null && isNullable && nullClears);
 };
 
-/** The query without empty values. */
+/** The query without empty values, and each enum value in the spelling of its schema: callers may send it in any case. */
 const presentQuery = (schema: Schema, query: Readonly<Record<string, string>>): Readonly<Record<string, string>> => {
   const shape = shapeOf(schema) ?? {};
   const present = Object.entries(query).flatMap(([name, value]): [string, string][] => {
     const field = fieldIn(shape, name);
     if (value === '') return field && meaningful.get(field) ? [[name, value]] : [];
-    return [[name, value]];
+    return [[name, field ? inSpellingOf(field, value) : value]];
   });
   return Object.fromEntries(present);
+};
+
+const inSpellingOf = (schema: Schema, value: string): string => {
+  const { inner } = fieldOf(schema);
+  if (!(inner instanceof z.core.$ZodEnum)) return value;
+  const lower = value.toLowerCase();
+  const known = Object.values(inner._zod.def.entries).find((entry) => String(entry).toLowerCase() === lower);
+  return known === undefined ? value : String(known);
 };
 
 interface RequestParts {

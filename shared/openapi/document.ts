@@ -63,7 +63,8 @@ const DESCRIPTION = `Payments, refunds, subscriptions, customers, payment method
 - **Repeats** are safe: send an \`Idempotency-Key\` with every POST that has this header, and repeat a request whose answer was lost with the
   same key. Every other method is idempotent by itself.
 - **Absent fields**: in an optional field of a body, null and \`""\` count as absent, and so does an empty query value. On PUT and PATCH,
-  null clears a field whose schema takes null. \`organization_id\` differs: null or empty means personal.
+  null clears a field whose schema takes null. \`organization_id\` differs: null or empty means personal. Enum values of
+  the query are read in any case.
 - **Unknown fields** of a body are ignored. New optional fields may appear in answers at any time.`;
 
 const pathsOf = (endpoints: readonly Endpoint[], examples: Examples): ZodOpenApiPathsObject => {

@@ -19,12 +19,12 @@ export const moment = (dayEnd: boolean) =>
     .transform((text) => new Date(text).toISOString())
     .optional();
 
-/** A comma list of statuses. */
+/** A comma list of statuses, in any case. */
 const statusList = <const S extends readonly string[]>(statuses: S) =>
   z
     .string()
     .max(200)
-    .transform((text) => text.split(',').map((status) => status.trim()))
+    .transform((text) => text.split(',').map((status) => status.trim().toLowerCase()))
     .pipe(z.array(z.enum(statuses)).min(1))
     .optional();
 export const paymentStatusList = statusList(PAYMENT_STATUSES);
@@ -51,13 +51,13 @@ export type PaymentInclude = (typeof INCLUDES)[number];
 /** The includes of a list. */
 const LIST_INCLUDES = ['payment_method'] as const satisfies readonly PaymentInclude[];
 
-/** A comma list of includes; `pm` is another name of `payment_method`. */
+/** A comma list of includes, in any case; `pm` is another name of `payment_method`. */
 const includeList = (allowed: readonly PaymentInclude[]) => {
   const names: readonly string[] = [...allowed, 'pm'];
   return z
     .string()
     .max(200)
-    .transform((text) => text.split(',').map((name) => name.trim()))
+    .transform((text) => text.split(',').map((name) => name.trim().toLowerCase()))
     .refine((asked) => asked.every((name) => names.includes(name)), {
       message: `must be a comma list of ${names.join(', ')}`,
       params: { rule: 'include' },

@@ -1,4 +1,7 @@
-/** @module An empty value of the query counts as absent: every parameter of every route, as the catalogue's schemas declare it. */
+/**
+ * @module An empty value of the query counts as absent, and enum values, flags and includes are read in any case: every
+ * parameter of every route, as the catalogue's schemas declare them.
+ */
 import { beforeAll, describe, expect, test } from 'vitest';
 import { documentedEndpoints } from '../../functions/api/catalogue.ts';
 import { guestIntentBody, intentBody } from '../builders/intent.ts';
@@ -73,14 +76,63 @@ describe('a query', () => {
     expect(await get(at, Object.fromEntries(names.map((name) => [name, ''])))).toEqual(plain);
   });
 
+  const enums = routes
+    .map((route) => ({ ...route, fields: route.fields.filter(({ values }) => values.length > 0) }))
+    .filter(({ fields }) => fields.length > 0);
+
+  test.each(enums)('of $id takes its words in any case', async ({ id, path, fields }) => {
+    const at = pathOf({ id, path });
+    for (const { path: names, values } of fields) {
+      const name = names.join('.');
+      for (const value of values) {
+        // The memberships of an organization or a project need its id.
+        const beside: Record<string, string> = id === 'memberships.list' ? { entity_id: organizationId } : {};
+        const plain = await get(at, { ...beside, [name]: value });
+        for (const spelling of [value.toUpperCase(), value.charAt(0).toUpperCase() + value.slice(1)]) {
+          expect(await get(at, { ...beside, [name]: spelling }), `${name}=${spelling}`).toEqual(plain);
+        }
+        expect(plain.body.code, `${name}=${value}`).not.toBe('VALIDATION_ERROR');
+      }
+      expect(await get(at, { [name]: 'no such word' }), name).toMatchObject({ status: 400 });
+    }
+  });
+
+  test('with a list of statuses is read in any case', async () => {
+    const plain = await get('/payments', { status: 'succeeded,failed' });
+    expect(plain.body.data).toHaveLength(1);
+    expect(await get('/payments', { status: 'Succeeded, FAILED' })).toEqual(plain);
+  });
+
+  test.each(['payment_method', 'Payment_Method', 'PM', 'project,PM'])(
+    'with include=%s shows the method',
+    async (include) => {
+      const { status, body } = await get(`/payments/${ids['payments.get']}`, { include });
+      expect({ status, data: body.data }).toMatchObject({ status: 200, data: { payment_method: null } });
+    },
+  );
+
   const included = async (flag: string): Promise<boolean> => {
     const { status, body } = await get(`/payments/${ids['payments.get']}`, { include_project: flag });
     expect(status).toBe(200);
     return 'project' in body.data;
   };
 
-  test.each(['false', '0', ''])('with the flag %j does not ask for it', async (flag) => {
+  test.each(['true', 'TRUE', '1', 'yes', 'Yes'])('with the flag %s asks for it', async (flag) => {
+    expect(await included(flag)).toBe(true);
+  });
+
+  test.each(['false', 'FALSE', '0', 'no', 'No', ''])('with the flag %j does not ask for it', async (flag) => {
     expect(await included(flag)).toBe(false);
+  });
+
+  test.each([
+    ['yes', true],
+    ['TRUE', true],
+    ['0', false],
+    ['No', false],
+  ])('with envelope=%s chooses the form', async (envelope, isWrapped) => {
+    const { body } = await service.get(`/addresses?envelope=${envelope}`, user.options);
+    expect(body).toEqual(isWrapped ? expect.objectContaining({ success: true }) : expect.any(Array));
   });
 
   test('with empty scope guards finds the payment, and with others does not', async () => {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
-import { organizationParameter } from '../../shared/http/fields.ts';
+import { booleanParameter, organizationParameter } from '../../shared/http/fields.ts';
 import { apiVersion, checkAll, jsonBodyOf, MAX_BODY_BYTES, queryOf, rawBodyOf } from '../../shared/http/parse.ts';
 import { apiEvent } from '../builders/api-event.ts';
 import { refusalOf } from '../builders/refusal.ts';
@@ -104,6 +104,8 @@ describe('a body', () => {
 describe('a query', () => {
   const schema = z.object({
     a: z.string().optional(),
+    color: z.enum(['red', 'GREEN']).default('red'),
+    flag: booleanParameter,
     organization_id: organizationParameter.describe('The organization.'),
   });
 
@@ -115,6 +117,8 @@ describe('a query', () => {
     ['a=&b&c=&c', {}],
     ['organization_id', { organization_id: '' }],
     ['organization_id=&organization_id=o', { organization_id: 'o' }],
+    ['color=RED', { color: 'red' }],
+    ['color=Olive&flag=YES', { color: 'Olive', flag: 'yes' }],
     ['a=%E0%A4%A', { a: '\ufffd%A' }],
   ])('%j is %j', (query, expected) => {
     expect(queryOf(apiEvent({ query }), schema)).toEqual(expected);
