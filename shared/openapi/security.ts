@@ -43,8 +43,9 @@ export const securitySchemes = {
     name: 'X-Guest-Token',
     description: `The \`guest_token\` of a guest's create request. It holds for 7 days unless the operator sets another lifetime, reads the
       payments of this guest with their refunds and disputes, reads the guest's payment methods, and confirms the guest's payments. On a create request it continues the same guest. The query
-      parameter \`token\` does the same. A guest without a token names \`guest_data\` in the body of a create request; an e-mail address alone
-      opens no records.`,
+      parameter \`token\` does the same. A guest without a token names \`guest_data\` in the body of a create request. Such a request may name a
+      customer, payment method or address of the same e-mail address that is at most an hour old, and then continues its guest; an
+      e-mail address alone opens no records. Beside a session the token is tried if the session alone gets 404.`,
   },
 } as const;
 
