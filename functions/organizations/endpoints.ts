@@ -13,6 +13,7 @@ import {
   listOrganizationsQuery,
   updateOrganizationBody,
 } from '../../shared/organizations/requests.ts';
+import { pagesMeta } from '../../shared/queries/list-meta.ts';
 
 const HOUR = 3_600;
 const none = z.object({});
@@ -97,6 +98,7 @@ export const listOrganizationsEndpoint = endpoint({
   summary: "List the caller's organizations",
   description:
     "Lists every organization that the caller belongs to, with the caller's role in it, by `page` and `limit`.",
+  meta: pagesMeta,
   params: none,
   query: listOrganizationsQuery,
   response: z.array(
@@ -172,6 +174,7 @@ export const listMembersEndpoint = endpoint({
   path: '/organizations/{id}/members',
   summary: 'List the members of an organization',
   description: 'Lists the members with their names and roles, by `page` and `limit`. Any member may read it.',
+  meta: pagesMeta,
   access: { action: 'read', record: organizationRecord },
   params: byId,
   query: listMembersQuery,

@@ -41,7 +41,7 @@ export const listAddresses = async (
       followPointers(deps.table, pointers, new Set(rows.map(({ pk }) => pk.slice('ADDR#'.length)))),
     viewsOf: (addresses, defaults) =>
       addresses.map((address) => addressView(address, defaults?.has(address.id) ?? false)),
-    replyOf: (views, page) => offsetReply(views, page, query),
+    replyOf: (views, listed, total) => offsetReply(views, { listed, page: query, total }),
   });
 };
 

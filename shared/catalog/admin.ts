@@ -8,8 +8,8 @@ import type { ApiRequest, Reply } from '../http/request.ts';
 import { canonicalJson } from '../idempotency/idempotency.ts';
 import type { Log } from '../observability/logger.ts';
 import { listSort, REFERENCE_KINDS, type ReferenceKind, referenceKey, referencePartition } from '../table/keys.ts';
-import { listRows } from '../table/listing.ts';
 import type { Item, StoreDeps } from '../table/table.ts';
+import { listCounted } from '../table/totals.ts';
 import { REFERENCES, type StoredReference } from './kinds.ts';
 
 /**
@@ -125,7 +125,7 @@ export const listRecords = async (
   const kind = kindOf(params);
   return runList(table, {
     findPage: () =>
-      listRows(table, {
+      listCounted(table, {
         index: 'owner',
         partition: referencePartition(kind),
         descending: true,
@@ -135,6 +135,6 @@ export const listRecords = async (
       }),
     recordOf: (item) => item,
     viewsOf: (items) => items.map((item) => viewOf(kind, item)),
-    replyOf: (views, page) => offsetReply(views, page, query),
+    replyOf: (views, listed, total) => offsetReply(views, { listed, page: query, total }),
   });
 };

@@ -19,6 +19,6 @@ export const listCustomers = async (
     findPage: () => listOwned(deps.table, { owner, kind: 'CUS', filter, page: query }),
     recordOf: customerRecord.parse,
     viewsOf: (customers) => customers.map(customerView),
-    replyOf: (views, page) => offsetReply(views, page, query),
+    replyOf: (views, listed, total) => offsetReply(views, { listed, page: query, total }),
   });
 };

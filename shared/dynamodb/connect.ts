@@ -2,7 +2,7 @@ import { epochSeconds, type Now } from '../core/time.ts';
 import type { Connection } from '../table/connection.ts';
 import { expression } from '../table/expression.ts';
 import type { DynamoOperations } from './operations.ts';
-import { getBatch, getItem, queryPage, scanPage } from './reads.ts';
+import { countPage, getBatch, getItem, queryPage, scanPage } from './reads.ts';
 import { deleteItem, putItem, transact, updateItem } from './writes.ts';
 
 /** A table of DynamoDB, by either client. */
@@ -16,6 +16,7 @@ export const connectDynamo = (operations: DynamoOperations, tableName: string, n
     deleteItem: (key, clauses) => deleteItem(dynamo, key, clauses),
     transact: (steps) => transact(dynamo, steps),
     query: (query) => queryPage(dynamo, query),
+    count: (query) => countPage(dynamo, query),
     scan: (slice) => scanPage(dynamo, slice),
   };
 };

@@ -28,7 +28,9 @@ export interface DynamoOperations {
   readonly update: (input: UpdateCommandInput) => Promise<Pick<UpdateCommandOutput, 'Attributes'>>;
   readonly delete: (input: DeleteCommandInput) => Promise<unknown>;
   readonly transact: (input: TransactWriteCommandInput) => Promise<unknown>;
-  readonly query: (input: QueryCommandInput) => Promise<Pick<QueryCommandOutput, 'Items' | 'LastEvaluatedKey'>>;
+  readonly query: (
+    input: QueryCommandInput,
+  ) => Promise<Pick<QueryCommandOutput, 'Items' | 'Count' | 'ScannedCount' | 'LastEvaluatedKey'>>;
   readonly scan: (input: ScanCommandInput) => Promise<Pick<ScanCommandOutput, 'Items' | 'LastEvaluatedKey'>>;
 }
 

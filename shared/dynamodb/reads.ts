@@ -1,4 +1,5 @@
-import type { Item, Page, PartitionPage, Slice } from '../table/connection.ts';
+import type { QueryCommandInput } from '@aws-sdk/lib-dynamodb';
+import type { Item, Page, PageCount, PartitionPage, Slice } from '../table/connection.ts';
 import type { Expression } from '../table/expression.ts';
 import { type Key, TABLE } from '../table/keys.ts';
 import type { DynamoTable } from './operations.ts';
@@ -48,13 +49,24 @@ export const scanPage = async ({ operations, tableName }: DynamoTable, { after, 
   return { items: Items, next: LastEvaluatedKey };
 };
 
-export const queryPage = async (
-  { operations, tableName, compose }: DynamoTable,
-  query: PartitionPage,
-): Promise<Page> => {
+export const queryPage = async (dynamo: DynamoTable, query: PartitionPage): Promise<Page> => {
+  const { Items = [], LastEvaluatedKey } = await dynamo.operations.query(queryInput(dynamo, query));
+  return { items: Items, next: LastEvaluatedKey };
+};
+
+export const countPage = async (dynamo: DynamoTable, query: PartitionPage): Promise<PageCount> => {
+  const { Count, ScannedCount, LastEvaluatedKey } = await dynamo.operations.query({
+    ...queryInput(dynamo, query),
+    Select: 'COUNT',
+  });
+  if (Count === undefined || ScannedCount === undefined) throw new Error('DynamoDB counts the rows of every query');
+  return { matching: Count, evaluated: ScannedCount, next: LastEvaluatedKey };
+};
+
+const queryInput = ({ tableName, compose }: DynamoTable, query: PartitionPage): QueryCommandInput => {
   const built = compose();
   const filter = built.all(query.filter ?? []);
-  const { Items = [], LastEvaluatedKey } = await operations.query({
+  return {
     TableName: tableName,
     ...(query.index && { IndexName: query.index }),
     KeyConditionExpression: keyCondition(built, query),
@@ -64,8 +76,7 @@ export const queryPage = async (
     ...(query.after && { ExclusiveStartKey: query.after }),
     ...(query.consistent && { ConsistentRead: true }),
     ...built.parts(),
-  });
-  return { items: Items, next: LastEvaluatedKey };
+  };
 };
 
 const keyCondition = (built: Expression, query: PartitionPage): string => {

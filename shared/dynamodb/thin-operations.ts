@@ -10,6 +10,8 @@ interface Answer {
   readonly Item?: Attributes;
   readonly Attributes?: Attributes;
   readonly Items?: readonly Attributes[];
+  readonly Count?: number;
+  readonly ScannedCount?: number;
   readonly LastEvaluatedKey?: Attributes;
 }
 
@@ -61,9 +63,11 @@ const wireFields = (input: object): object =>
     Object.entries(input).map(([name, value]) => [name, WITH_ATTRIBUTES.has(name) ? attributes(value) : value]),
   );
 
-const plainAnswer = ({ Item, Attributes, Items, LastEvaluatedKey }: Answer) => ({
+const plainAnswer = ({ Item, Attributes, Items, Count, ScannedCount, LastEvaluatedKey }: Answer) => ({
   Item: Item && plainItem(Item),
   Attributes: Attributes && plainItem(Attributes),
   Items: Items?.map(plainItem),
+  Count,
+  ScannedCount,
   LastEvaluatedKey: LastEvaluatedKey && plainItem(LastEvaluatedKey),
 });

@@ -1,8 +1,9 @@
 import * as z from 'zod';
 import type { Clause } from '../table/expression.ts';
 import { type ItemKind, type Key, type Owner, ownerPartition } from '../table/keys.ts';
-import { type IndexRow, type Listed, listRows } from '../table/listing.ts';
+import type { IndexRow, Listed } from '../table/listing.ts';
 import type { Item, Table } from '../table/table.ts';
+import { type Counted, listCounted, type Total } from '../table/totals.ts';
 import type { Reply } from './request.ts';
 
 /** Lists by limit and offset are bare arrays, newest first, with the total and the next page in headers. */
@@ -55,8 +56,8 @@ interface OwnedQuery {
 }
 
 /** One page of an owner's records of a kind; for a guest, only the records of its guest_id. */
-export const listOwned = (table: Table, { owner, kind, filter = [], page }: OwnedQuery): Promise<Listed> =>
-  listRows(table, {
+export const listOwned = (table: Table, { owner, kind, filter = [], page }: OwnedQuery) =>
+  listCounted(table, {
     index: 'owner',
     partition: ownerPartition(owner, kind),
     descending: true,
@@ -65,13 +66,23 @@ export const listOwned = (table: Table, { owner, kind, filter = [], page }: Owne
     limit: page.limit,
   });
 
-export const offsetReply = (data: readonly unknown[], listed: Omit<Listed, 'next'>, page: OffsetPage): Reply => ({
+interface OffsetList {
+  readonly listed: Pick<Listed, 'hasMore'>;
+  readonly page: OffsetPage;
+  readonly total: Total;
+}
+
+export const offsetReply = (data: readonly unknown[], { listed, page, total }: OffsetList): Reply => ({
   data,
   ...(listed.hasMore && { next: { limit: String(page.limit), offset: String(page.offset + page.limit) } }),
-  ...(listed.reachedEnd && { headers: { 'x-total-count': String(listed.seen) } }),
+  ...totalHeader(total),
 });
 
-interface FoundPage {
+/** A bare list has no place to say that its total is an estimate, so the header stands for exact totals only. */
+export const totalHeader = ({ count, isExact }: Total): Pick<Reply, 'headers'> =>
+  isExact ? { headers: { 'x-total-count': String(count) } } : {};
+
+interface FoundPage extends Partial<Counted> {
   readonly rows: readonly IndexRow[];
 }
 
@@ -87,20 +98,29 @@ export interface ListSteps<P extends FoundPage, T, A = unknown> {
   readonly readAlongside?: (page: P) => Promise<A>;
   /** One view per record, in the same order. */
   readonly viewsOf: (records: readonly T[], alongside: A | undefined) => Views | Promise<Views>;
-  readonly replyOf: (views: Views, page: P) => Reply;
+  readonly replyOf: (views: Views, page: P, total: Total) => Reply;
 }
 
 type Views = readonly unknown[];
 
-/** Runs the steps of a list. All records of a page are read together, in one request per hundred. */
+/**
+ * Runs the steps of a list. All records of a page are read together, in one request per hundred; the list is counted at the
+ * same time. A row whose record is gone is not in the total: the index learns of a deletion later than the table.
+ */
 export const runList = async <P extends FoundPage, T, A>(table: Table, steps: ListSteps<P, T, A>): Promise<Reply> => {
   const { keyOf = (row) => row, recordOf } = steps;
   const page = await steps.findPage();
-  const [items, alongside] = await Promise.all([table.getMany(page.rows.map(keyOf)), steps.readAlongside?.(page)]);
+  const [items, alongside, total] = await Promise.all([
+    table.getMany(page.rows.map(keyOf)),
+    steps.readAlongside?.(page),
+    page.total?.() ?? { count: page.rows.length, isExact: false },
+  ]);
   const records = page.rows.flatMap((row, index) => {
     const item = items[index];
     const record = item && recordOf(item, row);
     return record === undefined ? [] : [record];
   });
-  return steps.replyOf(await steps.viewsOf(records, alongside), page);
+  const gone = page.rows.length - records.length;
+  const views = await steps.viewsOf(records, alongside);
+  return steps.replyOf(views, page, { ...total, count: total.count - gone });
 };

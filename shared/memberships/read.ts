@@ -8,8 +8,8 @@ import { offsetQuery, offsetReply, runList } from '../http/paging.ts';
 import type { ApiRequest, Reply } from '../http/request.ts';
 import { organizationRecord } from '../organizations/organization.ts';
 import { ENTITY_TYPES, entityPartition } from '../table/keys.ts';
-import { listRows } from '../table/listing.ts';
 import type { Table } from '../table/table.ts';
+import { listCounted } from '../table/totals.ts';
 import { type Membership, membershipRecord, membershipView } from './membership.ts';
 
 export const getMembership = async (
@@ -36,7 +36,7 @@ export const listMemberships = async (
   if (type === 'user' && !mayReadUser(caller, id)) throw notFound('user');
   return runList(table, {
     findPage: () =>
-      listRows(table, {
+      listCounted(table, {
         index: 'owner',
         partition: entityPartition(type, id),
         descending: true,
@@ -46,7 +46,7 @@ export const listMemberships = async (
       }),
     recordOf: membershipRecord.parse,
     viewsOf: (memberships) => memberships.map(membershipView),
-    replyOf: (views, page) => offsetReply(views, page, query),
+    replyOf: (views, listed, total) => offsetReply(views, { listed, page: query, total }),
   });
 };
 

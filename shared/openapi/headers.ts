@@ -62,7 +62,8 @@ const link = optionalText.meta({
   header: { id: 'Link' },
 });
 const totalCount = optionalText.meta({
-  description: 'The number of records of the whole list, where it is known exactly.',
+  description:
+    'The number of records of the whole list. Present if it is exact, as it is for every list of up to 1,000 records.',
   header: { id: 'X-Total-Count' },
 });
 const retryAfter = optionalText.meta({
@@ -84,11 +85,12 @@ export const successHeaders = (endpoint: Endpoint): z.ZodObject => {
 };
 
 /** Lists of organizations and members name their pages in `meta` instead. */
-const pagesOf = ({ method, query, csv, form }: Endpoint) => {
+const pagesOf = ({ method, query, response, csv, form }: Endpoint) => {
   const names = query instanceof z.ZodObject && method === 'GET' ? Object.keys(query.shape) : [];
   const hasCursor = names.includes('cursor');
-  const isCounted = names.includes('offset') || (names.includes('page') && (hasCursor || form === 'bare'));
-  return { isPaged: isCounted || hasCursor || csv !== undefined, isCounted };
+  const isByNumber = names.includes('offset') || (names.includes('page') && (hasCursor || form === 'bare'));
+  const isBareList = method === 'GET' && form === 'bare' && response instanceof z.ZodArray;
+  return { isPaged: isByNumber || hasCursor || csv !== undefined, isCounted: isByNumber || isBareList };
 };
 
 /** The codes whose answer may name the time of the next try. */

@@ -3,8 +3,9 @@ import { MAX_OFFSET, runList } from '../http/paging.ts';
 import type { ApiRequest, Reply } from '../http/request.ts';
 import type { Identity } from '../identity/identity.ts';
 import { memberPartition, membershipPartition, organizationKey } from '../table/keys.ts';
-import { allRows, type IndexRow, listRows } from '../table/listing.ts';
+import { allRows, type IndexRow, type ListQuery } from '../table/listing.ts';
 import type { StoreDeps, Table } from '../table/table.ts';
+import { exactly, listCounted, type Total } from '../table/totals.ts';
 import {
   listedMemberView,
   memberSchema,
@@ -20,7 +21,7 @@ export const getOrganization = async (
   { record, role }: ApiRequest<unknown, unknown, unknown, Organization>,
 ): Promise<Reply> => ({ data: { ...organizationView(record), your_role: role ?? null } });
 
-/** Up to here one request reads all organizations of a user, and the total is exact. */
+/** Up to here one request reads all organizations of a user. */
 const ONE_READ = 100;
 
 /** The caller's organizations, the last joined first. */
@@ -33,7 +34,8 @@ export const listOrganizations = async (
   return runList(table, {
     findPage: async () => {
       const all = await membershipsOf(table, userIdOf(caller));
-      return all.length > ONE_READ ? { rows: all.slice(offset, end), total: all.length } : { rows: all };
+      const isWhole = all.length <= ONE_READ;
+      return { rows: isWhole ? all : all.slice(offset, end), isWhole, total: exactly(all.length) };
     },
     keyOf: ({ fields }) => organizationKey(String(fields['o'])),
     // A membership is removed moments after its organization.
@@ -42,8 +44,7 @@ export const listOrganizations = async (
       return organization && { organization, role: fields['r'] };
     },
     viewsOf: (found) => found.map(({ organization, role }) => ({ ...organizationView(organization), role })),
-    replyOf: (views, { total }) =>
-      total === undefined ? pageReply(views.slice(offset, end), views.length, query) : pageReply(views, total, query),
+    replyOf: (views, { isWhole }, total) => pageReply(isWhole ? views.slice(offset, end) : views, total, query),
   });
 };
 
@@ -62,31 +63,39 @@ export const listMembers = async (
   { record, query }: ApiRequest<unknown, ListMembersQuery, unknown, Organization>,
 ): Promise<Reply> => {
   const roles: readonly Role[] = query.role ? [query.role] : ROLES;
-  const total = roles.reduce((sum, role) => sum + record.members[role], 0);
+  const counters = async () => roles.reduce((sum, role) => sum + record.members[role], 0);
+  const list: ListQuery = {
+    index: 'project',
+    partition: memberPartition(record.id),
+    descending: false,
+    filter: query.role ? [{ equals: ['f.r', query.role] }] : [],
+    offset: offsetOf(query),
+    limit: query.limit,
+  };
   return runList(table, {
-    findPage: () =>
-      listRows(table, {
-        index: 'project',
-        partition: memberPartition(record.id),
-        descending: false,
-        filter: query.role ? [{ equals: ['f.r', query.role] }] : [],
-        offset: offsetOf(query),
-        limit: query.limit,
-      }),
+    findPage: () => listCounted(table, list, counters),
     recordOf: (item) => memberSchema.parse(item),
     viewsOf: async (members) => {
       const users = await identity.users(members.map(({ userId }) => userId));
       const byId = new Map(users.map((user) => [user.id, user]));
       return members.map((member) => listedMemberView(member, byId.get(member.userId)));
     },
-    replyOf: (views) => pageReply(views, total, query),
+    replyOf: (views, _, total) => pageReply(views, total, query),
   });
 };
 
 const offsetOf = ({ page, limit }: PageQuery): number => (page - 1) * limit;
 
 /** A page by its number, with the total. */
-const pageReply = (data: readonly unknown[], total: number, { page, limit }: PageQuery): Reply => ({
+const pageReply = (data: readonly unknown[], { count, isExact }: Total, { page, limit }: PageQuery): Reply => ({
   data,
-  meta: { pagination: { total, page, pageSize: limit, totalPages: Math.ceil(total / limit) } },
+  meta: {
+    pagination: {
+      total: count,
+      ...(!isExact && { total_is_exact: false }),
+      page,
+      pageSize: limit,
+      totalPages: Math.ceil(count / limit),
+    },
+  },
 });

@@ -1,10 +1,11 @@
 import { DomainError } from '../core/errors.ts';
-import { listOwned, runList } from '../http/paging.ts';
+import { listOwned, runList, totalHeader } from '../http/paging.ts';
 import type { ApiRequest, Reply } from '../http/request.ts';
 import type { Clause } from '../table/expression.ts';
 import { type Owner, ownerPartition } from '../table/keys.ts';
-import { type IndexRow, sortedRows } from '../table/listing.ts';
+import { type IndexRow, type Listed, sortedRows } from '../table/listing.ts';
 import type { StoreDeps } from '../table/table.ts';
+import { type Counted, exactly } from '../table/totals.ts';
 import {
   findDefaultMethod,
   isDefaultMethod,
@@ -38,30 +39,26 @@ export const listMethods = async (
     readAlongside: ({ rows }) =>
       findDefaultMethod(deps.table, methodDefaultSlot(owner), new Set(rows.map(({ pk }) => pk.slice('PM#'.length)))),
     viewsOf: (methods, defaultId) => methods.map((method) => methodView(method, method.id === defaultId)),
-    replyOf: (views, { hasMore, total }) => ({
+    replyOf: (views, { hasMore }, total) => ({
       data: views,
       ...(hasMore && { next: { page: String(query.page + 1), limit: String(query.limit) } }),
-      ...(total !== undefined && { headers: { 'x-total-count': String(total) } }),
+      ...totalHeader(total),
     }),
   });
 };
 
-interface MethodPage {
-  readonly rows: readonly IndexRow[];
-  readonly hasMore: boolean;
-  readonly total: number | undefined;
-}
+type MethodPage = Pick<Listed, 'rows' | 'hasMore'> & Counted;
 
 const findPage = async ({ table }: StoreDeps, owner: Owner, query: ListMethodsQuery): Promise<MethodPage> => {
   const offset = (query.page - 1) * query.limit;
   const filter = filtersOf(query);
   if (query.orderBy === 'created_at' && query.orderDir === 'desc') {
-    const listed = await listOwned(table, { owner, kind: 'PM', filter, page: { limit: query.limit, offset } });
-    return { rows: listed.rows, hasMore: listed.hasMore, total: listed.reachedEnd ? listed.seen : undefined };
+    return listOwned(table, { owner, kind: 'PM', filter, page: { limit: query.limit, offset } });
   }
   const own: Clause[] = owner.kind === 'guest' ? [{ equals: ['f.g', owner.guestId] }] : [];
   const list = { index: 'owner', partition: ownerPartition(owner, 'PM'), filter: [...own, ...filter] } as const;
-  return sortedRows(table, { ...list, offset, limit: query.limit }, comparerFor(query));
+  const sorted = await sortedRows(table, { ...list, offset, limit: query.limit }, comparerFor(query));
+  return { ...sorted, total: exactly(sorted.total) };
 };
 
 const comparerFor = ({ orderBy, orderDir }: ListMethodsQuery) => {

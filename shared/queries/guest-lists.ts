@@ -8,8 +8,9 @@ import { subscriptionRecord, type VisibleSubscription } from '../subscriptions/r
 import { guestSubscriptionView, subscriptionView } from '../subscriptions/record/view.ts';
 import { encodeCursor } from '../table/cursor.ts';
 import { guestPartition } from '../table/keys.ts';
-import { type Listed, listRows } from '../table/listing.ts';
+import type { Listed } from '../table/listing.ts';
 import type { StoreDeps, Table } from '../table/table.ts';
+import { type Counted, listCounted, type Total } from '../table/totals.ts';
 import type { GuestPaymentsQuery, GuestSubscriptionsQuery } from './parameters.ts';
 import { type PageFound, pageByCreation, paymentsReply, positionOf } from './payment-page.ts';
 
@@ -32,14 +33,14 @@ interface GuestList<T, Query, Page> {
   readonly findPage: (table: Table, email: string, query: Query) => Promise<Page>;
   readonly fullView: (record: T) => unknown;
   readonly minimalView: (record: T) => unknown;
-  readonly replyOf: (views: readonly unknown[], page: Page, query: Query) => Reply;
+  readonly replyOf: (views: readonly unknown[], list: { listed: Page; page: Query; total: Total }) => Reply;
 }
 
 /**
  * A guest's records by e-mail. Without a token, each record shows a small, fixed set of fields; with a token, the records
  * of its guest_id show all fields. An unknown e-mail costs the same, and gets the same reply, as a known one.
  */
-const listByEmail = async <T extends Owned, Query, Page extends Pick<Listed, 'rows'>>(
+const listByEmail = async <T extends Owned, Query, Page extends Pick<Listed, 'rows'> & Counted>(
   list: GuestList<T, Query, Page>,
   { table, guestEmailList }: GuestListDeps,
   { params, query, caller }: GuestRequest<Query>,
@@ -51,11 +52,11 @@ const listByEmail = async <T extends Owned, Query, Page extends Pick<Listed, 'ro
     findPage: () => list.findPage(table, params.email, query),
     recordOf: list.record.parse,
     viewsOf: (records) => records.map((record) => (isFull(record) ? list.fullView(record) : list.minimalView(record))),
-    replyOf: (views, page) => list.replyOf(views, page, query),
+    replyOf: (views, listed, total) => list.replyOf(views, { listed, page: query, total }),
   });
 };
 
-const GUEST_PAYMENTS: GuestList<VisiblePayment, GuestPaymentsQuery, PageFound> = {
+const GUEST_PAYMENTS: GuestList<VisiblePayment, GuestPaymentsQuery, PageFound & Counted> = {
   record: paymentRecord,
   findPage: (table, email, query) =>
     pageByCreation(
@@ -71,17 +72,18 @@ const GUEST_PAYMENTS: GuestList<VisiblePayment, GuestPaymentsQuery, PageFound> =
     ),
   fullView: paymentView,
   minimalView: guestPaymentView,
-  replyOf: (views, found, query) =>
-    paymentsReply(views, found, {
-      query,
-      next: found.next && { limit: String(query.limit), cursor: encodeCursor(found.next) },
+  replyOf: (views, { listed, page, total }) =>
+    paymentsReply(views, listed, {
+      query: page,
+      total,
+      next: listed.next && { limit: String(page.limit), cursor: encodeCursor(listed.next) },
     }),
 };
 
-const GUEST_SUBSCRIPTIONS: GuestList<VisibleSubscription, GuestSubscriptionsQuery, Listed> = {
+const GUEST_SUBSCRIPTIONS: GuestList<VisibleSubscription, GuestSubscriptionsQuery, Listed & Counted> = {
   record: subscriptionRecord,
   findPage: (table, email, { offset, limit }) =>
-    listRows(table, {
+    listCounted(table, {
       index: 'owner',
       partition: guestPartition(email, 'SUB'),
       descending: true,

@@ -1,19 +1,40 @@
 import * as z from 'zod';
 
+const estimated = z
+  .literal(false)
+  .optional()
+  .describe(
+    'Present if `total` is an estimate: the list has more than 1,000 records, or its filter reads more than a request counts.',
+  );
+
 /** What stands beside the data in the envelopes of lists; only the API document reads it. */
 export const paymentsMeta = z
   .object({
     page: z.int().describe('The number of this page, as the request asked for it.'),
     limit: z.int().describe('How many payments a page holds.'),
-    total: z.int().describe('The number of payments of the whole list.'),
-    total_is_exact: z
-      .literal(false)
-      .optional()
-      .describe(
-        'Present if `total` is not exact: it may count payments outside the asked range, or only those found so far.',
-      ),
+    total: z
+      .int()
+      .describe('The number of payments of the whole list, with its filters. Exact for up to 1,000 payments.'),
+    total_is_exact: estimated,
     hasMore: z.boolean().describe('True if another page follows.'),
     next_cursor: z.string().optional().describe('The `cursor` of the next page; absent on the last page.'),
+  })
+  .describe('Where the page stands in the list.');
+
+/** Of lists that number their pages in the envelope only. */
+export const pagesMeta = z
+  .object({
+    pagination: z
+      .object({
+        total: z
+          .int()
+          .describe('The number of records of the whole list, with its filters. Exact for up to 1,000 records.'),
+        total_is_exact: estimated,
+        page: z.int().describe('The number of this page, as the request asked for it.'),
+        pageSize: z.int().describe('How many records a page holds.'),
+        totalPages: z.int().describe('How many pages `total` records fill.'),
+      })
+      .describe('The page among the pages of the list.'),
   })
   .describe('Where the page stands in the list.');
 

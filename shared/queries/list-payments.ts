@@ -11,6 +11,7 @@ import type { Clause } from '../table/expression.ts';
 import { guestPartition, ownerPartition, paymentKey, projectPartition } from '../table/keys.ts';
 import { type IndexRow, type ListQuery, listRows, sortedRows } from '../table/listing.ts';
 import type { StoreDeps } from '../table/table.ts';
+import { type Counted, exactly } from '../table/totals.ts';
 import { includedRecords } from './get-payment.ts';
 import { includesOf, type ListPaymentsQuery } from './parameters.ts';
 import { type PageFound, pageByCreation, paymentsReply, positionOf } from './payment-page.ts';
@@ -40,10 +41,10 @@ export const listPayments = async (
       const included = await includedRecords(deps, caller, { payments, includes: includesOf(query) });
       return payments.map((payment, index) => ({ ...paymentView(payment), ...included[index] }));
     },
-    replyOf: (views, found) => {
+    replyOf: (views, found, total) => {
       const { orderBy, orderDir } = query;
       const next = found.hasMore ? nextPage(query, found) : undefined;
-      const reply = paymentsReply(views, found, { query, order: { orderBy, orderDir }, next });
+      const reply = paymentsReply(views, found, { query, total, order: { orderBy, orderDir }, next });
       return { ...reply, beside, ...(found.next && { more: found.next }) };
     },
   });
@@ -104,7 +105,7 @@ const find = async (
   deps: StoreDeps,
   scope: Scope,
   { query, csvPage }: ApiRequest<unknown, ListPaymentsQuery>,
-): Promise<PageFound> => {
+): Promise<PageFound & Partial<Counted>> => {
   if (query.search && isIdOf('payment', query.search)) return findById(deps, { scope, query, id: query.search });
   const list: ListQuery = {
     index: scope.index,
@@ -121,12 +122,12 @@ const find = async (
   return pageByCreation(deps.table, list, onlyStatus ? { statuses: query.status } : undefined);
 };
 
-/** A CSV page shows no total: the counters are not read. */
+/** A CSV page shows no total, so its list is not counted. */
 const csvRows = async ({ table }: StoreDeps, list: ListQuery, { orderBy }: ListPaymentsQuery): Promise<PageFound> => {
   if (orderBy !== 'created_at') {
     throw new DomainError('UNSUPPORTED_FILTER', { message: 'CSV goes with orderBy=created_at' });
   }
-  return { ...(await listRows(table, list)), total: 0, totalIsExact: false };
+  return listRows(table, list);
 };
 
 const filtersOf = (query: ListPaymentsQuery): Clause[] => {
@@ -144,7 +145,7 @@ interface ById {
   readonly id: string;
 }
 
-const findById = async (deps: StoreDeps, { scope, query, id }: ById): Promise<PageFound> => {
+const findById = async (deps: StoreDeps, { scope, query, id }: ById): Promise<PageFound & Counted> => {
   const payment = await paymentStore(deps.table, deps.now).loadVisible(id);
   const matches =
     payment !== undefined &&
@@ -154,12 +155,12 @@ const findById = async (deps: StoreDeps, { scope, query, id }: ById): Promise<Pa
     payment.createdAt >= (query.created_at_from ?? '') &&
     (query.created_at_to === undefined || payment.createdAt <= query.created_at_to);
   const rows: IndexRow[] = matches && query.page === 1 ? [{ ...paymentKey(id), sort: '', fields: {} }] : [];
-  return { rows, hasMore: false, next: undefined, total: matches ? 1 : 0, totalIsExact: true };
+  return { rows, hasMore: false, next: undefined, total: exactly(matches ? 1 : 0) };
 };
 
 const FIELD_OF = { amount_cents: 'a', status: 's', updated_at: 'u' } as const;
 
-const sortedPage = async (deps: StoreDeps, list: ListQuery, query: ListPaymentsQuery): Promise<PageFound> => {
+const sortedPage = async (deps: StoreDeps, list: ListQuery, query: ListPaymentsQuery): Promise<PageFound & Counted> => {
   if (query.orderBy === 'created_at') throw new Error('created_at is the index order');
   if (query.cursor !== undefined) {
     throw new DomainError('UNSUPPORTED_FILTER', { message: 'cursor goes with orderBy=created_at; use page' });
@@ -171,7 +172,7 @@ const sortedPage = async (deps: StoreDeps, list: ListQuery, query: ListPaymentsQ
     list,
     (one, other) => sign * (compare(one.fields[field], other.fields[field]) || compare(one.sort, other.sort)),
   );
-  return { ...page, next: undefined, totalIsExact: true };
+  return { ...page, next: undefined, total: exactly(page.total) };
 };
 
 const compare = (one: unknown, other: unknown): number => {

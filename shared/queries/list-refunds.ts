@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { DISPUTE_STATUSES, REFUND_STATUSES } from '../core/money-back.ts';
 import { iso } from '../core/time.ts';
 import type { CsvPage } from '../csv/csv.ts';
-import { runList, wholeNumberParameter } from '../http/paging.ts';
+import { runList, totalHeader, wholeNumberParameter } from '../http/paging.ts';
 import type { ApiRequest, Reply } from '../http/request.ts';
 import { disputeOf, disputeView } from '../payments/disputes/dispute.ts';
 import type { VisiblePayment } from '../payments/record/payment.ts';
@@ -11,6 +11,7 @@ import { decodeCursor, encodeCursor } from '../table/cursor.ts';
 import { besidePayment, monthPartition } from '../table/keys.ts';
 import { type Cursor, type IndexRow, listRows } from '../table/listing.ts';
 import type { Item, StoreDeps, Table } from '../table/table.ts';
+import { listCounted } from '../table/totals.ts';
 import { cursorParameter, moment } from './parameters.ts';
 
 type Kind = 'RFD' | 'DSP';
@@ -26,7 +27,7 @@ const listOfPayment = async (
 ): Promise<Reply> =>
   runList(table, {
     findPage: () =>
-      listRows(table, {
+      listCounted(table, {
         index: 'owner',
         partition: besidePayment(paymentId, kind),
         descending: true,
@@ -36,7 +37,7 @@ const listOfPayment = async (
       }),
     recordOf: (item) => item,
     viewsOf: (items) => items.map(viewOf),
-    replyOf: (views) => ({ data: views }),
+    replyOf: (views, _, total) => ({ data: views, ...totalHeader(total) }),
   });
 
 type OfPayment = Pick<ApiRequest<unknown, unknown, unknown, VisiblePayment>, 'record'>;

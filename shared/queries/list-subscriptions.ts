@@ -11,6 +11,7 @@ import type { Clause } from '../table/expression.ts';
 import { type Owner, ownerPartition, projectPartition } from '../table/keys.ts';
 import { type ListQuery, listRows } from '../table/listing.ts';
 import type { StoreDeps } from '../table/table.ts';
+import { listCounted } from '../table/totals.ts';
 import type { ListSubscriptionsQuery } from './parameters.ts';
 
 export const getSubscription = async (
@@ -29,22 +30,24 @@ export const listSubscriptions = async (
   if (!owner) throw new DomainError('AUTHENTICATION_REQUIRED');
   const { scope, clauses } = scopeOf(owner, query);
   return runList(table, {
-    findPage: () =>
-      listRows(table, {
-        ...scope,
-        descending: true,
-        filter: [...clauses, ...(query.status ? [{ oneOf: ['f.s', query.status] } as const] : [])],
-        ...(csvPage
-          ? { offset: 0, limit: csvPage.limit, cursor: csvPage.cursor }
-          : { offset: query.offset, limit: query.limit }),
-      }),
+    findPage: () => {
+      const filter = [...clauses, ...(query.status ? [{ oneOf: ['f.s', query.status] } as const] : [])];
+      const list = { ...scope, descending: true, filter };
+      // A CSV page shows no total.
+      return csvPage
+        ? listRows(table, { ...list, offset: 0, limit: csvPage.limit, cursor: csvPage.cursor })
+        : listCounted(table, { ...list, offset: query.offset, limit: query.limit });
+    },
     recordOf: subscriptionRecord.parse,
     viewsOf: async (subscriptions) => {
       if (csvPage) return subscriptions.map(subscriptionView);
       const beside = await showBeside({ table, caller }, subscriptions, includedIn(query));
       return subscriptions.map((subscription, index) => ({ ...subscriptionView(subscription), ...beside[index] }));
     },
-    replyOf: (views, page) => ({ ...offsetReply(views, page, query), ...(page.next && { more: page.next }) }),
+    replyOf: (views, listed, total) => ({
+      ...offsetReply(views, { listed, page: query, total }),
+      ...(listed.next && { more: listed.next }),
+    }),
   });
 };
 

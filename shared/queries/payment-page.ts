@@ -1,60 +1,55 @@
 import { DomainError } from '../core/errors.ts';
+import { totalHeader } from '../http/paging.ts';
 import type { Reply } from '../http/request.ts';
 import { decodeCursor, encodeCursor } from '../table/cursor.ts';
 import { countOf, type DayCount, dayCounts, type Listed, type ListQuery, listRows } from '../table/listing.ts';
 import type { Table } from '../table/table.ts';
+import { type Counted, countRows, exactly, listCounted, type Total } from '../table/totals.ts';
 
-/** One page of payments, and the total of the list. */
-export interface PageFound extends Pick<Listed, 'rows' | 'hasMore' | 'next'> {
-  readonly total: number;
-  readonly totalIsExact: boolean;
-}
+export type PageFound = Pick<Listed, 'rows' | 'hasMore' | 'next'>;
 
 /** Up to this offset rows are read and skipped; beyond it the day counters find the day that the page starts in. */
 const MAX_SKIPPED_ROWS = 5_000;
 const MAX_SKIPPED_IN_A_DAY = 10_000;
 
-/**
- * A page in created_at order.
- * @param counted the statuses that the day counters count for this list; undefined: the counters do not fit its filter.
- */
-export const pageByCreation = async (
-  table: Table,
-  query: ListQuery,
-  counted: { readonly statuses: readonly string[] | undefined } | undefined,
-): Promise<PageFound> => {
-  const counts = counted && dayCounts(table, query.partition, query);
-  if (query.offset <= MAX_SKIPPED_ROWS) {
-    const [listed, days] = await Promise.all([listRows(table, query), counts]);
-    return withTotal(listed, query, days && totalOf(days, query, counted?.statuses));
-  }
-  if (!counts) throw tooDeep();
-  const days = await counts;
-  const start = startOf(days, query, counted?.statuses);
-  if (!start) return { rows: [], hasMore: false, next: undefined, ...total(totalOf(days, query, counted?.statuses)) };
-  const listed = await listRows(table, { ...query, ...start });
-  return { ...listed, ...total(totalOf(days, query, counted?.statuses)) };
-};
-
-interface Total {
-  readonly total: number;
-  readonly exact: boolean;
+/** The statuses that the day counters count for a list; undefined: every status. */
+interface CountedBy {
+  readonly statuses: readonly string[] | undefined;
 }
 
-const total = ({ total, exact }: Total) => ({ total, totalIsExact: exact });
-
-const withTotal = (listed: Listed, query: ListQuery, counted: Total | undefined): PageFound => {
-  const { rows, hasMore, next } = listed;
-  if (listed.reachedEnd) return { rows, hasMore, next, total: listed.seen, totalIsExact: true };
-  if (counted) return { rows, hasMore, next, ...total(counted) };
-  return { rows, hasMore, next, total: Math.max(listed.seen, query.offset + rows.length), totalIsExact: false };
+/**
+ * A page in created_at order. The day counters follow the stream, so they estimate the total of a list that is too long to
+ * count; those of a range count whole days.
+ * @param by undefined: the day counters do not fit the filter of the list.
+ */
+export const pageByCreation = (
+  table: Table,
+  query: ListQuery,
+  by: CountedBy | undefined,
+): Promise<PageFound & Counted> => {
+  const days = () => dayCounts(table, query.partition, query);
+  const estimate = by && (async () => sumOf(await days(), by));
+  if (query.offset <= MAX_SKIPPED_ROWS) return listCounted(table, query, estimate);
+  if (!by) throw tooDeep();
+  return deepPage(table, query, by);
 };
 
-/** The counters count whole days: the total of a range that begins or ends within a day is not exact. */
-const totalOf = (days: readonly DayCount[], query: ListQuery, statuses: readonly string[] | undefined): Total => ({
-  total: days.reduce((sum, day) => sum + countOf(day, statuses), 0),
-  exact: startsDay(query.from) && endsDay(query.to),
-});
+const sumOf = (days: readonly DayCount[], { statuses }: CountedBy): number =>
+  days.reduce((sum, day) => sum + countOf(day, statuses), 0);
+
+/** A page beyond the rows that a request skips. A list that ends before it is short enough to be counted. */
+const deepPage = async (table: Table, query: ListQuery, by: CountedBy): Promise<PageFound & Counted> => {
+  const [counted, days] = await Promise.all([countRows(table, query), dayCounts(table, query.partition, query)]);
+  const start = counted.reachedEnd && counted.matching <= query.offset ? undefined : startOf(days, query, by.statuses);
+  const page = start ? await listRows(table, { ...query, ...start }) : EMPTY;
+  if (counted.reachedEnd) return { ...page, total: exactly(counted.matching) };
+  const shown = page.rows.length === 0 ? 0 : query.offset + page.rows.length + (page.hasMore ? 1 : 0);
+  const count = Math.max(counted.matching, sumOf(days, by), shown);
+  return { ...page, total: async () => ({ count, isExact: false }) };
+};
+
+const EMPTY: PageFound = { rows: [], hasMore: false, next: undefined };
+
 const startsDay = (from: string | undefined): boolean => from === undefined || from.endsWith('T00:00:00.000Z');
 const endsDay = (to: string | undefined): boolean => to === undefined || to.endsWith('T23:59:59.999Z');
 
@@ -97,6 +92,7 @@ export const positionOf = ({ page, limit, cursor }: PageParameters): Pick<ListQu
 
 interface PageContext {
   readonly query: PageParameters;
+  readonly total: Total;
   /** The order that the caller chose, if the list has several orders. */
   readonly order?: Readonly<Record<string, string>>;
   /** Query parameters of the next page. */
@@ -106,18 +102,18 @@ interface PageContext {
 export const paymentsReply = (
   views: readonly unknown[],
   found: PageFound,
-  { query: { page, limit }, order, next }: PageContext,
+  { query: { page, limit }, total, order, next }: PageContext,
 ): Reply => ({
   data: views,
   meta: {
     page,
     limit,
-    total: found.total,
-    ...(!found.totalIsExact && { total_is_exact: false }),
+    total: total.count,
+    ...(!total.isExact && { total_is_exact: false }),
     hasMore: found.hasMore,
     ...order,
     ...(found.next && { next_cursor: encodeCursor(found.next) }),
   },
   ...(next && { next }),
-  ...(found.totalIsExact && { headers: { 'x-total-count': String(found.total) } }),
+  ...totalHeader(total),
 });

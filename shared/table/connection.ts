@@ -56,6 +56,15 @@ export interface Page {
   readonly next: Item | undefined;
 }
 
+/** How many rows of a page match its filter. The rows themselves are not sent. */
+export interface PageCount {
+  readonly matching: number;
+  /** Rows evaluated, before the filter. */
+  readonly evaluated: number;
+  /** Where the next page starts; undefined at the end. */
+  readonly next: Item | undefined;
+}
+
 /**
  * One table with the semantics of DynamoDB, whatever serves it: the AWS SDK, or the table that the local host keeps in its
  * own process. Expired items are returned like others: the table's door leaves them out. A clause counts an item past its
@@ -73,6 +82,8 @@ export interface Connection {
   readonly transact: (steps: readonly TransactionStep[]) => Promise<Transacted>;
   /** One page of a partition, by sort key. */
   readonly query: (query: PartitionPage) => Promise<Page>;
+  /** Counts one page of a partition; costs as many read units as the page itself. */
+  readonly count: (query: PartitionPage) => Promise<PageCount>;
   /** One page of all items, read consistently, in no useful order. */
   readonly scan: (slice: Slice) => Promise<Page>;
 }

@@ -23,6 +23,8 @@ export interface ListQuery {
   readonly cursor?: Cursor | undefined;
 }
 
+export type ListRange = Pick<ListQuery, 'index' | 'partition' | 'from' | 'to' | 'descending' | 'filter'>;
+
 export interface Cursor extends Key {
   readonly sort: string;
 }
@@ -35,19 +37,33 @@ export interface Listed {
   readonly rows: readonly IndexRow[];
   readonly hasMore: boolean;
   readonly next: Cursor | undefined;
-  /** Matching rows seen from the start of the list; the exact total where `reachedEnd`. */
+  /** Matching rows read from the start of the list, or from the cursor. */
   readonly seen: number;
+  /** The last row read, if rows after it may follow. */
+  readonly unread: Item | undefined;
+  /** The whole list has been read. */
   readonly reachedEnd: boolean;
+}
+
+/** One partition of a list, and what has been read of it. */
+export interface ListPart {
+  readonly query: ListQuery;
+  readonly listed: Listed;
 }
 
 const FILTERED_CHUNK_ROWS = 200;
 const FILTERED_CHUNKS = 4;
 const LAST = '~';
 
-const bounds = (query: Pick<ListQuery, 'from' | 'to'>) => ({
-  from: query.from,
+/** The rows of a list in the index: its partition, range, order and filter. */
+export const rangeOf = ({ index, partition, from, to, descending, filter }: ListRange): IndexQuery => ({
+  index,
+  partition,
+  from,
   // A sort key is `created_at#id`, so this bound includes all records of the last millisecond.
-  to: query.to === undefined ? undefined : `${query.to}#${LAST}`,
+  to: to === undefined ? undefined : `${to}#${LAST}`,
+  descending,
+  filter,
 });
 
 const rowOf = (item: Item): IndexRow => ({
@@ -87,6 +103,7 @@ export const listRows = async (table: Table, query: ListQuery): Promise<Listed> 
     hasMore,
     next: hasMore ? position : undefined,
     seen: rows.length,
+    unread: after,
     reachedEnd: after === undefined && query.cursor === undefined,
   };
 };
@@ -100,23 +117,26 @@ export const listTogether = async (
   table: Table,
   partitions: readonly string[],
   query: Omit<ListQuery, 'partition' | 'cursor' | 'descending'>,
-): Promise<Omit<Listed, 'next'>> => {
+): Promise<Pick<Listed, 'rows' | 'hasMore'> & { readonly parts: readonly ListPart[] }> => {
   const wanted = query.offset + query.limit;
   const parts = await Promise.all(
-    partitions.map((partition) => listRows(table, { ...query, partition, descending: true, offset: 0, limit: wanted })),
+    partitions.map(async (partition): Promise<ListPart> => {
+      const whole = { ...query, partition, descending: true, offset: 0, limit: wanted };
+      return { query: whole, listed: await listRows(table, whole) };
+    }),
   );
-  const unknownFrom = parts
+  const found = parts.map(({ listed }) => listed);
+  const unknownFrom = found
     .flatMap(({ rows, next }) => (next && rows.length < wanted ? [next.sort] : []))
     .reduce((latest, sort) => (sort > latest ? sort : latest), '');
-  const rows = parts
+  const rows = found
     .flatMap((part) => part.rows)
     .filter(({ sort }) => sort >= unknownFrom)
     .sort((one, other) => (one.sort < other.sort ? 1 : -1));
   return {
     rows: rows.slice(query.offset, wanted),
-    hasMore: rows.length > wanted || (unknownFrom === '' && parts.some(({ hasMore }) => hasMore)),
-    seen: parts.reduce((sum, { seen }) => sum + seen, 0),
-    reachedEnd: parts.every(({ reachedEnd }) => reachedEnd),
+    hasMore: rows.length > wanted || (unknownFrom === '' && found.some(({ hasMore }) => hasMore)),
+    parts,
   };
 };
 
@@ -128,11 +148,7 @@ const chunkQuery = (
   after: Item | undefined,
   { chunk, missing }: { readonly chunk: number; readonly missing: number },
 ): IndexQuery => ({
-  index: query.index,
-  partition: query.partition,
-  ...bounds(query),
-  descending: query.descending,
-  filter: query.filter,
+  ...rangeOf(query),
   after,
   ...(query.filter.length === 0 ? { limit: missing } : chunk === 0 ? { limit: FILTERED_CHUNK_ROWS } : {}),
 });
@@ -162,10 +178,7 @@ export const allRows = async (
   let after: Item | undefined;
   do {
     const page = await table.queryIndex({
-      index: query.index,
-      partition: query.partition,
-      ...bounds(query),
-      filter: query.filter,
+      ...rangeOf({ ...query, descending: false }),
       limit: max + 1 - rows.length,
       after,
     });

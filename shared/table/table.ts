@@ -5,6 +5,7 @@ import type {
   IndexName,
   Item,
   Page,
+  PageCount,
   PartitionPage,
   PartitionQuery,
   Slice,
@@ -15,7 +16,7 @@ import type {
 import type { Changes, Clause } from './expression.ts';
 import type { Key } from './keys.ts';
 
-export type { Item, Page, TransactionStep, Written } from './connection.ts';
+export type { Item, Page, PageCount, TransactionStep, Written } from './connection.ts';
 
 export type IndexQuery = PartitionQuery & { readonly index: IndexName };
 
@@ -90,6 +91,8 @@ export const openTable = (connection: Connection, now: Now) => {
     },
     /** One page of an index, eventually consistent. */
     queryIndex: (query: IndexQuery): Promise<Page> => page(query),
+    /** Counts one page of an index, eventually consistent. An index holds no `ttl`, so expired items count until DynamoDB deletes them. */
+    countIndex: (query: IndexQuery): Promise<PageCount> => connection.count(query),
     /** Only the erasure of a person reads the whole table: also expired items that DynamoDB has not deleted yet. */
     scanItems: (slice: Slice): Promise<Page> => connection.scan(slice),
     /** One page of the items under a partition key of the table itself, by sort key. */

@@ -7,7 +7,9 @@ import type { Budget } from './budget.ts';
 const nothingWritten = { writeUnits: 0, dueUnits: 0 };
 const write = (of: string, writeUnits: number): Budget => ({ of, requests: 3, levels: 3, writeUnits, dueUnits: 0 });
 const get = (of: string): Budget => ({ of, requests: 1, levels: 1, ...nothingWritten });
-const list = (of: string): Budget => ({ of, requests: 3, levels: 2, ...nothingWritten });
+/** A page that holds its whole list. */
+const list = (of: string): Budget => ({ of, requests: 2, levels: 2, ...nothingWritten });
+const WITH_DEFAULT = { requests: 3, because: 'the default is one read more, beside the others' };
 
 const GOES_WITH_IT =
   'its subscriptions (before and after), its methods, and whether it is the one meant, are looked for';
@@ -40,7 +42,7 @@ export const RECORD_BUDGETS = {
     because: 'its customer is claimed before the provider is called',
   },
   'get payment method': { ...get('payment-methods.get'), requests: 2, levels: 2, because: IS_DEFAULT },
-  'list payment methods': list('payment-methods.list'),
+  'list payment methods': { ...list('payment-methods.list'), ...WITH_DEFAULT },
   'update payment method': write('payment-methods.update', 2),
   'link an address to a payment method': write('payment-methods.link-address', 6),
   'set default payment method': write('payment-methods.set-default', 1),
@@ -55,7 +57,12 @@ export const RECORD_BUDGETS = {
   'create address': write('addresses.create', 2),
   'create address as default': write('addresses.create', 3),
   'get address': { ...get('addresses.get'), requests: 2, levels: 2, because: IS_DEFAULT },
-  'list addresses': list('addresses.list'),
+  'list addresses': { ...list('addresses.list'), ...WITH_DEFAULT },
+  'list addresses, the first page': {
+    ...list('addresses.list'),
+    requests: 4,
+    because: 'as the whole list, and the rest of the list is counted beside the records of the page',
+  },
   'list payments of all owners': {
     of: 'admin.list-payments',
     requests: 5,
@@ -75,6 +82,7 @@ export const RECORD_BUDGETS = {
   'delete organization': { ...write('organizations.remove', 1), dueUnits: 1 },
   'list members': {
     ...list('organizations.list-members'),
+    requests: 3,
     levels: 3,
     because: 'the membership is read and checked first',
   },

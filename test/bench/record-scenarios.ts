@@ -124,6 +124,13 @@ export const RECORD_SCENARIOS: Readonly<Record<RecordRow, Scenario>> = {
   'create address as default': making('/addresses', fullAddress({ is_default: true })),
   'get address': having(address, (id, who) => get(`/addresses/${id}`, who)),
   'list addresses': having(address, (_, who) => get('/addresses', who)),
+  'list addresses, the first page': having(
+    async (service, who) => {
+      await address(service, who);
+      return address(service, who);
+    },
+    (_, who) => get('/addresses?limit=1', who),
+  ),
   'list payments of all owners': async (service) => {
     const by = await admin(service);
     for (let made = 0; made < 3; made += 1) await service.must(post('/payments/intents', by, intentBody()));

@@ -103,6 +103,10 @@ export const memoryTable = ({ now }: Clock) => {
         .sort((one, other) => (`${one['sort']}` < `${other['sort']}` ? -1 : 1));
       return { items: descending ? found.reverse() : found, next: undefined };
     },
+    countIndex: async (query) => {
+      const { items: found } = await table.queryIndex(query);
+      return { matching: found.length, evaluated: found.length, next: undefined };
+    },
     queryItems: async ({ partition, from = '', to = '~' }) => {
       const found = [...items.values()].filter(({ pk, sk }) => pk === partition && from <= `${sk}` && `${sk}` <= to);
       return { items: found.sort((one, other) => (`${one['sk']}` < `${other['sk']}` ? -1 : 1)), next: undefined };

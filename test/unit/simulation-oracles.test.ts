@@ -86,6 +86,8 @@ const list = (ids: readonly string[], total: number) => ({
   lists: [{ kind: 'payments' as const, owner: 'USER#user_ada', ids, limit: 50, total }],
   sums: [],
 });
+const pageOf = (more: object) =>
+  exchangeOf({ path: '/payments', query: { limit: '2' }, body: { data: [{ id: PAYMENT }, { id: 'pay_2' }], ...more } });
 const sums = (count: number) => ({ lists: [], sums: [{ currency: 'USD', count, amount: 1_000 * count, refunded: 0 }] });
 const queue = (visible: number) => ({ 'run-due-dlq': { visible, delayed: 0, in_flight: 0 } });
 const claims = (...days: readonly number[]) => [
@@ -314,6 +316,10 @@ const CASES: Readonly<Record<string, Case>> = {
   'At rest a list shows exactly the records of its owner, and counts them': {
     broken: historyWith({ items: [historyPayment()], audit: list([PAYMENT], 2) }),
     sound: historyWith({ items: [historyPayment()], audit: list([PAYMENT], 1) }),
+  },
+  'The total of a list is never below what its page shows': {
+    broken: historyWith({ exchanges: [pageOf({ meta: { limit: 2, total: 2, hasMore: true } })] }),
+    sound: historyWith({ exchanges: [pageOf({ meta: { limit: 2, total: 3, hasMore: true } })] }),
   },
   'An owner has at most one default method, and one default address of a type, each of the owner’s own': {
     broken: historyWith({ items: [methodItem(), { pk: 'OWNER#USER#user_ben', sk: 'DEFAULT#PM', recordId: METHOD }] }),

@@ -33,6 +33,10 @@ export const checkedConnection = (
     require(['dynamodb:Query']);
     return connection.query(query);
   },
+  count: async (query) => {
+    require(['dynamodb:Query']);
+    return connection.count(query);
+  },
   scan: async (slice) => {
     require(['dynamodb:Scan']);
     return connection.scan(slice);

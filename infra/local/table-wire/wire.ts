@@ -103,6 +103,7 @@ const reads = (table: EmbeddedTable, options: WireOptions): WireOperations => ({
       IndexName: z.string().optional(),
       KeyConditionExpression: z.string(),
       ScanIndexForward: z.boolean().default(true),
+      Select: z.literal('COUNT').optional(),
     }),
     (input) => {
       checkTable(options, input.TableName);
@@ -316,10 +317,11 @@ type PageInput = Readonly<{
   ConsistentRead: boolean;
   ReturnConsumedCapacity: CapacityDetail;
   IndexName?: string | undefined;
+  Select?: 'COUNT' | undefined;
 }>;
 
 const page = (options: WireOptions, input: PageInput, { items, next, bytes, count }: Evaluated): object => ({
-  Items: items.map(wireItem),
+  ...(input.Select !== 'COUNT' && { Items: items.map(wireItem) }),
   Count: items.length,
   ScannedCount: count,
   ...(next && { LastEvaluatedKey: wireItem(next) }),

@@ -118,6 +118,8 @@ const connection = (operations: TableOperations, turns: Turns, now: Now): Connec
     checkFilter(query.index, namesIn(clauses));
     return tested(clauses);
   };
+  const evaluated = ({ filter, ...query }: PartitionPage): Evaluated =>
+    operations.query(query, filterOf(query, filter));
   const write = (step: () => WriteStep, answer: (after: Version | undefined) => Item): Promise<Written> =>
     turns.run(() => {
       const result = operations.write([step()]);
@@ -155,7 +157,12 @@ const connection = (operations: TableOperations, turns: Turns, now: Now): Connec
         const result = operations.write(steps.map(stepOf));
         return result.ok ? { ok: true } : result;
       }),
-    query: ({ filter, ...query }) => turns.run(() => pageOf(operations.query(query, filterOf(query, filter)))),
+    query: (query) => turns.run(() => pageOf(evaluated(query))),
+    count: (query) =>
+      turns.run(() => {
+        const { items, count, next } = evaluated(query);
+        return { matching: items.length, evaluated: count, next };
+      }),
     scan: (slice) => turns.run(() => pageOf(operations.scan(slice, undefined))),
   };
 };

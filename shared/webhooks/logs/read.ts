@@ -5,7 +5,7 @@ import { type OffsetPage, offsetReply, runList } from '../../http/paging.ts';
 import type { ApiRequest, Reply } from '../../http/request.ts';
 import type { Clause } from '../../table/expression.ts';
 import { logKey } from '../../table/keys.ts';
-import { listTogether } from '../../table/listing.ts';
+import { listTogetherCounted } from '../../table/totals.ts';
 import { LOG_STATUSES, type LogRecord, type LogStatus, logPartitions, logRecordOf } from '../record/log-entry.ts';
 import { logScopeOf, requireVisible } from './access.ts';
 
@@ -23,7 +23,7 @@ export const listLogs = async (
   const { index, partitions } = logPartitions(await logScopeOf(deps, caller), query.status);
   return runList(deps.table, {
     findPage: () =>
-      listTogether(deps.table, partitions, {
+      listTogetherCounted(deps.table, partitions, {
         index,
         filter: filterOf(query),
         offset: query.offset,
@@ -31,7 +31,7 @@ export const listLogs = async (
       }),
     recordOf: logRecordOf,
     viewsOf: (records) => records.map(listedViewOfLog),
-    replyOf: (views, page) => offsetReply(views, page, query),
+    replyOf: (views, listed, total) => offsetReply(views, { listed, page: query, total }),
   });
 };
 

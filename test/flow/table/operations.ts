@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { Connection, Item, PartitionPage, TransactionStep } from '../../../shared/table/connection.ts';
+import type { Connection, Item, PageCount, PartitionPage, TransactionStep } from '../../../shared/table/connection.ts';
 import type { Changes, Clause, Scalar } from '../../../shared/table/expression.ts';
 import type { Key } from '../../../shared/table/keys.ts';
 import { NOW_SECONDS } from './engines.ts';
@@ -13,7 +13,8 @@ export type TableOperation =
   | { readonly update: Key; readonly changes: Changes; readonly if: readonly Clause[] }
   | { readonly delete: Key; readonly if: readonly Clause[] }
   | { readonly transact: readonly TransactionStep[] }
-  | { readonly query: PartitionPage };
+  | { readonly query: PartitionPage }
+  | { readonly count: PartitionPage };
 
 /** Keys differ in bytes of UTF-8, and one is beyond the basic plane: it sorts by its bytes. */
 const PARTITIONS = ['A', 'B', 'ü'] as const;
@@ -198,6 +199,7 @@ export const anyTableOperation: fc.Arbitrary<TableOperation> = fc.oneof(
   { weight: 4, arbitrary: fc.record({ transact: fc.array(step, { minLength: 1, maxLength: 4 }) }) },
   { weight: 2, arbitrary: fc.record({ query: tableQuery }) },
   { weight: 3, arbitrary: fc.record({ query: indexQuery }) },
+  { weight: 1, arbitrary: fc.record({ count: indexQuery }) },
 );
 
 /** Dynoxide refuses some transactions as canceled that DynamoDB and the embedded table refuse as invalid. */
@@ -222,6 +224,7 @@ const carryOut = async (connection: Connection, asked: TableOperation): Promise<
   }
   if ('delete' in asked) return connection.deleteItem(asked.delete, asked.if);
   if ('transact' in asked) return connection.transact(asked.transact);
+  if ('count' in asked) return countsOf(connection, asked.count);
   return pagesOf(connection, asked.query);
 };
 
@@ -235,6 +238,13 @@ const pagesOf = async (connection: Connection, query: PartitionPage): Promise<un
     after = found.next;
   } while (after);
   return pages;
+};
+
+const countsOf = async (connection: Connection, query: PartitionPage): Promise<unknown> => {
+  const counts: PageCount[] = [];
+  do counts.push(await connection.count({ ...query, after: counts.at(-1)?.next }));
+  while (counts.at(-1)?.next);
+  return counts;
 };
 
 const sorted = (items: readonly Item[]): readonly Item[] =>

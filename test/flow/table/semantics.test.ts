@@ -181,6 +181,31 @@ describe.each(CASES)('the table of the engine $engine, client $client', ({ engin
     await expect(wrongKey).rejects.toThrow(expect.objectContaining({ name: 'ValidationException' }));
   });
 
+  test('counts the rows of an index that match, and goes on after a row like a query', async () => {
+    const { connection } = table();
+    const owner = `USER#${newKey().pk}`;
+    for (const sort of ['1', '2', '3', '4', '5']) {
+      await put({ ...newKey(), owner, sort, f: { s: Number(sort) % 2 === 1 ? 'odd' : 'even' } });
+    }
+    const all = { index: 'owner', partition: owner } as const;
+    expect(await connection.count(all)).toEqual({ matching: 5, evaluated: 5, next: undefined });
+    const odd = { ...all, filter: [{ equals: ['f.s', 'odd'] }] } as const;
+    expect(await connection.count(odd)).toEqual({ matching: 3, evaluated: 5, next: undefined });
+    const first = await connection.count({ ...odd, limit: 3 });
+    expect(first).toMatchObject({ matching: 2, evaluated: 3 });
+    expect(await connection.count({ ...odd, after: first.next })).toEqual({
+      matching: 1,
+      evaluated: 2,
+      next: undefined,
+    });
+    expect(await connection.count({ ...all, descending: true, from: '2', to: '4' })).toMatchObject({ matching: 3 });
+    expect(await connection.count({ index: 'owner', partition: 'none' })).toEqual({
+      matching: 0,
+      evaluated: 0,
+      next: undefined,
+    });
+  });
+
   test('follows its index when an item changes, loses an index key or is deleted', async () => {
     const [key, { connection }] = [newKey(), table()];
     const due = `DUE#${key.pk}`;

@@ -140,6 +140,20 @@ const STEPS: readonly Step[] = [
       ),
   ],
   [
+    'count of an index',
+    (client) =>
+      client.send(
+        new QueryCommand({
+          ...WITH_CAPACITY,
+          IndexName: 'owner',
+          Select: 'COUNT',
+          KeyConditionExpression: '#o = :o',
+          ExpressionAttributeNames: { '#o': 'owner' },
+          ExpressionAttributeValues: { ':o': 'O' },
+        }),
+      ),
+  ],
+  [
     'query of nothing',
     (client) =>
       client.send(

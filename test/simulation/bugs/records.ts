@@ -17,6 +17,13 @@ export const RECORD_BUGS: readonly Bug[] = [
     replacement: '',
   },
   {
+    name: 'total-ends-with-the-page',
+    what: 'The total of a list leaves out what follows its page',
+    file: 'shared/table/totals.ts',
+    text: 'count += rests.reduce((sum, { matching }) => sum + matching, 0);',
+    replacement: '',
+  },
+  {
     name: 'default-is-lost',
     what: 'A new default does not replace the earlier one',
     file: 'shared/table/defaults.ts',

@@ -37,6 +37,8 @@ export interface HistoryExchange {
   /** 0: the connection was lost, and the outcome is unknown. */
   readonly status: number;
   readonly body: HistoryJson;
+  /** `X-Total-Count` of a list. */
+  readonly totalCount?: number | undefined;
   readonly sentAt: number;
   readonly answeredAt: number;
 }
@@ -100,7 +102,7 @@ export interface ShownList {
   readonly ids: readonly string[];
   /** The most that the page shows. */
   readonly limit: number;
-  /** The total that the answer states; undefined where it states none. */
+  /** The total that the response states as exact; undefined if it states none. */
   readonly total: number | undefined;
 }
 

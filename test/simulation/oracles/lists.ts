@@ -161,12 +161,36 @@ export const listsAgree: Oracle = {
         ...(isPart || wanted.join() === shown.join()
           ? []
           : [`${kind} of ${owner}: [${shown.join()}], stored are [${wanted.join()}]`]),
-        ...(total === undefined || total === wanted.length
-          ? []
-          : [`${kind} of ${owner}: total ${total} of ${wanted.length}`]),
+        ...(total === wanted.length ? [] : [`${kind} of ${owner}: total ${total} of ${wanted.length}`]),
       ];
     });
   },
+};
+
+/** The number of records that the page proves, and the total beside them. */
+const countsOf = ({
+  body,
+  query,
+  totalCount,
+}: HistoryExchange): readonly [proven: number, total: number] | undefined => {
+  const shown = Array.isArray(body) ? body : body?.data;
+  const total = totalCount ?? body?.meta?.total ?? body?.meta?.pagination?.total;
+  if (!Array.isArray(shown) || total === undefined) return undefined;
+  const limit = body.meta?.limit ?? body.meta?.pagination?.pageSize ?? Number(query['limit'] ?? 0);
+  const before = Number(query['offset'] ?? (Number(query['page'] ?? 1) - 1) * limit);
+  if (shown.length === 0) return [0, total];
+  return [before + shown.length + (body.meta?.hasMore === true ? 1 : 0), total];
+};
+
+export const totalsCoverPages: Oracle = {
+  sentence: 'The total of a list is never below what its page shows',
+  atRestOnly: false,
+  violations: ({ exchanges }) =>
+    exchanges.flatMap((exchange) => {
+      const { method, status, number, path } = exchange;
+      const [proven = 0, total = 0] = (method === 'GET' && status === 200 && countsOf(exchange)) || [];
+      return total >= proven ? [] : [`answer ${number} (${path}): total ${total}, its page proves ${proven}`];
+    }),
 };
 
 export const oneDefault: Oracle = {

@@ -19,7 +19,14 @@ import {
 import { dunningDays, dunningEnds, dunningHappens, hardDeclinesStop } from './dunning.ts';
 import { nothingAfterCancel, nothingAfterDeletion, nothingAfterErasure, nothingWhilePaused } from './endings.ts';
 import { deliveriesKeepTheirId, eventsDelivered, eventsOnce, oneBodyPerId } from './events.ts';
-import { createsAreThere, listsAgree, noInternalErrors, oneDefault, sameKeySameRecord } from './lists.ts';
+import {
+  createsAreThere,
+  listsAgree,
+  noInternalErrors,
+  oneDefault,
+  sameKeySameRecord,
+  totalsCoverPages,
+} from './lists.ts';
 import {
   amountsAgree,
   chargedOnce,
@@ -115,6 +122,7 @@ export const ORACLES: readonly Oracle[] = [
   noInternalErrors,
   sameKeySameRecord,
   listsAgree,
+  totalsCoverPages,
   oneDefault,
   noSecrets,
   noSecretsInAnswers,

@@ -62,6 +62,8 @@ export const tableAsSteps = (kernel: Kernel, connection: Connection): Connection
       isFanOut(query) && prng.chance(READ_AT_ONCE)
         ? connection.query(query)
         : read(`Query ${query.index ?? kindOf(query.partition)}`, query.partition, () => connection.query(query)),
+    count: (query) =>
+      read(`Query ${query.index ?? kindOf(query.partition)}`, query.partition, () => connection.count(query)),
     scan: (slice) => read('Scan', '', () => connection.scan(slice)),
   };
 };

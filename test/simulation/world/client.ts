@@ -12,7 +12,7 @@ export interface Client {
   /** Sends the request, and repeats it under the same idempotency key while its outcome is unclear. */
   ask(operation: string, asked: AskedRequest, prng: Prng): Promise<HistoryExchange>;
   /** Reads at the end of a run. @throws Error unless the answer is 200 */
-  look(person: Person, request: Look): Promise<HistoryJson>;
+  look(person: Person, request: Look): Promise<HistoryExchange>;
   plant(what: string): string;
 }
 
@@ -91,7 +91,8 @@ export const createClient = ({ stage, knowledge, prng }: ClientParts): Client =>
       },
       ...(body && { body }),
     });
-    const exchange = { ...about, status: answer.status, body: answer.body, answeredAt: stage.now() };
+    const { status, body: received, totalCount } = answer;
+    const exchange = { ...about, status, body: received, totalCount, answeredAt: stage.now() };
     exchanges[number] = exchange;
     learn(exchange);
     return exchange;
@@ -114,9 +115,9 @@ export const createClient = ({ stage, knowledge, prng }: ClientParts): Client =>
     signIn: (person) => open(person, undefined),
     look: async (person, { path, query }) => {
       const asked = { kind: 'request', person, method: 'GET', path, query } as const;
-      const { status, body } = await send('look at the end', asked, undefined);
-      if (status === 200) return body;
-      throw new Error(`${person.name} reads ${path}: ${status} ${JSON.stringify(body)}`);
+      const seen = await send('look at the end', asked, undefined);
+      if (seen.status === 200) return seen;
+      throw new Error(`${person.name} reads ${path}: ${seen.status} ${JSON.stringify(seen.body)}`);
     },
     ask: async (operation, asked, chance) => {
       const drawn =

@@ -55,7 +55,7 @@ const READERS: readonly Reader[] = [
   one('organization', '/organizations'),
   one('organization', '/organizations', '/members'),
   list('/payments', { include: 'payment_method', limit: '50' }),
-  list('/payments'),
+  list('/payments', { limit: '2' }),
   list('/payments/summary'),
   list('/payment-methods'),
   list('/customers'),

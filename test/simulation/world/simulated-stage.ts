@@ -27,13 +27,14 @@ export const simulatedStage = (kernel: Kernel, service: SimulatedService): World
 });
 
 const send = async (service: SimulatedService, request: ClientRequest): Promise<StageAnswer> => {
-  const { status, body } = await service.send({
+  const { status, headers, body } = await service.send({
     method: request.method,
     url: `${BASE_URL}${request.path}`,
     headers: headersOf(request),
     body: textOf(request.body),
   });
-  return { status, body: parsed(body) };
+  const total = headers['x-total-count'];
+  return { status, body: parsed(body), totalCount: total === undefined ? undefined : Number(total) };
 };
 
 const givenUp = (): Promise<StageAnswer> =>

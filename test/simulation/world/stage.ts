@@ -24,4 +24,6 @@ export interface ClientRequest {
 export interface StageAnswer {
   readonly status: number;
   readonly body: HistoryJson;
+  /** `X-Total-Count` of a list. */
+  readonly totalCount?: number | undefined;
 }

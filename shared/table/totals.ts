@@ -1,0 +1,125 @@
+/**
+ * @module The total of a list. The index that the page comes from is counted after the last row that the page has read, so
+ * that page and total are one reading: a record that is created between the two reads is in neither, and a page never shows
+ * more than its total. Up to 1,000 records the total is exact. A longer list would cost too much to count, so its total is
+ * an estimate, is marked as one, and is never below what the page proves.
+ */
+import {
+  type Listed,
+  type ListPart,
+  type ListQuery,
+  type ListRange,
+  listRows,
+  listTogether,
+  rangeOf,
+} from './listing.ts';
+import type { Item, Table } from './table.ts';
+
+export interface Total {
+  readonly count: number;
+  readonly isExact: boolean;
+}
+
+/** A page that can count its list. */
+export interface Counted {
+  readonly total: () => Promise<Total>;
+}
+
+/** Up to this many records a total is exact. */
+const COUNTED_ROWS = 1_000;
+
+export const exactly =
+  (count: number): Counted['total'] =>
+  async () => ({ count, isExact: true });
+
+/**
+ * One page in created_at order, and the total of its list.
+ * @param estimate the length of a list that is too long to count; read only then
+ */
+export const listCounted = async (
+  table: Table,
+  query: ListQuery,
+  estimate?: () => Promise<number>,
+): Promise<Listed & Counted> => {
+  const listed = await listRows(table, query);
+  return {
+    ...listed,
+    total: () => totalOf(table, { parts: [{ query, listed }], page: { ...query, ...listed } }, estimate),
+  };
+};
+
+/** One page of a list that lies in several partitions, and the total of all of them. */
+export const listTogetherCounted = async (
+  table: Table,
+  partitions: readonly string[],
+  query: Omit<ListQuery, 'partition' | 'cursor' | 'descending'>,
+): Promise<Pick<Listed, 'rows' | 'hasMore'> & Counted> => {
+  const { rows, hasMore, parts } = await listTogether(table, partitions, query);
+  const page = { offset: query.offset, rows, hasMore };
+  return { rows, hasMore, total: () => totalOf(table, { parts, page }) };
+};
+
+interface CountedList {
+  readonly parts: readonly ListPart[];
+  readonly page: Pick<Listed, 'rows' | 'hasMore'> & Pick<ListQuery, 'offset'>;
+}
+
+/**
+ * The rest of the first partition is counted alone: its records are as many as those of the others, so a long list shows
+ * itself by one request. If the list is short, the other partitions follow together.
+ */
+const totalOf = async (
+  table: Table,
+  { parts, page }: CountedList,
+  estimate: () => Promise<number> = async () => 0,
+): Promise<Total> => {
+  const shown = page.rows.length;
+  let count = parts.reduce((sum, { query, listed }) => sum + (query.cursor ? 0 : listed.seen), 0);
+  const [first, ...others] = parts.filter(({ listed }) => !listed.reachedEnd);
+  for (const group of [first ? [first] : [], others]) {
+    const rests = await Promise.all(group.map((part) => countRest(table, part, count)));
+    count += rests.reduce((sum, { matching }) => sum + matching, 0);
+    if (rests.every(({ reachedEnd }) => reachedEnd)) continue;
+    const least = page.offset + shown + (page.hasMore ? 1 : 0);
+    return { count: Math.max(count, least, await estimate()), isExact: false };
+  }
+  return { count: Math.max(count, shown), isExact: true };
+};
+
+/** The rows before a cursor were never read, so the whole list is counted. */
+const countRest = (table: Table, { query, listed }: ListPart, counted: number): Promise<RowCount> =>
+  countRows(table, query, { after: query.cursor ? undefined : listed.unread, counted });
+
+interface CountStart {
+  readonly after: Item | undefined;
+  /** Rows of the list that are counted already. */
+  readonly counted: number;
+}
+
+interface RowCount {
+  readonly matching: number;
+  readonly reachedEnd: boolean;
+}
+
+/** Counts the rows of a list until it proves to be too long: 1,000 rows, or with a filter as many as one request reads. */
+export const countRows = async (
+  table: Table,
+  query: ListRange,
+  { after, counted }: CountStart = { after: undefined, counted: 0 },
+): Promise<RowCount> => {
+  const most = COUNTED_ROWS + 1 - counted;
+  let [matching, evaluated] = [0, 0];
+  let start = after;
+  do {
+    if (evaluated >= most) return { matching, reachedEnd: false };
+    const part = await table.countIndex({
+      ...rangeOf(query),
+      after: start,
+      ...(query.filter.length === 0 && { limit: most - evaluated }),
+    });
+    matching += part.matching;
+    evaluated += part.evaluated;
+    start = part.next;
+  } while (start);
+  return { matching, reachedEnd: true };
+};
