@@ -84,13 +84,14 @@ export const successHeaders = (endpoint: Endpoint): z.ZodObject => {
   });
 };
 
-/** Lists of organizations and members name their pages in `meta` instead. */
+/** Lists of organizations and members name their next page in `meta` only. */
 const pagesOf = ({ method, query, response, csv, form }: Endpoint) => {
   const names = query instanceof z.ZodObject && method === 'GET' ? Object.keys(query.shape) : [];
   const hasCursor = names.includes('cursor');
-  const isByNumber = names.includes('offset') || (names.includes('page') && (hasCursor || form === 'bare'));
+  const isByNumber = names.includes('offset') || names.includes('page');
   const isBareList = method === 'GET' && form === 'bare' && response instanceof z.ZodArray;
-  return { isPaged: isByNumber || hasCursor || csv !== undefined, isCounted: isByNumber || isBareList };
+  const isLinked = names.includes('offset') || hasCursor || (isByNumber && form === 'bare');
+  return { isPaged: isLinked || csv !== undefined, isCounted: isByNumber || isBareList };
 };
 
 /** The codes whose answer may name the time of the next try. */

@@ -1,5 +1,5 @@
 import { ROLES, type Role } from '../access/permissions.ts';
-import { MAX_OFFSET, runList } from '../http/paging.ts';
+import { MAX_OFFSET, runList, totalHeader } from '../http/paging.ts';
 import type { ApiRequest, Reply } from '../http/request.ts';
 import type { Identity } from '../identity/identity.ts';
 import { memberPartition, membershipPartition, organizationKey } from '../table/keys.ts';
@@ -87,15 +87,16 @@ export const listMembers = async (
 const offsetOf = ({ page, limit }: PageQuery): number => (page - 1) * limit;
 
 /** A page by its number, with the total. */
-const pageReply = (data: readonly unknown[], { count, isExact }: Total, { page, limit }: PageQuery): Reply => ({
+const pageReply = (data: readonly unknown[], total: Total, { page, limit }: PageQuery): Reply => ({
   data,
   meta: {
     pagination: {
-      total: count,
-      ...(!isExact && { total_is_exact: false }),
+      total: total.count,
+      ...(!total.isExact && { total_is_exact: false }),
       page,
       pageSize: limit,
-      totalPages: Math.ceil(count / limit),
+      totalPages: Math.ceil(total.count / limit),
     },
   },
+  ...totalHeader(total),
 });

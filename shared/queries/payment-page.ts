@@ -37,12 +37,12 @@ export const pageByCreation = (
 const sumOf = (days: readonly DayCount[], { statuses }: CountedBy): number =>
   days.reduce((sum, day) => sum + countOf(day, statuses), 0);
 
-/** A page beyond the rows that a request skips. A list that ends before it is short enough to be counted. */
+/** A page beyond the rows that a request skips. If the list is short enough to be counted, the page is empty. */
 const deepPage = async (table: Table, query: ListQuery, by: CountedBy): Promise<PageFound & Counted> => {
   const [counted, days] = await Promise.all([countRows(table, query), dayCounts(table, query.partition, query)]);
-  const start = counted.reachedEnd && counted.matching <= query.offset ? undefined : startOf(days, query, by.statuses);
+  if (counted.reachedEnd && counted.matching <= query.offset) return { ...EMPTY, total: exactly(counted.matching) };
+  const start = startOf(days, query, by.statuses);
   const page = start ? await listRows(table, { ...query, ...start }) : EMPTY;
-  if (counted.reachedEnd) return { ...page, total: exactly(counted.matching) };
   const shown = page.rows.length === 0 ? 0 : query.offset + page.rows.length + (page.hasMore ? 1 : 0);
   const count = Math.max(counted.matching, sumOf(days, by), shown);
   return { ...page, total: async () => ({ count, isExact: false }) };

@@ -195,15 +195,12 @@ describe('every other list', () => {
     await expectTotal('/admin/products?limit=2', admin.options, FEW);
     const ids: string[] = [];
     for (let number = 0; number < FEW; number += 1) ids.push(await newOrganization(service, owner));
-    const totals = async (path: string) => (await listOf(path, owner.options)).body.meta.pagination;
-    expect(await totals('/organizations?limit=2')).toMatchObject({ total: FEW, totalPages: 3 });
+    await expectTotal('/organizations?limit=2', owner.options, FEW);
     const [organizationId = ''] = ids;
     for (let number = 0; number < FEW; number += 1) {
       await addMember(service, owner, { organizationId, email: (await newPerson(service)).email });
-      expect(await totals(`/organizations/${organizationId}/members?limit=2`)).toMatchObject({ total: number + 2 });
-      expect(await totals(`/organizations/${organizationId}/members?limit=2&role=member`)).toMatchObject({
-        total: number + 1,
-      });
+      await expectTotal(`/organizations/${organizationId}/members?limit=2`, owner.options, number + 2);
+      await expectTotal(`/organizations/${organizationId}/members?limit=2&role=member`, owner.options, number + 1);
     }
     const paid = (await intent(owner.options, { payment_method_id: 'pm_card_visa' })).body;
     await service.post(`/payments/confirm/${paid.id}`, {}, owner.options);
