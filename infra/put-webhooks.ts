@@ -4,8 +4,7 @@ import {
   type SecretsManagerClient,
 } from '@aws-sdk/client-secrets-manager';
 import * as z from 'zod';
-import { namesTarget, parseTargets, switchesOff } from '../shared/webhooks/outbound/targets.ts';
-import { areOff } from './local/control/disabled-parts.ts';
+import { areOff, namesTarget, parseTargets, switchesOff } from '../shared/webhooks/outbound/targets.ts';
 import { type DeploymentSettings, webhookSecretName } from './stage/settings.ts';
 
 type Given = Pick<DeploymentSettings, 'stage' | 'webhookVariables' | 'environment'>;

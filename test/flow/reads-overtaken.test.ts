@@ -113,9 +113,9 @@ describe('a subscription at its provider', () => {
       await service.sendEvent({ type: 'customer.subscription.updated', vocabulary: 'native', created, object: own });
       await service.settle();
     };
-    const told = { id: provider_subscription_id, amount: 1_900, currency: 'usd', status: 'paused' };
+    const news = { id: provider_subscription_id, amount: 1_900, currency: 'usd', status: 'paused' };
     const follow = async () => {
-      await service.sendEvent({ type: 'subscription.updated', vocabulary: 'contract', created, object: told });
+      await service.sendEvent({ type: 'subscription.updated', vocabulary: 'contract', created, object: news });
       const isPaused = async () => (await readSubscription(service, who, id)).status === 'paused';
       while (!(await isPaused()));
     };

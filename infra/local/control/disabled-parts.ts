@@ -10,7 +10,7 @@ import {
 } from '../../../shared/core/settings.ts';
 import type { PaymentProvider } from '../../../shared/providers/port/provider.ts';
 import { openProviders } from '../../../shared/providers/registry/registry.ts';
-import { globalFields, parseTargets, switchesOff } from '../../../shared/webhooks/outbound/targets.ts';
+import { areOff, globalFields, parseTargets, switchesOff } from '../../../shared/webhooks/outbound/targets.ts';
 
 export const PARTS = [...PROVIDER_SLOTS, 'outbound webhooks', 'guest tokens', 'bearer tokens'] as const;
 
@@ -72,10 +72,6 @@ export const readOutbound = (env: Environment, allowPrivate: boolean, stage?: Se
   const reason = off.length > 0 ? areOff(off) : isOn ? 'no target is named' : areOff(['EXTERNAL_WEBHOOKS_ENABLED']);
   return { targets, closed: `outbound webhooks are closed: ${reason}`, switchesOff: off };
 };
-
-/** `WEBHOOK_1_ENABLED and WEBHOOK_2_ENABLED are not true`. */
-export const areOff = (variables: readonly string[]): string =>
-  `${variables.join(' and ')} ${variables.length === 1 ? 'is' : 'are'} not true`;
 
 export const whyNoGuestTokens = (secrets: readonly string[], stage?: Settings['STAGE']): string | undefined => {
   if (secrets.length === 0) return 'guest tokens are closed: GUEST_TOKEN_SECRET is empty';

@@ -4,7 +4,8 @@ import { PROVIDER_SLOTS, type ProviderSlot } from '../../../shared/core/settings
 import type { KnownPayment } from '../../../shared/providers/port/payments.ts';
 import type { PaymentProvider } from '../../../shared/providers/port/provider.ts';
 import { TABLE } from '../../../shared/table/keys.ts';
-import { areOff, whyClosed, whyNoBearerTokens } from '../../local/control/disabled-parts.ts';
+import { areOff } from '../../../shared/webhooks/outbound/targets.ts';
+import { whyClosed, whyNoBearerTokens } from '../../local/control/disabled-parts.ts';
 import { KEYS_REFUSED } from '../compare/payment.ts';
 import type { Installation } from '../installation/installation.ts';
 import { readQueueAttributes } from './dead-letters.ts';

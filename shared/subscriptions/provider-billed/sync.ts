@@ -47,7 +47,7 @@ const storeNewest = async (
     // The record has another subscription at the provider by now: the answer is about the former one.
     if (isAboutFormer(current, answer.subscriptionId)) return current;
     // An event in the shape of the interface was applied during the read: it is newer.
-    if (isRead && current.toldAt !== subscription.toldAt) return current;
+    if (isRead && current.followedAt !== subscription.followedAt) return current;
     const port = await subscriptionsPortOf(deps, current);
     newest = requireAnswer(await port.find(answer.subscriptionId), current);
     return withAnswer(deps, current, newest);

@@ -121,7 +121,7 @@ export const subscriptionSchema = z.object({
   /** Epoch seconds of the newest report of the provider; older reports are stale. */
   knownAt: z.int().optional(),
   /** Epoch seconds of the newest applied event in the shape of the interface; the provider's own events up to then are stale. */
-  toldAt: z.int().optional(),
+  followedAt: z.int().optional(),
   /** Past due at the provider: its next retry, where it has reported one. */
   retryAt: optional,
   /** When the provider is read, if no event arrives before. */

@@ -8,7 +8,7 @@ import type { EventResult } from './inbound-event.ts';
 import {
   ageOf,
   isOverruled,
-  noteTold,
+  noteFollowed,
   resultOf,
   resultOfChange,
   type SubscriptionEventContext,
@@ -58,7 +58,7 @@ const applyOutcome = async (
     const next = report && applyReport(current, { ...report, at }, deps.now());
     return next === undefined || next === current
       ? current
-      : noteTold(event, { ...next, latestPaymentId: paymentId ?? next.latestPaymentId });
+      : noteFollowed(event, { ...next, latestPaymentId: paymentId ?? next.latestPaymentId });
   });
   return resultOfChange(context, changed);
 };

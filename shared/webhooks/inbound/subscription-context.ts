@@ -42,15 +42,15 @@ export const ageOf = (event: ProviderEvent, subscription: Subscription): 'older'
  */
 export const isOverruled = (
   { createdAt, isOfInterface }: ProviderEvent,
-  { toldAt, createdAt: since }: Subscription,
+  { followedAt, createdAt: since }: Subscription,
 ): boolean => {
-  if (isOfInterface) return createdAt < Math.max(toldAt ?? 0, epochSeconds(instant(since)));
-  return toldAt !== undefined && createdAt <= toldAt;
+  if (isOfInterface) return createdAt < Math.max(followedAt ?? 0, epochSeconds(instant(since)));
+  return followedAt !== undefined && createdAt <= followedAt;
 };
 
 /** The subscription after an event: an event in the shape of the interface is noted. */
-export const noteTold = ({ isOfInterface, createdAt }: ProviderEvent, next: Subscription): Subscription =>
-  isOfInterface ? { ...next, toldAt: createdAt } : next;
+export const noteFollowed = ({ isOfInterface, createdAt }: ProviderEvent, next: Subscription): Subscription =>
+  isOfInterface ? { ...next, followedAt: createdAt } : next;
 
 /**
  * Reads the subscription at the provider, where the event alone does not decide.

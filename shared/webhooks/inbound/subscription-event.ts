@@ -14,7 +14,7 @@ import type { EventResult, InboundEvent } from './inbound-event.ts';
 import { applyInvoice, FORMER, recordFormerInvoice } from './invoice-event.ts';
 import {
   ageOf,
-  noteTold,
+  noteFollowed,
   resultOf,
   resultOfChange,
   type SubscriptionEventContext,
@@ -176,7 +176,7 @@ const applyState = async (context: SubscriptionEventContext, namedId: string | u
   const next = await store.change(subscription, (current) => {
     isOvertaken = ageOf(event, current) !== 'newer' || isAboutFormer(current, namedId);
     const report = { ...news, at: event.createdAt };
-    return isOvertaken ? current : noteTold(event, applyReport(current, report, deps.now()));
+    return isOvertaken ? current : noteFollowed(event, applyReport(current, report, deps.now()));
   });
   if (isOvertaken) return syncSubscription(context, namedId);
   // The provider may not know of the end that the event tells of, and would charge the next period.

@@ -100,6 +100,10 @@ export const switchesOff = (env: Environment): readonly string[] => {
   return ['EXTERNAL_WEBHOOKS_ENABLED', ...nodes.map((name) => `${name}_ENABLED`)].filter((name) => !isOn(name));
 };
 
+/** `WEBHOOK_1_ENABLED and WEBHOOK_2_ENABLED are not true`. */
+export const areOff = (variables: readonly string[]): string =>
+  `${variables.join(' and ')} ${variables.length === 1 ? 'is' : 'are'} not true`;
+
 /** Parses the settings and checks the targets; a host does this before it starts. @throws SettingsError */
 export const checkedSettings = (env: Environment): Settings => {
   const mistakes: string[] = [];
