@@ -12,7 +12,15 @@ import { credentialsOf, guestBeside, guestOf, requireAdmin, requireCredential } 
 import { checkAccess, impliedOrganization } from './check-access.ts';
 import type { AccessRule, Endpoint, RateLimit } from './endpoint.ts';
 import { type Exchange, openExchange, type WebDeps } from './exchange.ts';
-import { apiVersion, checkAll, jsonBodyOf, queryOf, rawBodyOf, withoutAbsentFields } from './parse.ts';
+import {
+  apiVersion,
+  checkAll,
+  jsonBodyOf,
+  queryOf,
+  rawBodyOf,
+  requireSomeField,
+  withoutAbsentFields,
+} from './parse.ts';
 import { prepare } from './prepare.ts';
 import { countDecline, enforceLimits } from './rate-limit.ts';
 import { type HttpResponse, render, renderError, renderFile, renderText, withoutPayerSecrets } from './reply.ts';
@@ -206,6 +214,7 @@ const parsing: Step = {
         : jsonBodyOf(exchange.rawBody, exchange.headers['content-type']);
     const body = spec.body && withoutAbsentFields(spec.body, json, NULL_CLEARS.has(spec.method));
     requireCredential(exchange, body);
+    if (spec.body) requireSomeField(spec.body, json);
     const parts = checkAll(spec, { params: exchange.event.pathParameters ?? {}, query: exchange.query, body });
     exchange.caller = guestOf(exchange, parts.body);
     exchange.request = {

@@ -111,6 +111,18 @@ export const withoutAbsentFields = (schema: Schema, body: unknown, nullClears: b
   return Object.fromEntries(kept);
 };
 
+/**
+ * A field that is sent counts also if its value is absent, so `{"name": ""}` changes nothing and `{}` is refused.
+ * @throws DomainError VALIDATION_ERROR if the schema needs a field (`minProperties`) and the body has none of its fields
+ */
+export const requireSomeField = (schema: Schema, body: unknown): void => {
+  const shape = shapeOf(schema);
+  const least = z.globalRegistry.get(schema)?.['minProperties'];
+  if (!shape || least === undefined || typeof body !== 'object' || body === null) return;
+  if (Object.keys(body).some((name) => Object.hasOwn(shape, name))) return;
+  throw invalid([{ path: '', rule: 'required', message: 'needs at least one field' }]);
+};
+
 const isAbsent = (schema: Schema, value: unknown, nullClears: boolean): boolean => {
   if ((value !== null && value !== '') || meaningful.get(schema)) return false;
   const { isOptional, isNullable } = fieldOf(schema);

@@ -18,13 +18,11 @@ export const createOrganizationBody = z
   .meta({ id: 'CreateOrganization', description: 'The name, and details for business matters.' });
 export type CreateOrganizationBody = z.output<typeof createOrganizationBody>;
 
-export const updateOrganizationBody = z
-  .object({ ...details, name: name.optional() })
-  .refine((body) => Object.values(body).some((value) => value !== undefined), {
-    message: 'needs at least one field',
-    params: { rule: 'required' },
-  })
-  .meta({ id: 'UpdateOrganization', description: 'At least one field; null clears a field.' });
+export const updateOrganizationBody = z.object({ ...details, name: name.optional() }).meta({
+  id: 'UpdateOrganization',
+  description: 'At least one field; null clears a field that may be empty.',
+  minProperties: 1,
+});
 export type UpdateOrganizationBody = z.output<typeof updateOrganizationBody>;
 
 /** Includes `owner`, which the use case refuses with its own error. */

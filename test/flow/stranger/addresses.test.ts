@@ -219,7 +219,8 @@ describe('the list of addresses', () => {
   test('has 100 addresses by default', async () => {
     const { caller } = await service.person();
     const partial = { country: 'US', is_partial: true };
-    await Promise.all(Array.from({ length: 101 }, () => service.post('/addresses', partial, caller)));
+    const created = Array.from({ length: 101 }, () => service.post('/addresses', partial, caller));
+    expect(new Set((await Promise.all(created)).map(({ status }) => status))).toEqual(new Set([201]));
     const answer = await service.get('/addresses', caller);
     expect(answer.body).toHaveLength(100);
     expect(answer.headers.get('X-Total-Count')).toBe('101');

@@ -75,13 +75,23 @@ describe('an organization', () => {
     { business_phone: '+1 212 5550100' },
     { tax_id: 'X' },
     { address: 'Elsewhere' },
-    {},
   ])('is updated by PUT with only %j', async (body) => {
     const { owner, path } = await staffed();
     const answer = await service.put(path, body, owner.caller);
     expect(answer.status).toBe(200);
     expect(answer.body).toMatchObject({ success: true, data: body });
     expect((await service.get(path, owner.caller)).body.data).toMatchObject({ name: 'Acme', ...body });
+  });
+
+  test('is not updated by PUT without a field, and stays as it was by PUT with an empty one', async () => {
+    const { owner, path } = await staffed();
+    expectError(await service.put(path, {}, owner.caller), 400, 'VALIDATION_ERROR');
+    for (const body of [{ name: '' }, { name: null }, { tax_id: '' }]) {
+      expect((await service.put(path, body, owner.caller)).body).toMatchObject({
+        success: true,
+        data: { name: 'Acme' },
+      });
+    }
   });
 
   test.each(['admin', 'billing', 'member'])(
