@@ -38,17 +38,15 @@ it('the cost of an idle stage in docs/deployment.md equals the cost of the stack
   expect(section).toContain(`| sum | | ${sum.toFixed(2)} |`);
 });
 
-it.each([
-  'README.md',
-  'docs/deployment.md',
-  'docs/performance.md',
-  'docs/decisions/0011-the-sweep-always-runs.md',
-])('%s states the cost of an idle stage without and with the dashboard', (page) => {
-  const sum = counted.reduce((total, [, dollars]) => total + dollars, 0);
-  const range = `$${Math.floor(sum - PER_MONTH.dashboard)} to $${Math.ceil(sum)}`;
-  const text = readFileSync(new URL(`../../${page}`, import.meta.url), 'utf8');
-  expect([...text.matchAll(/\$\d+ to \$\d+/g)].map(([stated]) => stated)).toEqual([range]);
-});
+it.each(['README.md', 'docs/deployment.md', 'docs/performance.md', 'docs/decisions/0011-the-sweep-always-runs.md'])(
+  '%s states the cost of an idle stage without and with the dashboard',
+  (page) => {
+    const sum = counted.reduce((total, [, dollars]) => total + dollars, 0);
+    const range = `$${Math.floor(sum - PER_MONTH.dashboard)} to $${Math.ceil(sum)}`;
+    const text = readFileSync(new URL(`../../${page}`, import.meta.url), 'utf8');
+    expect([...text.matchAll(/\$\d+ to \$\d+/g)].map(([stated]) => stated)).toEqual([range]);
+  },
+);
 
 it('nothing else of a stage is paid for by the month', () => {
   const types = ['AWS::EC2::NatGateway', 'AWS::EC2::VPCEndpoint', 'AWS::RDS::DBInstance', 'AWS::WAFv2::WebACL'];

@@ -51,7 +51,7 @@ describe('a guest without a token', () => {
     ['an erased guest', { guestEmail: undefined }],
     ['a user', { userId: 'user_1' }],
     ['an organization', { organizationId: 'org_1' }],
-    ['nobody', { guestId: undefined }],
+    ['no owner at all', { guestId: undefined }],
   ])('continues nothing by the record of %s', (_, owner) => {
     expect(continueGuest(fresh, [named(owner)], secondsLater(10))).toEqual({ caller: fresh, isComplete: true });
   });
