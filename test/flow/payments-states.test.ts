@@ -17,6 +17,7 @@ import { type ParsedJson, withHost } from './host.ts';
 
 const service = withHost({ frozen: true, env: PATIENT });
 
+const refused = (status: number, code: string) => ({ status, body: { code } });
 const cancel = (id: string, user: User) => service.post(`/payments/intents/${id}/cancel`, {}, user.options);
 const update = (id: string, user: User, fields: object) => service.put(`/payments/intents/${id}`, fields, user.options);
 const sync = (payment: ParsedJson, user: User) =>
@@ -268,7 +269,8 @@ describe('an update of a payment', () => {
     const changed = await update(payment.id, user, {
       description: 'New',
       category: null,
-      tags: '',
+      concept: '',
+      tags: null,
       currency: 'EUR',
       metadata: { b: { deep: [1, true, null] } },
       reference_code: 'R-1',
@@ -398,17 +400,17 @@ describe('an unknown payment or provider', () => {
   );
 
   test.each([
-    ['project_id', 'prj_none', 404],
-    ['product_id', 'prd_none', 404],
-    ['customer_id', 'cust_000000000000000000000000', 404],
-    ['billing_address_id', 'addr_000000000000000000000000', 404],
-    ['payment_method_id', 'pmt_000000000000000000000000', 404],
-    ['organization_id', 'org_none', 404],
-  ])('is 404 where a body names it: %s', async (field, id, status) => {
+    ['project_id', 'prj_none', refused(404, 'RESOURCE_NOT_FOUND')],
+    ['product_id', 'prd_none', refused(404, 'RESOURCE_NOT_FOUND')],
+    ['customer_id', 'cust_000000000000000000000000', refused(404, 'RESOURCE_NOT_FOUND')],
+    ['billing_address_id', 'addr_000000000000000000000000', refused(404, 'RESOURCE_NOT_FOUND')],
+    ['payment_method_id', 'pmt_000000000000000000000000', refused(404, 'RESOURCE_NOT_FOUND')],
+    ['organization_id', 'org_none', refused(403, 'ORGANIZATION_ACCESS_DENIED')],
+  ])('is refused if a body names it as %s', async (field, id, refusal) => {
     const user = await signIn(service);
     const fields = field === 'product_id' ? { product_id: id } : intentBody({ [field]: id });
     const answer = await service.post('/payments/intents', fields, user.options);
-    expect(answer).toMatchObject({ status, body: { code: 'RESOURCE_NOT_FOUND' } });
+    expect(answer).toMatchObject(refusal);
     expect((await service.get('/payments', user.options)).body.meta.total).toBe(0);
   });
 

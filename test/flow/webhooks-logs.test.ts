@@ -150,7 +150,7 @@ describe('the list of the webhook log', () => {
     expect(await list(admin.options, '?limit=100000')).toEqual(all);
   });
 
-  test.each(['limit=0', 'limit=x', 'offset=-1', 'offset=10001', 'status=ok', 'provider=stripe', 'event_type='])(
+  test.each(['limit=0', 'limit=x', 'offset=-1', 'offset=10001', 'status=ok', 'provider=stripe'])(
     'is refused for %s',
     async (query) => {
       expect(await service.get(`/webhooks/logs?${query}`, user.options)).toMatchObject({
