@@ -58,8 +58,8 @@ export const createAddressEndpoint = endpoint({
   method: 'POST',
   path: '/addresses',
   summary: 'Create an address',
-  description: `Stores an address. A full address needs country, \`line1\`, \`city\` and, in countries whose post needs one, a postal code; a
-    partial address needs the country; a business address needs the country and \`business_name\`. The service checks a tax id and says in
+  description: `Stores an address. A full address needs country, \`line1\`, \`city\` and, if the country's postal service requires one, a postal
+    code; a partial address needs the country; a business address needs the country and \`business_name\`. The service checks a tax id and says in
     \`tax_id_valid\` whether it is well formed; a wrong one is stored too.`,
   auth: 'session-or-guest',
   access: { action: 'canManageAddresses', organization: 'session by default' },

@@ -4,7 +4,7 @@ import { offsetQuery } from '../http/paging.ts';
 import { ADDRESS_TYPES, TAX_ID_TYPES } from './address.ts';
 import { addressProblems, isCountry } from './rules.ts';
 
-/** Bodies and queries of address routes. Text is trimmed; text of spaces alone is no text. */
+/** Bodies and queries of address routes. Text is trimmed; a string of spaces counts as empty. */
 const text = (max: number) => z.string().trim().max(max).nullish();
 
 const country = z
@@ -22,7 +22,7 @@ const fields = {
   city: text(100).meta({ description: 'The town. Required for a full address.', examples: ['Berlin'] }),
   state: text(100).describe('State, province or region, where the country has them.'),
   postal_code: text(20).meta({
-    description: 'The postal code. Required for a full address in a country whose post needs it for delivery.',
+    description: 'The postal code. Required for a full address in a country whose postal service requires one.',
     examples: ['10115'],
   }),
   name: text(200).meta({

@@ -1,9 +1,9 @@
 /**
  * @module The rules of an address, and the countries in which a full address needs a postal code. The source of the countries
  * is the region data of Google's libaddressinput (`require` contains `Z`), which follows the Universal Postal Union's country
- * sheets (https://www.upu.int, Addressing Solutions). It differs by those sheets: Taiwan is not required;
- * Israel, Iceland and Monaco are; so are the EU countries that libaddressinput leaves open (BG, CY, HR, MT, SI). Everywhere
- * else the postal code is optional, also if the country has postal codes.
+ * sheets (https://www.upu.int, Addressing Solutions), with these changes by those sheets: Taiwan requires none; Israel, Iceland,
+ * Monaco and the EU countries that libaddressinput leaves open (BG, CY, HR, MT, SI) require one. Everywhere else the postal
+ * code is optional, even if the country has postal codes.
  */
 import type { Problem } from '../core/errors.ts';
 

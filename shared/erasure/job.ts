@@ -84,6 +84,10 @@ export const erasureView = (job: ErasureJob) => ({
   completed_at: job.completedAt ?? null,
 });
 
+/** The last kinds are not records but copies of what the person's records say. */
+const countText = (name: Counted): string =>
+  `How many ${name.replaceAll('_', ' ')} of the person were blanked or removed so far.`;
+
 export const erasureViewSchema = z
   .object({
     id: z.string().describe('Names the erasure, `ers_…`.'),
@@ -93,7 +97,7 @@ export const erasureViewSchema = z
         '`pending`: not started; `running`: under way, also while it waits for a charge; `done`: nothing is left.',
       ),
     counts: z
-      .object(Object.fromEntries(COUNTED.map((name) => [name, z.int().nonnegative()])))
+      .object(Object.fromEntries(COUNTED.map((name) => [name, z.int().nonnegative().describe(countText(name))])))
       .describe('How many records of each kind were blanked or removed.'),
     created_at: timestamp.describe('When the erasure was requested.'),
     completed_at: timestamp.nullable().describe('When the job ended; null before.'),

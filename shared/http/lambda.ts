@@ -202,7 +202,7 @@ const callers: Step = {
   },
 };
 
-/** An update tells null from absent; a create and a command do not. */
+/** On an update, null clears a field; on a create or a command, null is absent. */
 const NULL_CLEARS: ReadonlySet<string> = new Set(['PUT', 'PATCH']);
 
 const parsing: Step = {

@@ -3,7 +3,7 @@ import type { Clause } from '../table/expression.ts';
 import { type ItemKind, type Key, type Owner, ownerPartition } from '../table/keys.ts';
 import type { IndexRow, Listed } from '../table/listing.ts';
 import type { Item, Table } from '../table/table.ts';
-import { type Counted, listCounted, type Total } from '../table/totals.ts';
+import { type CountedPage, listCounted, type Total } from '../table/totals.ts';
 import type { Reply } from './request.ts';
 
 /** Lists by limit and offset are bare arrays, newest first, with the total and the next page in headers. */
@@ -82,7 +82,7 @@ export const offsetReply = (data: readonly unknown[], { listed, page, total }: O
 export const totalHeader = ({ count, isExact }: Total): Pick<Reply, 'headers'> =>
   isExact ? { headers: { 'x-total-count': String(count) } } : {};
 
-interface FoundPage extends Partial<Counted> {
+interface FoundPage extends Partial<CountedPage> {
   readonly rows: readonly IndexRow[];
 }
 

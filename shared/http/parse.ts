@@ -80,17 +80,17 @@ interface Field {
 }
 
 const fieldOf = (schema: Schema): Field => {
-  if (schema instanceof z.core.$ZodOptional || schema instanceof z.core.$ZodDefault) {
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodDefault) {
     return { ...fieldOf(schema._zod.def.innerType), isOptional: true };
   }
-  if (schema instanceof z.core.$ZodNullable) return { ...fieldOf(schema._zod.def.innerType), isNullable: true };
-  if (schema instanceof z.core.$ZodPipe) return fieldOf(schema._zod.def.in);
+  if (schema instanceof z.ZodNullable) return { ...fieldOf(schema._zod.def.innerType), isNullable: true };
+  if (schema instanceof z.ZodPipe) return fieldOf(schema._zod.def.in);
   return { isOptional: false, isNullable: false, inner: schema };
 };
 
 const shapeOf = (schema: Schema): Readonly<Record<string, Schema>> | undefined => {
   const { inner } = fieldOf(schema);
-  return inner instanceof z.core.$ZodObject ? inner._zod.def.shape : undefined;
+  return inner instanceof z.ZodObject ? inner._zod.def.shape : undefined;
 };
 
 const fieldIn = (shape: Readonly<Record<string, Schema>>, name: string): Schema | undefined =>
@@ -142,7 +142,7 @@ const presentQuery = (schema: Schema, query: Readonly<Record<string, string>>): 
 
 const inSpellingOf = (schema: Schema, value: string): string => {
   const { inner } = fieldOf(schema);
-  if (!(inner instanceof z.core.$ZodEnum)) return value;
+  if (!(inner instanceof z.ZodEnum)) return value;
   const lower = value.toLowerCase();
   const known = Object.values(inner._zod.def.entries).find((entry) => String(entry).toLowerCase() === lower);
   return known === undefined ? value : String(known);

@@ -5,7 +5,7 @@ import type { Clause } from '../table/expression.ts';
 import { type Owner, ownerPartition } from '../table/keys.ts';
 import { type IndexRow, type Listed, sortedRows } from '../table/listing.ts';
 import type { StoreDeps } from '../table/table.ts';
-import { type Counted, exactly } from '../table/totals.ts';
+import { type CountedPage, exactly } from '../table/totals.ts';
 import {
   findDefaultMethod,
   isDefaultMethod,
@@ -47,7 +47,7 @@ export const listMethods = async (
   });
 };
 
-type MethodPage = Pick<Listed, 'rows' | 'hasMore'> & Counted;
+type MethodPage = Pick<Listed, 'rows' | 'hasMore'> & CountedPage;
 
 const findPage = async ({ table }: StoreDeps, owner: Owner, query: ListMethodsQuery): Promise<MethodPage> => {
   const offset = (query.page - 1) * query.limit;

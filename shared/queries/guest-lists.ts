@@ -10,7 +10,7 @@ import { encodeCursor } from '../table/cursor.ts';
 import { guestPartition } from '../table/keys.ts';
 import type { Listed } from '../table/listing.ts';
 import type { StoreDeps, Table } from '../table/table.ts';
-import { type Counted, listCounted, type Total } from '../table/totals.ts';
+import { type CountedPage, listCounted, type Total } from '../table/totals.ts';
 import type { GuestPaymentsQuery, GuestSubscriptionsQuery } from './parameters.ts';
 import { type PageFound, pageByCreation, paymentsReply, positionOf } from './payment-page.ts';
 
@@ -40,7 +40,7 @@ interface GuestList<T, Query, Page> {
  * A guest's records by e-mail. Without a token, each record shows a small, fixed set of fields; with a token, the records
  * of its guest_id show all fields. An unknown e-mail costs the same, and gets the same reply, as a known one.
  */
-const listByEmail = async <T extends Owned, Query, Page extends Pick<Listed, 'rows'> & Counted>(
+const listByEmail = async <T extends Owned, Query, Page extends Pick<Listed, 'rows'> & CountedPage>(
   list: GuestList<T, Query, Page>,
   { table, guestEmailList }: GuestListDeps,
   { params, query, caller }: GuestRequest<Query>,
@@ -56,7 +56,7 @@ const listByEmail = async <T extends Owned, Query, Page extends Pick<Listed, 'ro
   });
 };
 
-const GUEST_PAYMENTS: GuestList<VisiblePayment, GuestPaymentsQuery, PageFound & Counted> = {
+const GUEST_PAYMENTS: GuestList<VisiblePayment, GuestPaymentsQuery, PageFound & CountedPage> = {
   record: paymentRecord,
   findPage: (table, email, query) =>
     pageByCreation(
@@ -80,7 +80,7 @@ const GUEST_PAYMENTS: GuestList<VisiblePayment, GuestPaymentsQuery, PageFound & 
     }),
 };
 
-const GUEST_SUBSCRIPTIONS: GuestList<VisibleSubscription, GuestSubscriptionsQuery, Listed & Counted> = {
+const GUEST_SUBSCRIPTIONS: GuestList<VisibleSubscription, GuestSubscriptionsQuery, Listed & CountedPage> = {
   record: subscriptionRecord,
   findPage: (table, email, { offset, limit }) =>
     listCounted(table, {

@@ -11,7 +11,7 @@ import type { Clause } from '../table/expression.ts';
 import { guestPartition, ownerPartition, paymentKey, projectPartition } from '../table/keys.ts';
 import { type IndexRow, type ListQuery, listRows, sortedRows } from '../table/listing.ts';
 import type { StoreDeps } from '../table/table.ts';
-import { type Counted, exactly } from '../table/totals.ts';
+import { type CountedPage, exactly } from '../table/totals.ts';
 import { includedRecords } from './get-payment.ts';
 import { includesOf, type ListPaymentsQuery } from './parameters.ts';
 import { type PageFound, pageByCreation, paymentsReply, positionOf } from './payment-page.ts';
@@ -105,7 +105,7 @@ const find = async (
   deps: StoreDeps,
   scope: Scope,
   { query, csvPage }: ApiRequest<unknown, ListPaymentsQuery>,
-): Promise<PageFound & Partial<Counted>> => {
+): Promise<PageFound & Partial<CountedPage>> => {
   if (query.search && isIdOf('payment', query.search)) return findById(deps, { scope, query, id: query.search });
   const list: ListQuery = {
     index: scope.index,
@@ -145,7 +145,7 @@ interface ById {
   readonly id: string;
 }
 
-const findById = async (deps: StoreDeps, { scope, query, id }: ById): Promise<PageFound & Counted> => {
+const findById = async (deps: StoreDeps, { scope, query, id }: ById): Promise<PageFound & CountedPage> => {
   const payment = await paymentStore(deps.table, deps.now).loadVisible(id);
   const matches =
     payment !== undefined &&
@@ -160,7 +160,11 @@ const findById = async (deps: StoreDeps, { scope, query, id }: ById): Promise<Pa
 
 const FIELD_OF = { amount_cents: 'a', status: 's', updated_at: 'u' } as const;
 
-const sortedPage = async (deps: StoreDeps, list: ListQuery, query: ListPaymentsQuery): Promise<PageFound & Counted> => {
+const sortedPage = async (
+  deps: StoreDeps,
+  list: ListQuery,
+  query: ListPaymentsQuery,
+): Promise<PageFound & CountedPage> => {
   if (query.orderBy === 'created_at') throw new Error('created_at is the index order');
   if (query.cursor !== undefined) {
     throw new DomainError('UNSUPPORTED_FILTER', { message: 'cursor goes with orderBy=created_at; use page' });

@@ -4,7 +4,7 @@ import type { Reply } from '../http/request.ts';
 import { decodeCursor, encodeCursor } from '../table/cursor.ts';
 import { countOf, type DayCount, dayCounts, type Listed, type ListQuery, listRows } from '../table/listing.ts';
 import type { Table } from '../table/table.ts';
-import { type Counted, countRows, exactly, listCounted, type Total } from '../table/totals.ts';
+import { type CountedPage, countRows, exactly, listCounted, type Total } from '../table/totals.ts';
 
 export type PageFound = Pick<Listed, 'rows' | 'hasMore' | 'next'>;
 
@@ -26,7 +26,7 @@ export const pageByCreation = (
   table: Table,
   query: ListQuery,
   by: CountedBy | undefined,
-): Promise<PageFound & Counted> => {
+): Promise<PageFound & CountedPage> => {
   const days = () => dayCounts(table, query.partition, query);
   const estimate = by && (async () => sumOf(await days(), by));
   if (query.offset <= MAX_SKIPPED_ROWS) return listCounted(table, query, estimate);
@@ -38,7 +38,7 @@ const sumOf = (days: readonly DayCount[], { statuses }: CountedBy): number =>
   days.reduce((sum, day) => sum + countOf(day, statuses), 0);
 
 /** A page beyond the rows that a request skips. If the list is short enough to be counted, the page is empty. */
-const deepPage = async (table: Table, query: ListQuery, by: CountedBy): Promise<PageFound & Counted> => {
+const deepPage = async (table: Table, query: ListQuery, by: CountedBy): Promise<PageFound & CountedPage> => {
   const [counted, days] = await Promise.all([countRows(table, query), dayCounts(table, query.partition, query)]);
   if (counted.reachedEnd && counted.matching <= query.offset) return { ...EMPTY, total: exactly(counted.matching) };
   const start = startOf(days, query, by.statuses);

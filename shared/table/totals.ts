@@ -21,7 +21,7 @@ export interface Total {
 }
 
 /** A page that can count its list. */
-export interface Counted {
+export interface CountedPage {
   readonly total: () => Promise<Total>;
 }
 
@@ -29,7 +29,7 @@ export interface Counted {
 const COUNTED_ROWS = 1_000;
 
 export const exactly =
-  (count: number): Counted['total'] =>
+  (count: number): CountedPage['total'] =>
   async () => ({ count, isExact: true });
 
 /**
@@ -40,7 +40,7 @@ export const listCounted = async (
   table: Table,
   query: ListQuery,
   estimate?: () => Promise<number>,
-): Promise<Listed & Counted> => {
+): Promise<Listed & CountedPage> => {
   const listed = await listRows(table, query);
   return {
     ...listed,
@@ -53,7 +53,7 @@ export const listTogetherCounted = async (
   table: Table,
   partitions: readonly string[],
   query: Omit<ListQuery, 'partition' | 'cursor' | 'descending'>,
-): Promise<Pick<Listed, 'rows' | 'hasMore'> & Counted> => {
+): Promise<Pick<Listed, 'rows' | 'hasMore'> & CountedPage> => {
   const { rows, hasMore, parts } = await listTogether(table, partitions, query);
   const page = { offset: query.offset, rows, hasMore };
   return { rows, hasMore, total: () => totalOf(table, { parts, page }) };

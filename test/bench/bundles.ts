@@ -26,9 +26,9 @@ export const benchBundles = async (): Promise<boolean> => {
 const LARGEST_BYTES = 704 * 1_024;
 /** What these functions may load at their start, in KB: a user waits for a cold start of theirs. */
 const LARGEST_STARTS: ReadonlyMap<string, number> = new Map([
-  ['payments.get', 162],
-  ['payments.create-intent', 182],
-  ['payments.confirm', 196],
+  ['payments.get', 168],
+  ['payments.create-intent', 190],
+  ['payments.confirm', 204],
   [DEFAULT_ID, 20],
 ]);
 /** Modules that a read-only function must not contain: provider adapters and senders. */

@@ -83,7 +83,7 @@ describe('a decision on access', () => {
     expect(decideScope('read', admin, standing(undefined))).toEqual({ kind: 'granted', asAdmin: true });
     expect(decideScope('platform admin', admin, standing(undefined))).toEqual({ kind: 'granted', asAdmin: true });
     expect(decideScope('platform admin', guest(), standing(undefined))).toMatchObject({ kind: 'refused' });
-    expect(standingRefusal(standing('owner', false), 'read')?.message).toBe('No such organization');
+    expect(standingRefusal(standing('owner', false), 'read')?.message).toBe('No access to this organization');
     expect(standingRefusal(standing('member'), 'member')).toBeUndefined();
   });
 });

@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest';
-import { expectError, idsOf, OWNER, recordOf, service as startService, TIMESTAMP } from './http.ts';
-import { expectGone, HOME, recordsOf } from './records.ts';
+import { DEMO_OWNER, expectError, idsOf, recordOf, service as startService, TIMESTAMP } from './http.ts';
+import { expectGone, HOME, recordsIn } from './records.ts';
 
 const service = startService();
-const make = recordsOf(service);
+const make = recordsIn(service);
 
 describe('a new address', () => {
   test('is created from country, line1, city and postal code, without a name', async () => {
     const full = { country: 'DE', line1: 'Main Road 1', city: 'Berlin', postal_code: '10115' };
-    const answer = await service.post('/addresses', full, OWNER);
+    const answer = await service.post('/addresses', full, DEMO_OWNER);
     expect(answer.status, JSON.stringify(answer.body)).toBe(201);
     expect(recordOf(answer)).toMatchObject({
       ...{ id: expect.any(String), ...full, is_partial: false, is_business: false, is_guest_address: false },
@@ -28,7 +28,7 @@ describe('a new address', () => {
   });
 
   test('requires only the country if it is partial', async () => {
-    const answer = await service.post('/addresses', { country: 'US', is_partial: true }, OWNER);
+    const answer = await service.post('/addresses', { country: 'US', is_partial: true }, DEMO_OWNER);
     expect(answer.status, JSON.stringify(answer.body)).toBe(201);
     expect(recordOf(answer)).toMatchObject({ country: 'US', is_partial: true, line1: null, city: null });
   });
@@ -44,14 +44,14 @@ describe('a new address', () => {
     ['an address of an unknown type', { ...HOME, type: 'holiday' }],
     ['an address with an unknown kind of tax id', { ...HOME, tax_id: '1', tax_id_type: 'ssn' }],
   ])('is refused as %s', async (_, body) => {
-    expectError(await service.post('/addresses', body, OWNER), 400);
+    expectError(await service.post('/addresses', body, DEMO_OWNER), 400);
   });
 
   test('takes a tax id of each kind as it is', async () => {
     const kinds = ['vat', 'ein', 'rfc', 'rnc', 'cnpj', 'cpf', 'gst', 'nit', 'cuit', 'nif', 'siren', 'kvk', 'other'];
     for (const tax_id_type of kinds) {
       const body = { country: 'DE', is_partial: true, tax_id: 'RAW 12-3', tax_id_type };
-      expect(recordOf(await service.post('/addresses', body, OWNER))).toMatchObject({
+      expect(recordOf(await service.post('/addresses', body, DEMO_OWNER))).toMatchObject({
         tax_id: 'RAW 12-3',
         tax_id_type,
       });
@@ -63,16 +63,16 @@ describe('a new address', () => {
     const refused = [];
     for (const country of without) {
       const address = { country, line1: 'Street 1', city: 'Town', name: 'Ada' };
-      const { status } = await service.post('/addresses', address, OWNER);
+      const { status } = await service.post('/addresses', address, DEMO_OWNER);
       if (status !== 201) refused.push(country);
     }
     expect(refused).toEqual([]);
     const { postal_code: _, ...israel } = { ...HOME, country: 'IL' };
-    expectError(await service.post('/addresses', israel, OWNER), 400);
+    expectError(await service.post('/addresses', israel, DEMO_OWNER), 400);
   });
 
   test.each(['billing', 'shipping'])('takes the type %s', async (type) => {
-    expect(await make.address(OWNER, { type })).toMatchObject({ type });
+    expect(await make.address(DEMO_OWNER, { type })).toMatchObject({ type });
   });
 
   test('treats null and empty strings of optional fields as absent', async () => {
@@ -80,7 +80,7 @@ describe('a new address', () => {
       ...{ line2: null, state: '', is_partial: null, is_business: null, business_name: '', tax_id: null },
       ...{ tax_id_type: '', type: null, is_default: null, alias: '', organization_id: null },
     };
-    expect(await make.address(OWNER, empty)).toMatchObject({ ...HOME, is_partial: false, is_default: false });
+    expect(await make.address(DEMO_OWNER, empty)).toMatchObject({ ...HOME, is_partial: false, is_default: false });
   });
 
   test('requires a session or guest data', async () => {
@@ -93,7 +93,7 @@ describe('an address', () => {
     const { caller } = await service.person();
     const { id } = await make.address(caller);
     expect(recordOf(await service.get(`/addresses/${id}`, caller))).toMatchObject({ id, ...HOME });
-    expectError(await service.get(`/addresses/${id}`, OWNER), 404);
+    expectError(await service.get(`/addresses/${id}`, DEMO_OWNER), 404);
     expectError(await service.get(`/addresses/${id}`), 401);
   });
 
@@ -121,22 +121,25 @@ describe('an address', () => {
   });
 
   test('becomes full by PUT once it has what a full one needs', async () => {
-    const { id } = await make.address(OWNER, { ...{ line1: null, city: null, postal_code: null }, is_partial: true });
-    expectError(await service.put(`/addresses/${id}`, { is_partial: false }, OWNER), 400);
+    const { id } = await make.address(DEMO_OWNER, {
+      ...{ line1: null, city: null, postal_code: null },
+      is_partial: true,
+    });
+    expectError(await service.put(`/addresses/${id}`, { is_partial: false }, DEMO_OWNER), 400);
     const full = { is_partial: false, line1: 'Main Road 1', city: 'Berlin', postal_code: '10115', name: 'Ada' };
-    expect(recordOf(await service.put(`/addresses/${id}`, full, OWNER))).toMatchObject(full);
+    expect(recordOf(await service.put(`/addresses/${id}`, full, DEMO_OWNER))).toMatchObject(full);
   });
 
   test('becomes that of a business by PUT only with the name of the business', async () => {
-    const { id } = await make.address(OWNER);
-    expectError(await service.put(`/addresses/${id}`, { is_business: true }, OWNER), 400);
+    const { id } = await make.address(DEMO_OWNER);
+    expectError(await service.put(`/addresses/${id}`, { is_business: true }, DEMO_OWNER), 400);
     const business = { is_business: true, business_name: 'Acme' };
-    expect(recordOf(await service.put(`/addresses/${id}`, business, OWNER))).toMatchObject(business);
+    expect(recordOf(await service.put(`/addresses/${id}`, business, DEMO_OWNER))).toMatchObject(business);
   });
 
   test('clears a nullable field by a PUT with null, and keeps it by an empty string', async () => {
-    const { id } = await make.address(OWNER, { line2: 'Back yard', state: 'BE' });
-    const answer = await service.put(`/addresses/${id}`, { line2: null, state: '' }, OWNER);
+    const { id } = await make.address(DEMO_OWNER, { line2: 'Back yard', state: 'BE' });
+    const answer = await service.put(`/addresses/${id}`, { line2: null, state: '' }, DEMO_OWNER);
     expect(recordOf(answer)).toMatchObject({ line2: null, state: 'BE' });
   });
 
@@ -164,7 +167,7 @@ describe('an address', () => {
     ['DELETE', ''],
     ['POST', '/set-default'],
   ])('is hidden from other users by %s %s', async (method, end) => {
-    const { id } = await make.address(OWNER);
+    const { id } = await make.address(DEMO_OWNER);
     const { caller } = await service.person();
     expectError(await service.send(method, `/addresses/${id}${end}`, { caller, body: {} }), 404);
     expectError(await service.send(method, `/addresses/${id}${end}`, { body: {} }), 401);
@@ -236,13 +239,13 @@ describe('the list of addresses', () => {
     ]);
     expect((await service.get('/addresses', caller)).body).toEqual([]);
     for (const other of [organization_id, 'org_0123456789abcdef01234567']) {
-      expectError(await service.get(`/addresses?organization_id=${other}`, OWNER), 403);
+      expectError(await service.get(`/addresses?organization_id=${other}`, DEMO_OWNER), 403);
     }
-    expectError(await service.get(`/addresses/${id}`, OWNER), 403);
+    expectError(await service.get(`/addresses/${id}`, DEMO_OWNER), 403);
   });
 
   test('refuses project_id, which it does not support', async () => {
-    expectError(await service.get('/addresses?project_id=projects_1', OWNER), 400);
+    expectError(await service.get('/addresses?project_id=projects_1', DEMO_OWNER), 400);
   });
 
   test('requires a session', async () => {

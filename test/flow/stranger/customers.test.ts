@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { expectError, idsOf, OWNER, recordOf, service as startService, TIMESTAMP } from './http.ts';
-import { expectGone, recordsOf } from './records.ts';
+import { DEMO_OWNER, expectError, idsOf, recordOf, service as startService, TIMESTAMP } from './http.ts';
+import { expectGone, recordsIn } from './records.ts';
 
 const service = startService();
-const make = recordsOf(service);
+const make = recordsIn(service);
 
 describe('a new customer', () => {
   test.each(['provider_a', 'provider_b', 'provider_c', 'provider_d'])(
@@ -57,7 +57,7 @@ describe('a new customer', () => {
     ['with an invalid e-mail address', { provider_id: 'provider_a', email: 'ada' }],
     ['of an unknown provider', { provider_id: 'provider_e', email: 'ada@example.com' }],
   ])('is refused %s', async (_, body) => {
-    expectError(await service.post('/customers', body, OWNER), 400);
+    expectError(await service.post('/customers', body, DEMO_OWNER), 400);
   });
 
   test('requires a session or guest data', async () => {
@@ -70,7 +70,7 @@ describe('a customer', () => {
     const person = await service.person();
     const { id } = await make.customer(person);
     expect(recordOf(await service.get(`/customers/${id}`, person.caller))).toMatchObject({ id });
-    expectError(await service.get(`/customers/${id}`, OWNER), 404);
+    expectError(await service.get(`/customers/${id}`, DEMO_OWNER), 404);
     expectError(await service.get(`/customers/${id}`), 401);
   });
 
@@ -112,7 +112,7 @@ describe('a customer', () => {
 
   test.each(['PUT', 'DELETE'])('is hidden from other users by %s', async (method) => {
     const { id } = await make.customer(await service.person());
-    expectError(await service.send(method, `/customers/${id}`, { caller: OWNER, body: {} }), 404);
+    expectError(await service.send(method, `/customers/${id}`, { caller: DEMO_OWNER, body: {} }), 404);
     expectError(await service.send(method, `/customers/${id}`, { body: {} }), 401);
   });
 });
@@ -152,9 +152,9 @@ describe('the list of customers', () => {
     const { id } = await make.customer(person, { organization_id });
     expect(idsOf(await service.get(`/customers?organization_id=${organization_id}`, person.caller))).toEqual([id]);
     for (const other of [organization_id, 'org_0123456789abcdef01234567']) {
-      expectError(await service.get(`/customers?organization_id=${other}`, OWNER), 403);
+      expectError(await service.get(`/customers?organization_id=${other}`, DEMO_OWNER), 403);
     }
-    expectError(await service.get(`/customers/${id}`, OWNER), 403);
+    expectError(await service.get(`/customers/${id}`, DEMO_OWNER), 403);
   });
 
   test('requires a session', async () => {

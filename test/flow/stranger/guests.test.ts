@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { expectError, idsOf, recordOf, service as startService, TIMESTAMP } from './http.ts';
-import { CARD, HOME, MONTHLY, recordsOf } from './records.ts';
+import { CARD, HOME, MONTHLY, recordsIn } from './records.ts';
 
 const service = startService();
-const make = recordsOf(service);
+const make = recordsIn(service);
 
 const AMOUNTS = { subtotal_cents: 700, total_cents: 700, currency: 'EUR' };
 /** For longer than this, guest data alone do not continue a guest. */

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { type Caller, expectError, idsOf, OWNER, service as startService, TIMESTAMP } from './http.ts';
-import { expectGone, recordsOf } from './records.ts';
+import { DEMO_OWNER, expectError, idsOf, type SignedCaller, service as startService, TIMESTAMP } from './http.ts';
+import { expectGone, recordsIn } from './records.ts';
 
 const service = startService();
-const make = recordsOf(service);
+const make = recordsIn(service);
 
 /** An organization of a new user, with a member of each other role. */
 const staffed = async (...roles: readonly string[]) => {
@@ -14,7 +14,7 @@ const staffed = async (...roles: readonly string[]) => {
   return { owner, id, path: `/organizations/${id}`, members };
 };
 
-const membersOf = async (id: string, caller: Caller, query = '') => {
+const membersOf = async (id: string, caller: SignedCaller, query = '') => {
   const answer = await service.get(`/organizations/${id}/members${query}`, caller);
   expect(answer.status, JSON.stringify(answer.body)).toBe(200);
   return answer.body;
@@ -65,8 +65,8 @@ describe('an organization', () => {
 
   test('is closed to others, and an unknown one is not found', async () => {
     const { path } = await staffed();
-    expectError(await service.get(path, OWNER), 403);
-    expectError(await service.get('/organizations/org_0123456789abcdef01234567', OWNER), 404);
+    expectError(await service.get(path, DEMO_OWNER), 403);
+    expectError(await service.get('/organizations/org_0123456789abcdef01234567', DEMO_OWNER), 404);
   });
 
   test.each([
@@ -153,13 +153,13 @@ describe('the list of organizations', () => {
 
   test('takes a limit from 1 to 100, 20 by default', async () => {
     for (const limit of [1, 100]) {
-      const { status, body } = await service.get(`/organizations?limit=${limit}`, OWNER);
+      const { status, body } = await service.get(`/organizations?limit=${limit}`, DEMO_OWNER);
       expect([status, body.meta.pagination.pageSize]).toEqual([200, limit]);
     }
-    const { body } = await service.get('/organizations?limit=&page=', OWNER);
+    const { body } = await service.get('/organizations?limit=&page=', DEMO_OWNER);
     expect(body.meta.pagination).toMatchObject({ page: 1, pageSize: 20 });
     for (const query of ['limit=0', 'limit=101', 'page=0']) {
-      expectError(await service.get(`/organizations?${query}`, OWNER), 400);
+      expectError(await service.get(`/organizations?${query}`, DEMO_OWNER), 400);
     }
   });
 });
@@ -202,7 +202,7 @@ describe('the list of members', () => {
 
   test('is closed to others', async () => {
     const { path } = await staffed();
-    expectError(await service.get(`${path}/members`, OWNER), 403);
+    expectError(await service.get(`${path}/members`, DEMO_OWNER), 403);
   });
 });
 
@@ -297,7 +297,7 @@ describe('leaving an organization', () => {
     const refused = await service.post(`${path}/leave`, undefined, owner.caller);
     expect(refused.status).toBeGreaterThanOrEqual(400);
     expectError(refused, refused.status);
-    expectError(await service.post(`${path}/leave`, undefined, OWNER), 403);
+    expectError(await service.post(`${path}/leave`, undefined, DEMO_OWNER), 403);
   });
 });
 

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { expectError, idsOf, OWNER, recordOf, service as startService, TIMESTAMP } from './http.ts';
-import { CARD, expectGone, recordsOf } from './records.ts';
+import { DEMO_OWNER, expectError, idsOf, recordOf, service as startService, TIMESTAMP } from './http.ts';
+import { CARD, expectGone, recordsIn } from './records.ts';
 
 const service = startService();
-const make = recordsOf(service);
+const make = recordsIn(service);
 
 const MINIMAL = { provider_id: 'provider_a', provider_payment_method_token: CARD };
 
@@ -62,7 +62,7 @@ describe('a new payment method', () => {
     ['of provider_d, which is for customers', { ...MINIMAL, provider_id: 'provider_d' }],
     ['of an unknown type', { ...MINIMAL, type: 'wallet' }],
   ])('is refused %s', async (_, body) => {
-    expectError(await service.post('/payment-methods', body, OWNER), 400);
+    expectError(await service.post('/payment-methods', body, DEMO_OWNER), 400);
   });
 
   test('requires a session or guest data', async () => {
@@ -75,7 +75,7 @@ describe('a payment method', () => {
     const { caller } = await service.person();
     const { id } = await make.method(caller);
     expect(recordOf(await service.get(`/payment-methods/${id}`, caller))).toMatchObject({ id, card_last_four: '4242' });
-    expectError(await service.get(`/payment-methods/${id}`, OWNER), 404);
+    expectError(await service.get(`/payment-methods/${id}`, DEMO_OWNER), 404);
     expectError(await service.get(`/payment-methods/${id}`), 401);
   });
 
@@ -109,7 +109,7 @@ describe('a payment method', () => {
 
   test('takes no billing address of another user', async () => {
     const { caller } = await service.person();
-    const { id: billing_address_id } = await make.address(OWNER);
+    const { id: billing_address_id } = await make.address(DEMO_OWNER);
     const { id } = await make.method(caller);
     const answer = await service.patch(`/payment-methods/${id}/billing-address`, { billing_address_id }, caller);
     expectError(answer, 404);
@@ -142,7 +142,7 @@ describe('a payment method', () => {
   ])('is hidden from other users by %s %s', async (method, end) => {
     const { id } = await make.method((await service.person()).caller);
     const body = { billing_address_id: null };
-    expectError(await service.send(method, `/payment-methods/${id}${end}`, { caller: OWNER, body }), 404);
+    expectError(await service.send(method, `/payment-methods/${id}${end}`, { caller: DEMO_OWNER, body }), 404);
     expectError(await service.send(method, `/payment-methods/${id}${end}`, { body }), 401);
   });
 });
@@ -216,13 +216,13 @@ describe('the list of payment methods', () => {
     expect(idsOf(await service.get('/payment-methods?organization_id=', caller))).toEqual([own]);
     expect(idsOf(await service.get(`/payment-methods?organization_id=${organization_id}`, caller))).toEqual([company]);
     for (const other of [organization_id, 'org_0123456789abcdef01234567']) {
-      expectError(await service.get(`/payment-methods?organization_id=${other}`, OWNER), 403);
+      expectError(await service.get(`/payment-methods?organization_id=${other}`, DEMO_OWNER), 403);
     }
-    expectError(await service.get(`/payment-methods/${company}`, OWNER), 403);
+    expectError(await service.get(`/payment-methods/${company}`, DEMO_OWNER), 403);
   });
 
   test('refuses project_id, which it does not support', async () => {
-    expectError(await service.get('/payment-methods?project_id=projects_1', OWNER), 400);
+    expectError(await service.get('/payment-methods?project_id=projects_1', DEMO_OWNER), 400);
   });
 
   test('requires a credential', async () => {

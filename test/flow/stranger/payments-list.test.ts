@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { type Caller, expectError, OWNER, service as startService } from './http.ts';
-import { CARD, recordsOf } from './records.ts';
+import { DEMO_OWNER, expectError, type SignedCaller, service as startService } from './http.ts';
+import { CARD, recordsIn } from './records.ts';
 
 const service = startService();
-const make = recordsOf(service);
+const make = recordsIn(service);
 
-const list = async (caller: Caller, query = '') => {
+const list = async (caller: SignedCaller, query = '') => {
   const answer = await service.get(`/payments${query}`, caller);
   expect(answer.status, JSON.stringify(answer.body)).toBe(200);
   return answer.body;
@@ -85,7 +85,7 @@ describe('the list of payments', () => {
 
   test('refuses a limit or page outside of the range', async () => {
     for (const query of ['limit=51', 'limit=0', 'limit=-1', 'limit=ten', 'page=0', 'page=-1', 'page=1.5']) {
-      expectError(await service.get(`/payments?${query}`, OWNER), 400);
+      expectError(await service.get(`/payments?${query}`, DEMO_OWNER), 400);
     }
   });
 
@@ -129,7 +129,7 @@ describe('the filters of the list of payments', () => {
   });
 
   test('refuse an unknown status', async () => {
-    expectError(await service.get('/payments?status=lost', OWNER), 400);
+    expectError(await service.get('/payments?status=lost', DEMO_OWNER), 400);
   });
 
   test.each([
@@ -162,7 +162,7 @@ describe('the filters of the list of payments', () => {
   });
 
   test('refuse an invalid date', async () => {
-    expectError(await service.get('/payments?created_at_from=yesterday', OWNER), 400);
+    expectError(await service.get('/payments?created_at_from=yesterday', DEMO_OWNER), 400);
   });
 
   test('search in id and description', async () => {
@@ -205,7 +205,7 @@ describe('the filters of the list of payments', () => {
     const stranger = await service.person();
     const { id } = await make.organization(stranger.caller);
     for (const other of [id, 'org_0123456789abcdef01234567']) {
-      expectError(await service.get(`/payments?organization_id=${other}`, OWNER), 403);
+      expectError(await service.get(`/payments?organization_id=${other}`, DEMO_OWNER), 403);
     }
   });
 
@@ -219,7 +219,7 @@ describe('the filters of the list of payments', () => {
   test('refuse a project of another user with 404', async () => {
     const { userId } = await service.person();
     const project_id = await make.project({ owner_user_id: userId });
-    expectError(await service.get(`/payments?project_id=${project_id}`, OWNER), 404);
+    expectError(await service.get(`/payments?project_id=${project_id}`, DEMO_OWNER), 404);
   });
 });
 
@@ -254,7 +254,7 @@ describe('the order of the list of payments', () => {
   });
 
   test.each(['orderBy=color', 'orderDir=up'])('refuses ?%s', async (query) => {
-    expectError(await service.get(`/payments?${query}`, OWNER), 400);
+    expectError(await service.get(`/payments?${query}`, DEMO_OWNER), 400);
   });
 });
 

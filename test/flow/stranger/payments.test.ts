@@ -1,16 +1,16 @@
 import { describe, expect, test } from 'vitest';
-import { expectError, OWNER, recordOf, service as startService, TIMESTAMP } from './http.ts';
-import { CARD, MONTHLY, recordsOf } from './records.ts';
+import { DEMO_OWNER, expectError, recordOf, service as startService, TIMESTAMP } from './http.ts';
+import { CARD, MONTHLY, recordsIn } from './records.ts';
 
 const service = startService();
-const make = recordsOf(service);
+const make = recordsIn(service);
 
 const MINIMAL = { subtotal_cents: 2_500, total_cents: 2_500, currency: 'USD' };
 const DAY = 86_400;
 
 describe('a new payment', () => {
   test('is created from its amounts and currency, and shows every field of the response', async () => {
-    const { status, body } = await service.post('/payments/intents', MINIMAL, OWNER);
+    const { status, body } = await service.post('/payments/intents', MINIMAL, DEMO_OWNER);
     expect(status).toBe(201);
     expect(body).toMatchObject({
       id: expect.any(String),
@@ -32,22 +32,22 @@ describe('a new payment', () => {
 
   test('derives the subtotal from the total', async () => {
     const body = { total_cents: 1_200, currency: 'EUR' };
-    expect(await make.payment(OWNER, { ...body, subtotal_cents: undefined })).toMatchObject({
+    expect(await make.payment(DEMO_OWNER, { ...body, subtotal_cents: undefined })).toMatchObject({
       ...body,
       ...{ subtotal_cents: 1_200, tax_cents: 0, discount_cents: 0, amount_cents: 1_200 },
     });
   });
 
   test('stores every optional field of the body table', async () => {
-    const { id: billing_address_id } = await make.address(OWNER);
+    const { id: billing_address_id } = await make.address(DEMO_OWNER);
     const fields = {
       ...{ subtotal_cents: 2_000, tax_cents: 400, discount_cents: 100, total_cents: 2_300 },
       ...{ description: 'Two posters', concept: 'Posters', reference_code: 'R-1', category: 'prints' },
       ...{ tags: 'paper,large', metadata: { order: '77', nested: { deep: true } }, billing_address_id },
     };
     const sent = { ...fields, setup_future_usage: 'off_session', return_url: 'https://shop.example/return' };
-    const { id } = await make.payment(OWNER, sent);
-    expect(recordOf(await service.get(`/payments/${id}`, OWNER))).toMatchObject(fields);
+    const { id } = await make.payment(DEMO_OWNER, sent);
+    expect(recordOf(await service.get(`/payments/${id}`, DEMO_OWNER))).toMatchObject(fields);
   });
 
   test.each([
@@ -55,7 +55,7 @@ describe('a new payment', () => {
     ['provider_b', 'EUR'],
     ['provider_c', 'USD'],
   ])('is created at %s', async (provider_id, currency) => {
-    expect(await make.payment(OWNER, { provider_id, currency })).toMatchObject({
+    expect(await make.payment(DEMO_OWNER, { provider_id, currency })).toMatchObject({
       ...{ provider_id, currency, provider_payment_id: expect.any(String) },
     });
   });
@@ -119,7 +119,7 @@ describe('a new payment', () => {
     ['total_cents', { currency: 'USD' }],
     ['currency', { subtotal_cents: 2_500, total_cents: 2_500 }],
   ])('is refused without %s', async (_, body) => {
-    expectError(await service.post('/payments/intents', body, OWNER), 400);
+    expectError(await service.post('/payments/intents', body, DEMO_OWNER), 400);
   });
 
   test.each([
@@ -128,11 +128,11 @@ describe('a new payment', () => {
     ['an unknown provider', { ...MINIMAL, provider_id: 'provider_x' }],
     ['malformed JSON', '{"total_cents": 2500,'],
   ])('is refused with %s', async (_, body) => {
-    expectError(await service.post('/payments/intents', body, OWNER), 400);
+    expectError(await service.post('/payments/intents', body, DEMO_OWNER), 400);
   });
 
   test('is created again by the same request', async () => {
-    const [first, second] = [await make.payment(OWNER), await make.payment(OWNER)];
+    const [first, second] = [await make.payment(DEMO_OWNER), await make.payment(DEMO_OWNER)];
     expect(second.id).not.toBe(first.id);
   });
 
@@ -148,21 +148,21 @@ describe('a new payment', () => {
 
   test('is refused with 403 for an unknown organization', async () => {
     const body = { ...MINIMAL, organization_id: 'org_0123456789abcdef01234567' };
-    expectError(await service.post('/payments/intents', body, OWNER), 403);
+    expectError(await service.post('/payments/intents', body, DEMO_OWNER), 403);
   });
 });
 
 describe('a payment before its confirmation', () => {
   test('is updated by PUT with all fields, and returns the updated intent', async () => {
-    const { id } = await make.payment(OWNER);
+    const { id } = await make.payment(DEMO_OWNER);
     const fields = {
       ...{ subtotal_cents: 3_000, tax_cents: 300, discount_cents: 0, total_cents: 3_300, currency: 'USD' },
       ...{ description: 'Three posters', concept: 'P', reference_code: 'R-2', category: 'c', tags: 'a,b' },
     };
-    const answer = await service.put(`/payments/intents/${id}`, { ...fields, metadata: { n: 3 } }, OWNER);
+    const answer = await service.put(`/payments/intents/${id}`, { ...fields, metadata: { n: 3 } }, DEMO_OWNER);
     expect(answer.status).toBe(200);
     expect(recordOf(answer)).toMatchObject({ id, ...fields, metadata: { n: 3 } });
-    expect(recordOf(await service.get(`/payments/${id}`, OWNER))).toMatchObject(fields);
+    expect(recordOf(await service.get(`/payments/${id}`, DEMO_OWNER))).toMatchObject(fields);
   });
 
   test.each([
@@ -172,28 +172,32 @@ describe('a payment before its confirmation', () => {
     [{ metadata: { one: 1 } }],
     [{}],
   ])('is updated by PUT with only %j', async (body) => {
-    const { id } = await make.payment(OWNER);
-    const answer = await service.put(`/payments/intents/${id}`, body, OWNER);
+    const { id } = await make.payment(DEMO_OWNER);
+    const answer = await service.put(`/payments/intents/${id}`, body, DEMO_OWNER);
     expect(answer.status, JSON.stringify(answer.body)).toBe(200);
     expect(recordOf(answer)).toMatchObject({ id, currency: 'USD', ...body });
   });
 
   test('keeps the fields that a PUT sends as empty strings', async () => {
-    const { id } = await make.payment(OWNER, { description: 'Kept', tags: 'kept' });
-    const answer = await service.put(`/payments/intents/${id}`, { description: '', tags: '', concept: 'New' }, OWNER);
+    const { id } = await make.payment(DEMO_OWNER, { description: 'Kept', tags: 'kept' });
+    const answer = await service.put(
+      `/payments/intents/${id}`,
+      { description: '', tags: '', concept: 'New' },
+      DEMO_OWNER,
+    );
     expect(recordOf(answer)).toMatchObject({ description: 'Kept', tags: 'kept', concept: 'New' });
   });
 
   test('requires a session for PUT', async () => {
-    const { id } = await make.payment(OWNER);
+    const { id } = await make.payment(DEMO_OWNER);
     expectError(await service.put(`/payments/intents/${id}`, { description: 'x' }), 401);
   });
 
   test('has no client secret 24 hours after its creation', async () => {
-    const { id } = await make.payment(OWNER);
-    expect(recordOf(await service.get(`/payments/${id}`, OWNER)).client_secret).toEqual(expect.any(String));
+    const { id } = await make.payment(DEMO_OWNER);
+    expect(recordOf(await service.get(`/payments/${id}`, DEMO_OWNER)).client_secret).toEqual(expect.any(String));
     await service.advance(DAY + 60);
-    expect(recordOf(await service.get(`/payments/${id}`, OWNER)).client_secret ?? null).toBeNull();
+    expect(recordOf(await service.get(`/payments/${id}`, DEMO_OWNER)).client_secret ?? null).toBeNull();
   });
 });
 
@@ -229,7 +233,7 @@ describe('a confirmation', () => {
 
   test('is refused to other users', async () => {
     const { caller } = await service.person();
-    const { id } = await make.payment(OWNER, { payment_method_id: CARD });
+    const { id } = await make.payment(DEMO_OWNER, { payment_method_id: CARD });
     expectError(await service.post(`/payments/confirm/${id}`, {}, caller), 404);
     expectError(await service.post(`/payments/confirm/${id}`, {}), 401);
   });
@@ -237,34 +241,34 @@ describe('a confirmation', () => {
 
 describe('a sync', () => {
   test('returns the payment with the status of its provider', async () => {
-    const { id, provider_payment_id } = await make.payment(OWNER, { payment_method_id: CARD });
-    await make.confirm(id, OWNER);
-    const answer = await service.post(`/payments/sync/${provider_payment_id}`, undefined, OWNER);
+    const { id, provider_payment_id } = await make.payment(DEMO_OWNER, { payment_method_id: CARD });
+    await make.confirm(id, DEMO_OWNER);
+    const answer = await service.post(`/payments/sync/${provider_payment_id}`, undefined, DEMO_OWNER);
     expect(answer.status).toBe(200);
     expect(recordOf(answer)).toMatchObject({ id, provider_payment_id, status: 'succeeded', total_cents: 2_500 });
   });
 
   test('stores a status whose event was lost', async () => {
     await service.local('/simulator/webhooks', { mode: 'drop' });
-    const { id, provider_payment_id, client_secret } = await make.payment(OWNER);
+    const { id, provider_payment_id, client_secret } = await make.payment(DEMO_OWNER);
     const provider = `/_local/providers/stripe/v1/payment_intents/${provider_payment_id}/confirm`;
     const form = new URLSearchParams({ client_secret, payment_method: CARD }).toString();
     const key = Buffer.from('pk_test_local_provider_a:').toString('base64');
     const browser = { Authorization: `Basic ${key}`, 'Content-Type': 'application/x-www-form-urlencoded' };
     expect((await service.post(provider, form, browser)).status).toBe(200);
-    expect(recordOf(await service.get(`/payments/${id}`, OWNER)).status).toBe('requires_payment_method');
-    const answer = await service.post(`/payments/sync/${provider_payment_id}`, undefined, OWNER);
+    expect(recordOf(await service.get(`/payments/${id}`, DEMO_OWNER)).status).toBe('requires_payment_method');
+    const answer = await service.post(`/payments/sync/${provider_payment_id}`, undefined, DEMO_OWNER);
     expect(recordOf(answer)).toMatchObject({ id, status: 'succeeded', completed_at: TIMESTAMP });
     await service.local('/simulator/webhooks', { mode: 'normal' });
   });
 
   test('answers 404 for an unknown payment, and 401 without a session', async () => {
-    expectError(await service.post('/payments/sync/pi_none', undefined, OWNER), 404);
+    expectError(await service.post('/payments/sync/pi_none', undefined, DEMO_OWNER), 404);
     expectError(await service.post('/payments/sync/pi_none'), 401);
   });
 
   test('is refused to other users', async () => {
-    const { provider_payment_id } = await make.payment(OWNER);
+    const { provider_payment_id } = await make.payment(DEMO_OWNER);
     const { caller } = await service.person();
     expectError(await service.post(`/payments/sync/${provider_payment_id}`, undefined, caller), 404);
   });

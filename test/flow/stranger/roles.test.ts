@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { type Caller, expectError, recordOf, service as startService } from './http.ts';
-import { CARD, HOME, MONTHLY, recordsOf } from './records.ts';
+import { expectError, recordOf, type SignedCaller, service as startService } from './http.ts';
+import { CARD, HOME, MONTHLY, recordsIn } from './records.ts';
 
 /** The table of roles and permissions: who may do what in an organization. */
 const service = startService();
-const make = recordsOf(service);
+const make = recordsIn(service);
 
 const MANAGERS = ['owner', 'admin', 'billing'] as const;
 const ROLES = [...MANAGERS, 'member'] as const;
@@ -14,7 +14,7 @@ type Role = (typeof ROLES)[number];
 const office = async () => {
   const owner = await service.person();
   const { id: organization_id } = await make.organization(owner.caller);
-  const callers: Record<Role, Caller> = {
+  const callers: Record<Role, SignedCaller> = {
     owner: owner.caller,
     admin: (await make.member(organization_id, owner.caller, 'admin')).caller,
     billing: (await make.member(organization_id, owner.caller, 'billing')).caller,

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { ADMIN, expectError, idsOf, OWNER, recordOf, service as startService } from './http.ts';
-import { CARD, HOME, recordsOf } from './records.ts';
+import { DEMO_ADMIN, DEMO_OWNER, expectError, idsOf, recordOf, service as startService } from './http.ts';
+import { CARD, HOME, recordsIn } from './records.ts';
 
 const service = startService();
-const make = recordsOf(service);
+const make = recordsIn(service);
 
 describe('a credential', () => {
   test('is the header X-Session-ID, the header Authorization or the query parameter session_id', async () => {
@@ -147,7 +147,7 @@ describe('an unknown organization', () => {
   ])('is refused by POST %s like the organization of another user', async (path, body) => {
     const { id: other } = await make.organization((await service.person()).caller);
     for (const organization_id of ['org_0123456789abcdef01234567', other]) {
-      const answer = await service.post(path, { ...body, organization_id }, OWNER);
+      const answer = await service.post(path, { ...body, organization_id }, DEMO_OWNER);
       expectError(answer, 403, 'ORGANIZATION_ACCESS_DENIED');
     }
   });
@@ -155,19 +155,19 @@ describe('an unknown organization', () => {
 
 describe('the cache of organization memberships', () => {
   test('is cleared by an admin', async () => {
-    const answer = await service.post('/admin/cache/clear', { cache_type: 'organization_membership' }, ADMIN);
+    const answer = await service.post('/admin/cache/clear', { cache_type: 'organization_membership' }, DEMO_ADMIN);
     expect(answer.status, JSON.stringify(answer.body)).toBe(200);
   });
 
   test('is cleared by no other user', async () => {
     const body = { cache_type: 'organization_membership' };
-    expectError(await service.post('/admin/cache/clear', body, OWNER), 403);
+    expectError(await service.post('/admin/cache/clear', body, DEMO_OWNER), 403);
     expectError(await service.post('/admin/cache/clear', body), 401);
   });
 
   test('requires the name of a known cache', async () => {
     for (const body of [{}, { cache_type: '' }, { cache_type: 'everything' }]) {
-      expectError(await service.post('/admin/cache/clear', body, ADMIN), 400);
+      expectError(await service.post('/admin/cache/clear', body, DEMO_ADMIN), 400);
     }
   });
 });
@@ -179,7 +179,7 @@ describe('the public routes', () => {
       ...{ project_id, inviter_name: 'Ada', role: 'editor', email: 'grace@example.com' },
       expires_at: '2100-01-01T00:00:00.000Z',
     };
-    await service.put('/admin/invites/invite-token-1', invite, ADMIN);
+    await service.put('/admin/invites/invite-token-1', invite, DEMO_ADMIN);
     const answer = await service.get('/projects/invites/invite-token-1');
     expect(answer.status).toBe(200);
     expect(JSON.stringify(answer.body)).not.toContain('grace@example.com');
@@ -196,7 +196,7 @@ describe('the public routes', () => {
 
 describe('an error', () => {
   test('has the error body for an unknown path', async () => {
-    expectError(await service.get('/nothing', OWNER), 404);
+    expectError(await service.get('/nothing', DEMO_OWNER), 404);
   });
 
   test.each([
@@ -205,11 +205,11 @@ describe('an error', () => {
     ['a text', '"text"'],
     ['an object with a field of a wrong type', { ...HOME, city: 7 }],
   ])('has the error body for a body that is %s', async (_, body) => {
-    expectError(await service.post('/addresses', body, OWNER), 400);
+    expectError(await service.post('/addresses', body, DEMO_OWNER), 400);
   });
 
   test('ignores fields that the interface does not name', async () => {
-    const answer = await service.post('/addresses', { ...HOME, id: 'addr_mine', color: 'red' }, OWNER);
+    const answer = await service.post('/addresses', { ...HOME, id: 'addr_mine', color: 'red' }, DEMO_OWNER);
     expect(answer.status).toBe(201);
     expect(recordOf(answer).id).not.toBe('addr_mine');
   });

@@ -1,9 +1,17 @@
 import { describe, expect, test } from 'vitest';
-import { expectError, idsOf, OWNER, type Person, recordOf, service as startService, TIMESTAMP } from './http.ts';
-import { MONTHLY, recordsOf } from './records.ts';
+import {
+  DEMO_OWNER,
+  expectError,
+  idsOf,
+  recordOf,
+  type SignedPerson,
+  service as startService,
+  TIMESTAMP,
+} from './http.ts';
+import { MONTHLY, recordsIn } from './records.ts';
 
 const service = startService();
-const make = recordsOf(service);
+const make = recordsIn(service);
 
 const DAY = 86_400;
 
@@ -22,7 +30,8 @@ const thePayer = () => {
   return shared;
 };
 
-const show = async (id: string, { caller }: Person) => recordOf(await service.get(`/subscriptions/${id}`, caller));
+const show = async (id: string, { caller }: SignedPerson) =>
+  recordOf(await service.get(`/subscriptions/${id}`, caller));
 
 describe('a new subscription', () => {
   test('is created from its required fields, active, with every field of its table', async () => {
@@ -170,7 +179,7 @@ describe('GET /subscriptions/:id', () => {
 
   test('hides the subscription of another user', async () => {
     const { id } = await make.subscription(await service.person());
-    expectError(await service.get(`/subscriptions/${id}`, OWNER), 404);
+    expectError(await service.get(`/subscriptions/${id}`, DEMO_OWNER), 404);
     expectError(await service.get(`/subscriptions/${id}`), 401);
   });
 });
@@ -240,10 +249,10 @@ describe('the list of subscriptions', () => {
       expect(recordOf(answer)).toMatchObject([
         { id, organization_id, project_id, project: { id: project_id, name: 'Site', slug: 'site' } },
       ]);
-      expectError(await service.get(`/subscriptions?${query}`, OWNER), 403);
+      expectError(await service.get(`/subscriptions?${query}`, DEMO_OWNER), 403);
     }
     expect(idsOf(await service.get('/subscriptions', person.caller))).toEqual([]);
-    expectError(await service.get(`/subscriptions/${id}`, OWNER), 403);
+    expectError(await service.get(`/subscriptions/${id}`, DEMO_OWNER), 403);
   });
 
   test('requires a session', async () => {
@@ -272,7 +281,7 @@ describe('PATCH /subscriptions/:id', () => {
   test('takes only a method of the same provider and of the caller', async () => {
     const person = await service.person();
     const { id } = await make.subscription(person);
-    const foreign = await make.method(OWNER);
+    const foreign = await make.method(DEMO_OWNER);
     expectError(await service.patch(`/subscriptions/${id}`, { payment_method_id: foreign.id }, person.caller), 404);
     const square = { provider_id: 'provider_c', provider_payment_method_token: 'cnon:card-nonce-ok' };
     const { id: payment_method_id } = await make.method(person.caller, square);
@@ -281,7 +290,7 @@ describe('PATCH /subscriptions/:id', () => {
 
   test('is refused to other users', async () => {
     const { id } = await make.subscription(await service.person());
-    expectError(await service.patch(`/subscriptions/${id}`, { metadata: {} }, OWNER), 404);
+    expectError(await service.patch(`/subscriptions/${id}`, { metadata: {} }, DEMO_OWNER), 404);
     expectError(await service.patch(`/subscriptions/${id}`, { metadata: {} }), 401);
   });
 });
@@ -302,7 +311,7 @@ describe('PATCH /subscriptions/:id/billing-address', () => {
   test('refuses an address of another user', async () => {
     const person = await service.person();
     const { id } = await make.subscription(person);
-    const { id: billing_address_id } = await make.address(OWNER);
+    const { id: billing_address_id } = await make.address(DEMO_OWNER);
     expectError(
       await service.patch(`/subscriptions/${id}/billing-address`, { billing_address_id }, person.caller),
       404,
@@ -345,7 +354,7 @@ describe('a cancellation', () => {
 
   test('is refused to other users', async () => {
     const { id } = await make.subscription(await service.person());
-    expectError(await service.post(`/subscriptions/${id}/cancel`, {}, OWNER), 404);
+    expectError(await service.post(`/subscriptions/${id}/cancel`, {}, DEMO_OWNER), 404);
     expectError(await service.post(`/subscriptions/${id}/cancel`, {}), 401);
   });
 });
@@ -373,7 +382,7 @@ describe('a reactivation', () => {
 
   test('is refused to other users', async () => {
     const { id } = await make.subscription(await service.person());
-    expectError(await service.post(`/subscriptions/${id}/reactivate`, undefined, OWNER), 404);
+    expectError(await service.post(`/subscriptions/${id}/reactivate`, undefined, DEMO_OWNER), 404);
     expectError(await service.post(`/subscriptions/${id}/reactivate`), 401);
   });
 });

@@ -1,19 +1,19 @@
 import { describe, expect, test } from 'vitest';
 import {
-  ADMIN,
-  type Caller,
+  DEMO_ADMIN,
+  DEMO_OWNER,
   expectError,
-  OWNER,
   recordOf,
+  type SignedCaller,
   signed,
   service as startService,
   TIMESTAMP,
 } from './http.ts';
-import { recordsOf } from './records.ts';
+import { recordsIn } from './records.ts';
 
 /** Provider events in the interface's own shape, signed with the secret that the local host prints. */
 const service = startService();
-const make = recordsOf(service);
+const make = recordsIn(service);
 
 let events = 0;
 
@@ -46,15 +46,16 @@ const report = async (type: string, object: ObjectOfEvent) => {
   return event;
 };
 
-const logged = async (caller: Caller, query = '') => recordOf(await service.get(`/webhooks/logs${query}`, caller));
+const logged = async (caller: SignedCaller, query = '') =>
+  recordOf(await service.get(`/webhooks/logs${query}`, caller));
 
 describe('a payment event of provider_a', () => {
   const reported = async (type: string, status: string) => {
-    const { id, provider_payment_id, created_at } = await make.payment(OWNER);
+    const { id, provider_payment_id, created_at } = await make.payment(DEMO_OWNER);
     const customer = 'cus_1';
     await report(type, { id: provider_payment_id, amount: 2_500, currency: 'usd', status, customer });
     expect(created_at).toEqual(TIMESTAMP);
-    return recordOf(await service.get(`/payments/${id}`, OWNER));
+    return recordOf(await service.get(`/payments/${id}`, DEMO_OWNER));
   };
 
   test('makes a payment succeeded by payment_intent.succeeded, also within the second of its creation', async () => {
@@ -72,13 +73,13 @@ describe('a payment event of provider_a', () => {
   });
 
   test('is applied once if it arrives twice', async () => {
-    const { id, provider_payment_id } = await make.payment(OWNER);
+    const { id, provider_payment_id } = await make.payment(DEMO_OWNER);
     const object = { id: provider_payment_id, amount: 2_500, currency: 'usd', status: 'succeeded', customer: 'cus_1' };
     const event = await report('payment_intent.succeeded', object);
-    const first = recordOf(await service.get(`/payments/${id}`, OWNER));
+    const first = recordOf(await service.get(`/payments/${id}`, DEMO_OWNER));
     expect((await deliver(event)).status).toBe(200);
     await service.settle();
-    expect(recordOf(await service.get(`/payments/${id}`, OWNER))).toEqual(first);
+    expect(recordOf(await service.get(`/payments/${id}`, DEMO_OWNER))).toEqual(first);
   });
 
   test('is accepted for an unknown payment, so that the provider stops sending it', async () => {
@@ -86,7 +87,7 @@ describe('a payment event of provider_a', () => {
   });
 
   test('changes nothing if its amount or currency differs', async () => {
-    const { id, provider_payment_id } = await make.payment(OWNER);
+    const { id, provider_payment_id } = await make.payment(DEMO_OWNER);
     await report('payment_intent.succeeded', {
       id: provider_payment_id,
       amount: 1,
@@ -99,7 +100,9 @@ describe('a payment event of provider_a', () => {
       currency: 'eur',
       status: 'succeeded',
     });
-    expect(recordOf(await service.get(`/payments/${id}`, OWNER))).toMatchObject({ status: 'requires_payment_method' });
+    expect(recordOf(await service.get(`/payments/${id}`, DEMO_OWNER))).toMatchObject({
+      status: 'requires_payment_method',
+    });
   });
 });
 
@@ -164,7 +167,7 @@ describe('a customer or payment method event of provider_a', () => {
   /** The log entry of this event, beside those that the provider sends itself. */
   const expectLogged = async (type: string, object: ObjectOfEvent) => {
     const event = await report(type, object);
-    const entries = await logged(ADMIN, `?event_type=${type}&provider=provider_a`);
+    const entries = await logged(DEMO_ADMIN, `?event_type=${type}&provider=provider_a`);
     const own = entries.filter(({ payload }: { payload: { id?: string } }) => payload.id === event.id);
     expect(own).toMatchObject([{ provider: 'provider_a', event_type: type, status: 'success', payload: event }]);
   };
@@ -190,18 +193,20 @@ describe('a call of the webhook routes', () => {
   test.each([
     ['without a signature', {}],
     ['with a made-up signature', { 'Stripe-Signature': 't=1,v1=00' }],
-    ['with a session in place of a signature', OWNER],
+    ['with a session in place of a signature', DEMO_OWNER],
   ])('is refused and not processed %s', async (_, headers) => {
-    const { id, provider_payment_id } = await make.payment(OWNER);
+    const { id, provider_payment_id } = await make.payment(DEMO_OWNER);
     const object = { id: provider_payment_id, amount: 2_500, currency: 'usd', status: 'succeeded' };
     const event = await eventOf('payment_intent.succeeded', object);
     expectError(await service.post('/webhooks/provider_a', event, headers), 401);
     await service.settle();
-    expect(recordOf(await service.get(`/payments/${id}`, OWNER))).toMatchObject({ status: 'requires_payment_method' });
+    expect(recordOf(await service.get(`/payments/${id}`, DEMO_OWNER))).toMatchObject({
+      status: 'requires_payment_method',
+    });
   });
 
   test('is refused if the body was changed after the signature', async () => {
-    const { provider_payment_id } = await make.payment(OWNER);
+    const { provider_payment_id } = await make.payment(DEMO_OWNER);
     const object = { id: provider_payment_id, amount: 2_500, currency: 'usd', status: 'succeeded' };
     const body = JSON.stringify(await eventOf('payment_intent.succeeded', object));
     const signature = signed(body, await service.now());
@@ -216,7 +221,7 @@ describe('a call of the webhook routes', () => {
     ['provider_b', 'EUR'],
     ['provider_c', 'USD'],
   ])('makes a payment succeeded by an event of %s in the shape of the interface', async (provider, currency) => {
-    const { id, provider_payment_id } = await make.payment(OWNER, { provider_id: provider, currency });
+    const { id, provider_payment_id } = await make.payment(DEMO_OWNER, { provider_id: provider, currency });
     const object = {
       ...{
         id: provider_payment_id,
@@ -229,6 +234,6 @@ describe('a call of the webhook routes', () => {
     const sent = { provider, type: 'payment_intent.succeeded', object, vocabulary: 'contract' };
     await service.local('/simulator/events', sent);
     await service.settle();
-    expect(recordOf(await service.get(`/payments/${id}`, OWNER))).toMatchObject({ status: 'succeeded' });
+    expect(recordOf(await service.get(`/payments/${id}`, DEMO_OWNER))).toMatchObject({ status: 'succeeded' });
   });
 });

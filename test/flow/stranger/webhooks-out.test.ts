@@ -1,10 +1,18 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { ADMIN, type Caller, expectError, idsOf, recordOf, service as startService, TIMESTAMP } from './http.ts';
-import { CARD, recordsOf } from './records.ts';
+import {
+  DEMO_ADMIN,
+  expectError,
+  idsOf,
+  recordOf,
+  type SignedCaller,
+  service as startService,
+  TIMESTAMP,
+} from './http.ts';
+import { CARD, recordsIn } from './records.ts';
 
 /** The target of the local host stands for a receiver of our own: it takes all events, canonical and raw. */
 const service = startService();
-const make = recordsOf(service);
+const make = recordsIn(service);
 
 const SINK = '/_local/sink/default';
 
@@ -151,7 +159,7 @@ describe('a failed delivery', () => {
 });
 
 describe('the webhook logs', () => {
-  const logs = async (caller: Caller, query = '') => {
+  const logs = async (caller: SignedCaller, query = '') => {
     await service.settle();
     const answer = await service.get(`/webhooks/logs${query}`, caller);
     expect(answer.status, JSON.stringify(answer.body)).toBe(200);
@@ -219,7 +227,7 @@ describe('the webhook logs', () => {
 describe('POST /webhooks/test', () => {
   test('sends a canonical event to the target', async () => {
     const test_data = { amount: 700, currency: 'EUR' };
-    const answer = await service.post('/webhooks/test', { event: 'payment.succeeded', test_data }, ADMIN);
+    const answer = await service.post('/webhooks/test', { event: 'payment.succeeded', test_data }, DEMO_ADMIN);
     expect(answer.status, JSON.stringify(answer.body)).toBe(200);
     expect((await only('payment.succeeded')).body).toMatchObject({ event: 'payment.succeeded', data: test_data });
   });
@@ -231,7 +239,7 @@ describe('POST /webhooks/test', () => {
       ...['membership.cancelled', 'customer.created', 'customer.updated'],
     ];
     for (const event of events) {
-      const answer = await service.post('/webhooks/test', { event, test_data: {} }, ADMIN);
+      const answer = await service.post('/webhooks/test', { event, test_data: {} }, DEMO_ADMIN);
       expect(answer.status, JSON.stringify(answer.body)).toBe(200);
       expect((await only(event)).body).toMatchObject({ event, provider: expect.any(String), timestamp: TIMESTAMP });
     }
@@ -245,7 +253,7 @@ describe('POST /webhooks/test', () => {
     'invoice.payment_failed',
     'customer.deleted',
   ])('sends the inbound type %s to raw targets, in the shape of a provider event', async (event) => {
-    const answer = await service.post('/webhooks/test', { event, test_data: {} }, ADMIN);
+    const answer = await service.post('/webhooks/test', { event, test_data: {} }, DEMO_ADMIN);
     expect(answer.status, JSON.stringify(answer.body)).toBe(200);
     expect((await only(`provider_a:${event}`)).body).toMatchObject({
       ...{ id: expect.any(String), type: event, provider: 'provider_a', test: true, created: expect.any(Number) },
@@ -255,13 +263,13 @@ describe('POST /webhooks/test', () => {
 
   test('requires a known event', async () => {
     for (const body of [{}, { event: '' }, { event: 'payment.lost', test_data: {} }]) {
-      expectError(await service.post('/webhooks/test', body, ADMIN), 400);
+      expectError(await service.post('/webhooks/test', body, DEMO_ADMIN), 400);
     }
   });
 
   test('treats test_data of null as absent', async () => {
-    expect((await service.post('/webhooks/test', { event: 'payment.created', test_data: null }, ADMIN)).status).toBe(
-      200,
-    );
+    expect(
+      (await service.post('/webhooks/test', { event: 'payment.created', test_data: null }, DEMO_ADMIN)).status,
+    ).toBe(200);
   });
 });
