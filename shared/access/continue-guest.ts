@@ -5,6 +5,7 @@
  * id is worth. Records of users and organizations, and the ids of payments and subscriptions, prove nothing.
  */
 import { type Instant, instant, SECOND } from '../core/time.ts';
+import type { Item } from '../table/table.ts';
 import type { Caller, GuestCaller } from './caller.ts';
 import type { RecordKind } from './record-kind.ts';
 
@@ -12,7 +13,7 @@ import type { RecordKind } from './record-kind.ts';
 export interface NamedByGuest {
   readonly kind: RecordKind;
   /** undefined if there is no such record. */
-  readonly record: unknown;
+  readonly item: Item | undefined;
 }
 
 export interface ContinuationTime {
@@ -53,7 +54,8 @@ interface GuestRecord {
 }
 
 /** The record, if it is a guest's of the same e-mail and of a kind that proves its guest_id. */
-const recordOfGuest = ({ email }: GuestCaller, { kind, record }: NamedByGuest): GuestRecord | undefined => {
+const recordOfGuest = ({ email }: GuestCaller, { kind, item }: NamedByGuest): GuestRecord | undefined => {
+  const record = item && kind.parse(item);
   if (record === undefined || !kind.provesGuest) return undefined;
   const { guestId, guestEmail, userId, organizationId } = kind.ownedBy(record);
   const isGuests = guestId !== undefined && userId === undefined && organizationId === undefined;

@@ -66,10 +66,7 @@ const continued = async (
   deps: AccessDeps,
   { rule, request, loaded }: ToContinue,
 ): Promise<Pick<ApiRequest, 'alongside'> & { readonly request: ApiRequest }> => {
-  const named = [...loaded.used, ...loaded.references].map(({ kind, item }) => ({
-    kind,
-    record: item && kind.parse(item),
-  }));
+  const named = [...loaded.used, ...loaded.references];
   const continuedAt = (now: Instant) =>
     continueGuest(request.caller, named, { now, seconds: deps.guestContinueSeconds });
   const present = continuedAt(deps.now());

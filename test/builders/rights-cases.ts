@@ -184,6 +184,24 @@ const guestConfirms = (guestId: string): History =>
     ...{ person: GUS.name, guestId, method: 'POST', path: `/payments/confirm/${PAYMENT}` },
   });
 
+const GUESTS_METHOD = methodItem({ userId: undefined, guestId: 'guest_1', guestEmail: GUS.email });
+const GUESTS_PAYMENT = historyPayment({ userId: undefined, guestId: 'guest_1', guestEmail: GUS.email });
+
+/** Gus names a record of guest_1 without a token, so many seconds after its creation. */
+const goesOn = (parts: {
+  readonly sent: object;
+  readonly at: number;
+  readonly email?: string;
+  readonly first?: number;
+  readonly items?: readonly HistoryItem[];
+}): History => {
+  const { sent, at, email = GUS.email, first, items = [GUESTS_METHOD] } = parts;
+  const request = { ...paying, person: GUS.name, credential: 'none', idempotencyKey: 'k' } as const;
+  const body = { ...sent, guest_data: { email, name: 'Gus' } };
+  const seconds = first === undefined ? [at] : [first, at];
+  return historyWith({ items, exchanges: seconds.map((second) => exchangeOf({ ...request, at: second, sent: body })) });
+};
+
 /** Further histories of a sentence, and whether they break it. */
 export const RIGHTS_EXAMPLES: readonly (readonly [string, string, boolean, History])[] = [
   [MEMBERS, 'a plain member makes himself an admin', true, doneIn('member', promoting)],
@@ -261,6 +279,42 @@ export const RIGHTS_EXAMPLES: readonly (readonly [string, string, boolean, Histo
   [NAMED, 'a seller names the own project', false, done([PROJECT_ITEM], withProject)],
   [NAMED, 'a user names the method of another that is attached', true, namedWhenDetached(200)],
   [NAMED, 'a user names the method of another that is detached', false, namedWhenDetached(50)],
+  [
+    NAMED,
+    'a guest goes on by the e-mail and a new method',
+    false,
+    goesOn({ sent: { payment_method_id: METHOD }, at: 60 }),
+  ],
+  [
+    NAMED,
+    'a guest goes on by the id that the provider has for a new method',
+    false,
+    goesOn({ sent: { payment_method_id: 'pm_1' }, at: 60 }),
+  ],
+  [
+    NAMED,
+    'a guest goes on by a method of two hours ago',
+    true,
+    goesOn({ sent: { payment_method_id: METHOD }, at: 7_200 }),
+  ],
+  [
+    NAMED,
+    'a guest repeats after two hours what began with a new method',
+    false,
+    goesOn({ sent: { payment_method_id: METHOD }, at: 7_200, first: 60 }),
+  ],
+  [
+    NAMED,
+    'a guest goes on by a new method of another e-mail',
+    true,
+    goesOn({ sent: { payment_method_id: METHOD }, at: 60, email: 'gia@guest.example.com' }),
+  ],
+  [
+    NAMED,
+    'a stranger who knows the e-mail names a payment as customer',
+    true,
+    goesOn({ sent: { customer_id: PAYMENT }, at: 60, items: [GUESTS_PAYMENT] }),
+  ],
   [CLAIMED, 'the attempt is claimed while the confirmation runs', false, confirmed({ claims: [100] })],
   [
     CLAIMED,

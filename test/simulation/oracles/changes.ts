@@ -1,4 +1,5 @@
 import { firstUnderKey, isCarriedOut, organizationAsked, SKEW_MS } from '../model/exchanges.ts';
+import { guestsOf } from '../model/guests.ts';
 import type { History, HistoryExchange, Oracle, Person } from '../model/history.ts';
 import { CREATES, type Model, modelOf, type OwnerAndProject } from '../model/owners.ts';
 import { mayManage } from '../model/standing.ts';
@@ -50,6 +51,8 @@ interface Asked {
   readonly model: Model;
   readonly exchange: HistoryExchange;
   readonly person: Person;
+  /** The guest_ids for which the request may speak. */
+  readonly guests: readonly string[];
   readonly who: Who;
   /** The organization or record that the path names; empty where it names none. */
   readonly named: string;
@@ -64,12 +67,9 @@ const rolesIn = ({ model, exchange, person, earlier }: Asked, organizationId: st
   return model.standing.rolesBetween({ userId: person.userId, organizationId }, from, exchange.answeredAt);
 };
 
-const isOwn = (
-  { exchange, person }: Pick<Asked, 'exchange' | 'person'>,
-  { userId, guestId }: OwnerAndProject,
-): boolean =>
+const isOwn = ({ guests, person }: Pick<Asked, 'guests' | 'person'>, { userId, guestId }: OwnerAndProject): boolean =>
   person.kind === 'guest'
-    ? guestId !== undefined && exchange.guestId === guestId
+    ? guestId !== undefined && guests.includes(guestId)
     : userId !== undefined && userId === person.userId;
 
 const mayUse = (asked: Asked, owner: OwnerAndProject): boolean =>
@@ -95,7 +95,8 @@ const read = (history: History): readonly Asked[] => {
     const named = row?.route.exec(`${method} ${path}`)?.[1] ?? '';
     // A person who has left gets the same answer again under the same key.
     const earlier = who === 'every member but the owner' ? firstUnderKey(history, exchange) : undefined;
-    return [{ model, exchange, person, who, named, owner: ownerOf(model, exchange, named), earlier }];
+    const guests = guestsOf(history, exchange);
+    return [{ model, exchange, person, guests, who, named, owner: ownerOf(model, exchange, named), earlier }];
   });
 };
 

@@ -1,5 +1,6 @@
 import { paidByPayers } from '../model/acts.ts';
 import { SKEW_MS, UNDER_WAY_MS } from '../model/exchanges.ts';
+import { guestsOf } from '../model/guests.ts';
 import type { History, HistoryExchange, HistoryItem, Oracle, Person } from '../model/history.ts';
 import { type Model, modelOf, type OwnerAndProject } from '../model/owners.ts';
 import { at, isChargeTaken, recordsOf } from '../model/records.ts';
@@ -91,9 +92,9 @@ interface Claim {
 }
 
 /** Was the person allowed to charge the payment between the request and its claim? */
-const mayCharge = (model: Model, person: Person, { payment, claim, exchange }: Backing): boolean => {
+const mayCharge = (model: Model, person: Person, { payment, claim, exchange, guests }: Backing): boolean => {
   const { organizationId, userId, guestId } = payment;
-  if (person.kind === 'guest') return guestId !== undefined && exchange.guestId === guestId;
+  if (person.kind === 'guest') return guestId !== undefined && guests.includes(guestId);
   if (organizationId === undefined) return person.userId === userId && userId !== undefined;
   const until = Math.min(exchange.answeredAt, at(claim['at']) + SKEW_MS);
   return mayManage(
@@ -101,20 +102,26 @@ const mayCharge = (model: Model, person: Person, { payment, claim, exchange }: B
   );
 };
 
-type Backing = Omit<Claim, 'requests'> & { readonly exchange: HistoryExchange };
+type Backing = Omit<Claim, 'requests'> & {
+  readonly exchange: HistoryExchange;
+  /** The guest_ids for which the request may speak. */
+  readonly guests: readonly string[];
+};
 
 /** Refused before anything happened. */
 const REFUSALS: ReadonlySet<number> = new Set([401, 403, 404]);
 
-const isBacked = (model: Model, { payment, claim, requests }: Claim): boolean => {
+const isBacked = (history: History, { payment, claim, requests }: Claim): boolean => {
+  const model = modelOf(history);
   const { type, id } = claim['actor'];
   const claimedAt = at(claim['at']);
   return requests.some((exchange) => {
     const person = model.person(exchange.person);
     if (!person || REFUSALS.has(exchange.status) || exchange.sentAt > claimedAt + SKEW_MS) return false;
     if (exchange.answeredAt + UNDER_WAY_MS + SKEW_MS < claimedAt) return false;
-    const isSame = type === 'guest' ? exchange.guestId === id : person.userId === id;
-    return isSame && mayCharge(model, person, { payment, claim, exchange });
+    const guests = guestsOf(history, exchange);
+    const isSame = type === 'guest' ? guests.includes(id) : person.userId === id;
+    return isSame && mayCharge(model, person, { payment, claim, exchange, guests });
   });
 };
 
@@ -134,7 +141,6 @@ export const claimsPermitted: Oracle = {
   sentence: 'An attempt that a person has claimed was requested by a person who was allowed to charge',
   atRestOnly: false,
   violations: (history) => {
-    const model = modelOf(history);
     const { payments, versionsOf } = recordsOf(history);
     const charging = chargingRequests(history);
     return payments.flatMap((payment) => {
@@ -143,7 +149,7 @@ export const claimsPermitted: Oracle = {
       const requests = names.flatMap((name) => charging.get(name) ?? []);
       return versionsOf(id)
         .filter(({ cause, actor }) => cause === 'claim' && (actor?.type === 'user' || actor?.type === 'guest'))
-        .filter((claim) => !isBacked(model, { payment, claim, requests }))
+        .filter((claim) => !isBacked(history, { payment, claim, requests }))
         .map((claim) => `${id} was charged by ${claim['actor'].type} ${claim['actor'].id}`);
     });
   },

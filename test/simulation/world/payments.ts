@@ -85,6 +85,49 @@ const createIntent: WorldOperation = {
   },
 };
 
+const CONTINUED = [
+  ['payment_method_id', 'method'],
+  ['customer_id', 'customer'],
+  ['billing_address_id', 'address'],
+] as const;
+const SHOWN_TO_ALL = [
+  ['customer_id', 'payment'],
+  ['billing_address_id', 'subscription'],
+] as const;
+
+/**
+ * A guest goes on by the e-mail and the id of an own record, new or old. An attacker who knows the e-mail names what the lists by
+ * e-mail show, which proves nothing: a payment or a subscription.
+ */
+const payByEmail: WorldOperation = {
+  name: 'pay as a guest by the e-mail alone',
+  weight: 3,
+  plan: (scene) => {
+    const { prng, knowledge } = scene;
+    const victim = prng.pick(GUESTS);
+    const isAttack = prng.chance(0.3);
+    const known = (isAttack ? SHOWN_TO_ALL : CONTINUED).flatMap(([name, kind]) =>
+      knowledge.all(kind).flatMap(({ id, fields, seenBy }) => (seenBy.has(victim.name) ? { name, id, fields } : [])),
+    );
+    if (known.length === 0) return undefined;
+    const { name, id, fields } = prng.pick(known);
+    return {
+      kind: 'request',
+      person: isAttack ? prng.pick(GUESTS.filter((one) => one !== victim)) : victim,
+      method: 'POST',
+      path: '/payments/intents',
+      body: {
+        ...{ total_cents: drawAmount(prng), currency: 'USD', [name]: id, ...guestData(victim) },
+        ...maybe(
+          'provider_id',
+          WORLD_PROVIDERS.find((provider) => provider === fields['provider_id']),
+        ),
+      },
+      withoutToken: true,
+    };
+  },
+};
+
 const confirmAtOnce =
   (person: Person, prng: Prng) =>
   (answer: StageAnswer): OperationStep | undefined => {
@@ -224,6 +267,14 @@ const refund: WorldOperation = {
   },
 };
 
-export const PAYMENT_OPERATIONS: readonly WorldOperation[] = [createIntent, confirm, update, cancel, sync, refund];
+export const PAYMENT_OPERATIONS: readonly WorldOperation[] = [
+  createIntent,
+  confirm,
+  update,
+  cancel,
+  sync,
+  refund,
+  payByEmail,
+];
 
 export const drawProvider = (prng: Prng): WorldProvider => prng.pick(WORLD_PROVIDERS);

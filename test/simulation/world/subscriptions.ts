@@ -46,6 +46,7 @@ const subscribe: WorldOperation = {
         ...drawProject(scene.prng, person),
         ...(person.kind === 'guest' && { guest_data: { email: person.email, name: person.name } }),
       },
+      withoutToken: scene.prng.fork('without token').chance(0.4),
       next: (answer) => cancelUnpaid(scene, person, answer),
     };
   },
