@@ -5,6 +5,7 @@ import { customerPage, customerStep } from './customer-step.ts';
 import { ledgerView, type MinorUnits } from './ledger-view.ts';
 import { makeRefund, moveDisputeByHand, raiseDispute, settleRefundByHand } from './money-back.ts';
 import { sendEvent, sentEvent } from './sent-events.ts';
+import { setRetries } from './subscriptions.ts';
 
 /** The control routes of the simulator, for tests and demonstrations. Real providers have no such routes. */
 type Route = readonly [
@@ -51,6 +52,7 @@ const ROUTES: readonly Route[] = [
       return json(200, outbox.setting());
     },
   ],
+  ['POST', /^\/retries$/, (parts, call) => setRetries(parts, call)],
   ['GET', /^\/faults$/, ({ faults }) => json(200, faults.list())],
   ['POST', /^\/faults$/, ({ faults }, { body }) => json(201, faults.add(parsed(faultRule, body)))],
   [

@@ -1,3 +1,4 @@
+import * as z from 'zod';
 import type { ProviderSlot } from '../../../../shared/core/settings.ts';
 import type { LedgerInvoice, LedgerSubscription } from './billing-documents.ts';
 import type {
@@ -67,8 +68,11 @@ export type SubscriptionChange =
   | 'subscription.deleted';
 export type InvoiceChange =
   | 'invoice.paid'
+  | 'invoice.paid_elsewhere'
   | 'invoice.payment_failed'
   | 'invoice.payment_action_required'
+  | 'invoice.finalized'
+  | 'invoice.marked_uncollectible'
   | 'invoice.voided';
 
 export type LedgerIdKind =
@@ -83,7 +87,10 @@ export type LedgerIdKind =
   | 'product'
   | 'price'
   | 'subscription'
-  | 'invoice';
+  | 'invoice'
+  | 'coupon'
+  | 'discount'
+  | 'tax_rate';
 
 export const WORK_KINDS = [
   'settle_payment',
@@ -92,8 +99,19 @@ export const WORK_KINDS = [
   'announce_trial_end',
   'retry_invoice',
   'expire_subscription',
+  'cancel_subscription',
+  'finalize_invoice',
 ] as const;
 export type WorkKind = (typeof WORK_KINDS)[number];
+
+/** How a provider that bills collects an unpaid invoice, as its owner has set it. */
+export const retrySettings = z.strictObject({
+  /** Days after the first failure. */
+  days: z.array(z.int().min(1).max(60)).max(8),
+  /** The subscription's status after the last retry. */
+  afterLast: z.enum(['cancel', 'unpaid', 'past_due']),
+});
+export type RetrySettings = z.infer<typeof retrySettings>;
 
 /** One transaction over the ledger: a call of a provider's protocol, a step of a customer, or due work. */
 export interface Unit {
@@ -110,6 +128,9 @@ export interface Unit {
   loseAnswer(name: string | undefined): void;
   schedule(dueAt: number, kind: WorkKind, subject: string): void;
   announce(change: Change): void;
+  /** The smallest amount that the provider charges, as it counts; 0 if it has no minimum. */
+  leastCharge(currency: string): number;
+  retries(): RetrySettings;
   /** A value that only the holder of the document can know; the same on every call. */
   secretOf(id: string): string;
   /** Where a customer takes the step that a payment waits for. */

@@ -49,5 +49,8 @@ const PREFIXES: Readonly<Record<LedgerIdKind | 'request', string>> = {
   price: 'btpl',
   subscription: 'btsu',
   invoice: 'btin',
+  coupon: 'btcoupon',
+  discount: 'btdiscount',
+  tax_rate: 'bttax',
   request: 'btreq',
 };

@@ -86,6 +86,7 @@ const create = ({ call, unit }: SquareRequest): LedgerCustomer => {
     description: null,
     address: null,
     defaultMethodId: null,
+    balance: 0,
     deleted: false,
   };
   const customer = unit.documents.customers.put(applied(blank, sent));

@@ -54,8 +54,11 @@ const TYPES: Readonly<Record<Change['kind'], string | readonly string[]>> = {
   'subscription.resumed': 'customer.subscription.resumed',
   'subscription.deleted': 'customer.subscription.deleted',
   'invoice.paid': ['invoice.paid', 'invoice.payment_succeeded'],
+  'invoice.paid_elsewhere': 'invoice.paid',
   'invoice.payment_failed': 'invoice.payment_failed',
   'invoice.payment_action_required': 'invoice.payment_action_required',
+  'invoice.finalized': 'invoice.finalized',
+  'invoice.marked_uncollectible': 'invoice.marked_uncollectible',
   'invoice.voided': 'invoice.voided',
 };
 

@@ -102,7 +102,7 @@ export const checkAmount = (amount: number, currency: string, param = 'amount'):
 /** @throws Refused where Stripe cannot charge the amount. */
 export const checkCharge = (amount: number, currency: string, param = 'amount'): number => {
   checkAmount(amount, currency, param);
-  const { perUnit, multipleOf } = ruleOf(currency);
+  const { multipleOf } = ruleOf(currency);
   if (amount % multipleOf !== 0) {
     throw invalidStripeRequest({
       code: 'parameter_invalid_integer',
@@ -110,8 +110,7 @@ export const checkCharge = (amount: number, currency: string, param = 'amount'):
       param,
     });
   }
-  const least = LEAST[currency];
-  const leastAmount = Math.round(Number(least ?? 0) * perUnit);
+  const leastAmount = leastStripeCharge(currency);
   if (amount >= leastAmount) return amount;
   throw invalidStripeRequest({
     code: 'amount_too_small',
@@ -119,6 +118,9 @@ export const checkCharge = (amount: number, currency: string, param = 'amount'):
     param,
   });
 };
+
+export const leastStripeCharge = (currency: string): number =>
+  Math.round(Number(LEAST[currency] ?? 0) * ruleOf(currency).perUnit);
 
 /** `$0.50`, `¥50` */
 export const writtenAmount = (amount: number, currency: string): string => {

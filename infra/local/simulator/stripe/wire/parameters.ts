@@ -28,6 +28,14 @@ export const whole = z
   )
   .transform(Number);
 
+export const decimal = z
+  .string()
+  .refine(
+    (value) => /^\d{1,12}(\.\d{1,4})?$/.test(value),
+    problem('parameter_invalid_decimal', (input) => `Invalid decimal: ${input}`),
+  )
+  .transform(Number);
+
 export const flag = z
   .string()
   .refine(
