@@ -432,3 +432,106 @@ describe('the retries', () => {
     expect(await rig.control('POST', '/retries', { days: [1], then: 'forget' })).toMatchObject({ status: 400 });
   });
 });
+
+describe('the control routes of the dashboard', () => {
+  const iso = (ms: number): string => new Date(ms).toISOString();
+  const set = (subscription: Stripe.Subscription, body: unknown) =>
+    rig.control('POST', `/subscriptions/${subscription.id}`, body);
+
+  it('change a subscription, by our id too, and a read shows the same', async () => {
+    const subscription = await subscribe({ metadata: { subscription_id: 'sub_ours' } });
+    const end = itemOf(subscription).current_period_end;
+    const answered = await rig.control('POST', '/subscriptions/sub_ours', {
+      cancel_at: iso(end * 1_000),
+      quantity: 2,
+      unit_amount: 700,
+      coupon: { percent_off: 10 },
+      tax: { percentage: 20 },
+      pause_collection: 'void',
+    });
+    expect(answered).toMatchObject({
+      status: 200,
+      body: {
+        amount: 1_400,
+        quantity: 2,
+        cancel_at: iso(end * 1_000),
+        pause_collection: 'void',
+        subscription_id: 'sub_ours',
+      },
+    });
+    const read = await find(subscription);
+    expect(read).toMatchObject({ cancel_at: end, pause_collection: { behavior: 'void' } });
+    expect(itemOf(read)).toMatchObject({ quantity: 2, price: { unit_amount: 700 } });
+    expect((await types()).at(-1)).toBe('customer.subscription.updated');
+    await set(subscription, { cancel_at: null, pause_collection: null });
+    expect(await find(subscription)).toMatchObject({ cancel_at: null, pause_collection: null });
+    await rig.clock.advance(31 * DAY);
+    expect(await newestInvoice(subscription)).toMatchObject({ subtotal: 1_400, total: 1_512, amount_paid: 1_512 });
+    await set(subscription, { coupon: null, tax: null });
+    expect(await find(subscription)).toMatchObject({ discounts: [], default_tax_rates: [] });
+  });
+
+  it('move a trial and end it', async () => {
+    const subscription = await subscribe();
+    const end = now() + 40 * 86_400;
+    await set(subscription, { trial_end: iso(end * 1_000) });
+    expect(await find(subscription)).toMatchObject({ status: 'trialing', trial_end: end });
+    await set(subscription, { trial_end: 'now' });
+    expect(await find(subscription)).toMatchObject({ status: 'active' });
+  });
+
+  it('make a subscription unpaid, and cancel it', async () => {
+    const subscription = await subscribe();
+    expect(await set(subscription, { status: 'unpaid' })).toMatchObject({ status: 200, body: { status: 'unpaid' } });
+    expect(await find(subscription)).toMatchObject({ status: 'unpaid' });
+    await set(subscription, { status: 'canceled' });
+    expect((await types()).slice(-2)).toEqual(['customer.subscription.updated', 'customer.subscription.deleted']);
+    expect(await set(subscription, { status: 'unpaid' })).toMatchObject({ status: 409 });
+  });
+
+  it('refuse what Stripe refuses, and change nothing', async () => {
+    const subscription = await subscribe();
+    const past = await set(subscription, { cancel_at: iso(rig.clock.now() - DAY), coupon: { percent_off: 10 } });
+    expect(past).toMatchObject({ status: 409, body: { error: expect.stringMatching(/in the future/) } });
+    expect((await rig.stripe.coupons.list()).data).toEqual([]);
+    expect(await set(subscription, { colour: 'red' })).toMatchObject({ status: 400 });
+    expect(await rig.control('POST', '/subscriptions/sub_absent', {})).toMatchObject({ status: 404 });
+  });
+
+  it('step an invoice', async () => {
+    const subscription = await subscribe({}, 'pm_sim_ok_1_then_nsf');
+    await rig.clock.advance(31 * DAY);
+    const invoice = String((await newestInvoice(subscription)).id);
+    const step = (body: unknown) => rig.control('POST', `/invoices/${invoice}`, body);
+    expect(await step({ action: 'pay' })).toMatchObject({ status: 402 });
+    expect(await rig.stripe.invoices.retrieve(invoice)).toMatchObject({ status: 'open' });
+    expect(await step({ action: 'mark_uncollectible' })).toMatchObject({ body: { status: 'uncollectible' } });
+    expect(await step({ action: 'pay_out_of_band' })).toMatchObject({
+      body: { status: 'paid', paid_out_of_band: true },
+    });
+    expect(await step({ action: 'void' })).toMatchObject({ status: 409 });
+  });
+
+  it("set a customer's balance", async () => {
+    const customer = await rig.stripe.customers.create({ email: 'ana@example.com' });
+    const answered = await rig.control('POST', `/customers/${customer.id}/balance`, { balance: -500 });
+    expect(answered).toMatchObject({ status: 200, body: { balance: -500 } });
+    expect(await rig.stripe.customers.retrieve(customer.id)).toMatchObject({ balance: -500 });
+    expect((await types()).at(-1)).toBe('customer.updated');
+  });
+
+  it('renew a card as its network does, and detach it', async () => {
+    const subscription = await subscribe();
+    const method = String(subscription.default_payment_method);
+    const path = `/payment-methods/${method}`;
+    const renewed = await rig.control('POST', path, { last_four: '0005', exp_month: 3, exp_year: 2_039 });
+    expect(renewed).toMatchObject({ body: { last_four: '0005', exp_month: 3, exp_year: 2_039 } });
+    const card = { last4: '0005', exp_month: 3, exp_year: 2_039 };
+    expect(await rig.stripe.paymentMethods.retrieve(method)).toMatchObject({ card });
+    const event = (await rig.events()).find(({ type }) => type === 'payment_method.automatically_updated');
+    expect(event?.data).toMatchObject({ object: { card }, previous_attributes: { card: { last4: '4242' } } });
+    expect(await rig.control('POST', path, { detach: true })).toMatchObject({ body: { customer: null } });
+    expect(await types()).toContain('payment_method.detached');
+    expect(await rig.control('POST', path, { detach: true })).toMatchObject({ status: 409 });
+  });
+});

@@ -88,7 +88,7 @@ export const moveDisputeByHand = (parts: ControlParts, call: ControlCall, minorU
   return Response.json(disputeRow(parts.units.documents, moved, minorUnits));
 };
 
-const change = <T>(parts: ControlParts, slot: ProviderSlot, task: (unit: Unit) => T): T => {
+export const change = <T>(parts: ControlParts, slot: ProviderSlot, task: (unit: Unit) => T): T => {
   const { result } = parts.units.work(slot, undefined, task);
   parts.deliverNow();
   return result;
@@ -107,7 +107,7 @@ const chargeOf = ({ units: { documents } }: ControlParts, id: string): LedgerCha
   throw new ControlError(409, `The payment ${id} has not been paid: it is ${found.at(-1)?.status}`);
 };
 
-const findById = <T>(collection: Collection<T>, kind: string, id: string): T => {
+export const findById = <T>(collection: Collection<T>, kind: string, id: string): T => {
   const [found] = PROVIDER_SLOTS.flatMap((slot) => collection.get(slot, id) ?? []);
   if (found === undefined) throw new ControlError(404, `No provider knows a ${kind} ${id}`);
   return found;
@@ -119,10 +119,14 @@ const notMovable = (kind: string, { id, status }: LedgerRefund | LedgerDispute, 
 /** A round amount, so that the ratio of two units is exact. */
 const SAMPLE = 1_000_000;
 
-/** @returns the amount as the charge's vendor counts */
-const vendorAmount = (charge: LedgerCharge, minor: number | undefined, minorUnits: MinorUnits): number | undefined => {
+/** @returns the amount as the vendor of the provider counts */
+export const vendorAmount = (
+  { provider, currency }: Pick<LedgerCharge, 'provider' | 'currency'>,
+  minor: number | undefined,
+  minorUnits: MinorUnits,
+): number | undefined => {
   if (minor === undefined) return undefined;
-  const counted = (minor * SAMPLE) / minorUnits({ ...charge, amount: SAMPLE });
+  const counted = (minor * SAMPLE) / minorUnits({ provider, currency, amount: SAMPLE });
   if (Number.isInteger(counted)) return counted;
-  throw new ControlError(400, `amount: ${charge.provider} has no such amount in ${charge.currency}`);
+  throw new ControlError(400, `amount: ${provider} has no such amount in ${currency}`);
 };

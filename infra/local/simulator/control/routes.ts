@@ -2,10 +2,10 @@ import { faultRule } from '../protocol/faults.ts';
 import { webhookMode } from '../protocol/outbox.ts';
 import { type ControlCall, ControlError, type ControlParts, parsed } from './control-call.ts';
 import { customerPage, customerStep } from './customer-step.ts';
+import { changeBalance, changeMethod, changeSubscriptionByHand, setRetries, stepInvoice } from './dashboard.ts';
 import { ledgerView, type MinorUnits } from './ledger-view.ts';
 import { makeRefund, moveDisputeByHand, raiseDispute, settleRefundByHand } from './money-back.ts';
 import { sendEvent, sentEvent } from './sent-events.ts';
-import { setRetries } from './subscriptions.ts';
 
 /** The control routes of the simulator, for tests and demonstrations. Real providers have no such routes. */
 type Route = readonly [
@@ -53,6 +53,10 @@ const ROUTES: readonly Route[] = [
     },
   ],
   ['POST', /^\/retries$/, (parts, call) => setRetries(parts, call)],
+  ['POST', /^\/subscriptions\/([^/]+)$/, (parts, call) => changeSubscriptionByHand(parts, call, minorUnitsBy(parts))],
+  ['POST', /^\/invoices\/([^/]+)$/, (parts, call) => stepInvoice(parts, call, minorUnitsBy(parts))],
+  ['POST', /^\/customers\/([^/]+)\/balance$/, (parts, call) => changeBalance(parts, call)],
+  ['POST', /^\/payment-methods\/([^/]+)$/, (parts, call) => changeMethod(parts, call)],
   ['GET', /^\/faults$/, ({ faults }) => json(200, faults.list())],
   ['POST', /^\/faults$/, ({ faults }, { body }) => json(201, faults.add(parsed(faultRule, body)))],
   [

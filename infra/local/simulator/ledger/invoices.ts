@@ -227,9 +227,9 @@ const goOn = (unit: Unit, invoice: LedgerInvoice): LedgerInvoice => {
 };
 
 const giveUp = (unit: Unit, subscription: LedgerSubscription): void => {
-  const { afterLast } = unit.retries();
-  if (afterLast === 'cancel') endSubscription(unit, subscription, 'payment_failed');
-  if (afterLast === 'unpaid' && subscription.status === 'past_due') stopPaying(unit, subscription);
+  const { then } = unit.retries();
+  if (then === 'cancel') endSubscription(unit, subscription, 'payment_failed');
+  if (then === 'unpaid' && subscription.status === 'past_due') stopPaying(unit, subscription);
 };
 
 /** The subscription is unpaid: no invoice is collected any more, and later invoices stay drafts. */

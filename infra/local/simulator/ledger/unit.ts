@@ -22,7 +22,8 @@ export type Change =
   | { readonly kind: 'customer.updated'; readonly customer: LedgerCustomer; readonly before: LedgerCustomer }
   | { readonly kind: 'method.attached'; readonly method: LedgerMethod }
   | {
-      readonly kind: 'method.detached' | 'method.updated';
+      /** `renewed`: the card network replaced the card. */
+      readonly kind: 'method.detached' | 'method.updated' | 'method.renewed';
       readonly method: LedgerMethod;
       readonly before: LedgerMethod;
     }
@@ -109,7 +110,7 @@ export const retrySettings = z.strictObject({
   /** Days after the first failure. */
   days: z.array(z.int().min(1).max(60)).max(8),
   /** The subscription's status after the last retry. */
-  afterLast: z.enum(['cancel', 'unpaid', 'past_due']),
+  then: z.enum(['cancel', 'unpaid', 'past_due']),
 });
 export type RetrySettings = z.infer<typeof retrySettings>;
 

@@ -116,7 +116,7 @@ export const openUnits = (parts: UnitsParts): Units => {
 };
 
 const RETRIES = 'retries';
-const DEFAULT_RETRIES: RetrySettings = { days: [1, 3, 7, 14], afterLast: 'cancel' };
+const DEFAULT_RETRIES: RetrySettings = { days: [1, 3, 7, 14], then: 'cancel' };
 
 export const lost = (slot: ProviderSlot, attempt: string): string => `lost:${slot}:${attempt}`;
 

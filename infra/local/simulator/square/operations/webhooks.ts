@@ -96,6 +96,8 @@ const eventsOf = (change: Change, unit: Unit): readonly VendorEvent[] => {
       return [cardEvent('card.created', cardView(change.method), change.method.id)];
     case 'method.updated':
       return [cardEvent('card.updated', cardView(change.method), change.method.id)];
+    case 'method.renewed':
+      return [cardEvent('card.automatically_updated', cardView(change.method), change.method.id)];
     case 'method.detached':
       return [cardEvent('card.disabled', { ...cardView(change.before), enabled: false }, change.method.id)];
     default:

@@ -42,6 +42,7 @@ const TYPES: Readonly<Record<Change['kind'], string | readonly string[]>> = {
   'method.attached': 'payment_method.attached',
   'method.detached': 'payment_method.detached',
   'method.updated': 'payment_method.updated',
+  'method.renewed': 'payment_method.automatically_updated',
   'setup.created': 'setup_intent.created',
   'setup.requires_action': 'setup_intent.requires_action',
   'setup.succeeded': 'setup_intent.succeeded',
