@@ -156,6 +156,7 @@ export const disputeRow = (documents: Documents, dispute: LedgerDispute, minorUn
   status: dispute.status,
   reason: dispute.reason,
   evidence_due_by: iso(dispute.evidenceDueAt),
+  inquiry: dispute.inquiry,
   created_at: iso(dispute.createdAt),
 });
 

@@ -4,7 +4,7 @@ import { type ControlCall, ControlError, type ControlParts, parsed } from './con
 import { customerPage, customerStep } from './customer-step.ts';
 import { changeBalance, changeMethod, changeSubscriptionByHand, setRetries, stepInvoice } from './dashboard.ts';
 import { ledgerView, type MinorUnits } from './ledger-view.ts';
-import { makeRefund, moveDisputeByHand, raiseDispute, settleRefundByHand } from './money-back.ts';
+import { changeDisputeByHand, makeRefund, raiseDispute, settleRefundByHand } from './money-back.ts';
 import { sendEvent, sentEvent } from './sent-events.ts';
 
 /** The control routes of the simulator, for tests and demonstrations. Real providers have no such routes. */
@@ -42,7 +42,7 @@ const ROUTES: readonly Route[] = [
   ['POST', /^\/payments\/([^/]+)\/refunds$/, (parts, call) => makeRefund(parts, call, minorUnitsBy(parts))],
   ['POST', /^\/refunds\/([^/]+)$/, (parts, call) => settleRefundByHand(parts, call, minorUnitsBy(parts))],
   ['POST', /^\/payments\/([^/]+)\/disputes$/, (parts, call) => raiseDispute(parts, call, minorUnitsBy(parts))],
-  ['POST', /^\/disputes\/([^/]+)$/, (parts, call) => moveDisputeByHand(parts, call, minorUnitsBy(parts))],
+  ['POST', /^\/disputes\/([^/]+)$/, (parts, call) => changeDisputeByHand(parts, call, minorUnitsBy(parts))],
   ['GET', /^\/webhooks$/, ({ outbox }) => json(200, { ...outbox.setting(), events: outbox.counts() })],
   [
     'POST',

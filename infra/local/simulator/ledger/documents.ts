@@ -164,6 +164,8 @@ export const ledgerDisputeSchema = z.object({
   /** Until then the seller may give evidence. */
   evidenceDueAt: z.int(),
   updatedAt: z.int(),
+  /** 1 at first; counts its changes. */
+  revision: z.int().default(1),
 });
 export type LedgerDispute = z.infer<typeof ledgerDisputeSchema>;
 

@@ -17,7 +17,12 @@ export type Change =
   | { readonly kind: PaymentChange; readonly payment: LedgerPayment }
   | { readonly kind: ChargeChange; readonly charge: LedgerCharge }
   | { readonly kind: RefundChange; readonly refund: LedgerRefund }
-  | { readonly kind: DisputeChange; readonly dispute: LedgerDispute }
+  | { readonly kind: 'dispute.created'; readonly dispute: LedgerDispute }
+  | {
+      readonly kind: 'dispute.updated' | 'dispute.closed';
+      readonly dispute: LedgerDispute;
+      readonly before: LedgerDispute;
+    }
   | { readonly kind: 'customer.created' | 'customer.deleted'; readonly customer: LedgerCustomer }
   | { readonly kind: 'customer.updated'; readonly customer: LedgerCustomer; readonly before: LedgerCustomer }
   | { readonly kind: 'method.attached'; readonly method: LedgerMethod }
