@@ -165,6 +165,8 @@ export const paymentSchema = z.object({
       was: z.enum(DISPUTE_STATUSES).optional(),
       reason: optional,
       evidenceDueBy: optional,
+      /** This version changed the amount or the due date. */
+      termsChanged: z.literal(true).optional(),
     })
     .optional(),
   /** The cause of this version. */

@@ -5,6 +5,7 @@ import {
   type CreateRefund,
   type ProviderDispute,
   type ProviderRefund,
+  REFUND_DISPUTED,
   REFUND_EXCEEDS,
   type RefundedCharge,
   type RefundsPort,
@@ -57,12 +58,16 @@ export const paypalRefunds = (exchange: PaypalExchange): RefundsPort => {
   };
 };
 
-/** The refusals because the capture has less left than the refund's amount. */
-const EXCEEDING: readonly string[] = ['REFUND_AMOUNT_EXCEEDED', 'CAPTURE_FULLY_REFUNDED'];
+/** PayPal refunds a capture with an open case only whole. */
+const REFUSALS = wordTable<string>({
+  REFUND_AMOUNT_EXCEEDED: REFUND_EXCEEDS,
+  CAPTURE_FULLY_REFUNDED: REFUND_EXCEEDS,
+  TRANSACTION_DISPUTED: REFUND_DISPUTED,
+});
 
 const refundRefusal = (status: number, body: unknown) => {
   const refusal = paypalRefusal(status, body);
-  return EXCEEDING.includes(refusal.reason) ? { ...refusal, reason: REFUND_EXCEEDS } : refusal;
+  return { ...refusal, reason: REFUSALS.get(refusal.reason) ?? refusal.reason };
 };
 
 /** The refund as the order lists it, read by its id if the order shows too little of it. */
@@ -177,6 +182,7 @@ export const readPaypalDispute = (dispute: PaypalDispute): ProviderDispute | und
     reason: dispute.reason?.toLowerCase(),
     evidenceDueBy: due === undefined ? undefined : secondsOf(due),
     createdAt: secondsOf(dispute.create_time),
+    reportedAt: dispute.update_time === undefined ? undefined : Date.parse(dispute.update_time),
   };
 };
 

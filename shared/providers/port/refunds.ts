@@ -39,6 +39,9 @@ export interface ProviderRefund {
 /** Refusal reason of a refund: less is left of the payment at the provider than the refund's amount. */
 export const REFUND_EXCEEDS = 'refund_exceeds';
 
+/** Refusal reason of a refund: the payment is disputed, so that the provider refunds it not at all, or not in part. */
+export const REFUND_DISPUTED = 'payment_disputed';
+
 /** The state of a dispute at the provider. */
 export interface ProviderDispute {
   /** The provider's id. */
@@ -52,10 +55,12 @@ export interface ProviderDispute {
   readonly evidenceDueBy: number | undefined;
   /** Whole seconds, epoch. */
   readonly createdAt: number;
+  /** The provider's own time of this state, epoch ms; undefined where its object has none. */
+  readonly reportedAt: number | undefined;
 }
 
 export interface RefundsPort {
-  /** Gives money back. A refusal because too little is left has the reason REFUND_EXCEEDS; another has the provider's. */
+  /** Gives money back. A refusal has the reason REFUND_EXCEEDS, REFUND_DISPUTED or the provider's own. */
   createRefund(input: CreateRefund): Promise<Outcome<ProviderRefund>>;
   /** Every refund of the payment, our own ones and the provider's, oldest first. An authoritative read. */
   listRefunds(payment: RefundedCharge): Promise<Outcome<readonly ProviderRefund[]>>;

@@ -151,6 +151,7 @@ export const readSquareDispute = (dispute: SquareDispute): ProviderDispute | und
     reason: dispute.reason?.toLowerCase(),
     evidenceDueBy: Number.isNaN(due) ? undefined : Math.floor(due / 1_000),
     createdAt: epochSeconds(dispute.created_at),
+    reportedAt: dispute.updated_at ? Date.parse(dispute.updated_at) : undefined,
   };
 };
 

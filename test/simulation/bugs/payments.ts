@@ -137,9 +137,10 @@ export const PAYMENT_BUGS: readonly Bug[] = [
   {
     name: 'dispute-stays-open',
     what: 'The decision of a dispute is not recorded',
-    file: 'shared/payments/disputes/record.ts',
-    text: 'isLaterDispute(dispute.status, report.status)',
-    replacement: "isLaterDispute(dispute.status, report.status) && report.status === 'under_review'",
+    file: 'shared/payments/disputes/report.ts',
+    text: "  const cause: DisputeCause = since === 0 && !isRead ? 'tie' : 'report';",
+    replacement: `  if (isClosedDispute(seen.report.status)) return { ...ignored, reason: 'stale' };
+  const cause: DisputeCause = since === 0 && !isRead ? 'tie' : 'report';`,
   },
   {
     name: 'detached-method-stays',
