@@ -27,7 +27,8 @@ export type DriftKind =
   | 'never reached the provider'
   | 'not at the provider'
   | 'creation unfinished'
-  | `${'refund' | 'dispute'} ${'not here' | 'not at the provider' | 'status differs' | 'amount differs' | 'currency differs'}`;
+  | `${'refund' | 'dispute'} ${'not here' | 'not at the provider' | 'status differs' | 'amount differs' | 'currency differs'}`
+  | `dispute ${'reason differs' | 'due date differs'}`;
 
 /** The answer of a provider that cannot be read. */
 export interface Unread {
