@@ -1,5 +1,6 @@
 import type Stripe from 'stripe';
 import type { Outcome } from '../../core/outcome.ts';
+import { cutText } from '../../core/text.ts';
 import type { CallOptions } from '../port/payments.ts';
 import type {
   NewProviderSubscription,
@@ -174,7 +175,7 @@ const subscriptionOf = (
 
 const MAX_DESCRIPTION_LENGTH = 500;
 const nameOf = ({ description }: NewProviderSubscription): string | undefined =>
-  description?.slice(0, MAX_DESCRIPTION_LENGTH).toWellFormed() || undefined;
+  cutText(description ?? '', MAX_DESCRIPTION_LENGTH) || undefined;
 
 const changeMethod = async (
   { stripe, call, find, update }: Billing,

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { characters } from '../../state/characters.ts';
 import { refused } from './errors.ts';
 import { customerReference, vaultId } from './request.ts';
 
@@ -11,7 +12,7 @@ export const paypalAmount = z.looseObject({
     .regex(/^((-?[0-9]+)|(-?([0-9]+)?[.][0-9]+))$/),
 });
 
-const text = z.string().min(1).max(127);
+const text = characters(127).min(1);
 
 const experience = z.looseObject({
   return_url: z.url().optional(),
