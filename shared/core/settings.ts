@@ -15,7 +15,7 @@ import {
   urlSetting,
   type Values,
 } from './setting.ts';
-import { descriptorProblem, LONGEST_DESCRIPTOR } from './statement-descriptor.ts';
+import { descriptorProblem, LONGEST_DESCRIPTOR } from './text.ts';
 
 /**
  * Every setting of the service. A function parses the settings at its cold start, the CDK app at deployment, the local

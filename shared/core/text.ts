@@ -1,4 +1,4 @@
-/** @module Cuts texts to the length that a provider, a chat service or a list allows. */
+/** @module Texts as providers and chat services take them: cut to a length, and the text on payers' statements by each provider's rules. */
 
 /**
  * The first `most` code points of a text. A lone surrogate becomes U+FFFD, because providers, tables and signatures take only
@@ -14,4 +14,53 @@ export const cutText = (text: string, most: number): string => {
     points += 1;
   }
   return text.slice(0, units).toWellFormed();
+};
+
+type Provider = 'stripe' | 'paypal' | 'square' | 'braintree' | '';
+
+interface Rule {
+  readonly provider: string;
+  readonly min: number;
+  readonly max: number;
+  readonly allowed: RegExp;
+  readonly characters: string;
+}
+
+/** The longest text that a provider takes. */
+export const LONGEST_DESCRIPTOR = 22;
+
+const RULES: Readonly<Record<Exclude<Provider, ''>, Rule | undefined>> = {
+  /** docs.stripe.com/get-started/account/statement-descriptors */
+  stripe: {
+    provider: 'Stripe',
+    min: 5,
+    max: 22,
+    allowed: /^(?=.*[A-Za-z])[^<>\\'"*]*$/,
+    characters: 'a letter, and none of < > \\ \' " *',
+  },
+  /** purchase_units[].soft_descriptor of Orders v2 */
+  paypal: {
+    provider: 'PayPal',
+    min: 1,
+    max: 22,
+    allowed: /^[A-Za-z0-9*. -]*$/,
+    characters: 'only letters, digits, spaces, and * . -',
+  },
+  /** statement_description_identifier of CreatePayment */
+  square: { provider: 'Square', min: 1, max: 20, allowed: /^/, characters: '' },
+  /** No payments. */
+  braintree: undefined,
+};
+
+const ASCII = /^[ -~]*$/;
+
+/** @returns why the provider does not take the text; undefined: it does. An empty text is the account's own. */
+export const descriptorProblem = (provider: Provider, text: string): string | undefined => {
+  const rule = provider === '' ? undefined : RULES[provider];
+  if (text === '' || rule === undefined) return undefined;
+  if (text.length < rule.min || text.length > rule.max) {
+    return `${rule.provider} takes ${rule.min} to ${rule.max} characters`;
+  }
+  if (!ASCII.test(text)) return `${rule.provider} takes only characters of ASCII`;
+  return rule.allowed.test(text) ? undefined : `${rule.provider} takes ${rule.characters}`;
 };

@@ -1,5 +1,4 @@
 import * as z from 'zod';
-import { cutText } from '../../../../../shared/core/text.ts';
 import { type Call, NOT_OFFERED, Refused } from '../../protocol/vendor.ts';
 import { characters } from '../../state/characters.ts';
 import { invalidStripeRequest } from './errors.ts';
@@ -166,7 +165,7 @@ const perhapsOffered = ({ answer }: Refused): Refused => new Refused({ ...answer
 const messageOf = (issue: z.core.$ZodIssue, param: string, given: FormValue): string => {
   if (issue.code === 'custom') return issue.message;
   if (issue.code === 'too_big' && typeof given === 'string') {
-    return `Invalid string: ${cutText(given, 5)}…; must be at most ${issue.maximum} characters`;
+    return `Invalid string: ${[...given].slice(0, 5).join('')}…; must be at most ${issue.maximum} characters`;
   }
   if (issue.code === 'invalid_value') return `Invalid ${param}: must be one of ${issue.values.map(String).join(', ')}`;
   return `Invalid ${param}`;
