@@ -1,4 +1,4 @@
-import * as fc from 'fast-check';
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { cutText } from '../../shared/core/text.ts';
 
@@ -12,7 +12,7 @@ describe('cutText', () => {
     ['a lone surrogate in a long text', 'a\udc00bcd', 3, 'a\ufffdb'],
     ['an empty text', '', 5, ''],
     ['a limit of 0', 'abc', 0, ''],
-  ])('cuts %s', (_, text, most, cut) => {
+  ])('cuts %s', (...[, text, most, cut]) => {
     expect(cutText(text, most)).toBe(cut);
   });
 

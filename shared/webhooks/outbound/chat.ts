@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { currencyDigits } from '../../core/money.ts';
+import { majorUnits } from '../../core/money.ts';
 import { cutText } from '../../core/text.ts';
 import { REDACTED, redact } from '../../observability/redaction.ts';
 
@@ -71,8 +71,7 @@ const amountOf = ({ refund, dispute, amount: paid, currency }: Fields): string =
   const { amount = paid } = fieldsOf(refund) ?? fieldsOf(dispute) ?? {};
   if (typeof amount !== 'number' || typeof currency !== 'string') return '';
   const code = currency.toUpperCase();
-  const digits = currencyDigits(code);
-  return `${(amount / 10 ** digits).toFixed(digits)} ${code}`;
+  return `${majorUnits(amount, code)} ${code}`;
 };
 
 const factsOf = (object: Fields): Facts =>

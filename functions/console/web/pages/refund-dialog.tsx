@@ -1,9 +1,10 @@
 import { useState } from 'preact/hooks';
+import { majorUnits } from '../../../../shared/core/money.ts';
 import { answerOf, api } from '../api/client.ts';
 import type { Dispute, Payment, Refund } from '../api/types.ts';
 import { newKey, useAction } from '../view/action.ts';
 import { Dialog } from '../view/dialog.tsx';
-import { dateInUtc, inWords, majorUnits, minorUnits, money } from '../view/format.ts';
+import { dateInUtc, inWords, minorUnits, money } from '../view/format.ts';
 import { asProblem } from '../view/load.ts';
 import { Fact, Money, ProblemNote } from '../view/parts.tsx';
 import {
