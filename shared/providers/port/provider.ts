@@ -1,7 +1,13 @@
 import type { Capabilities } from '../../core/capabilities.ts';
 import type { Outcome } from '../../core/outcome.ts';
 import type { ProviderSlot } from '../../core/settings.ts';
-import type { CreateCustomer, ProviderCustomer, UpdateCustomer } from './customers.ts';
+import type {
+  CreateCustomer,
+  CustomerDetails,
+  ProviderCustomer,
+  ReportedDetails,
+  UpdateCustomer,
+} from './customers.ts';
 import type { ProviderEvent, WebhookRequest } from './events.ts';
 import type { AttachMethod, BillingDetails, KeepMethod, ProviderMethod, RawCard, SetupsPort } from './methods.ts';
 import type {
@@ -51,6 +57,10 @@ export interface PaymentProvider {
   keepMethod(input: KeepMethod): Promise<Outcome<ProviderMethod>>;
   createCustomer(input: CreateCustomer): Promise<Outcome<ProviderCustomer>>;
   updateCustomer(input: UpdateCustomer): Promise<Outcome<ProviderCustomer>>;
+  /** The details that the provider keeps of ours: it may have limits on names, phone numbers and e-mail addresses. */
+  keptContact(details: CustomerDetails): CustomerDetails;
+  /** An authoritative read of the contact details. */
+  findCustomer(customerId: string): Promise<Outcome<ReportedDetails>>;
   /** Done also if the provider no longer has the customer. */
   deleteCustomer(customerId: string): Promise<Outcome<ProviderCustomer>>;
   /** Turns raw card data into a token to attach. */

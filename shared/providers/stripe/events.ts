@@ -79,9 +79,10 @@ export const readStripeEvent = (body: unknown): ProviderEvent | undefined => {
   const own = ownFields.safeParse(body);
   if (!own.success) return undefined;
   const { object } = own.data.data;
+  const isStripes = own.data.object === STRIPES_OWN;
   if (isMoneyBackEvent(type)) {
     // The interface has no payload for these types.
-    if (own.data.object !== STRIPES_OWN) return event;
+    if (!isStripes) return event;
     const moneyBack = readMoneyBack(type, object);
     return moneyBack && { ...event, type, object: { ...inCents(event.object), ...moneyBack } };
   }
@@ -90,7 +91,7 @@ export const readStripeEvent = (body: unknown): ProviderEvent | undefined => {
     ...event,
     type,
     object: {
-      ...(own.data.object === STRIPES_OWN ? inCents(event.object) : event.object),
+      ...(isStripes ? inCents(event.object) : event.object),
       attemptRef: idOf(charge),
       failureCode: error ? stripeDeclineCode(error) : undefined,
     },

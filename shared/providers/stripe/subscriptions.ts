@@ -10,7 +10,7 @@ import type {
 } from '../port/subscriptions.ts';
 import { afterChange } from '../wire/failures.ts';
 import { stripeAmounts } from './currencies.ts';
-import type { StripeCall } from './outcome.ts';
+import { INVALID_REQUEST, type StripeCall } from './outcome.ts';
 import { ensureProduct } from './products.ts';
 import { readStripeInvoice, readStripeSubscription } from './subscription-report.ts';
 
@@ -201,7 +201,7 @@ const changeMethod = async (
 
 /** Stripe names no parameter if it refuses a detached method; the call sends only the method. */
 const refusedMethod = (changed: Found): Found =>
-  changed.kind === 'refused' && changed.reason === 'StripeInvalidRequestError'
+  changed.kind === 'refused' && changed.reason === INVALID_REQUEST
     ? { ...changed, parameter: changed.parameter ?? 'payment_method' }
     : changed;
 

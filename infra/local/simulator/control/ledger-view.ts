@@ -63,6 +63,7 @@ export const customerRow = (customer: LedgerCustomer) => ({
   id: customer.id,
   email: customer.email,
   name: customer.name,
+  phone: customer.phone,
   metadata: customer.metadata,
   balance: customer.balance,
   deleted: customer.deleted,

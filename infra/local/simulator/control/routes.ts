@@ -2,6 +2,7 @@ import { faultRule } from '../protocol/faults.ts';
 import { webhookMode } from '../protocol/outbox.ts';
 import { type ControlCall, ControlError, type ControlParts, parsed } from './control-call.ts';
 import { customerPage, customerStep } from './customer-step.ts';
+import { changeCustomerByHand } from './customers.ts';
 import { changeBalance, changeMethod, changeSubscriptionByHand, setRetries, stepInvoice } from './dashboard.ts';
 import { ledgerView, type MinorUnits } from './ledger-view.ts';
 import { changeDisputeByHand, makeRefund, raiseDispute, settleRefundByHand } from './money-back.ts';
@@ -43,6 +44,7 @@ const ROUTES: readonly Route[] = [
   ['POST', /^\/refunds\/([^/]+)$/, (parts, call) => settleRefundByHand(parts, call, minorUnitsBy(parts))],
   ['POST', /^\/payments\/([^/]+)\/disputes$/, (parts, call) => raiseDispute(parts, call, minorUnitsBy(parts))],
   ['POST', /^\/disputes\/([^/]+)$/, (parts, call) => changeDisputeByHand(parts, call, minorUnitsBy(parts))],
+  ['POST', /^\/customers\/([^/]+)$/, (parts, call) => changeCustomerByHand(parts, call)],
   ['GET', /^\/webhooks$/, ({ outbox }) => json(200, { ...outbox.setting(), events: outbox.counts() })],
   [
     'POST',

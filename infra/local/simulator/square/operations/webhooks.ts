@@ -38,6 +38,17 @@ export const squareWebhooks: VendorWebhooks = {
   eventsOf: (change, unit) => eventsOf(change, unit),
 };
 
+/** A field that the update has cleared is null in the event. */
+const updatedCustomer = ({ before, customer }: Extract<Change, { kind: 'customer.updated' }>): SquareObject => {
+  const now = squareCustomerView(customer);
+  const cleared = CONTACT.filter(
+    (field) => squareCustomerView(before)[field] !== undefined && now[field] === undefined,
+  );
+  return { ...now, ...Object.fromEntries(cleared.map((field) => [field, null])) };
+};
+
+const CONTACT = ['given_name', 'family_name', 'email_address', 'phone_number'] as const;
+
 /** Square's signature covers no timestamp, so an old event stays valid. */
 const signatureOf = ({ raw, slot, kind }: Signing): Record<string, string> => {
   if (kind === 'missing') return {};
@@ -88,8 +99,9 @@ const eventsOf = (change: Change, unit: Unit): readonly VendorEvent[] => {
     case 'dispute.updated':
     case 'dispute.closed':
       return [disputeEvent('dispute.state.updated', change.dispute, unit)];
-    case 'customer.created':
     case 'customer.updated':
+      return [{ type: change.kind, object: updatedCustomer(change), subject: change.customer.id }];
+    case 'customer.created':
     case 'customer.deleted':
       return [{ type: change.kind, object: squareCustomerView(change.customer), subject: change.customer.id }];
     case 'method.attached':
