@@ -57,9 +57,7 @@ const refusing = (subject: Name, fields: readonly Field[]) => {
       bodies.push(body);
       const named = (field: Field) => new RegExp(`\\b${names[field]}("?:"|=)[^&"]`).test(body);
       const refused = fields.find(named);
-      return refused
-        ? Response.json(refusal(names[refused]), { status: 400 })
-        : Response.json(done, { status: 200 });
+      return refused ? Response.json(refusal(names[refused]), { status: 400 }) : Response.json(done, { status: 200 });
     },
   });
   if (!provider) throw new Error('the slot is closed');

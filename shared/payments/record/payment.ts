@@ -82,6 +82,10 @@ const changeable = {
 const draftSchema = z.object(changeable);
 export type Draft = z.infer<typeof draftSchema>;
 
+/** What requests alone change of a payment: its provider may report another method. */
+export const termsOf = (payment: Draft): Omit<Draft, 'methodRef' | 'methodKind'> =>
+  draftSchema.omit({ methodRef: true, methodKind: true }).parse(payment);
+
 export const paymentSchema = z.object({
   ...changeable,
   id: z.string(),

@@ -9,7 +9,7 @@ import { putAlias } from '../../table/alias.ts';
 import type { BillingDeps } from '../billing/biller.ts';
 import { isPaidFor } from '../billing/periods.ts';
 import { subscriptionStore } from '../record/store.ts';
-import type { Subscription } from '../record/subscription.ts';
+import { isLive, type Subscription } from '../record/subscription.ts';
 import { edit } from '../record/versions.ts';
 import { cancelCreations, findNewCreations, hasCharged } from './commands.ts';
 import { creationRequest } from './create.ts';
@@ -28,12 +28,20 @@ export const startTransfer = async (
   subscription: Subscription,
   method: HeldMethod,
 ): Promise<Subscription> => {
+  const claimed = await subscriptionStore(deps.table).change(subscription, (current) =>
+    claimTransfer(current, method, deps.now()),
+  );
+  return continueTransfer(deps, claimed);
+};
+
+const claimTransfer = (subscription: Subscription, method: HeldMethod, now: Instant): Subscription => {
   const { status, held, charge, providerSubscriptionId, providerGeneration = 1 } = subscription;
+  if (!isLive(subscription)) throw invalidStateError(subscription);
   // Without a method it was paused for want of one, and goes on with the next.
   if (status === 'paused' && !held)
     throw new DomainError('INVALID_STATE', { message: 'Resume the subscription first' });
   if (subscription.transfer || charge || !providerSubscriptionId) throw new DomainError('PAYMENT_IN_PROGRESS');
-  const claimed = await subscriptionStore(deps.table).commit(subscription, {
+  return {
     ...subscription,
     providerGeneration: providerGeneration + 1,
     transfer: {
@@ -41,12 +49,10 @@ export const startTransfer = async (
       methodRef: method.methodRef ?? '',
       providerCustomerId: method.providerCustomerId ?? '',
       customerId: method.customerId,
-      freeUntil: isPaidFor(subscription, deps.now()) ? paidUntilOf(subscription) : undefined,
-      lookAt: iso(deps.now() + FIRST_LOOK_MS),
+      freeUntil: isPaidFor(subscription, now) ? paidUntilOf(subscription) : undefined,
+      lookAt: iso(now + FIRST_LOOK_MS),
     },
-  });
-  if (!claimed.ok) throw new DomainError('VERSION_CONFLICT');
-  return continueTransfer(deps, claimed.record);
+  };
 };
 
 const paidUntilOf = ({ period, currentPeriodEnd, paidUntil }: Subscription): string | undefined =>
