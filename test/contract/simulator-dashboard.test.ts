@@ -225,7 +225,10 @@ describe('an invoice', () => {
     const vat = await rig.stripe.taxRates.create({ display_name: 'VAT', percentage: 19, inclusive: false });
     const subscription = await subscribe();
     const changed = await change(subscription, { discounts: [{ coupon: coupon.id }], default_tax_rates: [vat.id] });
-    expect(changed.discounts).toHaveLength(1);
+    const { discounts } = await rig.stripe.subscriptions.retrieve(subscription.id, {
+      expand: ['discounts.source.coupon'],
+    });
+    expect(discounts).toMatchObject([{ id: changed.discounts[0], source: { coupon: { percent_off: 25 } } }]);
     expect(changed.default_tax_rates).toMatchObject([{ id: vat.id, percentage: 19 }]);
     await rig.clock.advance(31 * DAY);
     const amounts = { subtotal: 1_000, total_excluding_tax: 750, total: 893, amount_due: 893, amount_paid: 893 };

@@ -100,7 +100,8 @@ export type LedgerSubscription = z.infer<typeof ledgerSubscriptionSchema>;
 const lineSchema = z.object({
   amount: z.int(),
   quantity: z.int(),
-  priceId: z.string(),
+  /** Null: the subscription's price. */
+  priceId: z.string().nullable(),
   periodStart: z.int(),
   periodEnd: z.int(),
 });
@@ -116,7 +117,7 @@ export const billSchema = z.object({
 });
 export type LedgerBill = z.infer<typeof billSchema>;
 
-export const invoiceSchema = z.object({
+const invoiceFields = z.object({
   ...common,
   subscriptionId: z.string(),
   customerId: z.string(),
@@ -151,4 +152,23 @@ export const invoiceSchema = z.object({
   voidedAt: z.int().nullable(),
   uncollectibleAt: z.int().nullable().default(null),
 });
-export type LedgerInvoice = z.infer<typeof invoiceSchema>;
+export type LedgerInvoice = z.infer<typeof invoiceFields>;
+
+const unbilled = z.looseObject({
+  amount: z.int(),
+  periodStart: z.int(),
+  periodEnd: z.int(),
+  bill: z.undefined().optional(),
+});
+
+/** A stored invoice without a bill has one line of its amount. */
+const withBill = (stored: unknown): unknown => {
+  const { success, data } = unbilled.safeParse(stored);
+  if (!success) return stored;
+  const { amount, periodStart, periodEnd } = data;
+  const lines = [{ amount, quantity: 1, priceId: null, periodStart, periodEnd }];
+  const bill = { lines, subtotal: amount, discounts: [], taxes: [], total: amount };
+  return { ...data, bill, startingBalance: 0, endingBalance: 0 };
+};
+
+export const invoiceSchema: z.ZodType<LedgerInvoice> = z.preprocess(withBill, invoiceFields);

@@ -152,7 +152,7 @@ interface NumberedLine {
 /** Discounts and taxes of the invoice show at its first line. */
 const lineView = (invoice: LedgerInvoice, { line, index }: NumberedLine, unit: Unit): StripeObject => {
   const subscription = subscriptionOf(invoice, unit);
-  const price = findPrice(line.priceId, unit);
+  const price = findPrice(line.priceId ?? subscription?.priceId ?? '', unit);
   const ofInvoice = index === 0 ? invoice.bill : undefined;
   return {
     id: `${invoice.id.replace(/^in_/, 'il_')}${index === 0 ? '' : index}`,
