@@ -100,7 +100,7 @@ describe('the end of a subscription', () => {
     expect(await find(subscription)).toMatchObject({ status: 'canceled' });
   });
 
-  it('is cleared by an empty text, and by no other flag', async () => {
+  it('is cleared by an empty string, and not by the flag', async () => {
     const subscription = await subscribe();
     const end = itemOf(subscription).current_period_end;
     await change(subscription, { cancel_at: end });
@@ -401,7 +401,7 @@ describe('the retries', () => {
     expect(finalized).toMatchObject({ status: 'paid', amount_paid: 1_000 });
   });
 
-  it('let a draft advance by itself an hour after it is told to', async () => {
+  it('collect a draft an hour after its automatic collection is turned on', async () => {
     const subscription = await subscribe();
     await change(subscription, { pause_collection: { behavior: 'keep_as_draft' } });
     await rig.clock.advance(31 * DAY);

@@ -61,7 +61,7 @@ const cleared = <T, U>(sent: T | null | undefined, write: (value: T) => U): U | 
   return sent === null ? '' : write(sent);
 };
 
-/** An empty text under the name clears the group; a value stands within it. */
+/** An empty string under the name clears the group; a value stands within the group. */
 const group = <T>(
   sent: T | null | undefined,
   { name, inner }: { readonly name: string; readonly inner: string },

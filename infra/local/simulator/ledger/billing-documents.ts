@@ -154,7 +154,7 @@ const invoiceFields = z.object({
 });
 export type LedgerInvoice = z.infer<typeof invoiceFields>;
 
-const unbilled = z.looseObject({
+const withoutBill = z.looseObject({
   amount: z.int(),
   periodStart: z.int(),
   periodEnd: z.int(),
@@ -163,7 +163,7 @@ const unbilled = z.looseObject({
 
 /** A stored invoice without a bill has one line of its amount. */
 const withBill = (stored: unknown): unknown => {
-  const { success, data } = unbilled.safeParse(stored);
+  const { success, data } = withoutBill.safeParse(stored);
   if (!success) return stored;
   const { amount, periodStart, periodEnd } = data;
   const lines = [{ amount, quantity: 1, priceId: null, periodStart, periodEnd }];

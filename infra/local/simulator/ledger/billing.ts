@@ -77,7 +77,7 @@ const share = (amount: number, percent: number): number => Math.round((amount * 
 
 const isRunning = (unit: Unit, { endAt }: LedgerDiscount): boolean => endAt === null || endAt > unit.at;
 
-export const discountOf = (unit: Unit, id: string): LedgerDiscount =>
+const discountOf = (unit: Unit, id: string): LedgerDiscount =>
   required(unit.documents.discounts.get(unit.slot, id), id);
 
 const couponOf = (unit: Unit, discountId: string): LedgerCoupon => {

@@ -17,7 +17,7 @@ export const finalizeInvoice = (unit: Unit, draft: LedgerInvoice, collects: bool
   return collects ? collectInvoice(unit, invoice, { attempt: undefined }).invoice : invoice;
 };
 
-/** Runs an hour after a draft was told to advance by itself. */
+/** Runs an hour after automatic collection of a draft was turned on. */
 export const finalizeWhenDue = (unit: Unit, invoiceId: string): void => {
   const invoice = unit.documents.invoices.get(unit.slot, invoiceId);
   if (invoice?.status === 'draft' && invoice.collects) finalizeInvoice(unit, invoice, true);

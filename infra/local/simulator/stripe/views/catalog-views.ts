@@ -1,8 +1,8 @@
+/** @module Coupons, discounts and tax rates in Stripe's objects. */
 import type { LedgerCoupon, LedgerDiscount, LedgerTaxRate } from '../../ledger/billing-documents.ts';
 import type { StripeObject } from '../wire/request.ts';
 import { lower, seconds } from './views.ts';
 
-/** @module Coupons, discounts and tax rates in Stripe's objects. */
 export const couponView = (coupon: LedgerCoupon): StripeObject => ({
   id: coupon.id,
   object: 'coupon',
