@@ -394,6 +394,17 @@ describe('disputes', () => {
     expect(doneValue(await refundsOf(provider).listDisputes(payment))).toMatchObject([{ status }]);
   });
 
+  it('that the list shows without a due date are read by their id', async () => {
+    const payment = await pay();
+    await dispute();
+    const [whole] = await disputes(payment);
+    const provider = changed((_, body: { items?: object[] }) =>
+      body.items ? { ...body, items: body.items.map((item) => ({ ...item, seller_response_due_date: undefined })) } : body,
+    );
+    expect(whole?.evidenceDueBy).toBeGreaterThan(0);
+    expect(doneValue(await refundsOf(provider).listDisputes(payment))).toEqual([whole]);
+  });
+
   it('without an end of their pages are unknown', async () => {
     const payment = await pay();
     const next = { rel: 'next', href: 'https://api.paypal.com/v1/customer/disputes?page_size=50' };

@@ -64,12 +64,20 @@ describe('a report of a dispute', () => {
     ['amount', { amountCents: 900 }, { amountCents: 900 }],
     ['amount between two minor units', { amountCents: 900.4 }, { amountCents: 900 }],
     ['reason', { reason: 'duplicate' }, { reason: 'duplicate' }],
-    ['missing reason', { reason: undefined }, { reason: undefined }],
+    ['reason: none', { reason: null }, { reason: undefined }],
     ['currency', { currency: 'EUR' }, { currency: 'EUR' }],
     ['due date', { evidenceDueBy: (T + 9 * DAY) / SECOND }, { evidenceDueBy: iso(T + 9 * DAY) }],
-    ['missing due date', { evidenceDueBy: undefined }, { evidenceDueBy: undefined }],
+    ['due date: none', { evidenceDueBy: null }, { evidenceDueBy: undefined }],
   ])('that is newer brings another %s', (_, fields, stored) => {
     expect(decide(dispute(), event(T + 1, fields))).toMatchObject({ kind: 'apply', next: stored });
+  });
+
+  test('leaves what it does not name', () => {
+    const silent = { reason: undefined, evidenceDueBy: undefined };
+    expect(decide(dispute(), event(T + 1, silent))).toMatchObject({ kind: 'ignore', reason: 'no change' });
+    expect(decide(dispute(), event(T + 1, { ...silent, status: 'won' })).next).toMatchObject({
+      ...{ status: 'won', reason: 'fraudulent', evidenceDueBy: iso(T + 7 * DAY) },
+    });
   });
 
   test('that says nothing new only moves the time of the last report', () => {

@@ -130,16 +130,16 @@ const inWholeCents = (report: ProviderDispute): ProviderDispute => ({
   amountCents: Math.round(report.amountCents),
 });
 
-/** What a bank may move while the status stays. */
+/** What a bank may move while the status stays. A provider that does not name it is not compared. */
 const termsOf = (payment: VisiblePayment, here: Dispute, report: ProviderDispute): readonly Drift[] => {
-  const due = report.evidenceDueBy === undefined ? undefined : iso(report.evidenceDueBy * SECOND);
-  const of = (kind: DriftKind, mine = 'none', theirs = 'none'): readonly Drift[] =>
-    mine === theirs
+  const { reason, evidenceDueBy: due } = report;
+  const of = (kind: DriftKind, mine = 'none', theirs: string | null | undefined): readonly Drift[] =>
+    theirs === undefined || mine === (theirs ?? 'none')
       ? []
-      : [findingOf(payment, { kind, here: mine, there: theirs, provider_object_id: report.disputeId })];
+      : [findingOf(payment, { kind, here: mine, there: theirs ?? 'none', provider_object_id: report.disputeId })];
   return [
-    ...of('dispute due date differs', here.evidenceDueBy, due),
-    ...of('dispute reason differs', here.reason, report.reason),
+    ...of('dispute due date differs', here.evidenceDueBy, typeof due === 'number' ? iso(due * SECOND) : due),
+    ...of('dispute reason differs', here.reason, reason),
   ];
 };
 

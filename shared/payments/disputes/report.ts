@@ -61,10 +61,12 @@ type Fields = Pick<
 >;
 
 const fieldsOf = (was: Dispute | undefined, report: ProviderDispute, now: Instant): Fields => {
-  const { status, currency, reason } = report;
+  const { status, currency, reason: said, evidenceDueBy: due } = report;
   // A bank may dispute an amount between two minor units.
   const amountCents = Math.round(report.amountCents);
-  const evidenceDueBy = report.evidenceDueBy === undefined ? undefined : iso(report.evidenceDueBy * SECOND);
+  // What a report does not name stays.
+  const reason = said === undefined ? was?.reason : (said ?? undefined);
+  const evidenceDueBy = due === undefined ? was?.evidenceDueBy : due === null ? undefined : iso(due * SECOND);
   const isSameDate = was?.status === status && was.evidenceDueBy === evidenceDueBy;
   return {
     ...{ status, amountCents, currency, reason, evidenceDueBy },

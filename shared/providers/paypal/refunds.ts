@@ -99,9 +99,10 @@ const everyDispute = async (call: PaypalCall, captureId: string): Promise<Outcom
   return UNREADABLE;
 };
 
-/** The list does not tell for whom a dispute was resolved. */
+/** The list does not tell for whom a dispute was resolved, and may leave out until when an open one takes evidence. */
 const wholeDispute = async (call: PaypalCall, listed: PaypalDispute): Promise<Outcome<ProviderDispute>> => {
-  if (listed.status !== RESOLVED) return readable({ kind: 'done', value: readPaypalDispute(listed) });
+  if (listed.status !== RESOLVED && listed.seller_response_due_date !== undefined)
+    return readable({ kind: 'done', value: readPaypalDispute(listed) });
   const path = `${DISPUTES}/${encodeURIComponent(listed.dispute_id)}`;
   return readable(mapOutcome(await call({ method: 'GET', path, answer: paypalDisputeSchema }), readPaypalDispute));
 };

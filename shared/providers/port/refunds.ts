@@ -49,10 +49,10 @@ export interface ProviderDispute {
   readonly status: DisputeStatus;
   readonly amountCents: number;
   readonly currency: string;
-  /** The provider's word, in lower case. */
-  readonly reason: string | undefined;
-  /** Whole seconds, epoch: until then the seller may give evidence at the provider. */
-  readonly evidenceDueBy: number | undefined;
+  /** The provider's word, in lower case; null: it has none, undefined: it does not say. */
+  readonly reason: string | null | undefined;
+  /** Whole seconds, epoch: until then the seller may give evidence at the provider. null and undefined as for `reason`. */
+  readonly evidenceDueBy: number | null | undefined;
   /** Whole seconds, epoch. */
   readonly createdAt: number;
   /** The provider's own time of this state, epoch ms; undefined where its object has none. */

@@ -135,13 +135,18 @@ export const readStripeDispute = (dispute: StripeDispute): ProviderDispute => ({
   disputeId: dispute.id,
   status: disputeStatusOf(dispute.status),
   ...reportedAmount(dispute),
-  reason: dispute.reason?.toLowerCase(),
-  // Stripe writes 0 where the bank takes no evidence.
-  evidenceDueBy: dispute.evidence_details?.due_by || undefined,
+  reason: dispute.reason && dispute.reason.toLowerCase(),
+  evidenceDueBy: dueByOf(dispute),
   createdAt: dispute.created,
   // Stripe's object has no time of its last change.
   reportedAt: undefined,
 });
+
+/** Stripe writes 0 where the bank takes no evidence. */
+const dueByOf = ({ evidence_details: details }: StripeDispute): number | null | undefined => {
+  const due = details && details.due_by;
+  return due === undefined ? undefined : due || null;
+};
 
 /** An inquiry (`warning_…`) counts as the state after the prefix, and so does an appeal. */
 const disputeStatusOf = (status: string): DisputeStatus => {
