@@ -11,7 +11,7 @@ import { ensureCustomer } from '../../customers/ensure.ts';
 import type { ApiRequest, Reply } from '../../http/request.ts';
 import { canonicalJson } from '../../idempotency/idempotency.ts';
 import { paymentMethodRecord } from '../../payment-methods/payment-method.ts';
-import { requireHeld, type UsableMethod, useSaved, useToken } from '../../payment-methods/use.ts';
+import { requireHeld, requireOneTime, type UsableMethod, useSaved, useToken } from '../../payment-methods/use.ts';
 import type { PaymentProvider } from '../../providers/port/provider.ts';
 import type { MoneyDeps } from '../../providers/registry/deps.ts';
 import { requireProvider, unavailableError, unknownOutcomeError } from '../../providers/registry/unwrap.ts';
@@ -82,6 +82,9 @@ const change = async (
   await requireAmount(provider, payment, asked);
   if (usesHeldMethod(request, payment, asked))
     await requireHeld({ table: deps.table, caller }, payment, heldBy(payment));
+  if (asked.methodRef !== payment.methodRef || asked.providerCustomerId !== payment.providerCustomerId) {
+    await requireOneTime(provider, asked);
+  }
   const draft = await withCustomer(deps, request, asked);
   if (!concernsProvider(payment, draft)) return storeChange(parts, payment, draft);
   const held = await store.claimDraft(payment, draft);

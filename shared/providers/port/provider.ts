@@ -39,10 +39,10 @@ export interface PaymentProvider {
   /** Set if the provider takes payments. */
   readonly refunds?: RefundsPort | undefined;
   /**
-   * True if the form of the id shows an instrument that the provider stores, not a one-time token. Stripe's ids do not show
-   * it; Stripe itself refuses a method that is attached to another customer.
+   * True if the form of the id shows an instrument that the provider stores, false for a one-time token; undefined if a read of the
+   * method alone shows it.
    */
-  isStoredMethod(id: string): boolean;
+  isStoredMethod(id: string): boolean | undefined;
   /** Called before any write or other call. @returns undefined if the provider can charge it. Only Square needs a call. */
   checkAmount(amount: Amount): Promise<AmountRefusal | undefined>;
   /** Set where the account takes one currency only. `refused` if the adapter cannot charge in it. */
