@@ -30,6 +30,7 @@ test('ignores the answer for a former subscription at the provider when another 
     isIncomplete: false,
     methodId: 'pm_1',
     latestInvoice: undefined,
+    owed: [],
   };
   const again = subscription({ ...running, providerSubscriptionId: 'sub_2', formerProviderIds: ['sub_1'] });
   const deps = { now: () => NOON, table: overtakenBy(again) } as unknown as BillingDeps;

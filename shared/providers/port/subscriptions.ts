@@ -11,6 +11,8 @@ export interface ProviderInvoice {
   readonly intentId: string | undefined;
   readonly subscriptionId: string;
   readonly status: 'succeeded' | 'failed' | 'processing' | 'pending';
+  /** Its payer owes it, and the provider may still collect it. */
+  readonly isOpen?: boolean | undefined;
   /** Failed for good: its intent is canceled. */
   readonly isVoid?: boolean | undefined;
   readonly amountCents: number;
@@ -44,13 +46,15 @@ export interface ProviderSubscription {
   readonly isIncomplete: boolean;
   /** The newest invoice above zero. */
   readonly latestInvoice: ProviderInvoice | undefined;
+  /** What is owed: every open invoice, oldest first. Also those that this call has paid or voided. */
+  readonly owed: readonly ProviderInvoice[];
 }
 
 type Reported<T> = { readonly [Field in keyof T]: T[Field] | undefined };
 
 /** A subscription in an event; the event may leave out fields. */
 export type EventSubscription = Pick<ProviderSubscription, 'subscriptionId'> &
-  Reported<Omit<ProviderSubscription, 'subscriptionId' | 'isIncomplete' | 'latestInvoice'>>;
+  Reported<Omit<ProviderSubscription, 'subscriptionId' | 'isIncomplete' | 'latestInvoice' | 'owed'>>;
 
 /** An invoice in an event; the event may leave out fields. */
 export type EventInvoice = Pick<ProviderInvoice, 'invoiceId'> &
@@ -87,7 +91,8 @@ export interface SubscriptionsPort {
   find(subscriptionId: string): Promise<Outcome<ProviderSubscription>>;
   /**
    * A customer's live subscriptions with our id: a creation whose answer was lost may have left one. If the customer was
-   * deleted, the ended subscriptions with our id, whenever they ended: those of a deleted customer are among them.
+   * deleted, the ended subscriptions with our id, whenever they ended: those of a deleted customer are among them. What they owe
+   * is not read.
    * @param input.createdSince epoch seconds; applies to the ended ones, which are searched for among those of all customers
    */
   findOurs(input: {
@@ -96,16 +101,21 @@ export interface SubscriptionsPort {
     readonly createdSince: number;
   }): Promise<Outcome<readonly ProviderSubscription[]>>;
   /**
-   * The next charge uses the method; an open invoice is tried with it at once.
+   * The next charge uses the method. All open invoices are tried with it immediately, oldest first, up to the first that is not paid.
    * @param input.isAttended the payer attends, and may authenticate
    */
   changeMethod(
     input: OfSubscription & { readonly methodId: string; readonly isAttended: boolean },
   ): Promise<Outcome<ProviderSubscription>>;
+  /** Pays the open invoices of a subscription that is past due with a method that its payer has just paid with. */
+  payOwed(input: OfSubscription & { readonly methodId: string }): Promise<Outcome<ProviderSubscription>>;
   scheduleCancel(input: OfSubscription & { readonly cancel: boolean }): Promise<Outcome<ProviderSubscription>>;
-  /** Cancels at once. Done also if the provider no longer has the subscription. */
-  cancel(input: OfSubscription): Promise<Outcome<{ readonly subscriptionId: string }>>;
-  /** @param input.dropsUnpaid an open invoice is canceled, so that its payer cannot pay it later either */
+  /**
+   * Cancels immediately and voids all open invoices. Done also if the provider no longer has the subscription.
+   * @returns the invoices that it has voided: a charge that was under way continues
+   */
+  cancel(input: OfSubscription): Promise<Outcome<Pick<ProviderSubscription, 'subscriptionId' | 'owed'>>>;
+  /** @param input.dropsUnpaid open invoices are voided, so that their payer cannot pay them later either */
   pause(input: OfSubscription & { readonly dropsUnpaid?: true }): Promise<Outcome<ProviderSubscription>>;
   /**
    * @param input.inNewPeriod a new period starts now and is charged. If the charge is declined, the subscription stays paused. If

@@ -6,7 +6,7 @@ import { reportedAmount } from './currencies.ts';
 import { nextActionOf, stripeDeclineCode } from './report.ts';
 
 /** Stripe's subscriptions and invoices in answers, which have all fields. */
-export const readStripeSubscription = (subscription: Stripe.Subscription): ProviderSubscription => {
+export const readStripeSubscription = (subscription: Stripe.Subscription): Omit<ProviderSubscription, 'owed'> => {
   const { subscriptionId, ourSubscriptionId, trialEnd, methodId, ...news } = requirePresent(
     readEventSubscription(subscription),
   );
@@ -41,6 +41,7 @@ export const readStripeInvoice = (invoice: Stripe.Invoice): ProviderInvoice => {
     intentId,
     subscriptionId: requirePresent(news.subscriptionId),
     status: charged ?? requirePresent(news.status),
+    isOpen: invoice.status === 'open',
     ...(news.isVoid && charged === undefined && { isVoid: true }),
     ...reportedAmount({ amount: requirePresent(news.amountCents), currency: requirePresent(news.currency) }),
     periodStart: requirePresent(news.periodStart),

@@ -90,6 +90,7 @@ export const readEventInvoice = (object: unknown): EventInvoice | undefined => {
     subscriptionId: idOf(details?.subscription ?? said.subscription),
     ourSubscriptionId: ourIdIn(details?.metadata) ?? ourIdIn(said.metadata),
     status: invoiceStatus(said.status, said.attempt_count ?? 0),
+    ...(said.status === 'open' && { isOpen: true }),
     ...(said.status === 'void' && { isVoid: true }),
     amountCents: said.amount_due ?? said.amount ?? undefined,
     currency: said.currency?.toUpperCase(),

@@ -11,8 +11,9 @@ import { isPaidFor } from '../billing/periods.ts';
 import { subscriptionStore } from '../record/store.ts';
 import { isLive, type Subscription } from '../record/subscription.ts';
 import { edit } from '../record/versions.ts';
-import { cancelCreations, findNewCreations, hasCharged } from './commands.ts';
+import { cancelCreations, findNewCreations, hasCharged, recordDropped } from './commands.ts';
 import { creationRequest } from './create.ts';
+import { invoicesOf } from './invoices.ts';
 import { invalidStateError, requireAnswer, subscriptionsPortOf } from './port.ts';
 import { storeReport, syncAfterRefusal, syncIfKnown } from './sync.ts';
 
@@ -104,7 +105,8 @@ export const continueTransfer = async (deps: BillingDeps, subscription: Subscrip
   const successor = requireAnswer(created, subscription);
   const current = await keepScheduledCancel(context, successor);
   if (endedUncharged(current)) return failTransfer(context, { kind: 'refused', reason: 'canceled' });
-  requireAnswer(await context.port.cancel(targetOf(context, 'cancel', context.formerId)), subscription);
+  const canceled = await context.port.cancel(targetOf(context, 'cancel', context.formerId));
+  await recordDropped(deps, subscription, requireAnswer(canceled, subscription));
   return storeReport(deps, await finishTransfer(context, successor), current);
 };
 
@@ -212,9 +214,11 @@ const findSuccessors = async ({
 const endedUncharged = (creation: ProviderSubscription): boolean =>
   creation.status === 'canceled' && !hasCharged(creation);
 
-/** The latest invoice of the former subscription is being collected, or its payer is authenticating it. */
-const isBeingPaid = ({ latestInvoice: newest }: ProviderSubscription): boolean =>
-  newest?.status === 'processing' || (newest?.status === 'pending' && newest.nextAction !== undefined);
+/** An invoice of the former subscription is being collected, or its payer is authenticating it. */
+const isBeingPaid = (former: ProviderSubscription): boolean =>
+  invoicesOf(former).some(
+    ({ status, nextAction }) => status === 'processing' || (status === 'pending' && nextAction !== undefined),
+  );
 
 const COLLECTING = 'invoice_processing';
 

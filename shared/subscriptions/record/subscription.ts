@@ -124,6 +124,8 @@ export const subscriptionSchema = z.object({
   followedAt: z.int().optional(),
   /** Past due at the provider: its next retry, where it has reported one. */
   retryAt: optional,
+  /** What is owed at the provider that bills it: every open invoice with its payment, oldest first. */
+  owed: z.array(z.object({ invoiceId: z.string(), paymentId: z.string() })).optional(),
   /** When the provider is read, if no event arrives before. */
   syncAt: optional,
   /**
