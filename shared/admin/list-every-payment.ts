@@ -35,11 +35,7 @@ const notBefore = (path: string, than: string) => ({
 });
 
 /** An amount in minor units. */
-const amountParameter = z
-  .string()
-  .regex(/^\d{1,16}$/, 'must be a whole number')
-  .transform(Number)
-  .pipe(z.int().min(0));
+const amountParameter = wholeNumberParameter(0, Number.MAX_SAFE_INTEGER);
 
 export const everyPaymentQuery = z
   .object({

@@ -399,7 +399,9 @@ describe('disputes', () => {
     await dispute();
     const [whole] = await disputes(payment);
     const provider = changed((_, body: { items?: object[] }) =>
-      body.items ? { ...body, items: body.items.map((item) => ({ ...item, seller_response_due_date: undefined })) } : body,
+      body.items
+        ? { ...body, items: body.items.map((item) => ({ ...item, seller_response_due_date: undefined })) }
+        : body,
     );
     expect(whole?.evidenceDueBy).toBeGreaterThan(0);
     expect(doneValue(await refundsOf(provider).listDisputes(payment))).toEqual([whole]);

@@ -18,7 +18,7 @@ const put = async (user: User, id: string, fields: object): Promise<ParsedJson> 
   expect(answer).toMatchObject({ status: 200 });
   return answer.body;
 };
-const thereOf = (customer: ParsedJson): Promise<ParsedJson> =>
+const atTheProvider = (customer: ParsedJson): Promise<ParsedJson> =>
   customerAtProvider(service, customer.provider_customer_id);
 /** Changes the customer at the provider's dashboard; null clears a field. */
 const atDashboard = async (customer: ParsedJson, fields: object): Promise<void> => {
@@ -62,13 +62,13 @@ describe('what a provider does not take', () => {
   test('is cut or left out there by its own limits', async () => {
     const user = await signIn(service);
     const fields = { first_name: 'f'.repeat(200), last_name: 'l'.repeat(200), phone: '+1 780-459-5656 ext. 725' };
-    const stripe = await thereOf(await createCustomer(service, user.options, fields));
+    const stripe = await atTheProvider(await createCustomer(service, user.options, fields));
     expect(stripe).toMatchObject({ phone: null, name: `${'f'.repeat(200)} ${'l'.repeat(55)}` });
-    const square = await thereOf(
+    const square = await atTheProvider(
       await createCustomer(service, user.options, { provider_id: 'provider_c', email: 'ü@example.com', ...fields }),
     );
     expect(square).toMatchObject({ phone: null, email: null, name: `${'f'.repeat(200)} ${'l'.repeat(200)}` });
-    const braintree = await thereOf(
+    const braintree = await atTheProvider(
       await createCustomer(service, user.options, { provider_id: 'provider_d', email: 'ü@example.com', ...fields }),
     );
     expect(braintree).toMatchObject({ phone: fields.phone, email: null });
@@ -79,11 +79,11 @@ describe('what a provider does not take', () => {
     for (const provider_id of ['provider_a', 'provider_c'] as const) {
       const customer = await createCustomer(service, user.options, { provider_id, phone: '+15550100123', name: 'Ada' });
       await put(user, customer.id, { phone: '+1 780-459-5656 ext. 725' });
-      expect(await thereOf(customer)).toMatchObject({ phone: null, name: 'Ada' });
+      expect(await atTheProvider(customer)).toMatchObject({ phone: null, name: 'Ada' });
       await service.settle();
       expect(await shown(user, customer.id)).toMatchObject({ phone: '+1 780-459-5656 ext. 725' });
       await put(user, customer.id, { phone: '+15550100124' });
-      expect(await thereOf(customer)).toMatchObject({ phone: '+15550100124' });
+      expect(await atTheProvider(customer)).toMatchObject({ phone: '+15550100124' });
     }
   });
 
@@ -110,13 +110,13 @@ describe('the name of a customer', () => {
     const customer = await createCustomer(service, user.options, { first_name: 'Ada', last_name: 'Byron' });
     expect(customer).toMatchObject({ name: 'Ada Byron' });
     expect(await put(user, customer.id, { last_name: 'Lovelace' })).toMatchObject({ name: 'Ada Lovelace' });
-    expect(await thereOf(customer)).toMatchObject({ name: 'Ada Lovelace' });
+    expect(await atTheProvider(customer)).toMatchObject({ name: 'Ada Lovelace' });
     expect(await put(user, customer.id, { first_name: null })).toMatchObject({ name: 'Lovelace' });
-    expect(await put(user, customer.id, { last_name: '' })).toMatchObject({ name: null });
-    expect(await thereOf(customer)).toMatchObject({ name: null });
+    expect(await put(user, customer.id, { last_name: null })).toMatchObject({ name: null });
+    expect(await atTheProvider(customer)).toMatchObject({ name: null });
     const nameless = await createCustomer(service, user.options);
     expect(await put(user, nameless.id, { first_name: 'Grace' })).toMatchObject({ name: 'Grace' });
-    expect(await thereOf(nameless)).toMatchObject({ name: 'Grace' });
+    expect(await atTheProvider(nameless)).toMatchObject({ name: 'Grace' });
   });
 
   test('that was given stays, on a create and on an update', async () => {
@@ -168,7 +168,7 @@ describe.each(['provider_a', 'provider_c'] as const)(
       const customer = await createCustomer(service, user.options, fields);
       await service.advance(MINUTE_SECONDS);
       await atDashboard(customer, { [field]: null });
-      expect(await thereOf(customer)).toMatchObject({ [field]: null });
+      expect(await atTheProvider(customer)).toMatchObject({ [field]: null });
       expect(await shown(user, customer.id)).toMatchObject({ ...fields, [field]: null });
     });
   },
@@ -206,7 +206,7 @@ describe('one client that changes a customer again and again', () => {
       }
       await service.settle();
       expect(await shown(user, customer.id)).toMatchObject(expected);
-      expect(await thereOf(customer)).toMatchObject(expected);
+      expect(await atTheProvider(customer)).toMatchObject(expected);
     },
   );
 

@@ -2,7 +2,14 @@ import { DomainError } from '../../core/errors.ts';
 import type { ApiRequest, Reply } from '../../http/request.ts';
 import { errorFields } from '../../observability/logger.ts';
 import { paymentMethodRecord } from '../../payment-methods/payment-method.ts';
-import { requireHeld, requireOneTime, type UsableMethod, useHeld, useSaved, useToken } from '../../payment-methods/use.ts';
+import {
+  requireHeld,
+  requireOneTime,
+  type UsableMethod,
+  useHeld,
+  useSaved,
+  useToken,
+} from '../../payment-methods/use.ts';
 import type { PaymentProvider } from '../../providers/port/provider.ts';
 import type { MoneyDeps } from '../../providers/registry/deps.ts';
 import { requireTakesVerification, unavailableError } from '../../providers/registry/unwrap.ts';

@@ -147,7 +147,7 @@ export const readSquareDispute = (dispute: SquareDispute): ProviderDispute | und
     disputeId,
     status: disputeStatus(dispute.state),
     ...reportedMoney(dispute.amount_money),
-    reason: dispute.reason && dispute.reason.toLowerCase(),
+    reason: dispute.reason === null ? null : dispute.reason?.toLowerCase(),
     evidenceDueBy: dueAtOf(dispute),
     createdAt: epochSeconds(dispute.created_at),
     reportedAt: dispute.updated_at ? Date.parse(dispute.updated_at) : undefined,

@@ -17,8 +17,6 @@ const WITH_INTENT = { expand: ['payments.data.payment.payment_intent'] };
 export const PAGE = 100;
 export const MOST_LISTED = 10_000;
 
-export type OwedInvoices = ReturnType<typeof owedInvoices>;
-
 export const owedInvoices = (stripe: Stripe, call: StripeCall) => {
   const find = (invoiceId: string): Promise<Outcome<ProviderInvoice>> =>
     call(() => stripe.invoices.retrieve(invoiceId, WITH_INTENT), readStripeInvoice);
@@ -43,7 +41,7 @@ export const owedInvoices = (stripe: Stripe, call: StripeCall) => {
     return find(invoiceId);
   };
 
-  /** Voids invoices: nobody can pay them any more. @returns them as they are then */
+  /** Voids invoices: they can no longer be paid. @returns them as they are then */
   const drop = async (owed: Invoices, options: CallOptions): Promise<Outcome<Invoices>> => {
     const held = await setCollection(owed.filter(isDraft), { ...options, collects: false });
     return held.kind === 'done' ? afterChange(await each(owed.filter(isFinal), voidOne)) : held;

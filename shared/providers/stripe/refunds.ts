@@ -135,7 +135,7 @@ export const readStripeDispute = (dispute: StripeDispute): ProviderDispute => ({
   disputeId: dispute.id,
   status: disputeStatusOf(dispute.status),
   ...reportedAmount(dispute),
-  reason: dispute.reason && dispute.reason.toLowerCase(),
+  reason: dispute.reason === null ? null : dispute.reason?.toLowerCase(),
   evidenceDueBy: dueByOf(dispute),
   createdAt: dispute.created,
   // Stripe's object has no time of its last change.
@@ -144,8 +144,8 @@ export const readStripeDispute = (dispute: StripeDispute): ProviderDispute => ({
 
 /** Stripe writes 0 where the bank takes no evidence. */
 const dueByOf = ({ evidence_details: details }: StripeDispute): number | null | undefined => {
-  const due = details && details.due_by;
-  return due === undefined ? undefined : due || null;
+  if (details === undefined || details?.due_by === undefined) return details === null ? null : undefined;
+  return details.due_by || null;
 };
 
 /** An inquiry (`warning_…`) counts as the state after the prefix, and so does an appeal. */

@@ -289,15 +289,15 @@ const resumeInNewPeriod = async (billing: Billing, input: OfSubscription): Promi
   if (current.kind !== 'done') return current;
   if (current.value.status === 'paused') return resume(billing, input);
   if (!current.value.holds) return find(input.subscriptionId);
-  const begun = await update(input, {
+  const started = await update(input, {
     pause_collection: '',
     billing_cycle_anchor: { type: 'now' },
     proration_behavior: 'none',
     payment_behavior: 'error_if_incomplete',
     off_session: true,
   });
-  const except = begun.kind === 'done' ? begun.value.latestInvoice?.invoiceId : undefined;
-  return dropOwed(billing, begun, { ...input, except });
+  const except = started.kind === 'done' ? started.value.latestInvoice?.invoiceId : undefined;
+  return dropOwed(billing, started, { ...input, except });
 };
 
 /** Sets whether Stripe collects the open invoices: a pause stops only later ones. */

@@ -51,7 +51,8 @@ const applyOutcome = async (
   const isFailed = invoice ? invoice.status === 'failed' : type === 'invoice.payment_failed';
   const paymentId = recorded?.kind === 'payment' ? recorded.payment.id : undefined;
   // One more or one fewer is owed: only a read tells what is left.
-  if (invoice && !event.isOfInterface && owesOthers(context.subscription, invoice, isPaid)) {
+  const isToldOtherwise = event.isOfInterface || isOverruled(event, context.subscription);
+  if (invoice && !isToldOtherwise && owesOthers(context.subscription, invoice, isPaid)) {
     return syncSubscription(context, invoice.subscriptionId);
   }
   const changed = await store.change(context.subscription, (current) => {

@@ -100,7 +100,7 @@ const plain = (text: string): string =>
     .replaceAll(DIRECTION_MARKS, '')
     .replaceAll(
       /(?<=[^\s*])\*{3}(?=@)|[*~`]|(?<![\p{L}\p{N}])_|_(?![\p{L}\p{N}])/gu,
-      (mark) => LOOK_ALIKES[mark] ?? mark,
+      (mark) => SIMILAR_MARKS[mark] ?? mark,
     )
     .replaceAll('&', '&amp;')
     .replaceAll('<', '&lt;')
@@ -109,4 +109,4 @@ const plain = (text: string): string =>
 /** They change the order in which a line is read. */
 const DIRECTION_MARKS = /[\u202A-\u202E\u2066-\u2069]/gu;
 
-const LOOK_ALIKES: Readonly<Record<string, string>> = { '*': '∗', _: '＿', '~': '∼', '`': 'ˋ' };
+const SIMILAR_MARKS: Readonly<Record<string, string>> = { '*': '∗', _: '＿', '~': '∼', '`': 'ˋ' };
