@@ -210,8 +210,11 @@ export const EVENTS: Readonly<Record<CanonicalEvent, EventText>> = {
   },
   'membership.cancelled': {
     summary: 'A membership ended',
-    when: 'Its subscription was canceled. Take access away. A membership that only expires sends no event.',
-    data: membership,
+    when: 'Its subscription was canceled or paused, or is unpaid. Take access away.',
+    data: {
+      ...membership,
+      reason: z.literal('paused').optional().describe('Present if the subscription was paused, and may be resumed.'),
+    },
   },
   'customer.created': {
     summary: 'A customer was created',

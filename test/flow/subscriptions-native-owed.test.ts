@@ -3,15 +3,19 @@ import { DAY_SECONDS, HOUR_SECONDS } from '../builders/seconds.ts';
 import { atStripe } from './at-stripe.ts';
 import { confirm, IMPATIENT } from './flow.ts';
 import { type ParsedJson, type TestHost, withHost } from './host.ts';
+import { addMember, newOrganization, newPerson } from './organization-steps.ts';
+import { saveMethod } from './payers.ts';
 import {
   anotherMethod,
   command,
   patch,
+  payer,
   paymentsOf,
   readMembership,
   readSubscription,
   type Subscriber,
   subscriber,
+  subscribe,
   subscribeToGold,
   subscriptionEventsOf,
 } from './subscribers.ts';
@@ -112,3 +116,87 @@ describe('three open invoices of a provider-billed subscription', () => {
     await command(service, who, { id, name: 'cancel', body: NOW });
   });
 });
+
+describe('three open invoices at the same time', () => {
+  const service = withHost({ frozen: true, env: IMPATIENT });
+
+  interface Owing {
+    readonly who: Subscriber;
+    readonly id: string;
+    readonly good: string;
+    readonly leave?: () => Promise<void>;
+  }
+
+  /** An organization's subscription on a member's own card. */
+  const owingOfMember = async (): Promise<Owing> => {
+    const [owner, admin] = [await newPerson(service), await newPerson(service)];
+    const organizationId = await newOrganization(service, owner);
+    const of = { organizationId, email: admin.email, role: 'admin' };
+    const memberId = await addMember(service, owner, of);
+    const fields = { organization_id: organizationId };
+    const who = await payer(service, owner.options, { fields });
+    const made = await subscribe(service, who, { ...fields, billing_interval: 'daily' });
+    const card = await saveMethod(service, admin.options, {
+      organization_id: null,
+      provider_payment_method_token: FAILING,
+    });
+    const body = { payment_method_id: card.id };
+    const lent = await patch(service, { ...who, options: admin.options }, { id: made.id, body });
+    expect(lent.status).toBe(200);
+    await service.advance(3 * DAY_SECONDS + 2 * HOUR_SECONDS);
+    expect(await openThere(service, made.id)).toBe(3);
+    const path = `/organizations/${organizationId}/members/${memberId}`;
+    const leave = async (): Promise<void> => {
+      expect((await service.request('DELETE', path, owner.options)).status).toBe(200);
+      await service.settle();
+    };
+    return { who, id: made.id, good: '', leave };
+  };
+
+  const run = async (step: Step, { who, id, good, leave }: Owing): Promise<void> => {
+    switch (step) {
+      case 'pause':
+      case 'cancel':
+        await command(service, who, { id, name: step, body: step === 'cancel' ? NOW : {} });
+        break;
+      case 'leave':
+        await leave?.();
+        break;
+      case 'new card':
+        await patch(service, who, { id, body: { payment_method_id: good } });
+        break;
+      case 'payer pays': {
+        const { open_payment: open } = await readSubscription(service, who, id);
+        if (open) await confirm(service, open.id, { ...who.options, body: { payment_method_id: good } });
+        break;
+      }
+      case 'retries':
+        await service.advance(6 * HOUR_SECONDS);
+    }
+    await service.settle();
+  };
+
+  it.each<[Step, Step, number]>([
+    ['pause', 'retries', 0],
+    ['pause', 'new card', 0],
+    ['pause', 'payer pays', 0],
+    ['cancel', 'retries', 0],
+    ['cancel', 'payer pays', 0],
+    ['leave', 'retries', 0],
+    ['retries', 'pause', 0],
+    ['retries', 'leave', 0],
+    ['new card', 'retries', 3],
+    ['new card', 'cancel', 3],
+    ['payer pays', 'pause', 3],
+    ['retries', 'payer pays', 3],
+  ])('of %s, then %s, are charged only what is owed', async (first, second, charges) => {
+    const it = first === 'leave' || second === 'leave' ? await owingOfMember() : await owing(service);
+    const before = (await paidThere(service, it.id)).length;
+    for (const step of [first, second]) await run(step, it);
+    expect((await paidThere(service, it.id)).length - before).toBe(charges);
+    expect(await openThere(service, it.id)).toBe(0);
+    await command(service, it.who, { id: it.id, name: 'cancel', body: NOW });
+  });
+});
+
+type Step = 'pause' | 'cancel' | 'leave' | 'new card' | 'payer pays' | 'retries';

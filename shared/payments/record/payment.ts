@@ -79,6 +79,13 @@ const changeable = {
   tags: optional,
   metadata: z.record(z.string(), z.json()).optional(),
 };
+export const BILLING_REASONS = [
+  'subscription_create',
+  'subscription_cycle',
+  'subscription_change',
+  'subscription_resume',
+] as const;
+
 const draftSchema = z.object(changeable);
 export type Draft = z.infer<typeof draftSchema>;
 
@@ -134,6 +141,8 @@ export const paymentSchema = z.object({
   failureCode: z.enum(DECLINE_CODES).optional(),
   /** The payer does not attend the current attempt. */
   offSession: z.literal(true).optional(),
+  /** Why the provider that bills the subscription has made the invoice. */
+  billingReason: z.enum(BILLING_REASONS).optional(),
   /** The provider's invoice that the payment pays: the provider collects it, and the service never does. */
   providerInvoiceId: optional,
   reconcileAt: optional,

@@ -24,12 +24,27 @@ export interface ProviderInvoice {
   /** Number of tries to collect the invoice; each try is an attempt of one payment. */
   readonly attempts: number;
   readonly failureCode: DeclineCode | undefined;
+  /** How the amount comes about; undefined: not reported. */
+  readonly prices?: InvoicePrices | undefined;
+  readonly reason?: InvoiceReason | undefined;
+  /** The method that was tried last, or has paid. */
+  readonly methodId?: string | undefined;
   /** What the payer's browser needs to pay an open invoice; undefined: none, or not reported. */
   readonly clientSecret?: string | undefined;
   readonly nextAction?: NextAction | undefined;
   /** Time of the provider's next try; null: no further try; undefined: not reported. */
   readonly nextAttempt: number | null | undefined;
 }
+
+/** amount = subtotal + tax − discount. What a customer's balance has paid counts as discount. */
+export interface InvoicePrices {
+  readonly subtotalCents: number;
+  readonly taxCents: number;
+  readonly discountCents: number;
+}
+
+/** Why the provider has made the invoice. */
+export type InvoiceReason = 'create' | 'cycle' | 'change';
 
 /** The state of a subscription at the provider. */
 export interface ProviderSubscription {
@@ -40,7 +55,16 @@ export interface ProviderSubscription {
   readonly currentPeriodStart: number;
   readonly currentPeriodEnd: number;
   readonly trialEnd: number | undefined;
+  /** The trial is of this service: it covers time that is paid for already. */
+  readonly isBridge: boolean;
+  /** It ends by itself: with its period, or at `cancelAt`. */
   readonly cancelAtPeriodEnd: boolean;
+  /** The date of its end; null: none of its own. */
+  readonly cancelAt: number | null;
+  /** The provider has given up collecting: it makes no further try. */
+  readonly isUnpaid: boolean;
+  /** What a period costs before discounts, taxes and balance: its items, price × quantity. */
+  readonly price: { readonly amountCents: number; readonly currency: string } | undefined;
   readonly methodId: string | undefined;
   /** The first charge was never paid: unless the payer pays it within a day, the provider ends the subscription. */
   readonly isIncomplete: boolean;
@@ -72,6 +96,8 @@ export interface NewProviderSubscription extends CallOptions {
   readonly count: number;
   /** No charge before then. */
   readonly trialEnd: number | undefined;
+  /** The trial covers time that is paid for already. */
+  readonly isBridge?: boolean;
   readonly description: string | undefined;
   /** The payer attends: a first charge may wait for their authentication. False: it is declined then. */
   readonly isAttended: boolean;

@@ -9,6 +9,7 @@ import type {
   SubscriptionsPort,
 } from '../port/subscriptions.ts';
 import { afterChange } from '../wire/failures.ts';
+import { BRIDGE_MARK } from '../wire/subscription-payloads.ts';
 import { stripeAmounts } from './currencies.ts';
 import { INVALID_REQUEST, type StripeCall } from './outcome.ts';
 import { MOST_LISTED, owedInvoices, PAGE } from './owed-invoices.ts';
@@ -48,7 +49,7 @@ export const stripeSubscriptions = (stripe: Stripe, call: StripeCall, descriptor
     changeMethod: (input) => changeMethod(billing, input),
     payOwed: async (input) =>
       payOwed(billing, await billing.find(input.subscriptionId), { ...input, isAttended: false }),
-    scheduleCancel: (input) => billing.update(input, { cancel_at_period_end: input.cancel }),
+    scheduleCancel: (input) => scheduleCancel(billing, input),
     cancel: (input) => cancel(billing, input),
     pause: async (input) => {
       const paused = await billing.update(input, { pause_collection: { behavior: 'void' } });
@@ -190,7 +191,10 @@ const subscriptionOf = (
     ...(input.isAttended
       ? { payment_behavior: 'allow_incomplete' as const }
       : { payment_behavior: 'error_if_incomplete' as const, off_session: true }),
-    metadata: { subscription_id: input.ourSubscriptionId },
+    metadata: {
+      subscription_id: input.ourSubscriptionId,
+      ...(input.isBridge && input.trialEnd !== undefined && { [BRIDGE_MARK]: String(input.trialEnd) }),
+    },
     ...(description && { description }),
     ...(input.trialEnd !== undefined && {
       trial_end: input.trialEnd,
@@ -215,6 +219,17 @@ const payOwed = async ({ owed, find }: Billing, found: Found, input: Paying): Pr
   if (paid.kind !== 'done') return paid;
   // Declined, or paid already: the invoices have the result.
   return withSettled(afterChange(await find(input.subscriptionId)), paid.value);
+};
+
+/** A date that a portal has set is no flag: it is cleared by itself. */
+const scheduleCancel = async (
+  { update }: Billing,
+  input: OfSubscription & { readonly cancel: boolean },
+): Promise<Found> => {
+  const changed = await update(input, { cancel_at_period_end: input.cancel });
+  if (input.cancel || changed.kind !== 'done' || changed.value.cancelAt === null) return changed;
+  const target = { ...input, idempotencyKey: `${input.idempotencyKey}:cancel_at` };
+  return afterChange(await update(target, { cancel_at: '' }));
 };
 
 /** Adds the invoices that the call has paid or voided. */

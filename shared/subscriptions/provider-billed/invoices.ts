@@ -4,11 +4,14 @@
  */
 import { derivedId } from '../../core/ids.ts';
 import { iso, SECOND } from '../../core/time.ts';
+import type { PeriodPayment } from '../../payments/attempts/collect.ts';
 import { type InvoiceRequest, type InvoiceResult, recordInvoice } from '../../payments/attempts/record-invoice.ts';
 import type { ProviderInvoice, ProviderSubscription } from '../../providers/port/subscriptions.ts';
 import { unansweredError } from '../../providers/registry/unwrap.ts';
+import { findAlias } from '../../table/alias.ts';
 import type { BillingDeps } from '../billing/biller.ts';
 import { periodPaymentId } from '../billing/charge.ts';
+import { isHardDecline } from '../billing/dunning.ts';
 import { periodPaymentRequest } from '../billing/periods.ts';
 import type { Subscription } from '../record/subscription.ts';
 import { requireAnswer, subscriptionsPortOf } from './port.ts';
@@ -20,6 +23,10 @@ export const invoicesOf = ({
   latestInvoice: newest,
 }: Pick<ProviderSubscription, 'owed' | 'latestInvoice'>): readonly ProviderInvoice[] =>
   newest && owed.every(({ invoiceId }) => invoiceId !== newest.invoiceId) ? [...owed, newest] : owed;
+
+/** A lost card is not tried again: the subscription waits for another one. */
+export const nextAttemptAt = ({ failureCode, nextAttempt }: ProviderInvoice): ProviderInvoice['nextAttempt'] =>
+  failureCode !== undefined && isHardDecline(failureCode) ? null : nextAttempt;
 
 interface RecordedInvoices extends Pick<SubscriptionReport, 'paidUntil' | 'isPaid'> {
   readonly owed: Subscription['owed'];
@@ -39,8 +46,11 @@ export const recordInvoices = async (
   const owed: { invoiceId: string; paymentId: string }[] = [];
   const paidUntil: number[] = [];
   let latestPaymentId: string | undefined;
-  for (const invoice of [...(await findSettled(deps, subscription, named)), ...named]) {
+  for (const read of [...(await findSettled(deps, subscription, named)), ...named]) {
+    const invoice = await withPayer(deps, subscription, read);
     const recorded = await recordInvoicePayment(deps, subscription, invoice);
+    // Nothing was due, or it was paid past the provider.
+    if (recorded.kind === 'nothing' && invoice.status === 'succeeded') paidUntil.push(invoice.periodEnd);
     if (recorded.kind !== 'payment') continue;
     const { id: paymentId, status } = recorded.payment;
     if (status === 'succeeded') paidUntil.push(invoice.periodEnd);
@@ -50,8 +60,21 @@ export const recordInvoices = async (
   return {
     owed: owed.length > 0 ? owed : undefined,
     latestPaymentId,
-    ...(paidUntil.length > 0 && { paidUntil: Math.max(...paidUntil), isPaid: true }),
+    isPaid: paidUntil.length > 0,
+    ...(paidUntil.length > 0 && { paidUntil: Math.max(...paidUntil) }),
   };
+};
+
+/** A read of the subscription does not say with which method its newest invoice was paid: another one may have ended a dunning. */
+const withPayer = async (
+  deps: BillingDeps,
+  subscription: Subscription,
+  invoice: ProviderInvoice,
+): Promise<ProviderInvoice> => {
+  const isRecovery = subscription.status === 'past_due' && invoice.status === 'succeeded';
+  if (!isRecovery || invoice.intentId === undefined || invoice.methodId !== undefined) return invoice;
+  const found = await (await subscriptionsPortOf(deps, subscription)).findInvoice(invoice.invoiceId);
+  return requireAnswer(found, subscription);
 };
 
 const findSettled = async (
@@ -111,5 +134,39 @@ const recordAs = async (
       throw unansweredError(labelled, { payment_id: paymentId });
     }
   };
-  return recordInvoice(deps, { wanted: periodPaymentRequest(subscription, paymentId), invoice, label });
+  const wanted = {
+    ...periodPaymentRequest(subscription, paymentId),
+    ...amountsOf(subscription, invoice),
+    billingReason: invoice.reason && reasonOf(subscription, invoice.reason),
+  };
+  return recordInvoice(deps, { wanted, invoice, paidWith: await payerOf(deps, subscription, invoice), label });
+};
+
+const AMOUNT_CHANGED = 'amount_changed_at_provider';
+
+/** The price was changed at the provider, or a discount, a tax or a balance applies there: the invoice says what is due. */
+const amountsOf = (
+  { totalCents, currency }: Subscription,
+  invoice: ProviderInvoice,
+): Partial<Pick<PeriodPayment, 'subtotalCents' | 'taxCents' | 'discountCents' | 'totalCents' | 'anomaly'>> =>
+  invoice.prices === undefined || invoice.currency !== currency || invoice.amountCents === totalCents
+    ? {}
+    : { ...invoice.prices, totalCents: invoice.amountCents, anomaly: AMOUNT_CHANGED };
+
+/** A paused subscription is resumed by an invoice for a new period. */
+const reasonOf = (
+  { status }: Subscription,
+  reason: NonNullable<ProviderInvoice['reason']>,
+): NonNullable<PeriodPayment['billingReason']> =>
+  reason === 'change' && status === 'paused' ? 'subscription_resume' : `subscription_${reason}`;
+
+const payerOf = async (
+  { table }: BillingDeps,
+  { providerId, methodRef, paymentMethodId }: Subscription,
+  { status, methodId }: ProviderInvoice,
+): Promise<InvoiceRequest['paidWith']> => {
+  if (status !== 'succeeded' || methodId === undefined) return undefined;
+  if (methodId === methodRef) return { methodRef, paymentMethodId };
+  const alias = await findAlias(table, providerId, methodId);
+  return { methodRef: methodId, paymentMethodId: alias?.kind === 'PM' ? alias.id : undefined };
 };

@@ -9,7 +9,7 @@ import type { BillingDeps } from '../billing/biller.ts';
 import { subscriptionStore } from '../record/store.ts';
 import { isLive, type Subscription } from '../record/subscription.ts';
 import { withMethod } from '../record/versions.ts';
-import { invoicesOf, recordInvoices } from './invoices.ts';
+import { invoicesOf, nextAttemptAt, recordInvoices } from './invoices.ts';
 import { requireAnswer, subscriptionsPortOf } from './port.ts';
 import { applyReport, isAboutFormer, type SubscriptionReport } from './report.ts';
 
@@ -100,11 +100,12 @@ const withAnswer = async (
 };
 
 const reportOf = (answer: ProviderSubscription): Omit<SubscriptionReport, 'paidUntil' | 'isPaid' | 'at'> => {
-  const { subscriptionId, status, currentPeriodStart, currentPeriodEnd, trialEnd, cancelAtPeriodEnd } = answer;
-  const isCollecting = ['processing', 'pending'].includes(answer.latestInvoice?.status ?? '');
-  const retryAt = answer.latestInvoice?.nextAttempt;
-  const period = { currentPeriodStart, currentPeriodEnd, trialEnd };
-  return { subscriptionId, status, ...period, cancelAtPeriodEnd, isCollecting, retryAt };
+  const { subscriptionId, status, currentPeriodStart, currentPeriodEnd, trialEnd, isBridge } = answer;
+  const { cancelAtPeriodEnd, cancelAt, isUnpaid, price, latestInvoice } = answer;
+  const isCollecting = ['processing', 'pending'].includes(latestInvoice?.status ?? '');
+  const retryAt = latestInvoice && nextAttemptAt(latestInvoice);
+  const period = { currentPeriodStart, currentPeriodEnd, trialEnd, isBridge };
+  return { subscriptionId, status, ...period, cancelAtPeriodEnd, cancelAt, isUnpaid, price, isCollecting, retryAt };
 };
 
 /** An authoritative read. @throws DomainError where the provider cannot be read now. */

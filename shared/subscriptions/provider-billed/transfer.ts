@@ -234,10 +234,11 @@ const successorRequest = (
     .toSorted()
     .at(-1);
   const isFree = freeUntil !== undefined && instant(freeUntil) > claimedAt(transfer);
-  return creationRequest(
+  const request = creationRequest(
     { ...subscription, methodRef, providerCustomerId },
     isFree ? epochSeconds(instant(freeUntil)) : undefined,
   );
+  return { ...request, isBridge: subscription.period >= 0 };
 };
 
 const claimedAt = ({ lookAt }: ActiveTransfer): Instant => instant(lookAt) - FIRST_LOOK_MS;

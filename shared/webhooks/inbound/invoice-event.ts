@@ -1,6 +1,6 @@
 import { epochSeconds, instant } from '../../core/time.ts';
 import type { EventInvoice, ProviderInvoice } from '../../providers/port/subscriptions.ts';
-import { recordInvoicePayment } from '../../subscriptions/provider-billed/invoices.ts';
+import { nextAttemptAt, recordInvoicePayment } from '../../subscriptions/provider-billed/invoices.ts';
 import { subscriptionsPortOf } from '../../subscriptions/provider-billed/port.ts';
 import { applyReport, isAboutFormer, type SubscriptionReport } from '../../subscriptions/provider-billed/report.ts';
 
@@ -117,7 +117,7 @@ const wholeInvoice = async (
   const { deps, subscription } = context;
   const { subscriptionId, status, amountCents, currency, periodStart, periodEnd, intentId } = news;
   const isWhole =
-    subscriptionId && status && amountCents !== undefined && currency && periodStart && periodEnd && intentId;
+    context.event.isOfInterface && subscriptionId && status && amountCents !== undefined && currency && periodStart && periodEnd && intentId;
   if (isWhole && !isOutdated(context, news)) {
     const { invoiceId, isVoid, attempts = 1, failureCode, nextAttempt } = news;
     return {
@@ -145,7 +145,7 @@ const reportOf = (
   if (isFailed) {
     // Without an invoice, the failure can only concern the next period.
     return isCurrent && runs(current) && !(invoice && isKnownPaid)
-      ? { status: 'past_due', retryAt: invoice?.nextAttempt, ...periodOf(current, invoice) }
+      ? { status: 'past_due', retryAt: invoice && nextAttemptAt(invoice), ...periodOf(current, invoice) }
       : undefined;
   }
   if (!isPaid) return undefined;

@@ -30,6 +30,7 @@ export const applySubscriptionEvent = async (
 ): Promise<EventResult> => {
   const store = subscriptionStore(deps.table);
   const subscription = await findSubscription({ deps, store }, slot, event);
+  if (!subscription && isMadeByHand(event)) return { kind: 'ignored', reason: 'not ours', owner: {} };
   // A running creation reads its own outcome.
   if (!subscription || subscription.status === 'creating') return { kind: 'early' };
   const context: SubscriptionEventContext = { deps, store, subscription, event };
@@ -69,6 +70,10 @@ const applyToFormer = async (
   const mayRun = isState && context.event.object.subscription?.status !== 'canceled';
   return mayRun ? cancelAtProvider(context, namedId) : resultOf(context, 'ignored', FORMER);
 };
+
+/** Every subscription that this service makes has our id in its metadata. */
+const isMadeByHand = ({ isOfInterface, object }: ProviderEvent): boolean =>
+  !isOfInterface && (object.subscription ?? object.invoice)?.ourSubscriptionId === undefined;
 
 const providerIdIn = ({ object, type }: ProviderEvent): string | undefined =>
   object.invoice?.subscriptionId ?? (type?.startsWith('invoice.') ? undefined : object.id);
@@ -176,7 +181,7 @@ const applyState = async (context: SubscriptionEventContext, namedId: string | u
   let isOvertaken = false;
   const next = await store.change(subscription, (current) => {
     isOvertaken = ageOf(event, current) !== 'newer' || isAboutFormer(current, namedId);
-    const report = { ...news, at: event.createdAt };
+    const report = { ...news, price: undefined, at: event.createdAt };
     return isOvertaken ? current : noteFollowed(event, applyReport(current, report, deps.now()));
   });
   if (isOvertaken) return syncSubscription(context, namedId);
@@ -191,5 +196,7 @@ const applyState = async (context: SubscriptionEventContext, namedId: string | u
  * Only the invoices have the time of the next retry, and show whether the first charge is paid and whether an older period is
  * still owed.
  */
-const tellsAll = ({ status, charge }: Subscription, news: EventSubscription): boolean =>
-  (news.status === 'past_due') === (status === 'past_due') && !awaitsFirstCharge(charge);
+const tellsAll = ({ status, charge, totalCents }: Subscription, news: EventSubscription): boolean =>
+  (news.status === 'past_due') === (status === 'past_due') &&
+  (news.price?.amountCents ?? totalCents) === totalCents &&
+  !awaitsFirstCharge(charge);

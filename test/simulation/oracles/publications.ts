@@ -53,7 +53,12 @@ const MEMBERSHIP_EVENT: Readonly<Record<string, string>> = {
   pending: 'membership.pending',
   active: 'membership.activated',
   cancelled: 'membership.cancelled',
+  expired: 'membership.cancelled',
 };
+
+/** A pause ends only a membership that has not ended. */
+const membershipEvent = (is: string | undefined, was: string | undefined): string | undefined =>
+  is === 'expired' && was !== 'active' && was !== 'pending' ? undefined : MEMBERSHIP_EVENT[is ?? ''];
 
 /**
  * A change that says which period has been paid. A free period is paid as it begins; a payment may become known after the end
@@ -86,7 +91,7 @@ const eventsOfMembership = (subscription: HistoryItem, versions: readonly Histor
     const is = membershipAt(status, { was, wasActive, isUnpaid: until === '' && !isPaid });
     const isLonger = isPaid && periodEnd > until;
     const extended = isLonger && is === 'active' ? 'membership.extended' : undefined;
-    const name = is === was ? extended : MEMBERSHIP_EVENT[is ?? ''];
+    const name = is === was ? extended : membershipEvent(is, was);
     was = is;
     wasActive ||= is === 'active';
     if (isLonger) until = periodEnd;
