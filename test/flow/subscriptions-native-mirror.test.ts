@@ -39,7 +39,7 @@ const stop = (service: TestHost, who: Subscriber, id: string) => command(service
 describe('a change at Stripe', () => {
   const service = withHost({ frozen: true, env: IMPATIENT });
 
-  it('of the end by the portal schedules the cancelation, and a reactivation clears it', async () => {
+  it('of the end by the portal schedules the cancellation, and a reactivation clears it', async () => {
     const who = await subscriber(service);
     const made = await subscribe(service, who);
     await atDashboard(service, made.id, { cancel_at: made.current_period_end });

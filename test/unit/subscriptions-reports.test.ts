@@ -151,6 +151,11 @@ describe('a report about a trial', () => {
     });
   });
 
+  test('that covered paid time and is over leaves the trial of the subscription', () => {
+    const next = reported(running(), { ...nextMonth, status: 'active', trialEnd, isBridge: true });
+    expect(next.trialEnd).toBeUndefined();
+  });
+
   test('of the provider that is no bridge is a trial: moved, or added later', () => {
     const was = trial(9, { billingOwner: 'provider', status: 'trialing', providerSubscriptionId: 'sub_1', trialNoticed: true });
     const moved = reported(was, { status: 'trialing', trialEnd });

@@ -92,9 +92,10 @@ const endOf = (
 /** A trial that is moved is announced again. */
 const trialOf = (
   { trialEnd: known, trialNoticed }: Subscription,
-  { trialEnd }: SubscriptionReport,
+  { trialEnd, isBridge }: SubscriptionReport,
 ): Pick<Subscription, 'trialEnd' | 'trialNoticed'> => {
-  const reported = trialEnd === undefined ? known : time(trialEnd);
+  // The provider keeps the end of a trial that is over, also of our own.
+  const reported = trialEnd === undefined || isBridge ? known : time(trialEnd);
   const isMoved = reported !== known && !(known && reported && epochSeconds(instant(known)) === trialEnd);
   return isMoved ? { trialEnd: reported, trialNoticed: undefined } : { trialEnd: known, trialNoticed };
 };
