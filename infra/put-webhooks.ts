@@ -4,8 +4,7 @@ import {
   type SecretsManagerClient,
 } from '@aws-sdk/client-secrets-manager';
 import * as z from 'zod';
-import { checkedTargets } from '../shared/webhooks/outbound/checked-targets.ts';
-import { areOff, namesTarget, switchesOff } from '../shared/webhooks/outbound/targets.ts';
+import { areOff, namesTarget, parseTargets, switchesOff } from '../shared/webhooks/outbound/targets.ts';
 import { type DeploymentSettings, webhookSecretName } from './stage/settings.ts';
 
 type Given = Pick<DeploymentSettings, 'stage' | 'webhookVariables' | 'environment'>;
@@ -25,7 +24,7 @@ export const putWebhooks = async (client: SecretsManagerClient, given: Given): P
   }
   const whole = names.some(namesTarget);
   const variables = whole ? given.webhookVariables : { ...(await held(client, secret)), ...given.webhookVariables };
-  checkedTargets(variables, given.environment['EXTERNAL_WEBHOOK_ALLOW_PRIVATE'] === 'true', given.stage);
+  parseTargets(variables, given.environment['EXTERNAL_WEBHOOK_ALLOW_PRIVATE'] === 'true', given.stage);
   await client.send(new PutSecretValueCommand({ SecretId: secret, SecretString: JSON.stringify(variables) }));
   const done = whole
     ? `${names.length} webhook variables are in ${secret}`

@@ -14,8 +14,6 @@ const BATCH = 10;
 export interface GroupedMessage {
   readonly body: string;
   readonly group: string;
-  /** Hides the message at first, for at most 15 minutes. */
-  readonly delaySeconds?: number;
 }
 
 /** The operations of SQS that the service uses. */
@@ -72,9 +70,5 @@ const entryOf = (message: string | GroupedMessage, index: number): SendMessageBa
   Id: String(index),
   ...(typeof message === 'string'
     ? { MessageBody: message }
-    : {
-        MessageBody: message.body,
-        MessageGroupId: message.group,
-        ...(message.delaySeconds !== undefined && { DelaySeconds: message.delaySeconds }),
-      }),
+    : { MessageBody: message.body, MessageGroupId: message.group }),
 });

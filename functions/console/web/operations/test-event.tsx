@@ -13,7 +13,6 @@ export const CANONICAL_EVENTS = [
   'payment.refunded',
   'payment.refund_failed',
   'payment.dispute_opened',
-  'payment.dispute_updated',
   'payment.dispute_closed',
   'subscription.created',
   'subscription.updated',

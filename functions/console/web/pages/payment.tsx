@@ -41,9 +41,7 @@ export const PaymentPage = ({ id }: { readonly id: string }) => (
     what="the payment"
     title={() => `Payment ${id}`}
     read={() => readPayment(id)}
-    actions={({ payment, disputes }, follow) => (
-      <PaymentActions payment={payment} disputes={disputes} onChanged={follow} />
-    )}
+    actions={({ payment }, follow) => <PaymentActions payment={payment} onChanged={follow} />}
   >
     {(file, follow) => <PaymentView file={file} onSent={follow} />}
   </RecordPage>

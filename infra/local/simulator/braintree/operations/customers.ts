@@ -70,7 +70,6 @@ const create = (call: Call, unit: Unit): LedgerCustomer => {
         description: null,
         address: null,
         defaultMethodId: null,
-        balance: 0,
         deleted: false,
       },
       sent,

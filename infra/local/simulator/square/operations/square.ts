@@ -124,9 +124,6 @@ const PREFIXES: Readonly<Record<LedgerIdKind | 'request', string>> = {
   price: 'SQOBJ',
   subscription: 'SQSUB',
   invoice: 'SQINV',
-  coupon: 'SQCOUPON',
-  discount: 'SQDISCOUNT',
-  tax_rate: 'SQTAX',
   request: 'SQREQ',
 };
 

@@ -1,8 +1,6 @@
-import { taxRateOf } from '../../ledger/billing.ts';
 import type { LedgerPrice, LedgerSubscription } from '../../ledger/billing-documents.ts';
 import type { Unit } from '../../ledger/unit.ts';
 import type { StripeObject } from '../wire/request.ts';
-import { taxRateView } from './catalog-views.ts';
 import { lower, seconds } from './views.ts';
 
 /** In the shape of the newest API version: the item holds the period. */
@@ -16,19 +14,16 @@ export const stripeSubscriptionView = (subscription: LedgerSubscription, unit: U
   automatic_tax: { disabled_reason: null, enabled: false, liability: null },
   billing_cycle_anchor: seconds(subscription.anchor),
   billing_cycle_anchor_config: null,
-  billing_mode: {
-    flexible: subscription.billingMode === 'flexible' ? { proration_discounts: 'included' } : null,
-    type: subscription.billingMode,
-  },
+  billing_mode: { flexible: null, type: 'classic' },
   billing_schedules: [],
   billing_thresholds: null,
-  cancel_at: orNull(subscription.cancelAtPeriodEnd ? subscription.periodEnd : subscription.cancelAt),
+  cancel_at: subscription.cancelAtPeriodEnd ? seconds(subscription.periodEnd) : null,
   cancel_at_period_end: subscription.cancelAtPeriodEnd,
   canceled_at: orNull(subscription.canceledAt),
   cancellation_details: {
     comment: null,
     feedback: null,
-    reason: subscription.endReason ?? (isToEnd(subscription) ? 'cancellation_requested' : null),
+    reason: subscription.endReason ?? (subscription.cancelAtPeriodEnd ? 'cancellation_requested' : null),
   },
   collection_method: 'charge_automatically',
   created: seconds(subscription.createdAt),
@@ -38,9 +33,9 @@ export const stripeSubscriptionView = (subscription: LedgerSubscription, unit: U
   days_until_due: null,
   default_payment_method: subscription.methodId,
   default_source: null,
-  default_tax_rates: subscription.taxRateIds.map((id) => taxRateView(taxRateOf(unit, id))),
+  default_tax_rates: [],
   description: subscription.description,
-  discounts: subscription.discountIds,
+  discounts: [],
   ended_at: orNull(subscription.endedAt),
   invoice_settings: {
     account_tax_ids: null,
@@ -81,14 +76,11 @@ export const stripeSubscriptionView = (subscription: LedgerSubscription, unit: U
   trial_start: orNull(subscription.trialStart),
 });
 
-const isToEnd = ({ cancelAt, cancelAtPeriodEnd }: LedgerSubscription): boolean =>
-  cancelAtPeriodEnd || cancelAt !== null;
-
 /** A subscription has one item, and an invoice one line: their ids derive from it. */
 export const itemIdOf = ({ id }: LedgerSubscription): string => id.replace(/^sub_/, 'si_');
 
 const itemView = (subscription: LedgerSubscription, unit: Unit): StripeObject => {
-  const price = findPrice(subscription.priceId, unit);
+  const price = findSubscriptionPrice(subscription, unit);
   return {
     id: itemIdOf(subscription),
     object: 'subscription_item',
@@ -100,16 +92,15 @@ const itemView = (subscription: LedgerSubscription, unit: Unit): StripeObject =>
     metadata: {},
     plan: planView(price),
     price: priceView(price),
-    quantity: subscription.quantity,
+    quantity: 1,
     subscription: subscription.id,
     tax_rates: [],
   };
 };
 
-/** The price of a subscription, or of a line of an invoice. */
-export const findPrice = (priceId: string, unit: Unit): LedgerPrice => {
+export const findSubscriptionPrice = ({ id, priceId }: LedgerSubscription, unit: Unit): LedgerPrice => {
   const price = unit.documents.prices.get(unit.slot, priceId);
-  if (!price) throw new Error(`There is no price ${priceId}`);
+  if (!price) throw new Error(`Subscription ${id} has no price`);
   return price;
 };
 
