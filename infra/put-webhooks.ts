@@ -4,7 +4,8 @@ import {
   type SecretsManagerClient,
 } from '@aws-sdk/client-secrets-manager';
 import * as z from 'zod';
-import { areOff, namesTarget, parseTargets, switchesOff } from '../shared/webhooks/outbound/targets.ts';
+import { checkedTargets } from '../shared/webhooks/outbound/checked-targets.ts';
+import { areOff, namesTarget, switchesOff } from '../shared/webhooks/outbound/targets.ts';
 import { type DeploymentSettings, webhookSecretName } from './stage/settings.ts';
 
 type Given = Pick<DeploymentSettings, 'stage' | 'webhookVariables' | 'environment'>;
@@ -24,7 +25,7 @@ export const putWebhooks = async (client: SecretsManagerClient, given: Given): P
   }
   const whole = names.some(namesTarget);
   const variables = whole ? given.webhookVariables : { ...(await held(client, secret)), ...given.webhookVariables };
-  parseTargets(variables, given.environment['EXTERNAL_WEBHOOK_ALLOW_PRIVATE'] === 'true', given.stage);
+  checkedTargets(variables, given.environment['EXTERNAL_WEBHOOK_ALLOW_PRIVATE'] === 'true', given.stage);
   await client.send(new PutSecretValueCommand({ SecretId: secret, SecretString: JSON.stringify(variables) }));
   const done = whole
     ? `${names.length} webhook variables are in ${secret}`

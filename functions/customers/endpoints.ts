@@ -120,8 +120,8 @@ export const updateCustomerEndpoint = endpoint({
   method: 'PUT',
   path: '/customers/{id}',
   summary: 'Update a customer',
-  description: `Changes the contact details. An e-mail address, name or phone number is sent to the provider first, and stored once the
-    provider has taken it.`,
+  description: `Changes the contact details. An e-mail address, name or phone number is sent to the provider first, as far as the
+    provider takes it, and stored once the provider has taken it.`,
   auth: 'session',
   access: { action: 'canManagePayments', record: customerRecord },
   params: byId,

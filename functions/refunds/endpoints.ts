@@ -33,7 +33,10 @@ export const createRefundEndpoint = endpoint({
     has not answered. In both cases \`payment.refunded\` or \`payment.refund_failed\` follows as an event. Send an \`Idempotency-Key\`, so that
     a repeat does not refund twice.
 
-    409 \`INVALID_STATE\`: the payment has not succeeded, or the provider has less left. 502 \`PROVIDER_ERROR\`: the provider refused; the
+    409 \`INVALID_STATE\`: the payment has not succeeded, or the provider has less left. 409 \`PAYMENT_DISPUTED\`: a dispute of the payment
+    is open, which \`details\` name with \`dispute_id\` and \`status\`, and the body does not say \`despite_dispute: true\`; or the provider
+    refuses to refund a disputed payment. Stripe and Square refuse unless the dispute is an inquiry, Stripe after a lost dispute too,
+    and PayPal refuses to refund a part. 502 \`PROVIDER_ERROR\`: the provider refused; the
     refund is stored as \`failed\`.`,
   auth: 'platform-admin',
   access: { action: 'platform admin', record: paymentRecord },
@@ -51,6 +54,7 @@ export const createRefundEndpoint = endpoint({
     'UNSUPPORTED_PROVIDER',
     'RESOURCE_NOT_FOUND',
     'INVALID_STATE',
+    'PAYMENT_DISPUTED',
     'VERSION_CONFLICT',
     'PROVIDER_ERROR',
     'PROVIDER_UNAVAILABLE',

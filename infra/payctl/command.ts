@@ -125,6 +125,7 @@ payctl
   .description('refunds a payment, by our id or its provider’s, in whole or in part')
   .option('--amount <minor units>', 'only this much; default: what is left', parseAmount)
   .addOption(new Option('--reason <reason>').choices(REFUND_REASONS))
+  .option('--despite-dispute', 'also while a dispute of the payment is open')
   .option('--dry-run', 'only show what would be refunded')
   .action((payment: string, options: RefundOptions) => run((installation) => refund(installation, payment, options)));
 

@@ -13,7 +13,8 @@ import {
 } from '../../shared/core/setting.ts';
 import { prefix, SettingsError } from '../../shared/core/settings.ts';
 import type { OperatedSettings } from '../../shared/messaging/trigger.ts';
-import { checkedSettings, isTargetVariable, namesTarget } from '../../shared/webhooks/outbound/targets.ts';
+import { checkedSettings } from '../../shared/webhooks/outbound/checked-targets.ts';
+import { isTargetVariable, namesTarget } from '../../shared/webhooks/outbound/targets.ts';
 
 /** The most instances of a function that run at once, which are also kept for it. */
 export interface Bulkheads {

@@ -27,13 +27,15 @@ import { cursorAt, type EntriesFound, type EntrySource, everyEntry, ownersEntrie
 /** Query parameters of the list of all payments. */
 const MAX_PER_PAGE = 100;
 const PER_PAGE = 25;
-const MAX_CENTS = 99_999_999;
 
 const notBefore = (path: string, than: string) => ({
   path: [path],
   message: `must not be before ${than}`,
   params: { rule: 'range' },
 });
+
+/** An amount in minor units. */
+const amountParameter = wholeNumberParameter(0, Number.MAX_SAFE_INTEGER);
 
 export const everyPaymentQuery = z
   .object({
@@ -59,8 +61,8 @@ export const everyPaymentQuery = z
       .transform((code) => code.toUpperCase())
       .optional()
       .describe('Only payments in this currency, an ISO 4217 code in any case.'),
-    min_cents: wholeNumberParameter(0, MAX_CENTS).optional().describe('Only totals of at least this, in minor units.'),
-    max_cents: wholeNumberParameter(0, MAX_CENTS).optional().describe('Only totals of at most this, in minor units.'),
+    min_cents: amountParameter.optional().describe('Only totals of at least this, in minor units.'),
+    max_cents: amountParameter.optional().describe('Only totals of at most this, in minor units.'),
     from: moment(false).describe('The earliest time of creation: a time, or a day in UTC (its first moment).'),
     to: moment(true).describe('The latest time of creation: a time, or a day in UTC (its last moment).'),
     user_id: idParameter.describe('Only payments of this user.'),

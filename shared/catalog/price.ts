@@ -1,6 +1,7 @@
 import { DomainError } from '../core/errors.ts';
 import { currencyCode, derivePrices, type GivenPrices, type Prices } from '../core/money.ts';
-import type { Product } from './records.ts';
+import type { Table } from '../table/table.ts';
+import { type Product, productRecord } from './records.ts';
 
 /** The price of a purchase. If the request names a product, the price is the product's; the client cannot change it. */
 export const priceOf = (
@@ -27,6 +28,14 @@ export const priceOf = (
   }
   if (prices.totalCents < leastTotal) throw new DomainError('AMOUNT_TOO_SMALL');
   return { ...prices, currency: product.currency };
+};
+
+/** @throws DomainError PRODUCT_INACTIVE for a product that is withdrawn or deleted: its earlier price is no longer on sale */
+export const requireOnSale = async (table: Table, productId: string | undefined): Promise<void> => {
+  if (productId === undefined) return;
+  const item = await table.get(productRecord.key(productId));
+  const product = item && productRecord.parse(item);
+  if (!product?.is_active) throw new DomainError('PRODUCT_INACTIVE', { details: { product_id: productId } });
 };
 
 const priceFields = (prices: Prices): readonly (readonly [keyof GivenPrices, number])[] => [

@@ -1,4 +1,5 @@
 import { DomainError } from '../core/errors.ts';
+import { cutText } from '../core/text.ts';
 import { instant } from '../core/time.ts';
 import { runList } from '../http/paging.ts';
 import type { ApiRequest, Reply } from '../http/request.ts';
@@ -47,7 +48,7 @@ const loadRecords = async (table: Table, { project_id, organization_id }: Invite
 /** `a***@example.com`; a local part of one letter is masked whole. */
 const maskedEmail = (email: string): string => {
   const at = email.lastIndexOf('@');
-  return `${at > 1 ? email.slice(0, 1) : ''}***${email.slice(at)}`;
+  return `${at > 1 ? cutText(email, 1) : ''}***${email.slice(at)}`;
 };
 
 /** More tiers than a price page shows. */

@@ -1,6 +1,5 @@
 import * as z from 'zod';
 import type { RecordKind } from '../access/record-kind.ts';
-import { MAX_CENTS } from '../core/money.ts';
 import { jsonValue } from '../http/fields.ts';
 import { referenceKey } from '../table/keys.ts';
 
@@ -10,7 +9,7 @@ import { referenceKey } from '../table/keys.ts';
  */
 const id = z.string().min(1).max(64);
 const optionalId = id.nullish();
-export const cents = z.int().min(0).max(MAX_CENTS);
+export const cents = z.int().min(0);
 const metadata = z.record(z.string(), jsonValue).default({});
 
 export const BILLING_INTERVALS = ['daily', 'weekly', 'monthly', 'quarterly', 'yearly'] as const;

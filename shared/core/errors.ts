@@ -39,6 +39,7 @@ export const ERRORS = {
   METHOD_NOT_ALLOWED: [405, 'The route does not accept this method'],
   INVALID_STATE: [409, 'The state of the record does not allow this'],
   PAYMENT_NOT_UPDATABLE: [409, 'The payment can no longer be updated'],
+  PAYMENT_DISPUTED: [409, 'The payment is disputed; send despite_dispute: true to refund it all the same'],
   PAYMENT_IN_PROGRESS: [409, 'The payment is in progress'],
   SUBSCRIPTION_NOT_CANCELED: [409, 'The subscription is not canceled'],
   PAYMENT_METHOD_IN_USE: [409, 'The payment method is in use'],

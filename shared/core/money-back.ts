@@ -6,6 +6,8 @@ export const REFUND_REASONS = ['duplicate', 'fraudulent', 'requested_by_customer
 export type RefundReason = (typeof REFUND_REASONS)[number];
 
 export const DISPUTE_STATUSES = ['needs_response', 'under_review', 'won', 'lost', 'closed'] as const;
-/** The statuses after which nothing follows. */
-export const CLOSED_DISPUTE_STATUSES: readonly string[] = ['won', 'lost', 'closed'];
 export type DisputeStatus = (typeof DISPUTE_STATUSES)[number];
+
+/** The provider has decided, or closed without a decision. It may open the dispute again. */
+export const isClosedDispute = (status: DisputeStatus): boolean =>
+  status === 'won' || status === 'lost' || status === 'closed';

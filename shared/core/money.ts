@@ -1,8 +1,5 @@
 import { DomainError } from './errors.ts';
 
-/** The largest amount of a price, in minor units. */
-export const MAX_CENTS = 99_999_999;
-
 /** In minor units; total = subtotal + tax − discount. */
 export interface Prices {
   readonly subtotalCents: number;
@@ -46,6 +43,18 @@ const USUAL_DIGITS = 2;
 /** Decimal digits of the currency's minor unit (2 for USD, 0 for JPY). */
 export const currencyDigits = (code: string): number => DIGITS.get(code) ?? USUAL_DIGITS;
 
+/**
+ * An amount in major units, exactly: 2500 minor units of USD are `25.00`. A fraction of a minor unit, as only a provider's own
+ * event could hold, is rounded.
+ */
+export const majorUnits = (cents: number, currency: string): `${number}` => {
+  const digits = currencyDigits(currency);
+  if (!Number.isSafeInteger(cents)) return (cents / 10 ** digits).toFixed(digits) as `${number}`;
+  const text = String(Math.abs(cents)).padStart(digits + 1, '0');
+  const [whole, fraction] = [text.slice(0, text.length - digits), text.slice(text.length - digits)];
+  return `${cents < 0 ? '-' : ''}${whole}${fraction && `.${fraction}`}` as `${number}`;
+};
+
 const mismatch = (path: string, expected: number, given: number): DomainError =>
   new DomainError('PRICING_MISMATCH', {
     message: `${path} must be ${expected}: total = subtotal + tax - discount`,
@@ -53,8 +62,10 @@ const mismatch = (path: string, expected: number, given: number): DomainError =>
   });
 
 /**
- * Completes the given prices: derives a missing subtotal or total from the others. `amount_cents` is the total.
- * @throws DomainError PRICING_MISMATCH with the expected total; AMOUNT_TOO_SMALL for a total below `leastTotal`
+ * Completes the given prices: derives a missing subtotal or total from the others. `amount_cents` is the total. Each provider
+ * has a ceiling of its own; here every sum must be an integer that a number holds exactly.
+ * @throws DomainError PRICING_MISMATCH with the expected total; AMOUNT_TOO_SMALL for a total below `leastTotal`;
+ * VALIDATION_ERROR for a sum that is no safe integer
  */
 export const derivePrices = (given: GivenPrices, leastTotal = 1): Prices => {
   const taxCents = given.tax_cents ?? 0;
@@ -67,6 +78,11 @@ export const derivePrices = (given: GivenPrices, leastTotal = 1): Prices => {
       details: [{ path: 'total_cents', rule: 'required', message: 'total_cents or subtotal_cents is required' }],
     });
   }
+  if (![subtotalCents, subtotalCents + taxCents].every(Number.isSafeInteger)) {
+    throw new DomainError('VALIDATION_ERROR', {
+      details: [{ path: 'total_cents', rule: 'max', message: `must not exceed ${Number.MAX_SAFE_INTEGER}` }],
+    });
+  }
   const totalCents = subtotalCents + taxCents - discountCents;
   if (statedTotal !== undefined && statedTotal !== totalCents) throw mismatch('total_cents', totalCents, statedTotal);
   if (given.amount_cents !== undefined && given.amount_cents !== totalCents) {
@@ -76,11 +92,6 @@ export const derivePrices = (given: GivenPrices, leastTotal = 1): Prices => {
   if (totalCents < leastTotal) {
     throw new DomainError('AMOUNT_TOO_SMALL', {
       message: `The total must be at least ${leastTotal}, not ${totalCents}`,
-    });
-  }
-  if (totalCents > MAX_CENTS || subtotalCents > MAX_CENTS) {
-    throw new DomainError('VALIDATION_ERROR', {
-      details: [{ path: 'total_cents', rule: 'max', message: `must not exceed ${MAX_CENTS}` }],
     });
   }
   return { subtotalCents, taxCents, discountCents, totalCents };

@@ -15,7 +15,7 @@ import {
   urlSetting,
   type Values,
 } from './setting.ts';
-import { descriptorProblem, LONGEST_DESCRIPTOR } from './statement-descriptor.ts';
+import { descriptorProblem, LONGEST_DESCRIPTOR } from './text.ts';
 
 /**
  * Every setting of the service. A function parses the settings at its cold start, the CDK app at deployment, the local
@@ -168,10 +168,10 @@ export const serviceFields = {
     'limits the requests of each caller; off for load and matrix tests, never in prod; empty: off with STAGE=local, else on',
   ),
   DUNNING_DAYS: days([1, 3, 7, 14]).describe(
-    'days after the first failure of a renewal on which the charge is retried, ascending',
+    'days after the first failure of a renewal on which the charge is retried, ascending; only of subscriptions that the service bills: Stripe has retry settings of its own',
   ),
   DUNNING_FINAL_ACTION: choiceSetting(['cancel', 'pause'], 'cancel').describe(
-    'what happens to a subscription after the last retry',
+    'what happens to a subscription after the last retry; only if the service bills it',
   ),
   RUN_DUE_CONCURRENCY: integerSetting(60, 2, 1_000).describe(
     'how many renewals and other due work run at once; 60 make 100 calls per second to a provider that answers within half a second',

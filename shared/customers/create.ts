@@ -9,6 +9,7 @@ import { guestTokenFields } from '../http/guests.ts';
 import type { ApiRequest, Reply } from '../http/request.ts';
 import { createOnce } from '../idempotency/create-once.ts';
 import { canonicalJson } from '../idempotency/idempotency.ts';
+import type { CustomerDetails } from '../providers/port/customers.ts';
 import type { PaymentProvider } from '../providers/port/provider.ts';
 import type { ProviderRecordDeps } from '../providers/registry/deps.ts';
 import { requireDone } from '../providers/registry/unwrap.ts';
@@ -16,7 +17,15 @@ import { aliasStep } from '../table/alias.ts';
 import type { Owner } from '../table/keys.ts';
 import { firstVersion, recordStore } from '../table/record-store.ts';
 import type { TransactionStep } from '../table/table.ts';
-import { type Customer, customerShape, customerView, setOwnerCustomer } from './customer.ts';
+import { refusedField, withoutRefused } from './contact.ts';
+import {
+  CONTACT_FIELDS,
+  type Customer,
+  customerShape,
+  customerView,
+  derivedName,
+  setOwnerCustomer,
+} from './customer.ts';
 import type { CreateCustomerBody } from './requests.ts';
 
 /** Creates a customer at the provider, under a key derived from our id, then stores it. */
@@ -49,7 +58,8 @@ export const customerAlias = ({ id, providerId, providerCustomerId }: Customer):
   aliasStep(providerId, providerCustomerId, { kind: 'CUS', id });
 
 /**
- * Creates the customer at the provider; the caller stores the record.
+ * Creates the customer at the provider; the caller stores the record. A contact detail that the provider refuses is left out
+ * there, because no sale depends on it.
  * @param attempt a new number makes a new key
  */
 export const createProviderCustomer = async (
@@ -57,15 +67,17 @@ export const createProviderCustomer = async (
   draft: CustomerDraft,
   attempt = 0,
 ): Promise<Customer> => {
-  const { email, name, phone, id } = draft;
-  const outcome = await provider.createCustomer({
-    ourCustomerId: id,
-    email,
-    name,
-    phone,
-    idempotencyKey: `${id}:create:${fingerprint(canonicalJson({ email, name, phone, attempt: attempt || undefined })).slice(0, 12)}`,
-  });
-  const { customerId } = requireDone(outcome, 'provider_id');
+  const create = ({ email, name, phone }: CustomerDetails) =>
+    provider.createCustomer({
+      ourCustomerId: draft.id,
+      email,
+      name,
+      phone,
+      idempotencyKey: `${draft.id}:create:${fingerprint(canonicalJson({ email, name, phone, attempt: attempt || undefined })).slice(0, 12)}`,
+    });
+  const { email, name, phone } = draft;
+  const outcome = await withoutRefused({ email, name, phone }, CONTACT_FIELDS, create);
+  const { customerId } = requireDone(outcome, refusedField(outcome) ?? 'provider_id');
   return { ...draft, providerCustomerId: customerId };
 };
 
@@ -76,7 +88,8 @@ const draftOf = (
 ): Omit<CustomerDraft, 'id'> => {
   const guest = caller.kind === 'guest' ? caller : body.guest_data;
   const text = (value: string | null | undefined): string | undefined => value ?? undefined;
-  const parts = [body.first_name, body.last_name].filter(Boolean).join(' ');
+  const parts = { firstName: text(body.first_name), lastName: text(body.last_name) };
+  const derived = derivedName(parts);
   const email = text(body.email) ?? guest?.email;
   if (email === undefined) throw invalid([{ path: 'email', rule: 'required', message: 'is required' }]);
   const at = iso(deps.now());
@@ -84,9 +97,9 @@ const draftOf = (
     ...firstVersion(at, idempotency),
     providerId: body.provider_id,
     email,
-    name: text(body.name) ?? (parts || guest?.name),
-    firstName: text(body.first_name),
-    lastName: text(body.last_name),
+    name: text(body.name) ?? derived ?? guest?.name,
+    ...parts,
+    ...((text(body.name) ?? (derived === undefined && guest?.name)) && { isNameGiven: true }),
     phone: text(body.phone) ?? text(guest?.phone),
     ...ownerFieldsOf(owner, caller),
     projectId: named(projectRecord)?.id,

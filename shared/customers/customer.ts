@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { ownerColumns, ownerIdsOf, ownerOfRecord, type RecordKind } from '../access/record-kind.ts';
 import { PROVIDER_SLOTS } from '../core/settings.ts';
+import type { ContactField } from '../providers/port/customers.ts';
 import { ownerKeyOf } from '../table/defaults.ts';
 import { type Key, type Owner, ownerCustomerKey, ownerPartition, recordKey } from '../table/keys.ts';
 import { knownAtSchema, parseRecord, type RecordShape, storedRecordFields } from '../table/record-store.ts';
@@ -18,6 +19,8 @@ export const customerSchema = z.object({
   providerCustomerId: z.string(),
   email: optional,
   name: optional,
+  /** The name was given: it does not follow first and last name. */
+  isNameGiven: z.boolean().optional(),
   firstName: optional,
   lastName: optional,
   phone: optional,
@@ -63,6 +66,12 @@ export const customerView = (customer: Customer) => ({
   created_at: customer.createdAt,
   updated_at: customer.updatedAt,
 });
+
+export const CONTACT_FIELDS = ['email', 'name', 'phone'] as const satisfies readonly ContactField[];
+
+/** The full name of a customer without a name of its own. */
+export const derivedName = ({ firstName, lastName }: Pick<Customer, 'firstName' | 'lastName'>): string | undefined =>
+  [firstName, lastName].filter(Boolean).join(' ') || undefined;
 
 /** An owner's default customer at a provider, for requests that name no customer. */
 const pointerSchema = z.object({ customerId: z.string(), providerCustomerId: z.string() });

@@ -61,6 +61,7 @@ const draftFor = (deps: ProviderRecordDeps, { slot, owner, caller, forId }: Cust
     providerId: slot,
     email: caller.kind === 'anonymous' ? undefined : caller.email,
     name: caller.kind === 'guest' ? caller.name : undefined,
+    ...(caller.kind === 'guest' && caller.name && { isNameGiven: true }),
     phone: caller.kind === 'guest' ? caller.phone : undefined,
     ...ownerFieldsOf(owner, caller),
   };

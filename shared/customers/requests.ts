@@ -14,12 +14,16 @@ const name = z.string().max(200).nullish();
 
 const contact = {
   name: name.meta({
-    description: 'The full name as the provider gets it; on a create first and last name together if absent.',
+    description: 'The full name as the provider gets it. As long as none is given, it is first and last name together.',
     examples: ['Ada Lovelace'],
   }),
-  first_name: name.describe('The given name; kept here only.'),
-  last_name: name.describe('The family name; kept here only.'),
-  phone: z.string().max(32).nullish().describe('The phone number in any notation.'),
+  first_name: name.describe('The given name; kept here only, as a part of the name if none is given.'),
+  last_name: name.describe('The family name; kept here only, as a part of the name if none is given.'),
+  phone: z
+    .string()
+    .max(32)
+    .nullish()
+    .describe('The phone number in any notation. A provider that takes no such number gets none.'),
   metadata: metadataField,
 };
 

@@ -1,68 +1,106 @@
+/** @module Changes a customer: at the provider, if the provider has one of the changed fields, then in the record. */
 import { currentWork } from '../core/actor.ts';
 import { epochSeconds, iso } from '../core/time.ts';
 import type { ApiRequest, Reply } from '../http/request.ts';
 import { canonicalJson } from '../idempotency/idempotency.ts';
+import type { ContactField } from '../providers/port/customers.ts';
 import type { ProviderRecordDeps } from '../providers/registry/deps.ts';
 import { requireDone } from '../providers/registry/unwrap.ts';
 import { recordStore } from '../table/record-store.ts';
-import { type Customer, customerShape, customerView } from './customer.ts';
+import { refusedField, withoutRefused } from './contact.ts';
+import { CONTACT_FIELDS, type Customer, customerShape, customerView, derivedName } from './customer.ts';
 import type { UpdateCustomerBody } from './requests.ts';
 
-/** Changes a customer: at the provider, if one of its fields is named, then in the record. */
 export const updateCustomer = async (
   deps: ProviderRecordDeps,
   { record: customer, body }: ApiRequest<unknown, unknown, UpdateCustomerBody, Customer>,
 ): Promise<Reply> => {
-  const fields = PROVIDER_FIELDS.filter((field) => body[field] !== undefined);
-  // Where another commit came first, the values are sent again: the provider may have carried out the two in the other order.
+  let sent: Sent | undefined;
   const { record } = await recordStore(deps, customerShape).change(customer, async (current) => {
-    const changed = withChanges(current, body);
-    const synced = fields.length === 0 ? {} : await updateAtProvider(deps, changed, fields);
+    const echoed = sent && isEchoOf(sent, current) ? sent.was : undefined;
+    const changed = withChanges(echoed ? { ...current, ...namesOf(echoed) } : current, body);
+    const fields = CONTACT_FIELDS.filter((field) => body[field] !== undefined || changed[field] !== current[field]);
+    if (!echoed && fields.length > 0) {
+      const at = await sendToProvider(deps, changed, fields);
+      sent = { was: current, details: detailsOf(changed), at };
+    }
+    const synced = sent && { knownAt: Math.max(current.knownAt ?? 0, sent.at) };
     if (canonicalJson(changed) === canonicalJson(current)) {
       // An event of an earlier update that got no answer is stale from now on.
-      return fields.length === 0 ? undefined : { ...current, ...synced };
+      return synced && { ...current, ...synced };
     }
     return { ...changed, ...synced, version: current.version + 1, updatedAt: iso(deps.now()) };
   });
   return { data: customerView(record) };
 };
 
-const PROVIDER_FIELDS = ['email', 'name', 'phone'] as const;
-type ProviderField = (typeof PROVIDER_FIELDS)[number];
+/** What this request has sent to the provider. */
+interface Sent {
+  /** The record as it was. */
+  readonly was: Customer;
+  readonly details: string;
+  /** Epoch second of the provider's answer. */
+  readonly at: number;
+}
 
 /**
- * Sends only named fields, so that newer values at the provider stay; and those too whose value the record has already: an earlier
- * update without an answer may have changed them there. Each call has a key of its own, since a used key would send nothing.
+ * True if the commit that came first was only the provider's echo of our own call: it noted the time of its report, or stored
+ * the details that we sent. After any other commit the values are sent again, because the provider may have carried out both
+ * calls in the other order.
  */
-const updateAtProvider = async (
-  deps: ProviderRecordDeps,
-  changed: Customer,
-  fields: readonly ProviderField[],
-): Promise<Pick<Customer, 'knownAt'>> => {
-  const { id, version, knownAt = 0, providerId, providerCustomerId } = changed;
-  const sent = (field: ProviderField): string | undefined => (fields.includes(field) ? changed[field] : undefined);
-  const provider = await deps.providers.require(providerId, 'customers');
-  const outcome = await provider.updateCustomer({
-    customerId: providerCustomerId,
-    email: sent('email'),
-    name: sent('name'),
-    phone: sent('phone'),
-    cleared: fields.filter((field) => changed[field] === undefined),
-    idempotencyKey: `${id}:update:${version}:${knownAt}:${currentWork()?.requestId ?? ''}`,
-  });
-  requireDone(outcome, fields[0] ?? 'email');
-  return { knownAt: Math.max(knownAt, epochSeconds(deps.now())) };
+const isEchoOf = ({ was, details }: Sent, current: Customer): boolean => {
+  if (current.version === was.version) return true;
+  const hasOtherParts = current.firstName !== was.firstName || current.lastName !== was.lastName;
+  return detailsOf(current) === details && !(hasOtherParts && derivedName(current));
 };
 
+const detailsOf = ({ email, name, phone }: Customer): string => canonicalJson({ email, name, phone });
+
+/** An echo tells the full name alone, so its commit has cleared the parts. */
+const namesOf = ({ name, firstName, lastName, isNameGiven }: Customer) => ({ name, firstName, lastName, isNameGiven });
+
+/**
+ * Sends only these fields, so that newer values at the provider stay; and named fields too whose value the record has already: an
+ * earlier update without an answer may have changed them there. Each call has a key of its own, since a used key would send nothing.
+ * @returns epoch second of the provider's answer
+ */
+const sendToProvider = async (
+  deps: ProviderRecordDeps,
+  changed: Customer,
+  fields: readonly ContactField[],
+): Promise<number> => {
+  const { id, version, knownAt = 0, providerId, providerCustomerId } = changed;
+  const given = (field: ContactField): string | undefined => (fields.includes(field) ? changed[field] : undefined);
+  const provider = await deps.providers.require(providerId, 'customers');
+  const wanted = { email: given('email'), name: given('name'), phone: given('phone') };
+  const key = `${id}:update:${version}:${knownAt}:${currentWork()?.requestId ?? ''}`;
+  const outcome = await withoutRefused(wanted, ['email'], (details) =>
+    provider.updateCustomer({
+      customerId: providerCustomerId,
+      ...details,
+      cleared: fields.filter((field) => details[field] === undefined),
+      idempotencyKey: details.email === wanted.email ? key : `${key}:without-email`,
+    }),
+  );
+  requireDone(outcome, refusedField(outcome) ?? fields[0] ?? 'email');
+  return epochSeconds(deps.now());
+};
+
+/** The name follows first and last name as long as none was given. */
 const withChanges = (customer: Customer, body: UpdateCustomerBody): Customer => {
   const pick = (sent: string | null | undefined, stored: string | undefined): string | undefined =>
     sent === undefined ? stored : (sent ?? undefined);
+  const parts = {
+    firstName: pick(body.first_name, customer.firstName),
+    lastName: pick(body.last_name, customer.lastName),
+  };
+  const followsParts = customer.isNameGiven !== true && customer.name === derivedName(customer);
   return {
     ...customer,
     email: pick(body.email, customer.email),
-    name: pick(body.name, customer.name),
-    firstName: pick(body.first_name, customer.firstName),
-    lastName: pick(body.last_name, customer.lastName),
+    name: pick(body.name, followsParts ? derivedName(parts) : customer.name),
+    ...parts,
+    ...(body.name && { isNameGiven: true }),
     phone: pick(body.phone, customer.phone),
     metadata: body.metadata === undefined ? customer.metadata : (body.metadata ?? undefined),
   };

@@ -24,6 +24,7 @@ export const CANONICAL_EVENTS = [
   'payment.refunded',
   'payment.refund_failed',
   'payment.dispute_opened',
+  'payment.dispute_updated',
   'payment.dispute_closed',
 ] as const;
 export type CanonicalEvent = (typeof CANONICAL_EVENTS)[number];

@@ -1,5 +1,4 @@
 import * as z from 'zod';
-import { MAX_CENTS } from '../core/money.ts';
 import { withEmptyMeaning } from './parse.ts';
 
 /** Fields that many requests share, with their limits. */
@@ -16,7 +15,7 @@ export const organizationParameter = withEmptyMeaning(z.string().max(64).optiona
 
 /** A text of the caller's own; null clears a stored one. */
 export const textField = (max: number) => z.string().max(max).nullish();
-export const centsField = z.int().min(0).max(MAX_CENTS).optional();
+export const centsField = z.int().min(0).optional();
 export const currencyField = z.string().trim().min(1).max(10);
 
 /** Any JSON, in views and requests; under one name in the API document. */

@@ -12,7 +12,7 @@ export const PAGE_LIMIT = 100;
 
 const wholeNumber = z
   .string()
-  .regex(/^\d{1,9}$/, 'must be a whole number')
+  .regex(/^\d{1,16}$/, 'must be a whole number')
   .transform(Number);
 
 export const wholeNumberParameter = (min: number, max: number) => wholeNumber.pipe(z.int().min(min).max(max));

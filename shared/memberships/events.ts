@@ -1,7 +1,7 @@
 import { type BusEvent, type CanonicalEvent, canonicalBusEvent, payerOf } from '../events/bus-event.ts';
 import type { Membership } from './membership.ts';
 
-/** The event of a stored change of a membership. Expiry has no event. */
+/** The event of a stored change of a membership. A pause ends it, too. */
 export const membershipEvents = (before: Membership | undefined, after: Membership): readonly BusEvent[] => {
   const event = nameOf(before, after);
   return event === undefined ? [] : [canonicalBusEvent(event, after, dataOf(after))];
@@ -18,7 +18,7 @@ const nameOf = (before: Membership | undefined, after: Membership): CanonicalEve
       case 'cancelled':
         return 'membership.cancelled';
       case 'expired':
-        return undefined;
+        return before?.status === 'active' || before?.status === 'pending' ? 'membership.cancelled' : undefined;
     }
   }
   const isExtended = after.status === 'active' && (after.endsAt ?? '') > (before.endsAt ?? '');
@@ -34,6 +34,7 @@ const dataOf = (membership: Membership) => ({
   status: membership.status,
   starts_at: membership.startsAt ?? null,
   ends_at: membership.endsAt ?? null,
+  ...(membership.status === 'expired' && { reason: 'paused' }),
   user: payerOf(membership),
   project: membership.projectId ? { id: membership.projectId } : null,
 });

@@ -14,6 +14,8 @@ const BATCH = 10;
 export interface GroupedMessage {
   readonly body: string;
   readonly group: string;
+  /** Hides the message at first, for at most 15 minutes. */
+  readonly delaySeconds?: number;
 }
 
 /** The operations of SQS that the service uses. */
@@ -70,5 +72,9 @@ const entryOf = (message: string | GroupedMessage, index: number): SendMessageBa
   Id: String(index),
   ...(typeof message === 'string'
     ? { MessageBody: message }
-    : { MessageBody: message.body, MessageGroupId: message.group }),
+    : {
+        MessageBody: message.body,
+        MessageGroupId: message.group,
+        ...(message.delaySeconds !== undefined && { DelaySeconds: message.delaySeconds }),
+      }),
 });

@@ -1,3 +1,5 @@
+import { cutText } from '../core/text.ts';
+
 /**
  * Redacts a payload for storage. Fields whose names denote secrets or card data lose their values, at any depth; e-mail
  * addresses keep their first letter and domain. A value that a table item cannot hold is stored as text.
@@ -43,10 +45,12 @@ export const redact = (value: unknown, depth = 0): unknown => {
 
 /** Runs in linear time: providers and senders of test events choose the text. */
 const redactedText = (text: string): string =>
-  withoutSecrets(text.slice(0, MAX_READ).toWellFormed())
-    .replace(WORD, (word) => (word.includes('@') ? withoutAddresses(word) : word))
-    .replace(CARD_NUMBER, (digits) => (isCardNumber(digits) ? REDACTED : digits))
-    .slice(0, MAX_TEXT);
+  cutText(
+    withoutSecrets(cutText(text, MAX_READ))
+      .replace(WORD, (word) => (word.includes('@') ? withoutAddresses(word) : word))
+      .replace(CARD_NUMBER, (digits) => (isCardNumber(digits) ? REDACTED : digits)),
+    MAX_TEXT,
+  );
 
 /** Reads each character once: skips a start within a secret that is already redacted. */
 const withoutSecrets = (text: string): string => {

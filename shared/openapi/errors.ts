@@ -130,6 +130,13 @@ const GUIDE: Readonly<Record<ErrorCode, Guide>> = {
     when: 'The payment is confirmed, settled or part of a subscription, so its amount and method are fixed.',
     example: because('PAYMENT_NOT_UPDATABLE', undefined, { status: 'succeeded' }),
   },
+  PAYMENT_DISPUTED: {
+    when: 'A dispute of the payment is open, so a refund could give the money back twice. `details` name the dispute. Send `despite_dispute: true` to refund all the same. The provider itself may refuse as well; `details` then name the refund, too.',
+    example: because('PAYMENT_DISPUTED', undefined, {
+      dispute_id: 'dsp_0123456789abcdef01234567',
+      status: 'needs_response',
+    }),
+  },
   PAYMENT_IN_PROGRESS: {
     when: 'An attempt to charge or an update is under way. Wait for the event of the outcome, or read the record again later (after `Retry-After`, where the answer has it).',
   },

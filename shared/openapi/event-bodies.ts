@@ -165,12 +165,17 @@ export const EVENTS: Readonly<Record<CanonicalEvent, EventText>> = {
   },
   'payment.dispute_opened': {
     summary: 'A payer disputes a payment',
-    when: 'A dispute that is not closed became known. Give evidence at the provider before `dispute.evidence_due_by`.',
+    when: 'A dispute became open: it is new, or the provider has opened it again after a decision. Give evidence at the provider before `dispute.evidence_due_by`.',
     data: { ...payment, dispute: dispute.describe('The dispute that was opened.') },
+  },
+  'payment.dispute_updated': {
+    summary: 'A dispute asks for something else',
+    when: 'The due date or the amount of a dispute changed, or the provider waits for evidence again. Where `payment.dispute_opened` or `payment.dispute_closed` is sent, this event is not.',
+    data: { ...payment, dispute: dispute.describe('The dispute as it is now.') },
   },
   'payment.dispute_closed': {
     summary: 'A dispute was decided',
-    when: 'The dispute first became `won`, `lost` or `closed`. A dispute that is already closed when the service learns of it sends this event alone.',
+    when: 'The dispute became `won`, `lost` or `closed`. A later decision, as after an appeal, sends the event again. A dispute that is already closed when the service learns of it sends this event alone.',
     data: { ...payment, dispute: dispute.describe('The dispute that was decided.') },
   },
   'subscription.created': {
@@ -205,8 +210,11 @@ export const EVENTS: Readonly<Record<CanonicalEvent, EventText>> = {
   },
   'membership.cancelled': {
     summary: 'A membership ended',
-    when: 'Its subscription was canceled. Take access away. A membership that only expires sends no event.',
-    data: membership,
+    when: 'Its subscription was canceled or paused, or is unpaid. Take access away.',
+    data: {
+      ...membership,
+      reason: z.literal('paused').optional().describe('Present if the subscription was paused, and may be resumed.'),
+    },
   },
   'customer.created': {
     summary: 'A customer was created',

@@ -1,14 +1,37 @@
+import { DomainError } from '../core/errors.ts';
 import { iso } from '../core/time.ts';
 import { addressUseKey, recordKey } from '../table/keys.ts';
 import { recordStore } from '../table/record-store.ts';
 import type { StoreDeps, TransactionStep } from '../table/table.ts';
 import { type PaymentMethod, paymentMethodShape } from './payment-method.ts';
 
-export type MethodChange = Partial<Pick<PaymentMethod, 'alias' | 'billingAddressId' | 'setup'>>;
+export type MethodChange = Pick<PaymentMethod, 'alias' | 'billingAddressId' | 'setup'>;
 
-/** Stores a change of a method. @throws DomainError VERSION_CONFLICT if another change came first */
-export const commitMethod = (deps: StoreDeps, method: PaymentMethod, changed: MethodChange): Promise<PaymentMethod> =>
-  recordStore(deps, paymentMethodShape).revise(method, changed, addressUseSteps);
+/**
+ * Stores a change of a method; nothing if `changeOf` changes nothing. If another commit came first, such as that of the provider's
+ * event about an earlier call, the change is made to the method as it is then.
+ * @throws DomainError VERSION_CONFLICT if the method or the address has been removed
+ */
+export const commitMethod = async (
+  deps: StoreDeps,
+  method: PaymentMethod,
+  changeOf: (current: PaymentMethod) => MethodChange,
+): Promise<PaymentMethod> => {
+  const { record, unmet } = await recordStore(deps, paymentMethodShape).change(
+    method,
+    (current) => {
+      const changed = changeOf(current);
+      const same =
+        changed.billingAddressId === current.billingAddressId &&
+        changed.alias === current.alias &&
+        changed.setup === current.setup;
+      return same ? undefined : { ...current, ...changed, version: current.version + 1, updatedAt: iso(deps.now()) };
+    },
+    addressUseSteps,
+  );
+  if (unmet) throw new DomainError('VERSION_CONFLICT');
+  return record;
+};
 
 /** Unlinks an address from a method that still uses it. */
 export const unlinkMethod = async (deps: StoreDeps, methodId: string, addressId: string): Promise<void> => {

@@ -7,7 +7,7 @@ import { canonicalJson } from '../idempotency/idempotency.ts';
 import type { Providers } from '../providers/registry/registry.ts';
 import { clearDefault, setDefault } from '../table/defaults.ts';
 import type { StoreDeps } from '../table/table.ts';
-import { commitMethod, type MethodChange } from './commit.ts';
+import { commitMethod } from './commit.ts';
 import {
   isDefaultMethod,
   methodDefaultSlotOf,
@@ -29,14 +29,12 @@ export const updateMethod = async (
   { record: method, body, named }: ApiRequest<unknown, unknown, UpdateMethodBody, PaymentMethod>,
 ): Promise<Reply> => {
   if (body.is_default === true) requireSetUp(method);
-  const alias = body.alias === undefined ? method.alias : (body.alias ?? undefined);
-  const billingAddressId =
-    body.billing_address_id === undefined ? method.billingAddressId : addressNamed(method, named)?.id;
-  const setup =
-    body.is_default === false && method.setup?.wantsDefault
-      ? { ...method.setup, wantsDefault: undefined }
-      : method.setup;
-  const next = await commit(deps, method, { alias, billingAddressId, setup });
+  const address = addressNamed(method, named);
+  const next = await commitMethod(deps, method, ({ alias, billingAddressId, setup }) => ({
+    alias: body.alias === undefined ? alias : (body.alias ?? undefined),
+    billingAddressId: body.billing_address_id === undefined ? billingAddressId : address?.id,
+    setup: body.is_default === false && setup?.wantsDefault ? { ...setup, wantsDefault: undefined } : setup,
+  }));
   if (body.is_default === true) await setDefault(deps.table, methodDefaultSlotOf(method), method.id);
   if (body.is_default === false) await clearDefault(deps.table, methodDefaultSlotOf(method), method.id);
   const isDefault = body.is_default ?? (await isDefaultMethod(deps.table, method));
@@ -56,11 +54,11 @@ export const linkMethodAddress = async (
   { record: method, named }: ApiRequest<unknown, unknown, BillingAddressBody, PaymentMethod>,
 ): Promise<Reply> => {
   const address = addressNamed(method, named);
-  const next = await commit(deps, method, {
-    alias: method.alias,
+  const next = await commitMethod(deps, method, ({ alias, setup }) => ({
+    alias,
     billingAddressId: address?.id,
-    setup: method.setup,
-  });
+    setup,
+  }));
   const isDefault = await isDefaultMethod(deps.table, method);
   const synced = address && (await updateAtProvider(deps.providers, next, address));
   const view = methodWithSecret(next, isDefault, deps.now());
@@ -84,12 +82,4 @@ const updateAtProvider = async (providers: Providers, method: PaymentMethod, add
     idempotencyKey: `${method.id}:billing:${method.version}:${fingerprint(canonicalJson(billing)).slice(0, 12)}`,
   });
   return outcome.kind === 'done';
-};
-
-const commit = async (deps: StoreDeps, method: PaymentMethod, changed: MethodChange): Promise<PaymentMethod> => {
-  const same =
-    changed.billingAddressId === method.billingAddressId &&
-    changed.alias === method.alias &&
-    changed.setup === method.setup;
-  return same ? method : commitMethod(deps, method, changed);
 };

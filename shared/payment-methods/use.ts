@@ -6,7 +6,7 @@ import { DomainError, invalid } from '../core/errors.ts';
 import type { ProviderSlot } from '../core/settings.ts';
 import type { MethodKind } from '../providers/port/payments.ts';
 import type { PaymentProvider } from '../providers/port/provider.ts';
-import { requireProvider } from '../providers/registry/unwrap.ts';
+import { requireProvider, unansweredError } from '../providers/registry/unwrap.ts';
 import { findAlias } from '../table/alias.ts';
 import type { Clause } from '../table/expression.ts';
 import { aliasKey, memberKey } from '../table/keys.ts';
@@ -95,11 +95,31 @@ export const useToken = (
   token: string,
   providerCustomerId: string | undefined,
 ): UsableMethod => {
-  if (provider.isStoredMethod(token)) {
-    const message = 'is stored at the provider: save it as a payment method first';
-    throw invalid([{ path: 'payment_method_id', rule: 'stored', message }]);
-  }
+  if (provider.isStoredMethod(token)) throw storedError();
   return passed({ methodRef: token, paymentMethodId: undefined, providerCustomerId }, []);
+};
+
+const storedError = (): DomainError => {
+  const message = 'is stored at the provider: save it as a payment method first';
+  return invalid([{ path: 'payment_method_id', rule: 'stored', message }]);
+};
+
+/**
+ * For a token whose form does not show whether the provider stores it: reads the method. Only a method of the payment's own
+ * customer could be charged, because the provider itself refuses the method of another customer.
+ * @param isRepeat whether the request was accepted before: its method may have been saved since
+ * @throws DomainError like `useToken`, or why the provider cannot be read
+ */
+export const requireOneTime = async (
+  provider: PaymentProvider,
+  { methodRef, paymentMethodId, providerCustomerId }: HeldMethod,
+  isRepeat: () => Promise<boolean> = async () => false,
+): Promise<void> => {
+  if (methodRef === undefined || paymentMethodId !== undefined || providerCustomerId === undefined) return;
+  if (provider.isStoredMethod(methodRef) !== undefined || (await isRepeat())) return;
+  const found = await provider.findMethod(methodRef);
+  if (found.kind === 'unknown' || found.kind === 'not_done') throw unansweredError(found);
+  if (found.kind === 'done' && found.value.customerId !== undefined) throw storedError();
 };
 
 /** The owner of a payment or subscription, and the provider of the method that it holds. */

@@ -5,7 +5,7 @@ import { DAY, type Instant, iso, utcDay } from '../core/time.ts';
 import { idParameter, organizationParameter } from '../http/fields.ts';
 import type { ApiRequest, Reply } from '../http/request.ts';
 import { PAYMENT_STATUSES } from '../payments/record/payment.ts';
-import { type Group, type Measure, sumNamed } from '../payments/record/sums.ts';
+import { type AttributeSums, amountSum, type Group, NO_SUMS, sumNamed } from '../payments/record/sums.ts';
 import { allScopes, ownerPartition, sumKey, sumRange } from '../table/keys.ts';
 import type { Item, StoreDeps, Table } from '../table/table.ts';
 
@@ -51,7 +51,7 @@ export const summaryRows = z.array(
         .describe('The present status of the payments; only with `group_by=status`.'),
       provider_id: z.enum(PROVIDER_SLOTS).optional().describe('The provider slot; only with `group_by=provider`.'),
       count: z.int().describe('How many payments the row counts.'),
-      amount_cents: z.int().describe('The sum of their totals, in minor units.'),
+      amount_cents: z.int().describe('The sum of their totals, in minor units. A sum above 2^53 − 1 is rounded.'),
       refunded_count: z
         .int()
         .describe("How many refunds succeeded in the period; with `group_by=status` how many of the row's payments."),
@@ -142,11 +142,9 @@ const sumsOf = async (table: Table, scope: string, { from, to }: Range): Promise
   return items;
 };
 
-type Totals = Record<Measure, number>;
-
 /** One row per period, currency and group, in this order; rows without a number are left out. */
 const rowsOf = (items: readonly Item[], query: SummaryQuery): readonly SummaryRow[] => {
-  const totals = new Map<string, Totals>();
+  const totals = new Map<string, AttributeSums>();
   for (const item of items) {
     const [day = '', currency = ''] = String(item['sk']).split('#');
     const period = periodOf(day, query.interval);
@@ -154,20 +152,20 @@ const rowsOf = (items: readonly Item[], query: SummaryQuery): readonly SummaryRo
       const sum = sumNamed(name);
       if (!sum || typeof by !== 'number' || sum.group !== groupOf(query)) continue;
       const key = [period, currency, ...(query.group_by === 'currency' ? [] : [sum.value])].join('#');
-      const row = totals.get(key) ?? { count: 0, cents: 0, refunds: 0, refunded: 0 };
-      row[sum.measure] += by;
+      const row = totals.get(key) ?? { ...NO_SUMS };
+      row[sum.attribute] += by;
       totals.set(key, row);
     }
   }
   return [...totals]
     .filter(([, { count, refunds }]) => count > 0 || refunds > 0)
     .sort(([one], [other]) => (one < other ? -1 : 1))
-    .map(([key, { count, cents, refunds, refunded }]) => ({
+    .map(([key, sums]) => ({
       ...labelsOf(key, query),
-      count,
-      amount_cents: cents,
-      refunded_count: refunds,
-      refunded_cents: refunded,
+      count: sums.count,
+      amount_cents: amountSum('cents', sums),
+      refunded_count: sums.refunds,
+      refunded_cents: amountSum('refunded', sums),
     }));
 };
 

@@ -54,7 +54,7 @@ const notObject: Arb<unknown> = fc.oneof(
 
 const badCents: Arb<unknown> = fc.oneof(
   fc.integer({ max: -1 }),
-  fc.integer({ min: 100_000_000 }),
+  fc.double({ min: 2 ** 53, noNaN: true, noDefaultInfinity: true }),
   fc.double({ min: 0.01, max: 0.99, noNaN: true }).map((part) => 7 + part),
   text,
   among<unknown>(true, [], {}, '1', [100], { $numberLong: '1' }, 1e300, -0.5, Number.MAX_SAFE_INTEGER),

@@ -90,7 +90,7 @@ const ALL_OF_SUBSCRIPTION = [
   `${CUSTOMER}:1:customer.created`,
 ];
 
-/** A payment with a refund of 6.00 that succeeded and a dispute that was lost. */
+/** A payment with a refund of 6.00 that succeeded and a dispute that was lost, won, opened again and changed. */
 const moneyBack = (...names: readonly string[]): History =>
   historyWith({
     items: [
@@ -100,9 +100,14 @@ const moneyBack = (...names: readonly string[]): History =>
         { cause: 'refund', refund: { id: REFUND, status: 'succeeded', amountCents: 600 } },
         { cause: 'dispute', dispute: { id: DISPUTE, status: 'needs_response', amountCents: 1_000 } },
         { cause: 'dispute', dispute: { id: DISPUTE, status: 'lost', amountCents: 1_000 } },
+        { cause: 'dispute', dispute: { id: DISPUTE, status: 'won', amountCents: 1_000 } },
+        { cause: 'dispute', dispute: { id: DISPUTE, status: 'under_review', amountCents: 900 } },
+        { cause: 'dispute', dispute: { id: DISPUTE, status: 'under_review', amountCents: 900, reason: 'other' } },
+        { cause: 'dispute', dispute: { id: DISPUTE, status: 'needs_response', amountCents: 900, reason: 'other' } },
+        { cause: 'dispute', dispute: { id: DISPUTE, status: 'needs_response', amountCents: 1_000 } },
       ].map((fields, index) => versionItem(index + 1, { status: 'succeeded', ...fields })),
       { pk: `RFD#${REFUND}`, sk: 'RFD', paymentId: PAYMENT, status: 'succeeded', amountCents: 600 },
-      { pk: `DSP#${DISPUTE}`, sk: 'DSP', paymentId: PAYMENT, status: 'lost', amountCents: 1_000 },
+      { pk: `DSP#${DISPUTE}`, sk: 'DSP', paymentId: PAYMENT, status: 'needs_response', amountCents: 1_000 },
     ],
     bus: names.map((name) => historyEvent(name)),
   });
@@ -110,6 +115,10 @@ const ALL_OF_MONEY_BACK = [
   `${PAYMENT}:2:payment.refunded`,
   `${PAYMENT}:3:payment.dispute_opened`,
   `${PAYMENT}:4:payment.dispute_closed`,
+  `${PAYMENT}:5:payment.dispute_closed`,
+  `${PAYMENT}:6:payment.dispute_opened`,
+  `${PAYMENT}:8:payment.dispute_updated`,
+  `${PAYMENT}:9:payment.dispute_updated`,
 ];
 const refundedBy = (amount: number): History => ({
   ...moneyBack(),
@@ -407,10 +416,10 @@ export const MORE_CASES: readonly (readonly [shows: string, sentence: string, Ca
     },
   ],
   [
-    'an event for every report about a dispute that is closed',
+    'an event for another reason of a dispute',
     'At rest every outcome of a refund or a dispute has its event, and every event its outcome',
     {
-      broken: moneyBack(...ALL_OF_MONEY_BACK, `${PAYMENT}:5:payment.dispute_closed`),
+      broken: moneyBack(...ALL_OF_MONEY_BACK, `${PAYMENT}:7:payment.dispute_updated`),
       sound: moneyBack(...ALL_OF_MONEY_BACK, ...ALL_OF_MONEY_BACK),
     },
   ],

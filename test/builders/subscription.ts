@@ -67,8 +67,18 @@ const MEMBERSHIP: Readonly<Record<StoredStatus, MembershipStatus | undefined>> =
   canceled: 'cancelled',
 };
 
-/** The first payment grants the membership; a reactivation grants it again after its payment only. */
-export const expectedMembership = ({ status, activeSince, charge }: Subscription): MembershipStatus | undefined => {
+/**
+ * The first payment grants the membership; a reactivation grants it again after its payment only. A free period keeps it, and a
+ * provider that gives up ends it.
+ */
+export const expectedMembership = ({
+  status,
+  activeSince,
+  charge,
+  isUnpaid,
+}: Subscription): MembershipStatus | undefined => {
+  if (isUnpaid) return 'cancelled';
+  if (status === 'trialing' && activeSince !== undefined) return 'active';
   if (MEMBERSHIP[status] === 'active' && activeSince === undefined) return 'pending';
   if (status === 'past_due' && charge?.cause === 'reactivate') return 'cancelled';
   if (status === 'past_due' && charge?.cause === 'resume') return 'expired';

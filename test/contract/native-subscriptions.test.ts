@@ -233,6 +233,7 @@ describe('a subscription', () => {
         failureCode: undefined,
         nextAttempt: null,
       },
+      owed: [],
     });
     expect(await find(subscription.subscriptionId)).toEqual(subscription);
     expect(doneValue(await native().findInvoice(subscription.latestInvoice?.invoiceId ?? ''))).toEqual(
@@ -417,7 +418,7 @@ describe('a subscription', () => {
     ]) {
       expect(await call).toMatchObject({ kind: 'refused', reason: 'resource_missing' });
     }
-    expect(await by.cancel(absent)).toEqual({ kind: 'done', value: { subscriptionId: 'sub_absent' } });
+    expect(await by.cancel(absent)).toEqual({ kind: 'done', value: { owed: [], subscriptionId: 'sub_absent' } });
   });
 
   it.each(FAULTS)('is unknown if its read meets %s', async (action, reason) => {
@@ -459,7 +460,7 @@ describe('the end of a subscription', () => {
       reason,
     });
     for (const _ of [1, 2]) {
-      expect(await native().cancel(end)).toEqual({ kind: 'done', value: { subscriptionId: end.subscriptionId } });
+      expect(await native().cancel(end)).toEqual({ kind: 'done', value: { subscriptionId: end.subscriptionId, owed: [] } });
     }
     await rig.clock.advance(100 * DAY);
     expect(await find(end.subscriptionId)).toMatchObject({ status: 'canceled' });

@@ -2,7 +2,12 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Outcome } from '../../shared/core/outcome.ts';
 import { DAY, MINUTE } from '../../shared/core/time.ts';
 import type { PaymentProvider } from '../../shared/providers/port/provider.ts';
-import type { ProviderRefund, RefundedCharge, RefundsPort } from '../../shared/providers/port/refunds.ts';
+import {
+  type ProviderRefund,
+  REFUND_DISPUTED,
+  type RefundedCharge,
+  type RefundsPort,
+} from '../../shared/providers/port/refunds.ts';
 import { DAY_SECONDS } from '../builders/seconds.ts';
 import { openRig, type ProviderRig } from './provider-rig.ts';
 import { PAYPAL } from './provider-subjects.ts';
@@ -240,11 +245,11 @@ describe('a refund', () => {
     expect(await refunds(payment)).toMatchObject([{ refundId, status: 'canceled', failureCode: undefined }]);
   });
 
-  it('of a part of a disputed payment is refused with PayPal’s issue, a full one is accepted', async () => {
+  it('of a part of a disputed payment is refused as disputed, a full one is accepted', async () => {
     const payment = await pay();
     await dispute();
     const part = await refund(payment, { amountCents: 100 });
-    expect(part).toMatchObject({ kind: 'refused', reason: 'TRANSACTION_DISPUTED' });
+    expect(part).toMatchObject({ kind: 'refused', reason: REFUND_DISPUTED });
     expect(await refund(payment, { refundId: numbered(2) })).toMatchObject({ kind: 'done' });
   });
 
@@ -334,6 +339,8 @@ describe('disputes', () => {
         reason: 'merchandise_or_service_not_received',
         evidenceDueBy: isOpen ? Math.floor(rig.clock.now() / 1_000) + 7 * DAY_SECONDS : undefined,
         createdAt: Math.floor(rig.clock.now() / 1_000),
+        // Two changes of one dispute never have the same time.
+        reportedAt: rig.clock.now() + ('status' in wish ? 1 : 0),
       },
     ]);
     expect((await sentEvents()).map((event) => bodyOf(event).resource.status)).toContain(atPaypalStatus);
@@ -385,6 +392,19 @@ describe('disputes', () => {
       body.items ? { ...body, items: body.items.map((item) => ({ ...item, status: sent })) } : body,
     );
     expect(doneValue(await refundsOf(provider).listDisputes(payment))).toMatchObject([{ status }]);
+  });
+
+  it('that the list shows without a due date are read by their id', async () => {
+    const payment = await pay();
+    await dispute();
+    const [whole] = await disputes(payment);
+    const provider = changed((_, body: { items?: object[] }) =>
+      body.items
+        ? { ...body, items: body.items.map((item) => ({ ...item, seller_response_due_date: undefined })) }
+        : body,
+    );
+    expect(whole?.evidenceDueBy).toBeGreaterThan(0);
+    expect(doneValue(await refundsOf(provider).listDisputes(payment))).toEqual([whole]);
   });
 
   it('without an end of their pages are unknown', async () => {

@@ -386,6 +386,7 @@ const testDisputes = ({ subject, methods, disputeStatuses }: RefundSubject): voi
           reason: expect.stringMatching(/^[a-z_]+$/),
           evidenceDueBy: expect.toSatisfy((at) => at > rig.clock.now() / 1_000),
           createdAt: Math.floor(rig.clock.now() / 1_000),
+          reportedAt: subject.name === 'Stripe' ? undefined : rig.clock.now(),
         },
       ]);
     });

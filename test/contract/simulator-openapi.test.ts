@@ -83,6 +83,15 @@ const unauthenticated = () => subscription('pm_card_authenticationRequired', { p
 const trial = () => subscription('pm_card_visa', { trial_period_days: '7' });
 const changed = async (fields: Record<string, string>) =>
   post(`/v1/subscriptions/${(await subscription()).body['id']}`, fields);
+const coupon = () => post('/v1/coupons', { percent_off: '12.5', duration: 'forever' });
+const taxRate = () => post('/v1/tax_rates', { display_name: 'VAT', percentage: '19', inclusive: 'false' });
+const reduced = async () =>
+  subscription('pm_card_visa', {
+    'discounts[0][coupon]': String((await coupon()).body['id']),
+    'default_tax_rates[0]': String((await taxRate()).body['id']),
+  });
+/** Within two years of the clock's start. */
+const FAR = Date.UTC(2031, 0, 1) / 1_000;
 const invoice = async (of = subscription()) =>
   get(`/v1/invoices/${(await of).body['latest_invoice']}?expand[]=payments`);
 
@@ -250,6 +259,34 @@ const ANSWERS: readonly (readonly [name: string, schema: string, status: number,
   ['an invoice', 'invoice', 200, () => invoice()],
   ["a trial's invoice", 'invoice', 200, () => invoice(trial())],
   ['an open invoice', 'invoice', 200, () => invoice(subscription('pm_sim_processing_ok'))],
+  ['a coupon', 'coupon', 200, () => coupon()],
+  ['a tax rate', 'tax_rate', 200, () => taxRate()],
+  [
+    'a subscription with a discount and a tax',
+    'subscription',
+    200,
+    async () =>
+      changed({
+        'discounts[0][coupon]': String((await coupon()).body['id']),
+        'default_tax_rates[0]': String((await taxRate()).body['id']),
+      }),
+  ],
+  ['one that ends at a date', 'subscription', 200, () => changed({ cancel_at: String(FAR) })],
+  ['one with a trial added', 'subscription', 200, () => changed({ trial_end: String(FAR) })],
+  ['an invoice with a discount and a tax', 'invoice', 200, () => invoice(reduced())],
+  [
+    'an uncollectible invoice',
+    'invoice',
+    200,
+    async () => post(`/v1/invoices/${(await unauthenticated()).body['latest_invoice']}/mark_uncollectible`),
+  ],
+  [
+    'an invoice paid elsewhere',
+    'invoice',
+    200,
+    async () =>
+      post(`/v1/invoices/${(await unauthenticated()).body['latest_invoice']}/pay`, { paid_out_of_band: 'true' }),
+  ],
   ['a setup intent', 'setup_intent', 200, () => post('/v1/setup_intents')],
   [
     'a setup intent that succeeded',
@@ -334,6 +371,8 @@ describe.skipIf(folder === undefined)(
       ['customer', customer],
       ['product', product],
       ['price', price],
+      ['coupon', coupon],
+      ['tax_rate', taxRate],
       ['subscription', subscription],
       ['invoice', () => invoice()],
       ['payment_method', attached],

@@ -219,7 +219,7 @@ describe('the control routes', () => {
     expect((await rig.stripe.disputes.list()).data).toMatchObject([{ amount: 90_000 }]);
   });
 
-  it('raise a dispute, and close it for good', async () => {
+  it('raise a dispute, and decide it again', async () => {
     await paid();
     const raised = await rig.control('POST', '/payments/pay_1/disputes', { reason: 'duplicate', amount: 99 });
     expect(raised).toMatchObject({ status: 201, body: { payment_id: 'pay_1', amount: 99, reason: 'duplicate' } });
@@ -227,14 +227,43 @@ describe('the control routes', () => {
     for (const status of ['under_review', 'won']) {
       expect(await rig.control('POST', `/disputes/${id}`, { status })).toMatchObject({ body: { id, status } });
     }
-    expect(await rig.control('POST', `/disputes/${id}`, { status: 'lost' })).toMatchObject({ status: 409 });
-    expect((await ledger('?payment_id=pay_1')).disputes).toMatchObject([{ id, status: 'won' }]);
+    expect(await rig.control('POST', `/disputes/${id}`, { status: 'lost' })).toMatchObject({ status: 200 });
+    expect((await ledger('?payment_id=pay_1')).disputes).toMatchObject([{ id, status: 'lost' }]);
     expect((await typesSent()).filter(aboutMoneyBack)).toEqual([
       'charge.dispute.created',
       'charge.dispute.funds_withdrawn',
       'charge.dispute.updated',
       'charge.dispute.closed',
       'charge.dispute.funds_reinstated',
+      'charge.dispute.closed',
+      'charge.dispute.funds_withdrawn',
+    ]);
+  });
+
+  it('change every field of a dispute, and a read shows the same', async () => {
+    await paid();
+    const { body } = await rig.control('POST', '/payments/pay_1/disputes', { inquiry: true, status: 'closed' });
+    const { id } = body as { id: string };
+    const due = new Date(rig.clock.now() + 20 * 86_400_000).toISOString();
+    const changes = { status: 'needs_response', amount: 99, reason: 'duplicate', evidence_due_by: due, inquiry: false };
+    expect(await rig.control('POST', `/disputes/${id}`, changes)).toMatchObject({
+      status: 200,
+      body: { id, ...changes },
+    });
+    expect(await rig.stripe.disputes.retrieve(id)).toMatchObject({
+      ...{ status: 'needs_response', amount: 99, reason: 'duplicate' },
+      evidence_details: { due_by: Math.floor(Date.parse(due) / 1_000) },
+    });
+    for (const [field, value] of Object.entries({ amount: 98, reason: 'general', inquiry: true })) {
+      const alone = await rig.control('POST', `/disputes/${id}`, { [field]: value });
+      expect(alone).toMatchObject({ status: 200, body: { ...changes, status: 'needs_response', [field]: value } });
+      await rig.control('POST', `/disputes/${id}`, changes);
+    }
+    expect((await typesSent()).filter(aboutMoneyBack).slice(0, 4)).toEqual([
+      'charge.dispute.created',
+      'charge.dispute.closed',
+      'charge.dispute.updated',
+      'charge.dispute.funds_withdrawn',
     ]);
   });
 
@@ -259,6 +288,9 @@ describe('the control routes', () => {
       [400, '/payments/pay_1/refunds', { status: 'failed' }],
       [400, '/payments/pay_1/disputes', { reason: 'whatever' }],
       [400, '/refunds/re_unknown', {}],
+      [400, '/disputes/du_unknown', {}],
+      [400, '/disputes/du_unknown', { evidence_due_by: 'soon' }],
+      [400, '/disputes/du_unknown', { currency: 'EUR' }],
     ] as const) {
       expect([path, (await rig.control('POST', path, body)).status]).toEqual([path, status]);
     }

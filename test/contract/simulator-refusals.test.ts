@@ -113,6 +113,8 @@ describe('an amount at Stripe', () => {
   it.each<[number | string, string, string]>([
     [100_000_000, 'usd', 'Amount must be no more than $999,999.99'],
     [100_000_000, 'jpy', 'Amount must be no more than ¥99,999,999'],
+    [1_000_000_000_000, 'idr', 'Amount must be no more than Rp 9,999,999,999.99'],
+    [1_000_000_000, 'inr', 'Amount must be no more than ₹9,999,999.99'],
   ])('of %s %s is refused as too large: %s', async (amount, currency, message) => {
     await expectRefusal(amount, currency, { code: 'amount_too_large', message });
   });
@@ -131,6 +133,9 @@ describe('an amount at Stripe', () => {
   it.each([
     [50, 'usd'],
     [99_999_999, 'usd'],
+    [999_999_999_999, 'idr'],
+    [9_999_999_999, 'cop'],
+    [999_999_999, 'inr'],
     [500, 'isk'],
     [500, 'ugx'],
     [17_501, 'huf'],

@@ -4,6 +4,7 @@ import type { Outcome } from '../../shared/core/outcome.ts';
 import { MINUTE } from '../../shared/core/time.ts';
 import {
   type CreateRefund,
+  REFUND_DISPUTED,
   REFUND_EXCEEDS,
   type RefundedCharge,
   type RefundsPort,
@@ -161,7 +162,7 @@ describe('a refund', () => {
   });
 
   it('of a disputed payment is refused, and of a payment under inquiry it is not', async () => {
-    const reason = 'PAYMENT_NOT_REFUNDABLE_DUE_TO_DISPUTE';
+    const reason = REFUND_DISPUTED;
     expect(await refund(await pay('cnon:sim-dispute'), 1)).toMatchObject({ kind: 'refused', reason });
     expect(await refund(await pay('cnon:sim-dispute-inquiry'), 2)).toMatchObject({ kind: 'done' });
   });
@@ -220,6 +221,7 @@ describe('a dispute', () => {
         reason: 'not_received',
         evidenceDueBy: createdAt + 7 * DAY_SECONDS,
         createdAt,
+        reportedAt: rig.clock.now(),
       },
     ]);
     expect(await disputed(await pay())).toEqual([]);
@@ -315,9 +317,10 @@ describe('the events of Square about money that goes back', () => {
       ['dispute.state.updated', 'dispute.updated', 'under_review'],
       ['dispute.state.updated', 'dispute.updated', 'won'],
     ]);
-    for (const { object } of seen) {
+    for (const [index, { object }] of seen.entries()) {
       expect(object).toMatchObject({ id: first?.disputeId, chargedAs: [payment.paymentId] });
-      expect({ ...object.dispute, status: 'needs_response' }).toEqual(first);
+      const reportedAt = Number(first?.reportedAt) + index;
+      expect(object.dispute).toEqual({ ...first, status: object.dispute?.status, reportedAt });
     }
   });
 });

@@ -13,7 +13,7 @@ import {
 } from './console-steps.ts';
 import { createIntent, signIn, type User } from './flow.ts';
 import { type ParsedJson, withHost } from './host.ts';
-import { paidPayment, signInAdmin } from './refunders.ts';
+import { PAYING_METHODS, paidPayment, signInAdmin } from './refunders.ts';
 
 describe('the page of a payment', () => {
   const service = withHost({ env: { EXTERNAL_WEBHOOKS_ENABLED: 'true' } });
@@ -114,8 +114,53 @@ describe('the page of a payment', () => {
       expect(await page.getByLabel('Prices').innerText()).toMatch(/Can be refunded\s+USD\s18.00/);
     });
 
+    test('warns of an open dispute, and refunds only after the question whether to do so despite it', async () => {
+      const { page } = visit;
+      const disputed = await paidPayment(service, payer, { paying: PAYING_METHODS[1] });
+      const { id } = await service.control('POST', `/simulator/payments/${disputed.id}/disputes`, {});
+      await service.settle();
+      const [dispute] = (await service.get(`/payments/${disputed.id}/disputes`, admin.options)).body;
+      expect(dispute).toMatchObject({ provider_dispute_id: id });
+      await openPayment(disputed.id);
+      await page.getByRole('button', { name: 'Refund' }).click();
+      const dialog = page.getByRole('dialog');
+      await soon(() => dialog.getByRole('alert').innerText()).toContain(`${dispute.id} waits for evidence`);
+      expect(await dialog.getByLabel('Amount').inputValue()).toBe('');
+      await dialog.getByLabel('Amount').fill('25.00');
+      await expectAccessible(page);
+      await dialog.getByRole('button', { name: 'Continue' }).click();
+      const send = dialog.getByRole('button', { name: 'Refund USD 25.00' });
+      expect(await send.isDisabled()).toBe(true);
+      await expectAccessible(page);
+      await expectNoSidewaysScroll(page);
+      await dialog.getByLabel('Refund despite the dispute').check();
+      await send.click();
+      await dialog.getByText('The refund succeeded.').waitFor();
+      await page.keyboard.press('Escape');
+      const { body } = await service.get(`/payments/${disputed.id}/refunds`, admin.options);
+      expect(body).toMatchObject([{ amount_cents: 2_500, status: 'succeeded' }]);
+    });
+
+    test('learns from the refusal of a dispute that was opened meanwhile', async () => {
+      const { page } = visit;
+      const disputed = await paidPayment(service, payer, { paying: PAYING_METHODS[1] });
+      await openPayment(disputed.id);
+      await page.getByRole('button', { name: 'Refund' }).click();
+      const dialog = page.getByRole('dialog');
+      await dialog.getByRole('button', { name: 'Continue' }).click();
+      await service.control('POST', `/simulator/payments/${disputed.id}/disputes`, {});
+      await service.settle();
+      const send = dialog.getByRole('button', { name: 'Refund USD 25.00' });
+      await send.click();
+      await dialog.getByLabel('Refund despite the dispute').check();
+      await send.click();
+      await dialog.getByText('The refund succeeded.').waitFor();
+      await page.keyboard.press('Escape');
+    });
+
     test('makes one refund of a form that is sent again after a lost answer', async () => {
       const { page } = visit;
+      await openPayment();
       const refunds = /\/payments\/pay_\w+\/refunds$/;
       let isLost = false;
       await page.route(refunds, async (route) => {

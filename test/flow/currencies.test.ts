@@ -44,6 +44,10 @@ const REFUSALS = {
     status: 400,
     body: { code: 'VALIDATION_ERROR', details: [{ path: 'total_cents', rule: 'multiple_of', message }] },
   }),
+  large: (message: string) => ({
+    status: 400,
+    body: { code: 'VALIDATION_ERROR', details: [{ path: 'total_cents', rule: 'max', message }] },
+  }),
   small: (minimum_cents: number, currency: string) => ({
     status: 400,
     body: { code: 'AMOUNT_TOO_SMALL', details: { minimum_cents, currency } },
@@ -64,6 +68,13 @@ describe('an amount is charged in the provider’s units', () => {
     ['provider_b', 'TWD', 8_000],
     ['provider_b', 'JPY', 900],
     ['provider_c', 'USD', 1],
+    ['provider_a', 'USD', 99_999_999],
+    ['provider_a', 'IDR', 999_999_999_999],
+    ['provider_a', 'COP', 9_999_999_999],
+    ['provider_b', 'USD', Number.MAX_SAFE_INTEGER],
+    ['provider_b', 'HUF', 9_007_199_254_740_900],
+    ['provider_b', 'JPY', 999_999_999_999_999],
+    ['provider_c', 'USD', Number.MAX_SAFE_INTEGER],
   ] as const)('at %s: %s %d', async (provider_id, currency, total_cents) => {
     const user = await signIn(service);
     const payment = await createIntent(service, user, {
@@ -138,6 +149,17 @@ describe('an amount that the provider cannot charge', () => {
     ['provider_b', 'TWD', 101, REFUSALS.multiple('must be a multiple of 100 in TWD at provider_b')],
     ['provider_c', 'EUR', 5_000, REFUSALS.currency('provider_c takes USD only')],
     ['provider_c', 'KES', 5_000, REFUSALS.currency('provider_c does not take KES')],
+    ['provider_a', 'USD', 100_000_000, REFUSALS.large('must not exceed 99999999 in USD at provider_a')],
+    ['provider_a', 'IDR', 1_000_000_000_000, REFUSALS.large('must not exceed 999999999999 in IDR at provider_a')],
+    ['provider_a', 'INR', 1_000_000_000, REFUSALS.large('must not exceed 999999999 in INR at provider_a')],
+    ['provider_a', 'ISK', 1_000_000, REFUSALS.large('must not exceed 999999 in ISK at provider_a')],
+    [
+      'provider_b',
+      'HUF',
+      9_007_199_254_740_991,
+      REFUSALS.large('must not exceed 9007199254740900 in HUF at provider_b'),
+    ],
+    ['provider_b', 'JPY', 1e15, REFUSALS.large('must not exceed 999999999999999 in JPY at provider_b')],
   ])(
     'at %s, %s %d, is refused before anything is written or sent',
     async (...[provider_id, currency, total, refusal]) => {
@@ -152,6 +174,7 @@ describe('an amount that the provider cannot charge', () => {
 
   test.each([
     ['provider_a', { total_cents: 49 }, REFUSALS.small(50, 'USD')],
+    ['provider_a', { total_cents: 1e8 }, REFUSALS.large('must not exceed 99999999 in USD at provider_a')],
     ['provider_a', { currency: 'IQD' }, REFUSALS.currency('provider_a does not take IQD')],
     [
       'provider_a',
@@ -175,6 +198,17 @@ describe('an amount that the provider cannot charge', () => {
     const again = await service.put(`/payments/intents/${payment.id}`, { total_cents: 3_000 }, user.options);
     expect(again).toMatchObject({ status: 200, body: { total_cents: 3_000 } });
     expect((await atProvider(service, payment.id)).intents).toMatchObject([{ amount: 3_000, currency: 'USD' }]);
+  });
+
+  test.each([
+    ['total_cents', { total_cents: 2 ** 53 }, 'total_cents'],
+    ['subtotal_cents', { subtotal_cents: 1e21 }, 'subtotal_cents'],
+    ['a sum', { subtotal_cents: Number.MAX_SAFE_INTEGER, tax_cents: 1 }, 'total_cents'],
+  ])('in %s, because a number does not hold it exactly, names the maximum', async (_, fields, path) => {
+    const user = await signIn(service);
+    const answer = await create(user, { total_cents: undefined, provider_id: 'provider_b', ...fields });
+    expect(answer).toMatchObject({ status: 400, body: { code: 'VALIDATION_ERROR', details: [{ path }] } });
+    expect(answer.body.details[0].message).toContain('9007199254740991');
   });
 
   test('is refused as the price of a product, too', async () => {
@@ -218,6 +252,7 @@ describe('a subscription', () => {
 
   test.each([
     [{ total_cents: 49 }, REFUSALS.small(50, 'USD')],
+    [{ total_cents: 1e8 }, REFUSALS.large('must not exceed 99999999 in USD at provider_a')],
     [{ currency: 'IQD', total_cents: 5_000 }, REFUSALS.currency('provider_a does not take IQD')],
     [{ currency: 'MGA', total_cents: 5_050 }, REFUSALS.multiple('must be a multiple of 100 in MGA at provider_a')],
     [{ trial_days: 30, total_cents: 49 }, REFUSALS.small(50, 'USD')],
@@ -232,9 +267,59 @@ describe('a subscription', () => {
     });
   });
 
+  test('of IDR 9,999,999,999.99 is billed by Stripe', async () => {
+    const who = await subscriber(service);
+    const price = { subtotal_cents: 999_999_999_999, total_cents: 999_999_999_999 };
+    const made = await subscribe(service, who, { currency: 'IDR', ...price });
+    expect(await paymentsOf(service, who, made.id)).toMatchObject([{ status: 'succeeded', ...price }]);
+  });
+
   test('of nothing needs no charge, and so no minimum', async () => {
     const who = await subscriber(service);
     expect(await subscribe(service, who, { subtotal_cents: 0, total_cents: 0 })).toMatchObject({ status: 'active' });
+  });
+});
+
+describe('the sums of great amounts', () => {
+  test('are added up in summaries, and shown as they are in lists and CSV', async () => {
+    const user = await signIn(service);
+    const MOST = Number.MAX_SAFE_INTEGER;
+    for (const total_cents of [MOST, 2_500])
+      await createIntent(service, user, { provider_id: 'provider_b', total_cents });
+    await createIntent(service, user, { total_cents: 999_999_999_999, currency: 'IDR' });
+    await service.settle();
+    const sums = async (): Promise<ParsedJson[]> =>
+      (await service.get('/payments/summary?group_by=status', user.options)).body.data.map(
+        ({ currency, amount_cents }: ParsedJson) => [currency, amount_cents],
+      );
+    expect(await sums()).toEqual([
+      ['IDR', 999_999_999_999],
+      ['USD', MOST + 2_500],
+    ]);
+    for (let times = 0; times < 3; times += 1) {
+      await createIntent(service, user, { provider_id: 'provider_b', total_cents: MOST });
+    }
+    await service.settle();
+    expect(await sums()).toContainEqual(['USD', 4 * MOST + 2_500]);
+    const csv = await service.get('/payments', {
+      ...user.options,
+      headers: { ...user.options.headers, accept: 'text/csv' },
+    });
+    expect(csv.body).toContain(`,${MOST},`);
+    const admin = await signIn(service, { is_admin: true });
+    const found = await service.get(`/admin/payments?min_cents=${MOST}&user_id=${user.userId}`, admin.options);
+    expect(found.body.data).toHaveLength(4);
+  });
+
+  test('at Stripe are refunded whole', async () => {
+    const user = await signIn(service);
+    const admin = await signIn(service, { is_admin: true });
+    const payment = await createIntent(service, user, {
+      ...{ total_cents: 999_999_999_999, currency: 'IDR', payment_method_id: VISA },
+    });
+    await confirm(service, payment.id, user.options);
+    const refund = await service.post(`/payments/${payment.id}/refunds`, {}, admin.options);
+    expect(refund).toMatchObject({ status: 201, body: { amount_cents: 999_999_999_999, status: 'succeeded' } });
   });
 });
 

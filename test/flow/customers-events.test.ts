@@ -44,6 +44,7 @@ describe('customer.updated', () => {
         ...customer,
         email: 'new@example.com',
         name: 'Grace',
+        first_name: null,
         phone: '+1777',
         updated_at: new Date(service.now()).toISOString(),
       });

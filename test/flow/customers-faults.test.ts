@@ -108,7 +108,7 @@ describe('a provider that fails', () => {
 
   test('need not be asked for what does not concern it', async () => {
     const user = await signIn(service);
-    const customer = await createCustomer(service, user.options);
+    const customer = await createCustomer(service, user.options, { name: 'Ada Byron' });
     await service.fault({ action: 'error_500', path: '/v1/customers' });
     const changed = await service.put(
       `/customers/${customer.id}`,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { MINUTE } from '../../shared/core/time.ts';
+import { DAY, MINUTE, SECOND } from '../../shared/core/time.ts';
 import { DAY_SECONDS, MINUTE_SECONDS, YEAR_SECONDS } from '../builders/seconds.ts';
 import { confirm, createPaidIntent, PATIENT, read, signIn } from './flow.ts';
 import { type ParsedJson, withHost } from './host.ts';
@@ -113,6 +113,39 @@ describe('payctl refund', () => {
     });
     await service.webhookMode('normal');
     await expectAgreement(service, payment.id, await signInAdmin(service));
+  });
+});
+
+describe.each(PAYING_METHODS)('payctl drift at %s', (...paying) => {
+  test('names each field of a dispute that differs, and repairs all of them', async () => {
+    const { user, payment } = await setUp(paying);
+    const { id } = await service.control('POST', `/simulator/payments/${payment.id}/disputes`, { status: 'lost' });
+    await service.settle();
+    await service.webhookMode('drop');
+    const due = new Date(service.now() + 20 * DAY).toISOString();
+    const moved = { status: 'needs_response', amount: 900, reason: 'duplicate', evidence_due_by: due };
+    await service.control('POST', `/simulator/disputes/${id}`, moved);
+    await service.webhookMode('normal');
+    const since = ['--since', new Date(service.now() - MINUTE).toISOString()];
+    const kindsOf = ({ findings }: ParsedJson) =>
+      findings.filter(({ payment_id }: ParsedJson) => payment_id === payment.id).map(({ kind }: ParsedJson) => kind);
+    const found = await payctl(['drift', ...since]);
+    expect(kindsOf(found.json)).toEqual(
+      expect.arrayContaining([
+        'dispute amount differs',
+        'dispute due date differs',
+        'dispute reason differs',
+        'dispute status differs',
+      ]),
+    );
+    const fixed = await payctl(['drift', ...since, '--fix']);
+    expect(fixed.json.findings.filter(({ payment_id }: ParsedJson) => payment_id === payment.id)).toSatisfy(
+      (all: ParsedJson[]) => all.length === 4 && all.every((one) => one.fixed),
+    );
+    expect(kindsOf((await payctl(['drift', ...since])).json)).toEqual([]);
+    const [dispute] = (await service.get(`/payments/${payment.id}/disputes`, user.options)).body;
+    expect(dispute).toMatchObject({ status: 'needs_response', amount_cents: 900, closed_at: null });
+    expect(Date.parse(dispute.evidence_due_by)).toBe(Math.floor(Date.parse(due) / SECOND) * SECOND);
   });
 });
 

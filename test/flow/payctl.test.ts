@@ -424,6 +424,27 @@ describe('payctl drift', () => {
     expect(await payctl(['drift', '--since', since])).toMatchObject({ exitCode: 0, json: { checked: 0 } });
   });
 
+  test.each([
+    ['provider_a', VISA, '/confirm'],
+    ['provider_b', 'SIM-OK', '/capture'],
+    ['provider_c', 'cnon:card-nonce-ok', '/v2/payments'],
+  ])('an attempt that never reached %s, and was failed by the rules, is no difference', async (...row) => {
+    const [provider_id, method, path] = row;
+    const user = await signIn(service);
+    const payment = await createIntent(service, user, { provider_id, payment_method_id: method });
+    await service.settle();
+    const since = new Date(service.now()).toISOString();
+    await service.fault({ provider: provider_id, method: 'POST', path, action: 'reset' });
+    expect((await confirm(service, payment.id, user.options)).status).toBe(202);
+    await service.advance(3 * 3_600);
+    await service.clearFaults();
+    const stands = await read(service, payment.id, { ...(await signIn(service, { user_id: user.userId })).options });
+    expect(stands).toMatchObject({ status: 'failed' });
+    const drift = await payctl(['drift', '--since', since]);
+    expect(drift.json.findings.filter(({ payment_id }: ParsedJson) => payment_id === payment.id)).toEqual([]);
+    expect(drift.json.checked).toBeGreaterThan(0);
+  });
+
   test('reconcile does the same for one payment, by any of its ids', async () => {
     await service.webhookMode('drop');
     const user = await signIn(service);

@@ -179,6 +179,7 @@ describe('the price of a payment', () => {
     [{ subtotal_cents: 100, discount_cents: 101 }, 'AMOUNT_TOO_SMALL', undefined],
     [{ total_cents: 0 }, 'AMOUNT_TOO_SMALL', undefined],
     [{ subtotal_cents: 99_999_999, tax_cents: 1 }, 'VALIDATION_ERROR', undefined],
+    [{ subtotal_cents: Number.MAX_SAFE_INTEGER, tax_cents: 1 }, 'VALIDATION_ERROR', undefined],
     [{ tax_cents: 1 }, 'VALIDATION_ERROR', undefined],
   ])('of a create with %j are refused: %s', async (given, code, details) => {
     const user = await signIn(service);

@@ -1,9 +1,11 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { PUBLISHABLE_KEY } from '../../infra/local/machine/environment.ts';
+import { intentBody } from '../builders/intent.ts';
 import { MINUTE_SECONDS } from '../builders/seconds.ts';
-import { changeTable, confirm, confirmInBrowser, createIntent, read, storedPayment } from './flow.ts';
+import { atStripe } from './at-stripe.ts';
+import { changeTable, confirm, confirmInBrowser, createIntent, read, signIn, storedPayment } from './flow.ts';
 import { type ParsedJson, type TestAnswer, withHost } from './host.ts';
-import { type Company, company, removeMember, saveMethod, storedRecord } from './payers.ts';
+import { type Company, company, createCustomer, removeMember, saveMethod, storedRecord } from './payers.ts';
 import { takenSince } from './use/charges.ts';
 
 /**
@@ -219,5 +221,74 @@ describe('an update after a card that failed in the browser, whose event has not
     const { payment, tried } = await failedInBrowser({ payment_method_id: saved.id });
     await changeTable(service, { put: { ...(await storedPayment(service, payment.id)), methodRef: tried } });
     await expectCharged(payment, saved.provider_payment_method_id);
+  });
+});
+
+describe('a card that Stripe holds for the payer’s own customer, and no record here names', () => {
+  const STORED = {
+    status: 400,
+    body: {
+      code: 'VALIDATION_ERROR',
+      details: [
+        {
+          path: 'payment_method_id',
+          rule: 'stored',
+          message: 'is stored at the provider: save it as a payment method first',
+        },
+      ],
+    },
+  };
+  /** A payer with a customer at Stripe, whose merchant may attach a card there. */
+  const holding = async () => {
+    const user = await signIn(service);
+    const customer = await createCustomer(service, user.options);
+    const card = await newCard();
+    const fields = { customer: customer.provider_customer_id };
+    const attach = () => atStripe(service, `POST payment_methods/${card}/attach`, fields);
+    return { user, card, attach };
+  };
+
+  test('cannot be charged on an intent: not by its create, its update or its confirm', async () => {
+    const { user, card, attach } = await holding();
+    await attach();
+    const open = await createIntent(service, user);
+    const done = await begin();
+    const create = await service.post('/payments/intents', intentBody({ payment_method_id: card }), user.options);
+    expect(create).toMatchObject(STORED);
+    const update = await service.put(`/payments/intents/${open.id}`, { payment_method_id: card }, user.options);
+    expect(update).toMatchObject(STORED);
+    const confirmed = await confirm(service, open.id, { ...user.options, body: { payment_method_id: card } });
+    expect(confirmed).toMatchObject(STORED);
+    expect(await done()).toEqual(NOTHING);
+    expect((await service.get('/payments', user.options)).body.meta.total).toBe(1);
+    expect(await read(service, open.id, user.options)).toMatchObject({ status: 'requires_payment_method' });
+  });
+
+  test('pays once it is saved', async () => {
+    const { user, card, attach } = await holding();
+    await attach();
+    const saved = await saveMethod(service, user.options, { provider_payment_method_token: card });
+    const paid = await createIntent(service, user, { payment_method_id: saved.id });
+    expect(await confirm(service, paid.id, user.options)).toMatchObject({ body: { status: 'succeeded' } });
+  });
+
+  test('does not hinder a new card of the payer, nor a repeat of a create whose card was attached since', async () => {
+    const { user, card, attach } = await holding();
+    const options = { ...user.options, idempotencyKey: 'a-card-that-is-attached-later' };
+    const create = () => service.post('/payments/intents', intentBody({ payment_method_id: card }), options);
+    const first = await create();
+    expect(first).toMatchObject({ status: 201, body: { status: 'created' } });
+    await attach();
+    expect(await create()).toMatchObject({ status: 201, body: { id: first.body.id } });
+  });
+
+  test('is not asked about while Stripe does not respond: nothing is made, and a later try is free', async () => {
+    const { user, card } = await holding();
+    await service.fault({ path: `/v1/payment_methods/${card}`, method: 'GET', action: 'reset', times: 5 });
+    const create = () => service.post('/payments/intents', intentBody({ payment_method_id: card }), user.options);
+    expect(await create()).toMatchObject({ status: 503 });
+    await service.clearFaults();
+    expect((await service.get('/payments', user.options)).body.meta.total).toBe(0);
+    expect(await create()).toMatchObject({ status: 201 });
   });
 });

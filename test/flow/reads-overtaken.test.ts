@@ -1,10 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { THREE_D_SECURE } from '../builders/intent.ts';
 import { DAY_SECONDS, HOUR_SECONDS } from '../builders/seconds.ts';
-import { confirmInBrowser, createIntent, read, signIn, storedPayment } from './flow.ts';
+import { changeTable, confirmInBrowser, createIntent, itemsOf, read, signIn, storedPayment } from './flow.ts';
 import type { ParsedJson } from './host.ts';
+import { company, saveMethod } from './payers.ts';
 import { withStops } from './stops.ts';
-import { command, readSubscription, subscribe, subscriber, trySubscribe } from './subscribers.ts';
+import { command, patch, payer, readSubscription, subscribe, subscriber, trySubscribe } from './subscribers.ts';
 
 /** A provider's answer is stale if the record has changed since the request to the provider. */
 const stoppable = withStops();
@@ -138,6 +139,38 @@ describe('a subscription at its provider', () => {
   });
 });
 
+/** A report of the provider that changes nothing but the version of the record. */
+const reportOn = async (id: string): Promise<void> => {
+  const { service } = stoppable();
+  const [stored] = (await itemsOf(service, `SUB#${id}`)).filter(({ sk }) => sk === 'SUB');
+  await changeTable(service, { put: { ...stored, lock: stored.lock + 1, version: stored.version + 1 } });
+};
+
+describe('a subscription of which a report of its provider is stored', () => {
+  test('while it is reactivated is reactivated', async () => {
+    const { service, overtaken } = stoppable();
+    const who = await subscriber(service);
+    const { id } = await subscribe(service, who);
+    expect(await command(service, who, { id, name: 'cancel', body: NOW })).toMatchObject({ status: 200 });
+    const reactivate = () => command(service, who, { id, name: 'reactivate' });
+    const answer = await overtaken(READ_SUBSCRIPTION, () => reportOn(id), reactivate);
+    expect(answer).toMatchObject({ status: 200, body: { status: 'active' } });
+    expect((await there(id)).map(({ status }) => status).toSorted()).toEqual(['canceled', 'trialing']);
+  });
+
+  test('while it moves to the method of another customer moves there', async () => {
+    const { service, overtaken } = stoppable();
+    const { id: organization_id, owner } = await company(service);
+    const { options } = await signIn(service, { user_id: owner.userId });
+    const who = await payer(service, options, { fields: { organization_id } });
+    const { id } = await subscribe(service, who, { organization_id });
+    const own = await saveMethod(service, options);
+    const change = () => patch(service, who, { id, body: { payment_method_id: own.id } });
+    const answer = await overtaken(READ_SUBSCRIPTION, () => reportOn(id), change);
+    expect(answer).toMatchObject({ status: 200, body: { payment_method_id: own.id } });
+  });
+});
+
 describe('a payment', () => {
   test('that is paid while an older state of it is read stays paid', async () => {
     const { service, overtaken } = stoppable();
@@ -156,5 +189,35 @@ describe('a payment', () => {
     expect(await read(service, intent.id, user.options)).toMatchObject({ status: 'succeeded' });
     expect(await storedPayment(service, intent.id)).not.toHaveProperty('anomaly');
     await service.webhookMode('normal');
+  });
+
+  test.each([
+    ['the amount', { total_cents: 3_000 }],
+    ['a field of ours alone', { concept: 'Books' }],
+  ])('that a report of its provider changes during an update of %s is updated', async (_, fields) => {
+    const { service, overtaken } = stoppable();
+    const user = await signIn(service);
+    const intent = await createIntent(service, user);
+    const put = () => service.put(`/payments/intents/${intent.id}`, fields, user.options);
+    const report = async () => {
+      const stored = await storedPayment(service, intent.id);
+      await changeTable(service, { put: { ...stored, version: stored.version + 1 } });
+    };
+    expect(await overtaken('GetItem', report, put)).toMatchObject({ status: 200, body: fields });
+    expect(await read(service, intent.id, user.options)).toMatchObject(fields);
+  });
+
+  test('that another request changes during an update is a conflict', async () => {
+    const { service, overtaken } = stoppable();
+    const user = await signIn(service);
+    const { id } = await createIntent(service, user);
+    const put = (fields: object) => service.put(`/payments/intents/${id}`, fields, user.options);
+    const answer = await overtaken(
+      'GetItem',
+      () => put({ total_cents: 4_000 }),
+      () => put({ total_cents: 3_000 }),
+    );
+    expect(answer).toMatchObject({ status: 409, body: { code: 'VERSION_CONFLICT' } });
+    expect(await read(service, id, user.options)).toMatchObject({ total_cents: 4_000 });
   });
 });

@@ -20,7 +20,10 @@ const RUNS = Math.ceil(HISTORIES / (PER_PROVIDER * PAYING_METHODS.length));
 const cents = fc.integer({ min: 1, max: 2_600 });
 const nth = fc.integer({ min: 0, max: 5 });
 const act = fc.oneof(
-  { weight: 4, arbitrary: fc.record({ kind: fc.constant('refund' as const), cents: fc.option(cents) }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({ kind: fc.constant('refund' as const), cents: fc.option(cents), despite: fc.boolean() }),
+  },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('refund at the provider' as const), cents }) },
   {
     weight: 2,
@@ -36,7 +39,7 @@ const act = fc.oneof(
     arbitrary: fc.record({
       kind: fc.constant('move a dispute' as const),
       nth,
-      status: fc.constantFrom('under_review', 'won', 'lost', 'closed'),
+      status: fc.constantFrom('needs_response', 'under_review', 'won', 'lost', 'closed'),
     }),
   },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('sync' as const) }) },
@@ -64,7 +67,8 @@ const batch = fc.record({
 const take = async ({ payment, admin }: Subject, wanted: Act): Promise<void> => {
   switch (wanted.kind) {
     case 'refund': {
-      const body = wanted.cents === null ? {} : { amount_cents: wanted.cents };
+      const amount = wanted.cents === null ? {} : { amount_cents: wanted.cents };
+      const body = { ...amount, ...(wanted.despite && { despite_dispute: true }) };
       const { status } = await refund(service, payment.id, { ...admin.options, body });
       expect([201, 202, 400, 409, 502, 503]).toContain(status);
       return;

@@ -80,6 +80,59 @@ describe('a target that answers', () => {
   });
 });
 
+describe('a busy target that asks for time', () => {
+  const waits = async (minutes = 30) => {
+    const before = await deadLetters();
+    const { id } = await createCustomer(service, user.options);
+    await service.advance(minutes * 60);
+    const tries = (await deliveredTo(service, 'target')).filter(({ body }) => body.data.customer_id === id);
+    const [first = 0, ...later] = tries.map(({ received_at }) => Date.parse(received_at));
+    expect(new Set(tries.map(webhookIdOf)).size).toBe(1);
+    return { seconds: later.map((at) => (at - first) / 1_000), dead: (await deadLetters()) - before };
+  };
+
+  test.each([
+    ['429', 429, '60', 60],
+    ['503', 503, '7', 7],
+    ['more than five minutes', 429, '86400', 300],
+    ['a number without end', 429, '9'.repeat(400), 300],
+  ])('by %s gets the event after that time', async (...[, status, retryAfter, seconds]) => {
+    await behave({ status, headers: { 'Retry-After': retryAfter }, times: 1 });
+    expect(await waits()).toEqual({ seconds: [seconds], dead: 0 });
+  });
+
+  test('by a date gets the event at that time', async () => {
+    const at = new Date(Math.ceil(service.now() / 1_000) * 1_000 + 40_000);
+    await behave({ status: 503, headers: { 'Retry-After': at.toUTCString() }, times: 1 });
+    const { seconds } = await waits();
+    expect(seconds).toEqual([expect.closeTo(40, -1)]);
+  });
+
+  test('uses up none of the retries, which go on as before', async () => {
+    await behave({ status: 429, headers: { 'Retry-After': '100' }, times: 5 });
+    expect(await waits()).toEqual({ seconds: [100, 200, 300, 400, 500], dead: 0 });
+    await behave({ status: 500, times: 1 });
+    const { id } = await createCustomer(service, user.options);
+    await service.settle();
+    await behave({ status: 503, headers: { 'Retry-After': '100' }, times: 1 });
+    await service.advance(2);
+    await behave({ status: 500 });
+    await service.advance(300);
+    const tries = (await deliveredTo(service, 'target')).filter(({ body }) => body.data.customer_id === id);
+    const [first = 0, ...later] = tries.map(({ received_at }) => Date.parse(received_at));
+    expect(later.map((time) => (time - first) / 1_000)).toEqual([2, 102, 105]);
+    await behave({ status: 200 });
+  });
+
+  test.each([
+    ['of another status', 500, '60'],
+    ['that cannot be read', 429, 'soon'],
+  ])('in a header %s gets it by the schedule', async (_, status, retryAfter) => {
+    await behave({ status, headers: { 'Retry-After': retryAfter }, times: 1 });
+    expect(await waits(5)).toEqual({ seconds: [2], dead: 0 });
+  });
+});
+
 describe('the settings', () => {
   test('that are invalid stop the start, with one line per mistake', async () => {
     const env = { WEBHOOK_1_URL: 'x', WEBHOOK_2_EVENT_MODE: 'x', EXTERNAL_WEBHOOK_TIMEOUT: '1', WEBHOOK_SCAN_MAX: 'x' };

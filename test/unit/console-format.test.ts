@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { majorUnits, minorUnits, money, wholeMoney } from '../../functions/console/web/view/format.ts';
+import { minorUnits, money, wholeMoney } from '../../functions/console/web/view/format.ts';
+import { majorUnits } from '../../shared/core/money.ts';
 
 /** The minor unit is that of ISO 4217, as the service counts it. Intl has other digits for HUF, RSD and IQD. */
 describe('amounts in the console', () => {
@@ -11,6 +12,9 @@ describe('amounts in the console', () => {
     ['JPY', 1_234, 'JPY 1,234', '1234'],
     ['BHD', 1_234_567, 'BHD 1,234.567', '1234.567'],
     ['USD', 1_230, 'USD 12.30', '12.30'],
+    ['IDR', 999_999_999_999, 'IDR 9,999,999,999.99', '9999999999.99'],
+    ['USD', Number.MAX_SAFE_INTEGER, 'USD 90,071,992,547,409.91', '90071992547409.91'],
+    ['JPY', Number.MAX_SAFE_INTEGER, 'JPY 9,007,199,254,740,991', '9007199254740991'],
   ])('of %s are shown and read with the digits of its minor unit', (...row) => {
     const [currency, cents, shown, typed] = row;
     expect(money(cents, currency)).toBe(shown);
@@ -32,7 +36,9 @@ describe('amounts in the console', () => {
     ['HUF', '1.001'],
     ['IQD', '1.0001'],
     ['JPY', '1.5'],
-  ])('in %s take no more digits than its minor unit: %s', (currency, typed) => {
+    ['USD', '90071992547409.92'],
+    ['JPY', '9007199254740992'],
+  ])('in %s take no more digits than its minor unit and than a number holds exactly: %s', (currency, typed) => {
     expect(minorUnits(typed, currency)).toBeUndefined();
   });
 

@@ -5,10 +5,12 @@ import {
   currencyDigits,
   derivePrices,
   type GivenPrices,
-  MAX_CENTS,
+  majorUnits,
   type Prices,
 } from '../../shared/core/money.ts';
 import { refusalOf } from '../builders/refusal.ts';
+
+const MAX_CENTS = Number.MAX_SAFE_INTEGER;
 
 type Four = readonly [subtotal: number, tax: number, discount: number, total: number];
 
@@ -85,7 +87,10 @@ describe('prices', () => {
       { tax_cents: 100 },
       [{ path: 'total_cents', rule: 'required', message: 'total_cents or subtotal_cents is required' }],
     ],
-    [{ total_cents: MAX_CENTS + 1 }, [{ path: 'total_cents', rule: 'max', message: 'must not exceed 99999999' }]],
+    [
+      { subtotal_cents: MAX_CENTS, tax_cents: 1 },
+      [{ path: 'total_cents', rule: 'max', message: `must not exceed ${MAX_CENTS}` }],
+    ],
   ])('that are refused name the field and what is expected: %j', (given, details) => {
     expect(refusalOf(() => derivePrices(given)).details).toEqual(details);
   });
@@ -151,12 +156,28 @@ describe('for any input', () => {
     fc.assert(
       fc.property(cents, cents, cents, fc.constantFrom('subtotal_cents', 'total_cents', ''), (...[a, b, c, left]) => {
         const total = a + b - c;
-        fc.pre(total >= 1 && total <= MAX_CENTS);
+        fc.pre(total >= 1 && Number.isSafeInteger(a + b));
         const all = { subtotal_cents: a, tax_cents: b, discount_cents: c, total_cents: total };
         const wanted = Object.fromEntries(Object.entries(all).filter(([name]) => name !== left));
         expect(derivePrices(wanted)).toEqual(prices([a, b, c, total]));
       }),
     );
+  });
+});
+
+describe('majorUnits', () => {
+  test.each<[number, string, string]>([
+    [2_500, 'USD', '25.00'],
+    [5, 'USD', '0.05'],
+    [-5, 'USD', '-0.05'],
+    [0, 'USD', '0.00'],
+    [2_500, 'JPY', '2500'],
+    [1_234_567, 'KWD', '1234.567'],
+    [MAX_CENTS, 'USD', '90071992547409.91'],
+    [MAX_CENTS - 1, 'USD', '90071992547409.90'],
+    [12.5, 'USD', '0.13'],
+  ])('writes %d minor units of %s as %s', (cents, currency, written) => {
+    expect(majorUnits(cents, currency)).toBe(written);
   });
 });
 

@@ -3,13 +3,13 @@ import type { AddressInfo } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Outcome } from '../../shared/core/outcome.ts';
 import { parseSettings } from '../../shared/core/settings.ts';
+import { retryAfterSeconds } from '../../shared/network/retry-after.ts';
 import { openBraintree } from '../../shared/providers/braintree/braintree.ts';
 import { openPayPal } from '../../shared/providers/paypal/paypal.ts';
 import type { PaymentProvider } from '../../shared/providers/port/provider.ts';
 import { openSquare } from '../../shared/providers/square/square.ts';
 import { openStripe } from '../../shared/providers/stripe/stripe.ts';
 import type { AdapterOptions } from '../../shared/providers/wire/adapter.ts';
-import { retryAfterSeconds } from '../../shared/providers/wire/failures.ts';
 import { freePort } from '../builders/free-port.ts';
 import { logLines } from '../builders/log-lines.ts';
 
@@ -312,6 +312,7 @@ describe('Braintree', () => {
 test.each([
   ['0', 0],
   ['120', 120],
+  ['9'.repeat(400), 999_999],
   ['Thu, 01 Jan 2026 00:00:30 GMT', 30],
   ['Thu, 01 Jan 2025 00:00:00 GMT', 0],
   ['soon', undefined],

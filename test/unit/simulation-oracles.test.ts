@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { DISPUTE_CASES, MORE_DISPUTE_CASES } from '../builders/dispute-cases.ts';
 import { EVENT_CASES, MORE_CASES } from '../builders/event-cases.ts';
 import {
   CUSTOMER,
@@ -102,6 +103,7 @@ const CASES: Readonly<Record<string, Case>> = {
   ...PROMISE_CASES,
   ...EVENT_CASES,
   ...RIGHTS_CASES,
+  ...DISPUTE_CASES,
   ...STATE_CASES,
   'A payment is charged at most once': {
     broken: historyWith({ ledger: { charges: [chargeRow(), chargeRow({ id: 'ch_2', payment_intent: 'pi_2' })] } }),
@@ -349,7 +351,7 @@ describe('the sentences of the simulation', () => {
     expect(violations(CASES[sentence]?.sound ?? historyWith({}))).toEqual([]);
   });
 
-  test.each(MORE_CASES)('%s: %s', (_, sentence, { broken, sound }) => {
+  test.each([...MORE_CASES, ...MORE_DISPUTE_CASES])('%s: %s', (_, sentence, { broken, sound }) => {
     const [asked] = ORACLES.filter((one) => one.sentence === sentence);
     expect(asked?.violations(broken)).not.toEqual([]);
     expect(asked?.violations(sound)).toEqual([]);

@@ -186,9 +186,13 @@ describe('an event', () => {
     expect(event?.object.dispute?.status).toBe(said);
   });
 
-  test.each([0, null, undefined])('of a dispute whose evidence is due by %s has no such time', (due_by) => {
+  test.each([
+    [0, null],
+    [null, null],
+    [undefined, undefined],
+  ])('of a dispute whose evidence is due by %s has no such time', (due_by, expected) => {
     const event = readStripeEvent(own('charge.dispute.created', { ...dispute, evidence_details: { due_by } }));
-    expect(event?.object.dispute?.evidenceDueBy).toBeUndefined();
+    expect(event?.object.dispute?.evidenceDueBy).toBe(expected);
   });
 
   test('of a refund or a dispute of no intent names no payment', () => {

@@ -59,9 +59,9 @@ describe('the outcome of a confirmation', () => {
       'resource_missing',
       'payment_method',
     ],
-    [400, { type: 'invalid_request_error', message: 'no' }, 'StripeInvalidRequestError', undefined],
-    [401, { type: 'invalid_request_error', message: 'no such key' }, 'StripeAuthenticationError', undefined],
-    [403, { type: 'invalid_request_error', message: 'not yours' }, 'StripePermissionError', undefined],
+    [400, { type: 'invalid_request_error', message: 'no' }, 'invalid_request', undefined],
+    [401, { type: 'invalid_request_error', message: 'no such key' }, 'authentication_failed', undefined],
+    [403, { type: 'invalid_request_error', message: 'not yours' }, 'permission_denied', undefined],
     [404, { type: 'invalid_request_error', code: 'resource_missing', param: 'intent' }, 'resource_missing', 'intent'],
   ])('is refused where Stripe says %i: it certainly did nothing', async (...[status, error, reason, parameter]) => {
     expect(await outcome(refuses(status, error))).toEqual({ kind: 'refused', reason, parameter });

@@ -42,7 +42,11 @@ const reported: EventSubscription = {
   currentPeriodStart: START,
   currentPeriodEnd: END,
   trialEnd: undefined,
+  isBridge: false,
   cancelAtPeriodEnd: false,
+  cancelAt: undefined,
+  isUnpaid: false,
+  price: undefined,
   methodId: 'pm_1',
 };
 
@@ -95,7 +99,11 @@ describe("a subscription's event", () => {
       currentPeriodStart: undefined,
       currentPeriodEnd: undefined,
       trialEnd: undefined,
+      isBridge: false,
       cancelAtPeriodEnd: undefined,
+      cancelAt: undefined,
+      isUnpaid: false,
+      price: undefined,
       methodId: undefined,
     });
   });
@@ -132,6 +140,7 @@ const reportedInvoice: EventInvoice = {
   subscriptionId: 'sub_s1',
   ourSubscriptionId: 'sub_1',
   status: 'failed',
+  isOpen: true,
   amountCents: 2_500,
   currency: 'EUR',
   periodStart: START,

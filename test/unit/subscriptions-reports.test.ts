@@ -141,13 +141,28 @@ describe('a report about a trial', () => {
   });
 
   test('of the provider that only covers paid time is active, and moves no period', () => {
-    const next = reported(running(), { ...nextMonth, status: 'trialing', trialEnd: seconds(END) });
+    const next = reported(running(), { ...nextMonth, status: 'trialing', trialEnd: seconds(END), isBridge: true });
     expect(next).toMatchObject({ status: 'active', period: 0, currentPeriodEnd: iso(END), version: 3 });
     const other = trial(9, { billingOwner: 'provider', status: 'trialing', providerSubscriptionId: 'sub_1' });
-    expect(reported(other, { status: 'trialing', trialEnd })).toMatchObject({
+    expect(reported(other, { status: 'trialing', trialEnd, isBridge: true })).toMatchObject({
       status: 'active',
       reason: 'trial_ended',
+      trialEnd: other.trialEnd,
     });
+  });
+
+  test('that covered paid time and is over leaves the trial of the subscription', () => {
+    const next = reported(running(), { ...nextMonth, status: 'active', trialEnd, isBridge: true });
+    expect(next.trialEnd).toBeUndefined();
+  });
+
+  test('of the provider that is no bridge is a trial: moved, or added later', () => {
+    const was = trial(9, { billingOwner: 'provider', status: 'trialing', providerSubscriptionId: 'sub_1', trialNoticed: true });
+    const moved = reported(was, { status: 'trialing', trialEnd });
+    expect(moved).toMatchObject({ status: 'trialing', reason: 'updated', trialEnd: iso(trialEnd * 1_000) });
+    expect(moved.trialNoticed).toBeUndefined();
+    const added = reported(running(), { ...nextMonth, status: 'trialing', trialEnd: seconds(END) });
+    expect(added).toMatchObject({ status: 'trialing', reason: 'updated', period: -1 });
   });
 
   test('that is over is no trial: the reported status counts', () => {

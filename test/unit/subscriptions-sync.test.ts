@@ -26,10 +26,15 @@ test('ignores the answer for a former subscription at the provider when another 
     currentPeriodStart: epochSeconds(NOON),
     currentPeriodEnd: epochSeconds(NOON) + DAY_SECONDS,
     trialEnd: undefined,
+    isBridge: false,
     cancelAtPeriodEnd: false,
+    cancelAt: null,
+    isUnpaid: false,
+    price: undefined,
     isIncomplete: false,
     methodId: 'pm_1',
     latestInvoice: undefined,
+    owed: [],
   };
   const again = subscription({ ...running, providerSubscriptionId: 'sub_2', formerProviderIds: ['sub_1'] });
   const deps = { now: () => NOON, table: overtakenBy(again) } as unknown as BillingDeps;

@@ -94,6 +94,36 @@ describe('a message for a chat service', () => {
     expect(Math.max(...texts.map((text) => text.length))).toBeLessThanOrEqual(3_000);
   });
 
+  test.each([
+    ['line breaks', 'Ada\n*status*: succeeded\r\n\u2028x', 'Ada ∗status∗: succeeded x'],
+    ['marks of formatting', '*bold* _italic_ ~struck~ `code`', '∗bold∗ ＿italic＿ ∼struck∼ ˋcodeˋ'],
+    ['an underscore within a word', 'pay_1_2', 'pay_1_2'],
+    ['marks of direction', 'a\u202Eb\u2066c', 'abc'],
+    ['a control character', 'a\u0000\tb', 'a b'],
+    ['a long text with an emoji at the limit', `${'x'.repeat(199)}😀y`, `${'x'.repeat(199)}😀`],
+    ['a lone surrogate', 'x\ud83d', 'x\ufffd'],
+  ])('shows %s in a name as plain text on one line', (_, name, shown) => {
+    const { blocks } = chatMessage('customer.created', canonical('customer.created', { name, status: 'open' }));
+    expect(blocks[1]?.text.text).toBe(`*name*: ${shown}\n*status*: open`);
+  });
+
+  test('has only whole lines, whole characters and whole escapes in a section', () => {
+    const long = Object.fromEntries(Array.from({ length: 20 }, (_, at) => [`f${at}`, '&😀'.repeat(200)]));
+    const { blocks } = chatMessage('customer.created', canonical('customer.created', { ...long, status: 'open' }));
+    for (const { text } of blocks) {
+      expect(text.text.length).toBeLessThanOrEqual(3_000);
+      expect(text.text.isWellFormed()).toBe(true);
+      expect(text.text.replaceAll('&amp;', '')).not.toContain('&');
+    }
+    expect(blocks[1]?.text.text.split('\n').every((line) => /^\*\w+\*: .+$/u.test(line))).toBe(true);
+  });
+
+  test('takes no markup from the name of an event or a currency', () => {
+    const { text, blocks } = chatMessage('provider_a:a\n*b*', { data: { object: { amount: 1, currency: '<\n>' } } });
+    expect(text).toBe('A ∗b∗ (provider_a): 0.01 &lt; &gt;');
+    expect(blocks.at(-1)?.text.text).toBe('`provider_a:a ∗b∗`');
+  });
+
   test('tells no secret', () => {
     const object = { id: 'pi_1', client_secret: 'pi_1_secret_canary', note: 'canary@example.com', status: 'created' };
     const { blocks } = chatMessage('provider_a:payment_intent.created', { data: { object } });

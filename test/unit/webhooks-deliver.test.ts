@@ -21,12 +21,17 @@ const rig = (answer: PostResponse = OK, targets: readonly Target[] = [TARGET]) =
   const { table, items } = memoryTable({ now: () => NOON });
   const { log, lines } = logLines();
   const posted: Posted[] = [];
+  const sent: unknown[] = [];
   const deps = {
     table,
     log,
     now: () => NOON,
     targets: async () => targets,
-    queues: { send: async () => undefined },
+    queues: {
+      send: async (_: string, messages: readonly unknown[]) => {
+        sent.push(...messages);
+      },
+    },
     retryPlan: { retries: 3, delayMs: 5_000 },
     post: async (what: Posted) => {
       posted.push(what);
@@ -37,7 +42,7 @@ const rig = (answer: PostResponse = OK, targets: readonly Target[] = [TARGET]) =
     const delivery = { id: 'msg_1', event: 'payment.created', provider: 'provider_a', target: 'WEBHOOK_1' };
     return deliverWebhook(deps, { ...delivery, content: { body: '{"a":1}' }, ...fields }, { messageId: 'm1', count });
   };
-  return { deliver, posted, items, lines, table };
+  return { deliver, posted, sent, items, lines, table };
 };
 
 describe('a delivery', () => {
@@ -74,6 +79,24 @@ describe('a delivery', () => {
     const answers = [];
     for (const count of [1, 2, 3, 4]) answers.push(await deliver({}, count));
     expect(answers).toEqual([5, 10, 20, 0].map((retryAfterSeconds) => ({ retryAfterSeconds })));
+  });
+
+  test('that a busy target postponed too often is a failed one', async () => {
+    const { deliver, sent } = rig({ ...OK, status: 429, retryAfter: '1' });
+    expect(await deliver({ postponed: { times: 287, attempts: 1 } })).toBe('done');
+    expect(sent).toMatchObject([{ group: 'WEBHOOK_1', delaySeconds: 1 }]);
+    expect(JSON.parse((sent as { body: string }[])[0]?.body ?? '')).toMatchObject({
+      id: 'msg_1',
+      postponed: { times: 288, attempts: 1 },
+    });
+    expect(await deliver({ postponed: { times: 288, attempts: 1 } })).toEqual({ retryAfterSeconds: 10 });
+  });
+
+  test('whose attempts are all made is not sent again before the queue gives it up', async () => {
+    const { deliver, posted } = rig({ ...OK, status: 500 });
+    expect(await deliver({ postponed: { times: 1, attempts: 3 } }, 1)).toEqual({ retryAfterSeconds: 0 });
+    expect(await deliver({ postponed: { times: 1, attempts: 3 } }, 2)).toEqual({ retryAfterSeconds: 0 });
+    expect(posted).toHaveLength(1);
   });
 
   test('names an event in a header for any name that the provider gives it', async () => {

@@ -1,15 +1,13 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import type { Environment } from '../../shared/core/setting.ts';
 import { parseSettings, SettingsError } from '../../shared/core/settings.ts';
 import { CANONICAL_EVENTS } from '../../shared/events/bus-event.ts';
+import { PROVIDER_EVENT_NAMES } from '../../shared/providers/port/event-names.ts';
+import { ACTED_ON_EVENTS } from '../../shared/providers/port/events.ts';
+import { checkedSettings, checkedTargets } from '../../shared/webhooks/outbound/checked-targets.ts';
 import { secondsUntilNext } from '../../shared/webhooks/outbound/deliver.ts';
-import {
-  checkedSettings,
-  isTargetVariable,
-  parseTargets,
-  switchesOff,
-  wants,
-} from '../../shared/webhooks/outbound/targets.ts';
+import { isTargetVariable, parseTargets, switchesOff, wants } from '../../shared/webhooks/outbound/targets.ts';
 import { outboundEventOf } from '../../shared/webhooks/record/outbound-event.ts';
 import { HOSTILE_URLS } from '../builders/hostile-urls.ts';
 
@@ -130,6 +128,54 @@ describe('the targets', () => {
     const found = mistakes({ WEBHOOK_1_URL: URL_1, [name]: value });
     expect(found).toHaveLength(1);
     expect(found[0]).toMatch(new RegExp(`^${name}: [^\\n]+$`));
+  });
+
+  test.each([
+    ['payment.success', 'payment.succeeded'],
+    ['payments.*', 'payment.*'],
+    ['Payment.*', 'payment.*'],
+    ['ALL', 'all'],
+    ['customer.create', 'customer.created'],
+    ['payment_intent.succeded', 'payment_intent.succeeded'],
+    ['PAYMENT.CAPTURE.COMPLETE', 'PAYMENT.CAPTURE.COMPLETED'],
+    ['provider_e:*', 'provider_a:*'],
+  ])('refuse the filter %s, and suggest %s', (filter, suggested) => {
+    const node = { ...ON, WEBHOOK_1_URL: URL_1, WEBHOOK_1_EVENTS: `all,${filter}` };
+    const mistake = `number 2 matches no event or provider; did you mean ${suggested}?`;
+    expect(mistakesIn(() => checkedTargets(node, false))).toEqual([`WEBHOOK_1_EVENTS: ${mistake}`]);
+    const older = { ...ON, EXTERNAL_WEBHOOK_URLS: URL_1, EXTERNAL_WEBHOOK_EVENTS: `all,${filter}` };
+    expect(mistakesIn(() => checkedTargets(older, false))).toEqual([`EXTERNAL_WEBHOOK_EVENTS: ${mistake}`]);
+  });
+
+  test('refuse a filter that is like no event, and repeat none of it', () => {
+    const env = { STAGE: 'dev', WEBHOOK_1_URL: URL_1, WEBHOOK_1_EVENTS: 'canary.canary.canary' };
+    const found = mistakesIn(() => checkedSettings(env)).filter((mistake) => mistake.startsWith('WEBHOOK'));
+    expect(found).toEqual([
+      'WEBHOOK_1_EVENTS: number 1 matches no event or provider; did you mean all, a pattern such as payment.*, or a slot such as provider_a:*?',
+    ]);
+  });
+
+  test('are all taken by a function that runs already, so that one mistake stops no other target', () => {
+    expect(parseTargets({ ...ON, WEBHOOK_1_URL: URL_1, WEBHOOK_1_EVENTS: 'payment.success' }, false)).toHaveLength(1);
+  });
+
+  test.each([
+    ...['all', '*', '*.created', 'c*.*d', 'payment.*', 'subscription.*,membership.*', 'payment_intent.*', 'invoice.*'],
+    ...['PAYMENT.CAPTURE.*', 'charge.dispute.*', 'provider_b:CUSTOMER.DISPUTE.CREATED', 'provider_a:charge.expired'],
+    ...['provider_a:*', 'provider_*', 'provider_*:payment.*', 'provider_d:anything', ''],
+  ])('take the filter %s', (filter) => {
+    expect(mistakesIn(() => checkedTargets({ ...ON, WEBHOOK_1_URL: URL_1, WEBHOOK_1_EVENTS: filter }, false))).toEqual(
+      [],
+    );
+  });
+
+  test('know every name that an adapter gives an event', () => {
+    const known: readonly string[] = [...ACTED_ON_EVENTS, ...PROVIDER_EVENT_NAMES];
+    const sources = ['stripe', 'paypal', 'square'].map((adapter) =>
+      readFileSync(new URL(`../../shared/providers/${adapter}/events.ts`, import.meta.url), 'utf8'),
+    );
+    const names = sources.join().matchAll(/'([a-z_]+(?:\.[a-z_]+)+|[A-Z]+(?:[.-][A-Z-]+)+)'/g);
+    expect([...names].map(([, name = '']) => name).filter((name) => !known.includes(name))).toEqual([]);
   });
 
   test('are never repeated in a mistake: a value may be a secret', () => {

@@ -10,7 +10,8 @@ import {
 } from '../../../shared/core/settings.ts';
 import type { PaymentProvider } from '../../../shared/providers/port/provider.ts';
 import { openProviders } from '../../../shared/providers/registry/registry.ts';
-import { areOff, globalFields, parseTargets, switchesOff } from '../../../shared/webhooks/outbound/targets.ts';
+import { checkedTargets } from '../../../shared/webhooks/outbound/checked-targets.ts';
+import { areOff, globalFields, switchesOff } from '../../../shared/webhooks/outbound/targets.ts';
 
 export const PARTS = [...PROVIDER_SLOTS, 'outbound webhooks', 'guest tokens', 'bearer tokens'] as const;
 
@@ -65,7 +66,7 @@ export interface OutboundState {
 
 /** @throws SettingsError where a setting is wrong. */
 export const readOutbound = (env: Environment, allowPrivate: boolean, stage?: Settings['STAGE']): OutboundState => {
-  const targets = parseTargets(env, allowPrivate, stage).map(({ name }) => name);
+  const targets = checkedTargets(env, allowPrivate, stage).map(({ name }) => name);
   const off = switchesOff(env);
   if (targets.length > 0) return { targets, closed: undefined, switchesOff: off };
   const isOn = readSetting(globalFields.EXTERNAL_WEBHOOKS_ENABLED, env['EXTERNAL_WEBHOOKS_ENABLED']);

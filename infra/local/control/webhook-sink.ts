@@ -21,6 +21,8 @@ export interface Sink {
 const behaviourSchema = z.object({
   status: z.int().min(200).max(599).default(200),
   delay_ms: z.int().min(0).max(600_000).default(0),
+  /** Headers of its response, such as Retry-After. */
+  headers: z.record(z.string().regex(/^[\w-]{1,100}$/), z.string().regex(/^[ -~]{0,1000}$/)).default({}),
   /** The number of requests it applies to; absent: all from now on. */
   times: z.int().min(1).optional(),
   /** A receiver under development on this machine: it gets every request, and its status is the answer. */
@@ -51,10 +53,11 @@ export const createSink = (state: State, clock: Pick<Clock, 'now'>): Sink => {
   };
   const receive = async (name: string, ask: LocalRequest): Promise<LocalResponse> => {
     keep(name, new Date(clock.now()).toISOString(), JSON.stringify(ask.headers), ask.body.toString('utf8'));
-    const { status = 200, delay_ms = 0, forward_to } = nextBehaviour(name) ?? {};
+    const { status = 200, delay_ms = 0, headers = {}, forward_to } = nextBehaviour(name) ?? {};
     if (delay_ms > 0) await new Promise((resolve) => setTimeout(resolve, delay_ms));
     const answered = forward_to === undefined ? status : await forward(forward_to, ask);
-    return json(answered, { received: answered < 300 });
+    const response = json(answered, { received: answered < 300 });
+    return { ...response, headers: { ...response.headers, ...headers } };
   };
 
   return {

@@ -122,6 +122,10 @@ const REPAIRED: ReadonlySet<DriftKind> = new Set<DriftKind>([
   'refund status differs',
   'dispute not here',
   'dispute status differs',
+  'dispute amount differs',
+  'dispute currency differs',
+  'dispute reason differs',
+  'dispute due date differs',
 ]);
 
 const adviceFor = ({ fixed, kind }: Found): string => {

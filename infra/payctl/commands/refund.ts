@@ -1,12 +1,12 @@
+import * as z from 'zod';
 import { DomainError } from '../../../shared/core/errors.ts';
 import type { RefundReason } from '../../../shared/core/money-back.ts';
 import type { NotDone } from '../../../shared/core/outcome.ts';
-import { openRefunds, orderRefund } from '../../../shared/payments/commands/refund.ts';
+import { decideAmount, openRefunds, orderRefund } from '../../../shared/payments/commands/refund.ts';
 import { refundableCents } from '../../../shared/payments/record/amounts.ts';
 import { isVisiblePayment, type VisiblePayment } from '../../../shared/payments/record/payment.ts';
 import { type Refund, refundView } from '../../../shared/payments/refunds/refund.ts';
 import { refundStore } from '../../../shared/payments/refunds/store.ts';
-import { requireRefundable } from '../../../shared/payments/refunds/sums.ts';
 import { findPayment } from '../compare/find-payment.ts';
 import { NotReachable } from '../installation/control.ts';
 import type { Installation } from '../installation/installation.ts';
@@ -16,6 +16,8 @@ export interface RefundOptions {
   /** Minor units; undefined: what is left of the payment. */
   readonly amount?: number | undefined;
   readonly reason?: RefundReason | undefined;
+  /** The operator knows of the open dispute. */
+  readonly despiteDispute?: boolean | undefined;
   readonly dryRun?: boolean | undefined;
 }
 
@@ -40,10 +42,10 @@ export const refund = async (installation: Installation, id: string, options: Re
 const planRefund = async (
   { deps }: Installation,
   payment: VisiblePayment,
-  { amount, reason }: RefundOptions,
+  { amount, reason, despiteDispute }: RefundOptions,
 ): Promise<Report> => {
   await openRefunds(deps, payment);
-  const amountCents = requireRefundable(payment, amount);
+  const amountCents = await decideAmount(deps, payment, { amount_cents: amount, despite_dispute: despiteDispute });
   const left = refundableCents(payment) - amountCents;
   return {
     json: {
@@ -63,11 +65,11 @@ const planRefund = async (
 const makeRefund = async (
   { deps }: Installation,
   payment: VisiblePayment,
-  { amount, reason }: RefundOptions,
+  { amount, reason, despiteDispute }: RefundOptions,
 ): Promise<Report> => {
   const made = await orderRefund(deps, {
     payment,
-    body: { amount_cents: amount, reason },
+    body: { amount_cents: amount, reason, despite_dispute: despiteDispute },
     idempotency: undefined,
     createdBy: MADE_BY,
   });
@@ -99,5 +101,13 @@ const leftLine = ({ currency }: VisiblePayment, left: number): string => `${left
 const describeNotDone = ({ providerId }: VisiblePayment, notDone: NotDone | undefined): string =>
   `${providerId} cannot be reached (${notDone?.reason ?? 'unreachable'}): nothing was refunded`;
 
-const describeRefusal = ({ code, message }: DomainError, payment: VisiblePayment): string =>
-  `${code}: ${message}; ${payment.id} is ${payment.status}, ${refundableCents(payment)} ${payment.currency} left to refund`;
+const describeRefusal = ({ code, message, details }: DomainError, payment: VisiblePayment): string => {
+  const disputed = disputeSchema.safeParse(details).data;
+  if (disputed) {
+    return `${code}: the dispute ${disputed.dispute_id} is ${disputed.status}; to refund ${payment.id} all the same, add --despite-dispute`;
+  }
+  const left = `${refundableCents(payment)} ${payment.currency} left to refund`;
+  return `${code}: ${message}; ${payment.id} is ${payment.status}, ${left}`;
+};
+
+const disputeSchema = z.object({ dispute_id: z.string(), status: z.string() });

@@ -1,7 +1,8 @@
 import * as z from 'zod';
 import type { Outcome } from '../../../shared/core/outcome.ts';
+import { iso, SECOND } from '../../../shared/core/time.ts';
 import { readMoneyBack } from '../../../shared/payments/commands/read-money-back.ts';
-import { disputeViewSchema } from '../../../shared/payments/disputes/dispute.ts';
+import { type Dispute, disputeViewSchema } from '../../../shared/payments/disputes/dispute.ts';
 import { findReportedDispute } from '../../../shared/payments/disputes/record.ts';
 import type { VisiblePayment } from '../../../shared/payments/record/payment.ts';
 import { chargedAs } from '../../../shared/payments/refunds/attempt.ts';
@@ -114,11 +115,31 @@ const compareDisputes = async (
   for (const report of reports) {
     const here = await findReportedDispute(reader.deps, { payment, report });
     if (here) open.delete(here.id);
-    drifts.push(...differencesOf(payment, { what: 'dispute', id: report.disputeId, here, there: report }));
+    const sides = { what: 'dispute', id: report.disputeId, here, there: inWholeCents(report) } as const;
+    drifts.push(...differencesOf(payment, sides), ...(here ? termsOf(payment, here, report) : []));
   }
   return [
     ...drifts,
     ...[...open].map((id) => onlyHere(payment, { kind: 'dispute not at the provider', id, here: 'open' })),
+  ];
+};
+
+/** A bank may dispute an amount between two minor units. */
+const inWholeCents = (report: ProviderDispute): ProviderDispute => ({
+  ...report,
+  amountCents: Math.round(report.amountCents),
+});
+
+/** What a bank may move while the status stays. A provider that does not name it is not compared. */
+const termsOf = (payment: VisiblePayment, here: Dispute, report: ProviderDispute): readonly Drift[] => {
+  const { reason, evidenceDueBy: due } = report;
+  const of = (kind: DriftKind, mine = 'none', theirs: string | null | undefined): readonly Drift[] =>
+    theirs === undefined || mine === (theirs ?? 'none')
+      ? []
+      : [findingOf(payment, { kind, here: mine, there: theirs ?? 'none', provider_object_id: report.disputeId })];
+  return [
+    ...of('dispute due date differs', here.evidenceDueBy, typeof due === 'number' ? iso(due * SECOND) : due),
+    ...of('dispute reason differs', here.reason, reason),
   ];
 };
 
@@ -128,12 +149,12 @@ const onlyHere = (
 ): Drift => findingOf(payment, { kind, here, there: 'nothing', provider_object_id: id });
 
 const differencesOf = (payment: VisiblePayment, { what, id, here, there }: Sides): readonly Drift[] => {
-  const of = (kind: DriftKind, mine: string, theirs: string): readonly Drift[] => [
-    findingOf(payment, { kind, here: mine, there: theirs, provider_object_id: id }),
-  ];
+  const of = (kind: DriftKind, mine: string, theirs: string): readonly Drift[] =>
+    mine === theirs ? [] : [findingOf(payment, { kind, here: mine, there: theirs, provider_object_id: id })];
   if (!here) return of(`${what} not here`, 'nothing', `${there.status}, ${there.amountCents} ${there.currency}`);
-  if (here.amountCents !== there.amountCents)
-    return of(`${what} amount differs`, String(here.amountCents), String(there.amountCents));
-  if (here.currency !== there.currency) return of(`${what} currency differs`, here.currency, there.currency);
-  return here.status === there.status ? [] : of(`${what} status differs`, here.status, there.status);
+  return [
+    ...of(`${what} amount differs`, String(here.amountCents), String(there.amountCents)),
+    ...of(`${what} currency differs`, here.currency, there.currency),
+    ...of(`${what} status differs`, here.status, there.status),
+  ];
 };

@@ -1,7 +1,7 @@
 import type { Outcome } from '../../../shared/core/outcome.ts';
 import { instant } from '../../../shared/core/time.ts';
 import { findMismatch, matchAmount } from '../../../shared/payments/record/amounts.ts';
-import { decideRead } from '../../../shared/payments/record/decisions.ts';
+import { decideRead, wasFailedUnreached } from '../../../shared/payments/record/decisions.ts';
 import { RESEND_WITHIN_MS } from '../../../shared/payments/record/due.ts';
 import type { Payment, VisiblePayment } from '../../../shared/payments/record/payment.ts';
 import { providerReference } from '../../../shared/payments/record/versions.ts';
@@ -27,7 +27,8 @@ export type DriftKind =
   | 'never reached the provider'
   | 'not at the provider'
   | 'creation unfinished'
-  | `${'refund' | 'dispute'} ${'not here' | 'not at the provider' | 'status differs' | 'amount differs' | 'currency differs'}`;
+  | `${'refund' | 'dispute'} ${'not here' | 'not at the provider' | 'status differs' | 'amount differs' | 'currency differs'}`
+  | `dispute ${'reason differs' | 'due date differs'}`;
 
 /** The answer of a provider that cannot be read. */
 export interface Unread {
@@ -77,6 +78,7 @@ const findDifference = (payment: VisiblePayment, found: Outcome<ProviderPayment>
   const mismatch = matchAmount(payment, report) ? undefined : findMismatch(payment, report);
   if (mismatch === 'amount differs') return of(mismatch, String(payment.totalCents), String(report.amountCents));
   if (mismatch) return of('currency differs', payment.currency, report.currency ?? '');
+  if (wasFailedUnreached(payment, report)) return undefined;
   const decision = decideRead(payment, report);
   if (decision.kind === 'store') return of('status differs', payment.status, report.status);
   const isLate = payment.claimedAt !== undefined && now - instant(payment.claimedAt) > RESEND_WITHIN_MS;

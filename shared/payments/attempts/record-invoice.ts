@@ -5,7 +5,7 @@ import { putAlias } from '../../table/alias.ts';
 import { findMismatch } from '../record/amounts.ts';
 import { isVisiblePayment, type Payment, type VisiblePayment } from '../record/payment.ts';
 import { isAhead } from '../record/states.ts';
-import { type PaymentStore, paymentStore } from '../record/store.ts';
+import { type PaymentCommit, type PaymentStore, paymentStore } from '../record/store.ts';
 import { advancePayment } from '../record/versions.ts';
 import type { CollectDeps, PeriodPayment } from './collect.ts';
 
@@ -23,6 +23,8 @@ export interface InvoiceRequest {
   /** The payment to create, unless its id is taken. */
   readonly wanted: PeriodPayment;
   readonly invoice: ProviderInvoicePayment;
+  /** What has paid the invoice; undefined: not known, or not paid. Only a card that is stored here has an id of ours. */
+  readonly paidWith?: Pick<Payment, 'methodRef' | 'paymentMethodId'> | undefined;
   /** Writes our id to the provider's intent, before the payment is stored. */
   readonly label: () => Promise<void>;
 }
@@ -33,10 +35,10 @@ export interface InvoiceRequest {
  */
 export const recordInvoice = async (
   deps: CollectDeps,
-  { wanted, invoice, label }: InvoiceRequest,
+  { wanted, invoice, paidWith, label }: InvoiceRequest,
 ): Promise<InvoiceResult> => {
   const store = paymentStore(deps.table, deps.now);
-  const fresh = paymentOf(deps, wanted, invoice);
+  const fresh = paymentOf(deps, { ...wanted, ...paidWith }, invoice);
   const reason = findMismatch(fresh, invoice);
   if (reason) return { kind: 'mismatch', reason };
   let found = await store.load(wanted.id);
@@ -48,29 +50,66 @@ export const recordInvoice = async (
       { kind: 'PAY', id: wanted.id },
     );
     found = await store.insertOrFind(fresh);
-    if (!found) return { kind: 'payment', payment: fresh };
+    if (!found) {
+      alarmOf(deps, fresh);
+      return { kind: 'payment', payment: fresh };
+    }
   }
   if (!isVisiblePayment(found)) throw new DomainError('VERSION_CONFLICT');
-  if (isPaidByAnother(found, invoice)) return { kind: 'taken' };
-  return { kind: 'payment', payment: await advanceByInvoice({ deps, store }, found, invoice) };
+  if (isOfAnother(found, invoice)) return { kind: 'taken' };
+  return { kind: 'payment', payment: await advanceByInvoice({ deps, store, paidWith }, found, invoice) };
 };
 
-const isPaidByAnother = (found: VisiblePayment, { invoiceId, status }: ProviderInvoicePayment): boolean =>
-  found.status === 'succeeded' && status === 'succeeded' && found.providerInvoiceId !== invoiceId;
+/** Paid by another invoice of the period, or recorded with the amount of another one. */
+const isOfAnother = (found: VisiblePayment, { invoiceId, status, amountCents }: ProviderInvoicePayment): boolean =>
+  found.providerInvoiceId !== invoiceId &&
+  ((found.status === 'succeeded' && status === 'succeeded') || found.totalCents !== amountCents);
+
+const alarmOf = ({ log }: CollectDeps, { id, providerId, anomaly }: VisiblePayment): void => {
+  if (anomaly) log.error('payment anomaly', { payment_id: id, provider: providerId, reason: anomaly });
+};
 
 const advanceByInvoice = async (
-  { deps, store }: { readonly deps: CollectDeps; readonly store: PaymentStore },
+  { deps, store, paidWith }: Recording,
   found: VisiblePayment,
-  { status, failureCode, attempts, clientSecret }: ProviderInvoicePayment,
+  { status, isVoid, failureCode, attempts, clientSecret }: ProviderInvoicePayment,
 ): Promise<VisiblePayment> => {
+  const facts: Partial<Payment> = {
+    ...(status === 'failed' && { failureCode: failureCode ?? 'do_not_honor' }),
+    ...(status === 'succeeded' && paidWith),
+    ...(clientSecret && { clientSecret }),
+  };
   const { record } = await store.change(found, (current) => {
+    if (current.status === 'succeeded' && status === 'succeeded') return correctMethod(deps, current, paidWith);
+    if (isVoid) return cancelVoid(deps, current);
     const failsAgain = status === 'failed' && current.status === 'failed' && attempts > current.attempt;
     if (!failsAgain && !isAhead(current.status, status)) return undefined;
-    const failure = status === 'failed' ? { failureCode: failureCode ?? ('do_not_honor' as const) } : {};
-    const facts = { ...failure, ...(clientSecret && { clientSecret }), attempt: Math.max(attempts, current.attempt) };
-    return { next: advancePayment(current, { to: status, now: deps.now(), cause: 'event' }, facts), by: 'invoice' };
+    const attempt = Math.max(attempts, current.attempt);
+    return { next: advancePayment(current, { to: status, now: deps.now(), cause: 'event' }, { ...facts, attempt }), by: 'invoice' };
   });
   return record;
+};
+
+interface Recording extends Pick<InvoiceRequest, 'paidWith'> {
+  readonly deps: CollectDeps;
+  readonly store: PaymentStore;
+}
+
+/** The provider has canceled the intent with the invoice. */
+const cancelVoid = ({ now }: CollectDeps, current: VisiblePayment): PaymentCommit | undefined =>
+  isAhead(current.status, 'canceled')
+    ? { next: advancePayment(current, { to: 'canceled', now: now(), cause: 'event' }), by: 'invoice' }
+    : undefined;
+
+/** The event of the payment came first, and did not name what has paid. */
+const correctMethod = (
+  { now }: CollectDeps,
+  current: VisiblePayment,
+  paidWith: InvoiceRequest['paidWith'],
+): PaymentCommit | undefined => {
+  if (paidWith === undefined || current.methodRef === paidWith.methodRef) return undefined;
+  const next = advancePayment(current, { to: 'succeeded', now: now(), cause: 'event' }, paidWith);
+  return { next, by: 'invoice' };
 };
 
 const paymentOf = (deps: CollectDeps, wanted: PeriodPayment, invoice: ProviderInvoicePayment): VisiblePayment => {

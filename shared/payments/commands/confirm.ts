@@ -2,7 +2,14 @@ import { DomainError } from '../../core/errors.ts';
 import type { ApiRequest, Reply } from '../../http/request.ts';
 import { errorFields } from '../../observability/logger.ts';
 import { paymentMethodRecord } from '../../payment-methods/payment-method.ts';
-import { requireHeld, type UsableMethod, useHeld, useSaved, useToken } from '../../payment-methods/use.ts';
+import {
+  requireHeld,
+  requireOneTime,
+  type UsableMethod,
+  useHeld,
+  useSaved,
+  useToken,
+} from '../../payment-methods/use.ts';
 import type { PaymentProvider } from '../../providers/port/provider.ts';
 import type { MoneyDeps } from '../../providers/registry/deps.ts';
 import { requireTakesVerification, unavailableError } from '../../providers/registry/unwrap.ts';
@@ -41,6 +48,9 @@ export const confirmPayment = async (deps: ConfirmDeps, request: ConfirmRequest)
   const verificationToken = request.body.verification_token;
   requireTakesVerification(provider, verificationToken);
   const payment = await withoutDraft({ deps, store, provider }, request.record);
+  if (request.body.payment_method_id && claimRefusal(payment) === undefined) {
+    await requireOneTime(provider, chooseMethod(provider, request, payment));
+  }
   const claim = await claimForCaller(deps, { store, provider, onlyIf }, { ...request, record: payment });
   if (claim.kind === 'succeeded') return { data: confirmationView(claim.payment) };
   const answer = await makeAttempt({ deps, store, provider }, { ...claim, verificationToken, isAttended: true });

@@ -1,6 +1,6 @@
 import type { NotDone, Outcome, Unknown } from '../../core/outcome.ts';
 import type { RefundsPort } from '../../providers/port/refunds.ts';
-import { recordDispute } from '../disputes/record.ts';
+import { type RecordedDispute, recordDispute } from '../disputes/record.ts';
 import type { VisiblePayment } from '../record/payment.ts';
 import { chargedAs } from '../refunds/attempt.ts';
 import { recordReportedRefunds } from '../refunds/reports.ts';
@@ -32,13 +32,40 @@ export const readRefundsOf = async (parts: MoneyBackParts): Promise<Unread> => {
   return undefined;
 };
 
-/** Reads and stores refunds and disputes: whatever was made at the provider appears here. */
-export const readMoneyBack = async (parts: MoneyBackParts): Promise<Unread> => {
-  const unread = await readRefundsOf(parts);
-  if (unread) return unread;
-  const { deps, port, payment } = parts;
-  const read = await port.listDisputes(chargedAs(payment));
-  if (read.kind !== 'done') return unreadOf(parts, read);
-  for (const report of read.value) await recordDispute(deps, { payment, report });
-  return undefined;
+/** What a read of disputes has shown, or why it showed nothing. */
+export interface DisputesRead {
+  readonly unread: Unread;
+  /** What became of each dispute, by the provider's id. */
+  readonly recorded: ReadonlyMap<string, RecordedDispute>;
+}
+
+/** Another read settles what is unclear after one; more are not needed unless the provider moves the dispute meanwhile. */
+const MOST_READS = 3;
+
+/** Reads and stores the disputes of a payment. Reports whose order nothing tells are settled by reading once more. */
+export const readDisputesOf = async (parts: MoneyBackParts): Promise<DisputesRead> => {
+  const all = new Map<string, RecordedDispute>();
+  for (let reads = 0; reads < MOST_READS; reads += 1) {
+    const { unread, recorded } = await readDisputesOnce(parts);
+    if (unread) return { unread, recorded: all };
+    for (const [id, one] of recorded) if (all.get(id)?.kind !== 'applied') all.set(id, one);
+    if (![...recorded.values()].some(({ isUnclear }) => isUnclear)) break;
+  }
+  return { unread: undefined, recorded: all };
 };
+
+const readDisputesOnce = async (parts: MoneyBackParts): Promise<DisputesRead> => {
+  const { deps, port, payment } = parts;
+  const at = deps.now();
+  const recorded = new Map<string, RecordedDispute>();
+  const read = await port.listDisputes(chargedAs(payment));
+  if (read.kind !== 'done') return { unread: unreadOf(parts, read), recorded };
+  for (const report of read.value) {
+    recorded.set(report.disputeId, await recordDispute(deps, { payment, report, by: 'read', at }));
+  }
+  return { unread: undefined, recorded };
+};
+
+/** Reads and stores refunds and disputes: whatever was made at the provider appears here. */
+export const readMoneyBack = async (parts: MoneyBackParts): Promise<Unread> =>
+  (await readRefundsOf(parts)) ?? (await readDisputesOf(parts)).unread;

@@ -43,7 +43,7 @@ const fields = {
   }),
   total_cents: centsField.meta({
     description:
-      'What the payer pays, in minor units: subtotal + tax − discount, from 1 to 99,999,999. Derived if absent.',
+      "What the payer pays, in minor units: subtotal + tax − discount, from 1 to the provider's ceiling (Stripe: 99,999,999; of IDR 999,999,999,999). Derived if absent.",
     examples: [2975],
   }),
   amount_cents: centsField.describe('Another name of `total_cents`. If both are sent, they must be equal.'),

@@ -11,7 +11,7 @@ import { ensureCustomer } from '../../customers/ensure.ts';
 import type { ApiRequest, Reply } from '../../http/request.ts';
 import { canonicalJson } from '../../idempotency/idempotency.ts';
 import { paymentMethodRecord } from '../../payment-methods/payment-method.ts';
-import { requireHeld, type UsableMethod, useSaved, useToken } from '../../payment-methods/use.ts';
+import { requireHeld, requireOneTime, type UsableMethod, useSaved, useToken } from '../../payment-methods/use.ts';
 import type { PaymentProvider } from '../../providers/port/provider.ts';
 import type { MoneyDeps } from '../../providers/registry/deps.ts';
 import { requireProvider, unavailableError, unknownOutcomeError } from '../../providers/registry/unwrap.ts';
@@ -27,7 +27,7 @@ import {
 } from '../attempts/update-intent.ts';
 import { concernsProvider } from '../record/decisions.ts';
 import { heldBy, methodFields } from '../record/paying-customer.ts';
-import { type Draft, isOfSubscription, isVisiblePayment, type VisiblePayment } from '../record/payment.ts';
+import { type Draft, isOfSubscription, termsOf, type VisiblePayment } from '../record/payment.ts';
 import { paymentStore } from '../record/store.ts';
 import { applyDraft } from '../record/versions.ts';
 import { paymentWithSecret } from '../record/view.ts';
@@ -44,24 +44,51 @@ export const updatePayment = async (
   const provider = await deps.providers.require(request.record.providerId, 'payments');
   const parts = { deps, store, provider };
   const { payment, resumed } = await settleEarlier(deps, parts, request);
-  const next = resumed ? payment : await change(deps, parts, { ...request, record: payment });
+  const next = resumed ? payment : await changeCurrent(deps, parts, { ...request, record: payment });
   return { data: paymentWithSecret(next, deps.now()) };
 };
 
 type UpdateRequest = ApiRequest<{ id: string }, unknown, UpdateIntentBody, VisiblePayment>;
 
-const change = async (deps: MoneyDeps, parts: IntentParts, request: UpdateRequest): Promise<VisiblePayment> => {
+const TRIES = 10;
+
+/**
+ * Decides again on the payment as it is then if a report of the provider came first, such as the event of an earlier call.
+ * @throws DomainError VERSION_CONFLICT if another request has changed the payment
+ */
+const changeCurrent = async (deps: MoneyDeps, parts: IntentParts, request: UpdateRequest): Promise<VisiblePayment> => {
+  let payment = request.record;
+  for (let tries = 0; tries < TRIES; tries += 1) {
+    const changed = await change(deps, parts, { ...request, record: payment });
+    if (changed) return changed;
+    const current = await parts.store.loadVisible(payment.id);
+    if (!current) throw notFound('payment');
+    requireUpdatable(current, deps.now());
+    if (current.draft || canonicalJson(termsOf(current)) !== canonicalJson(termsOf(payment))) break;
+    payment = current;
+  }
+  throw new DomainError('VERSION_CONFLICT');
+};
+
+/** @returns undefined if another commit came first */
+const change = async (
+  deps: MoneyDeps,
+  parts: IntentParts,
+  request: UpdateRequest,
+): Promise<VisiblePayment | undefined> => {
   const { record: payment, caller } = request;
   const { store, provider } = parts;
   const asked = draftOf(request, payment, provider);
   await requireAmount(provider, payment, asked);
   if (usesHeldMethod(request, payment, asked))
     await requireHeld({ table: deps.table, caller }, payment, heldBy(payment));
+  if (asked.methodRef !== payment.methodRef || asked.providerCustomerId !== payment.providerCustomerId) {
+    await requireOneTime(provider, asked);
+  }
   const draft = await withCustomer(deps, request, asked);
   if (!concernsProvider(payment, draft)) return storeChange(parts, payment, draft);
   const held = await store.claimDraft(payment, draft);
-  if (!held) throw new DomainError('VERSION_CONFLICT');
-  return carryOut(parts, held);
+  return held && carryOut(parts, held);
 };
 
 /** The provider is asked only about an amount that the update changes. */
@@ -271,17 +298,13 @@ const refused = async (
   return settled.payment;
 };
 
-/** Stores a change that does not concern the provider. */
+/** Stores a change that does not concern the provider. @returns undefined if another commit came first */
 const storeChange = async (
   { deps, store }: Pick<IntentParts, 'deps' | 'store'>,
   payment: VisiblePayment,
   draft: Draft,
-): Promise<VisiblePayment> => {
+): Promise<VisiblePayment | undefined> => {
   const next = applyDraft(payment, draft, { now: deps.now() });
   const committed = await store.commit(payment, next);
-  if (committed.ok) return committed.record;
-  if (!committed.found || !isVisiblePayment(committed.found)) throw notFound('payment');
-  requireUpdatable(committed.found, deps.now());
-  // The change was made from an earlier version.
-  throw new DomainError('VERSION_CONFLICT');
+  return committed.ok ? committed.record : undefined;
 };

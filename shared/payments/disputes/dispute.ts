@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { CLOSED_DISPUTE_STATUSES, DISPUTE_STATUSES, type DisputeStatus } from '../../core/money-back.ts';
+import { DISPUTE_STATUSES } from '../../core/money-back.ts';
 import { PROVIDER_SLOTS } from '../../core/settings.ts';
 import { DAY, instant, iso } from '../../core/time.ts';
 import { timestamp } from '../../http/fields.ts';
@@ -22,12 +22,14 @@ const disputeSchema = z.object({
   status: z.enum(DISPUTE_STATUSES),
   evidenceDueBy: optional,
   closedAt: optional,
+  /** When the provider said what is recorded here: its own time of an event, or the start of a read. */
+  reportedAt: optional,
+  /** By what it was said. The time of an event is the provider's, that of a read is ours. */
+  reportedBy: z.enum(['event', 'read']).optional(),
   /** The time of the next reminder to the operator that evidence is due soon. */
   remindAt: optional,
 });
 export type Dispute = z.infer<typeof disputeSchema>;
-
-export const isClosedDispute = (status: DisputeStatus): boolean => CLOSED_DISPUTE_STATUSES.includes(status);
 
 /** The operator gets the first reminder this long before the evidence is due, and then one per day. */
 const REMIND_BEFORE_MS = 3 * DAY;

@@ -1,30 +1,28 @@
 import { derivedId } from '../../core/ids.ts';
+import { isClosedDispute } from '../../core/money-back.ts';
 import { type Instant, instant, iso } from '../../core/time.ts';
 import type { Log } from '../../observability/logger.ts';
 import type { ProviderDispute } from '../../providers/port/refunds.ts';
 import { type Committed, changeRecord, inOrder } from '../../table/change.ts';
+import type { Clause } from '../../table/expression.ts';
 import type { StoreDeps, Table } from '../../table/table.ts';
 import type { VisiblePayment } from '../record/payment.ts';
 import { paymentStore } from '../record/store.ts';
-import {
-  type Dispute,
-  disputeItem,
-  disputeKey,
-  disputeOf,
-  isClosedDispute,
-  isEvidenceDueSoon,
-  nextReminder,
-} from './dispute.ts';
-import { isLaterDispute, requireDisputeTransition } from './states.ts';
+import { type Dispute, disputeItem, disputeKey, disputeOf, isEvidenceDueSoon, nextReminder } from './dispute.ts';
+import { type DisputeDecision, decideReport, firstReport, type SeenDispute } from './report.ts';
+import { requireDisputeTransition } from './states.ts';
 
 export interface DisputeDeps extends StoreDeps {
   readonly log: Log;
 }
 
-export interface ReportedDispute {
+/** A dispute of the payment, as its provider shows it. */
+export interface ShownDispute {
   readonly payment: VisiblePayment;
   readonly report: ProviderDispute;
 }
+
+export type ReportedDispute = ShownDispute & SeenDispute;
 
 const load = async (table: Table, id: string): Promise<Dispute | undefined> => {
   const item = await table.get(disputeKey(id));
@@ -34,55 +32,76 @@ const load = async (table: Table, id: string): Promise<Dispute | undefined> => {
 /** The record of the dispute that the provider reports; undefined where it is not recorded. */
 export const findReportedDispute = (
   { table }: Pick<DisputeDeps, 'table'>,
-  reported: ReportedDispute,
-): Promise<Dispute | undefined> => load(table, idOfReported(reported));
+  shown: ShownDispute,
+): Promise<Dispute | undefined> => load(table, idOfReported(shown));
 
-const idOfReported = ({ payment, report }: ReportedDispute): string =>
+const idOfReported = ({ payment, report }: ShownDispute): string =>
   derivedId('dispute', payment.providerId, report.disputeId);
+
+/** True if nothing tells whether the report or the record is the newer one, so that the provider must be read first. */
+export const isUnclearReport = async (deps: DisputeDeps, reported: ReportedDispute): Promise<boolean> => {
+  const dispute = await findReportedDispute(deps, reported);
+  return dispute !== undefined && decideReport(dispute, reported, deps.now()).isUnclear;
+};
+
+/** What became of a report. */
+export type RecordedDispute = Pick<DisputeDecision, 'isUnclear'> &
+  ({ readonly kind: 'applied' } | { readonly kind: 'ignored'; readonly reason: string });
+
+const NEW: RecordedDispute = { kind: 'applied', isUnclear: false };
 
 /**
  * Stores what the provider reports of a dispute. Its id is derived from the provider's, so that repeated and concurrent
  * reports make one record; the payment, which knows its open disputes, changes in the same transaction.
  */
-export const recordDispute = async (deps: DisputeDeps, { payment, report }: ReportedDispute): Promise<Dispute> => {
-  const id = idOfReported({ payment, report });
-  const blank = newDispute(id, { payment, report }, deps.now());
-  const { record } = await changeRecord<Dispute>(
-    (was, next) => commit(deps, payment, { was: was === blank ? undefined : was, next }),
+export const recordDispute = async (deps: DisputeDeps, reported: ReportedDispute): Promise<RecordedDispute> => {
+  const id = idOfReported(reported);
+  const blank = newDispute(id, reported, deps.now());
+  let decided: DisputeDecision | undefined;
+  await changeRecord<Dispute>(
+    (was, next) => {
+      if (was === blank) return commit(deps, reported.payment, { was: undefined, next });
+      if (decided?.kind !== 'apply') return storeTime(deps, was, next);
+      requireDisputeTransition(was, next, decided.cause);
+      return commit(deps, reported.payment, { was, next });
+    },
     (await load(deps.table, id)) ?? blank,
-    (current) => (current === blank ? { ...blank } : withReport(current, report, deps.now())),
+    (current) => {
+      decided = current === blank ? undefined : decideReport(current, reported, deps.now());
+      return decided ? decided.next : { ...blank };
+    },
   );
-  return record;
+  if (!decided) return NEW;
+  const { isUnclear } = decided;
+  return decided.kind === 'apply'
+    ? { kind: 'applied', isUnclear }
+    : { kind: 'ignored', reason: decided.reason, isUnclear };
 };
 
-const newDispute = (id: string, { payment, report }: ReportedDispute, now: Instant): Dispute => ({
+const newDispute = (id: string, { payment, ...seen }: ReportedDispute, now: Instant): Dispute => ({
   id,
   version: 1,
-  createdAt: iso(Math.min(now, Math.max(report.createdAt * 1_000, instant(payment.createdAt)))),
+  createdAt: iso(Math.min(now, Math.max(seen.report.createdAt * 1_000, instant(payment.createdAt)))),
   updatedAt: iso(now),
   paymentId: payment.id,
   providerId: payment.providerId,
-  providerDisputeId: report.disputeId,
-  ...reported(report, now),
+  providerDisputeId: seen.report.disputeId,
+  ...firstReport(seen, now),
 });
 
-const reported = (report: ProviderDispute, now: Instant) => {
-  const { status, currency, reason } = report;
-  // A bank may dispute an amount between two minor units.
-  const amountCents = Math.round(report.amountCents);
-  const evidenceDueBy = report.evidenceDueBy === undefined ? undefined : iso(report.evidenceDueBy * 1_000);
-  return {
-    ...{ status, amountCents, currency, reason, evidenceDueBy },
-    closedAt: isClosedDispute(status) ? iso(now) : undefined,
-    remindAt: nextReminder({ status, evidenceDueBy }, undefined),
-  };
-};
+/** The dispute is as it was read. The time of the last report moves without a version. */
+const unchanged = ({ version, reportedAt }: Dispute): readonly Clause[] => [
+  { exists: true },
+  { equals: ['version', version] },
+  reportedAt === undefined ? { lacks: 'reportedAt' } : { equals: ['reportedAt', reportedAt] },
+];
 
-/** The same dispute where the report says nothing new. */
-const withReport = (dispute: Dispute, report: ProviderDispute, now: Instant): Dispute =>
-  isLaterDispute(dispute.status, report.status)
-    ? { ...dispute, ...reported(report, now), version: dispute.version + 1, updatedAt: iso(now) }
-    : dispute;
+/** A later report says the same: readers see no change. */
+const storeTime = async ({ table }: DisputeDeps, was: Dispute, next: Dispute): Promise<Committed<Dispute>> => {
+  const written = await table.put(disputeItem(next), unchanged(was));
+  if (written.ok) return { ok: true, record: next };
+  return { ok: false, found: written.found && disputeOf(written.found) };
+};
 
 interface Change {
   readonly was: Dispute | undefined;
@@ -96,11 +115,7 @@ const commit = async (
 ): Promise<Committed<Dispute>> => {
   const next = was ? inOrder(was, decided) : decided;
   const change = { was, next };
-  if (was) requireDisputeTransition(was, next);
-  const step = {
-    put: disputeItem(next),
-    if: was ? ([{ exists: true }, { equals: ['version', was.version] }] as const) : ([{ absent: true }] as const),
-  };
+  const step = { put: disputeItem(next), if: was ? unchanged(was) : ([{ absent: true }] as const) };
   const changed = await paymentStore(deps.table, deps.now).change(payment, (current) => ({
     next: withDispute(current, change, deps.now()),
     onlyIf: [step],
@@ -114,16 +129,19 @@ const commit = async (
 const withDispute = (payment: VisiblePayment, { was, next }: Change, now: Instant): VisiblePayment => {
   const others = (payment.openDisputes ?? []).filter((id) => id !== next.id);
   const open = isClosedDispute(next.status) ? others : [...others, next.id].sort();
+  const { amountCents, evidenceDueBy } = next;
+  const isChanged = was && (was.amountCents !== amountCents || was.evidenceDueBy !== evidenceDueBy);
   return {
     ...payment,
     openDisputes: open.length > 0 ? open : undefined,
     dispute: {
       id: next.id,
-      amountCents: next.amountCents,
+      amountCents,
       status: next.status,
       was: was?.status,
       reason: next.reason,
-      evidenceDueBy: next.evidenceDueBy,
+      evidenceDueBy,
+      ...(isChanged && { termsChanged: true }),
     },
     refund: undefined,
     cause: 'dispute',
@@ -134,11 +152,12 @@ const withDispute = (payment: VisiblePayment, { was, next }: Change, now: Instan
 
 const logChange = ({ log }: DisputeDeps, { was, next }: Change): void => {
   const isClosed = isClosedDispute(next.status);
+  const wasOpen = was !== undefined && !isClosedDispute(was.status);
   log.info('dispute changed', {
     payment_id: next.paymentId,
     dispute_id: next.id,
     provider: next.providerId,
-    outcome: isClosed ? 'closed' : was ? 'advanced' : 'opened',
+    outcome: isClosed ? 'closed' : wasOpen ? 'advanced' : 'opened',
     reason: next.status,
   });
 };
@@ -160,6 +179,6 @@ export const runDueDispute = async (deps: DisputeDeps, disputeId: string): Promi
   }
   const first = nextReminder(dispute, undefined);
   const next = isDue ? nextReminder(dispute, now) : first !== undefined && instant(first) > now ? first : undefined;
-  await deps.table.put(disputeItem({ ...dispute, remindAt: next }), [{ equals: ['version', dispute.version] }]);
+  await deps.table.put(disputeItem({ ...dispute, remindAt: next }), unchanged(dispute));
   return isDue ? 'reminded' : 'nothing due';
 };

@@ -60,6 +60,19 @@ export const decideRead = (
   return { kind: 'store', status: report.status, anomaly };
 };
 
+/**
+ * True if the attempt that failed here never reached the provider: the rules fail such an attempt, and the provider still waits
+ * for one.
+ */
+export const wasFailedUnreached = (
+  { status, failureCode, attemptRef }: Payment,
+  report: { readonly status: ReportedStatus; readonly awaitsCapture?: true | undefined },
+): boolean =>
+  status === 'failed' &&
+  failureCode === 'processing_error' &&
+  attemptRef === undefined &&
+  (report.status === 'created' || report.status === 'requires_payment_method' || report.awaitsCapture === true);
+
 const reached = (
   payment: Payment,
   report: { readonly status: ReportedStatus; readonly attemptRef: string | undefined },

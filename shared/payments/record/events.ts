@@ -1,4 +1,4 @@
-import { CLOSED_DISPUTE_STATUSES, type RefundStatus } from '../../core/money-back.ts';
+import { isClosedDispute, type RefundStatus } from '../../core/money-back.ts';
 import { type BusEvent, type CanonicalEvent, canonicalBusEvent, payerOf } from '../../events/bus-event.ts';
 import { payingCustomerIdOf } from './paying-customer.ts';
 import { isShown, type Payment, type VisiblePayment } from './payment.ts';
@@ -43,19 +43,29 @@ const REFUND_EVENT: Readonly<Partial<Record<RefundStatus, CanonicalEvent>>> = {
   canceled: 'payment.refund_failed',
 };
 
-/** A dispute that is closed in its first report was never open here. */
 const disputeEvents = (payment: VisiblePayment): readonly BusEvent[] => {
   const { dispute } = payment;
   if (dispute === undefined) return [];
-  const isOpen = payment.openDisputes?.includes(dispute.id) ?? false;
-  const wasClosed = CLOSED_DISPUTE_STATUSES.includes(dispute.was ?? '');
-  if (wasClosed || (isOpen && dispute.was !== undefined)) return [];
+  const name = disputeEventOf(dispute);
+  if (name === undefined) return [];
   const { id, amountCents: amount, reason, status, evidenceDueBy } = dispute;
   const data = {
     ...dataOf(payment),
     dispute: { id, amount, reason: reason ?? null, status, evidence_due_by: evidenceDueBy ?? null },
   };
-  return [canonicalBusEvent(isOpen ? 'payment.dispute_opened' : 'payment.dispute_closed', payment, data)];
+  return [canonicalBusEvent(name, payment, data)];
+};
+
+/**
+ * One event at most: each opening and each decision is published, a later decision too. A dispute that is closed in its first
+ * report was never open here. A new reason alone, and the move to review, have no event.
+ */
+const disputeEventOf = ({ status, was, termsChanged }: NonNullable<Payment['dispute']>): CanonicalEvent | undefined => {
+  const isClosed = isClosedDispute(status);
+  if (isClosed && status !== was) return 'payment.dispute_closed';
+  if (!isClosed && (was === undefined || isClosedDispute(was))) return 'payment.dispute_opened';
+  const isAskedAgain = status === 'needs_response' && was !== status;
+  return termsChanged || isAskedAgain ? 'payment.dispute_updated' : undefined;
 };
 
 const dataOf = (payment: VisiblePayment) => ({

@@ -79,8 +79,19 @@ const changeable = {
   tags: optional,
   metadata: z.record(z.string(), z.json()).optional(),
 };
+export const BILLING_REASONS = [
+  'subscription_create',
+  'subscription_cycle',
+  'subscription_change',
+  'subscription_resume',
+] as const;
+
 const draftSchema = z.object(changeable);
 export type Draft = z.infer<typeof draftSchema>;
+
+/** What requests alone change of a payment: its provider may report another method. */
+export const termsOf = (payment: Draft): Omit<Draft, 'methodRef' | 'methodKind'> =>
+  draftSchema.omit({ methodRef: true, methodKind: true }).parse(payment);
 
 export const paymentSchema = z.object({
   ...changeable,
@@ -130,6 +141,8 @@ export const paymentSchema = z.object({
   failureCode: z.enum(DECLINE_CODES).optional(),
   /** The payer does not attend the current attempt. */
   offSession: z.literal(true).optional(),
+  /** Why the provider that bills the subscription has made the invoice. */
+  billingReason: z.enum(BILLING_REASONS).optional(),
   /** The provider's invoice that the payment pays: the provider collects it, and the service never does. */
   providerInvoiceId: optional,
   reconcileAt: optional,
@@ -165,6 +178,8 @@ export const paymentSchema = z.object({
       was: z.enum(DISPUTE_STATUSES).optional(),
       reason: optional,
       evidenceDueBy: optional,
+      /** This version changed the amount or the due date. */
+      termsChanged: z.literal(true).optional(),
     })
     .optional(),
   /** The cause of this version. */

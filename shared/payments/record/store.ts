@@ -1,6 +1,7 @@
 import { ownerOfRecord } from '../../access/record-kind.ts';
 import { currentMaker } from '../../core/actor.ts';
 import { notFound } from '../../core/errors.ts';
+import { cutText } from '../../core/text.ts';
 import { epochSeconds, type Instant, instant, iso, type Now, SECOND } from '../../core/time.ts';
 import { putAlias } from '../../table/alias.ts';
 import { type Changed, type Committed, changeRecord, type Decide, inOrder } from '../../table/change.ts';
@@ -39,7 +40,7 @@ const listFields = (payment: Payment) => ({
   g: payment.guestId,
   c: payment.customerId,
   e: (payment.guestEmail ?? payment.userEmail)?.toLowerCase(),
-  t: payment.description?.slice(0, DESCRIPTION_IN_INDEX).toLowerCase(),
+  t: payment.description && cutText(payment.description, DESCRIPTION_IN_INDEX).toLowerCase(),
 });
 
 export const paymentItem = (payment: Payment, now: Instant): Item => {

@@ -10,8 +10,39 @@ import type { Payment } from './payment.ts';
  * Always holds: the sums are the sum of the shares of all payments.
  */
 export type Group = 'status' | 'provider';
-export const MEASURES = ['count', 'cents', 'refunds', 'refunded'] as const;
-export type Measure = (typeof MEASURES)[number];
+const MEASURES = ['count', 'cents', 'refunds', 'refunded'] as const;
+type Measure = (typeof MEASURES)[number];
+
+/**
+ * The attributes of a measure. An amount has two: its billions stand apart, because the sum of many great amounts is more than
+ * a number holds exactly, and the table takes only exact numbers.
+ */
+const ATTRIBUTES = ['count', 'cents', 'centsE9', 'refunds', 'refunded', 'refundedE9'] as const;
+type Attribute = (typeof ATTRIBUTES)[number];
+const BILLION = 1_000_000_000;
+
+const inParts = (measure: Measure, by: number): readonly (readonly [Attribute, number])[] =>
+  measure === 'cents' || measure === 'refunded'
+    ? [
+        [measure, by % BILLION],
+        [`${measure}E9`, Math.trunc(by / BILLION)],
+      ]
+    : [[measure, by]];
+
+/** The sums of one item or of several. */
+export type AttributeSums = Record<Attribute, number>;
+export const NO_SUMS: Readonly<AttributeSums> = {
+  count: 0,
+  cents: 0,
+  centsE9: 0,
+  refunds: 0,
+  refunded: 0,
+  refundedE9: 0,
+};
+
+/** The sum of an amount; rounded to 53 bits if it is greater. */
+export const amountSum = (measure: 'cents' | 'refunded', sums: AttributeSums): number =>
+  Number(BigInt(sums[measure]) + BigInt(sums[`${measure}E9`]) * BigInt(BILLION));
 
 /** One number of one item: what a payment or a refund adds to it. */
 export interface Share {
@@ -21,13 +52,13 @@ export interface Share {
 }
 
 /** The attribute of a sum, such as `provider#provider_a#cents`. */
-const nameOf = (group: Group, value: string, measure: Measure): string => `${group}#${value}#${measure}`;
+const nameOf = (group: Group, value: string, attribute: Attribute): string => `${group}#${value}#${attribute}`;
 
 /** The parts of an attribute's name; undefined for an attribute that is no sum. */
-export const sumNamed = (name: string): { group: Group; value: string; measure: Measure } | undefined => {
+export const sumNamed = (name: string): { group: Group; value: string; attribute: Attribute } | undefined => {
   const [group, value = '', given] = name.split('#');
-  const measure = MEASURES.find((known) => known === given);
-  return (group === 'status' || group === 'provider') && measure ? { group, value, measure } : undefined;
+  const attribute = ATTRIBUTES.find((known) => known === given);
+  return (group === 'status' || group === 'provider') && attribute ? { group, value, attribute } : undefined;
 };
 
 /** A guest has no summary. */
@@ -49,11 +80,9 @@ const share = (
   { day, measures, spread }: Amounts,
 ): Share[] =>
   scopesOf(payment, spread).flatMap((scope) =>
-    MEASURES.flatMap((measure) => {
-      const by = measures[measure];
-      if (by === undefined || by === 0) return [];
-      return [{ key: sumKey(scope, day, payment.currency), name: nameOf(group, value, measure), by }];
-    }),
+    MEASURES.flatMap((measure) => inParts(measure, measures[measure] ?? 0))
+      .filter(([, by]) => by !== 0)
+      .map(([name, by]) => ({ key: sumKey(scope, day, payment.currency), name: nameOf(group, value, name), by })),
   );
 
 /**

@@ -4,7 +4,7 @@ import type { Instant } from '../../core/time.ts';
 import { guestTokenView, jsonValue, nextActionSchema, optionalText, timestamp } from '../../http/fields.ts';
 import { refundableCents } from './amounts.ts';
 import { payingCustomerIdOf } from './paying-customer.ts';
-import { isGuestPayment, liveSecret, PAYMENT_STATUSES, type Payment, type VisiblePayment } from './payment.ts';
+import { BILLING_REASONS, isGuestPayment, liveSecret, PAYMENT_STATUSES, type Payment, type VisiblePayment } from './payment.ts';
 
 /** A payment as its readers see it. */
 export const paymentView = (payment: VisiblePayment) => ({
@@ -59,6 +59,7 @@ const optionalFields = (payment: VisiblePayment) => ({
   ...(payment.projectId && { project_id: payment.projectId }),
   ...(payment.productId && { product_id: payment.productId }),
   ...(payment.subscriptionId && { subscription_id: payment.subscriptionId }),
+  ...(payment.billingReason && { billing_reason: payment.billingReason }),
   ...(payment.setupFutureUsage && { setup_future_usage: payment.setupFutureUsage }),
   ...(payment.returnUrl && { return_url: payment.returnUrl }),
   ...(payment.failureCode && { failure_code: payment.failureCode }),
@@ -229,6 +230,10 @@ export const paymentViewSchema = z
     subscription_id: optionalText.describe(
       'The subscription whose period this pays, `subs_…`; absent for a single payment.',
     ),
+    billing_reason: z
+      .enum(BILLING_REASONS)
+      .optional()
+      .describe('Why the provider that bills the subscription asked for it; absent for other payments.'),
     setup_future_usage: z
       .literal('off_session')
       .optional()

@@ -49,11 +49,11 @@ export const refundStore = (deps: RefundStoreDeps) => {
    */
   const insert = async (
     payment: VisiblePayment,
-    build: (current: VisiblePayment) => Refund,
+    build: (current: VisiblePayment) => Refund | Promise<Refund>,
   ): Promise<{ readonly payment: VisiblePayment; readonly refund: Refund } | undefined> => {
     let built: Refund | undefined;
     const changed = await payments.change(payment, async (current) => {
-      const refund = build(current);
+      const refund = await build(current);
       built = refund;
       await learnId(undefined, refund);
       return {

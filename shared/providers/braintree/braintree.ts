@@ -4,8 +4,9 @@ import type { Outcome } from '../../core/outcome.ts';
 import type { CreateCustomer, CustomerDetails, ProviderCustomer, UpdateCustomer } from '../port/customers.ts';
 import type { PaymentProvider } from '../port/provider.ts';
 import { type AdapterOptions, notOffered, splitName } from '../wire/adapter.ts';
+import { ASCII, type ContactLimits, fittedContact, fittedUpdate, inOurFields } from '../wire/contact.ts';
 import { customerGateway } from './gateway.ts';
-import { type BraintreeCall, braintreeCalls } from './outcome.ts';
+import { type BraintreeCall, braintreeCalls, NOT_FOUND } from './outcome.ts';
 
 /** @returns undefined if the slot lacks one of its keys: it is closed. */
 export const openBraintree = (options: AdapterOptions): PaymentProvider | undefined => {
@@ -38,6 +39,17 @@ export const openBraintree = (options: AdapterOptions): PaymentProvider | undefi
 
 const answered = z.looseObject({ customer: z.looseObject({ id: z.string().check(z.minLength(1)) }) });
 
+/**
+ * developer.paypal.com/braintree/docs/reference/general/validation-errors/all: 81604, 81605, 81608, 81613 and 81614. Braintree
+ * takes addresses of ASCII only.
+ */
+const LIMITS: ContactLimits = {
+  name: { most: 255, inParts: true },
+  phone: { most: 255 },
+  email: { most: 255, form: ASCII },
+  fields: { first_name: 'name', last_name: 'name', firstName: 'name', lastName: 'name' },
+};
+
 /** "Customer ID has already been taken". */
 const ID_TAKEN = '91609';
 
@@ -45,26 +57,32 @@ const braintreeCustomers = (customers: ReturnType<typeof customerGateway>, call:
   /** Braintree has no idempotency keys, but takes our id: if the id is taken, an earlier try has created the customer. */
   createCustomer: async (input: CreateCustomer): Promise<Outcome<ProviderCustomer>> => {
     const customerId = input.ourCustomerId;
-    const outcome = await call(() => customers.create({ id: customerId, ...fieldsOf(input) }));
+    const outcome = await call(() => customers.create({ id: customerId, ...fieldsOf(fittedContact(LIMITS, input)) }));
     const isMade = outcome.kind === 'refused' && outcome.reason === ID_TAKEN;
     return isMade ? { kind: 'done', value: { customerId } } : reported(outcome);
   },
 
   updateCustomer: async (input: UpdateCustomer): Promise<Outcome<ProviderCustomer>> => {
-    const fields = { ...clearedFields(input), ...fieldsOf(input) };
+    const fitted = fittedUpdate(LIMITS, input);
+    const fields = { ...clearedFields(fitted), ...fieldsOf(fitted) };
     return reported(await call(() => customers.update(input.customerId, fields)));
   },
 
   deleteCustomer: async (customerId: string): Promise<Outcome<ProviderCustomer>> => {
     const outcome = await call(() => customers.delete(customerId));
-    const isGone = outcome.kind === 'refused' && outcome.reason === 'notFoundError';
+    const isGone = outcome.kind === 'refused' && outcome.reason === NOT_FOUND;
     if (outcome.kind === 'done' || isGone) return { kind: 'done', value: { customerId } };
     return outcome;
   },
+
+  keptContact: (ours: CustomerDetails): CustomerDetails => fittedContact(LIMITS, ours),
+
+  /** Braintree sends no events about customers, so nothing asks for one. */
+  findCustomer: notOffered,
 });
 
 const reported = (outcome: Outcome<unknown>): Outcome<ProviderCustomer> => {
-  if (outcome.kind !== 'done') return outcome;
+  if (outcome.kind !== 'done') return inOurFields(LIMITS, outcome);
   const answer = answered.safeParse(outcome.value);
   if (!answer.success) return { kind: 'unknown', reason: 'error' };
   return { kind: 'done', value: { customerId: answer.data.customer.id } };

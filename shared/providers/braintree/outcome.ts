@@ -72,11 +72,21 @@ const BY_NAME: Readonly<Record<string, StatusMeaning>> = {
   tooManyRequestsError: 'not_done',
 };
 
+/** Our words for the refusals that the SDK names. */
+export const NOT_FOUND = 'not_found';
+const REASONS: Readonly<Record<string, string>> = {
+  authenticationError: 'authentication_failed',
+  authorizationError: 'authorization_failed',
+  notFoundError: NOT_FOUND,
+  upgradeRequired: 'upgrade_required',
+  invalidKeysError: 'invalid_request',
+};
+
 const failureOf = (error: unknown): Outcome<never> => {
   if (!(error instanceof Error)) return ERROR;
   switch (BY_NAME[error.name] ?? 'unknown') {
     case 'refused':
-      return { kind: 'refused', reason: error.name };
+      return { kind: 'refused', reason: REASONS[error.name] ?? 'refused' };
     case 'not_done':
       return { kind: 'not_done', reason: 'rate_limited' };
     case 'unknown':

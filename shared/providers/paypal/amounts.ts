@@ -8,11 +8,17 @@ export interface PaypalMoney {
   readonly value: string;
 }
 
+/** MAX_VALUE_EXCEEDED of Orders v2 names 999999999999999.99; the decimals of that are more than a number holds exactly. */
+const MOST_UNITS = 999_999_999_999_999;
+
 /** developer.paypal.com/api/rest/reference/currency-codes; PayPal takes only whole units of HUF, JPY and TWD. */
-export const PAYPAL_CURRENCIES = currencyTable({
-  0: 'HUF JPY TWD',
-  2: 'AUD BRL CAD CHF CNY CZK DKK EUR GBP HKD ILS MXN MYR NOK NZD PHP PLN SEK SGD THB USD',
-});
+export const PAYPAL_CURRENCIES = currencyTable(
+  {
+    0: 'HUF JPY TWD',
+    2: 'AUD BRL CAD CHF CNY CZK DKK EUR GBP HKD ILS MXN MYR NOK NZD PHP PLN SEK SGD THB USD',
+  },
+  { HUF: { maximum: MOST_UNITS }, JPY: { maximum: MOST_UNITS }, TWD: { maximum: MOST_UNITS } },
+);
 
 export const paypalAmounts = amountsBy(PAYPAL_CURRENCIES);
 

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import { mapOutcome, type Outcome } from '../../core/outcome.ts';
+import { cutText } from '../../core/text.ts';
 import {
   type CallOptions,
   type ConfirmIntent,
@@ -121,7 +122,7 @@ const UNCLEAR: readonly string[] = ['ORDER_ALREADY_CAPTURED', 'ORDER_NOT_APPROVE
 
 const REFERENCE = 'default';
 const MAX_DESCRIPTION_LENGTH = 127;
-const shortened = (description: string): string => description.slice(0, MAX_DESCRIPTION_LENGTH);
+const shortened = (description: string): string => cutText(description, MAX_DESCRIPTION_LENGTH);
 
 /** PayPal must answer with the whole order, not only its id. */
 const WHOLE = { prefer: 'return=representation' };

@@ -5,6 +5,7 @@ import {
   type CreateRefund,
   type ProviderDispute,
   type ProviderRefund,
+  REFUND_DISPUTED,
   REFUND_EXCEEDS,
   type RefundedCharge,
   type RefundsPort,
@@ -57,12 +58,16 @@ export const paypalRefunds = (exchange: PaypalExchange): RefundsPort => {
   };
 };
 
-/** The refusals because the capture has less left than the refund's amount. */
-const EXCEEDING: readonly string[] = ['REFUND_AMOUNT_EXCEEDED', 'CAPTURE_FULLY_REFUNDED'];
+/** PayPal refunds a capture with an open case only whole. */
+const REFUSALS = wordTable<string>({
+  REFUND_AMOUNT_EXCEEDED: REFUND_EXCEEDS,
+  CAPTURE_FULLY_REFUNDED: REFUND_EXCEEDS,
+  TRANSACTION_DISPUTED: REFUND_DISPUTED,
+});
 
 const refundRefusal = (status: number, body: unknown) => {
   const refusal = paypalRefusal(status, body);
-  return EXCEEDING.includes(refusal.reason) ? { ...refusal, reason: REFUND_EXCEEDS } : refusal;
+  return { ...refusal, reason: REFUSALS.get(refusal.reason) ?? refusal.reason };
 };
 
 /** The refund as the order lists it, read by its id if the order shows too little of it. */
@@ -94,9 +99,10 @@ const everyDispute = async (call: PaypalCall, captureId: string): Promise<Outcom
   return UNREADABLE;
 };
 
-/** The list does not tell for whom a dispute was resolved. */
+/** The list does not tell for whom a dispute was resolved, and may leave out until when an open one takes evidence. */
 const wholeDispute = async (call: PaypalCall, listed: PaypalDispute): Promise<Outcome<ProviderDispute>> => {
-  if (listed.status !== RESOLVED) return readable({ kind: 'done', value: readPaypalDispute(listed) });
+  if (listed.status !== RESOLVED && listed.seller_response_due_date !== undefined)
+    return readable({ kind: 'done', value: readPaypalDispute(listed) });
   const path = `${DISPUTES}/${encodeURIComponent(listed.dispute_id)}`;
   return readable(mapOutcome(await call({ method: 'GET', path, answer: paypalDisputeSchema }), readPaypalDispute));
 };
@@ -177,6 +183,7 @@ export const readPaypalDispute = (dispute: PaypalDispute): ProviderDispute | und
     reason: dispute.reason?.toLowerCase(),
     evidenceDueBy: due === undefined ? undefined : secondsOf(due),
     createdAt: secondsOf(dispute.create_time),
+    reportedAt: dispute.update_time === undefined ? undefined : Date.parse(dispute.update_time),
   };
 };
 

@@ -46,6 +46,7 @@ export const captureNameSchema = z.looseObject({
 export const paypalDisputeSchema = z.looseObject({
   dispute_id: z.string().check(z.minLength(1)),
   create_time: timeSchema,
+  update_time: z.optional(timeSchema),
   status: z.string(),
   dispute_amount: moneySchema,
   reason: z.optional(z.string()),

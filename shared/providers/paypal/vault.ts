@@ -1,7 +1,8 @@
 import * as z from 'zod/mini';
 import { mapOutcome, type Outcome } from '../../core/outcome.ts';
-import type { CreateCustomer, ProviderCustomer, UpdateCustomer } from '../port/customers.ts';
+import type { CreateCustomer, CustomerDetails, ProviderCustomer, UpdateCustomer } from '../port/customers.ts';
 import type { AttachMethod, KeepMethod, ProviderMethod } from '../port/methods.ts';
+import { notOffered } from '../wire/adapter.ts';
 import { findPaypalOrder } from './orders.ts';
 import { NOT_FOUND, type PaypalCall } from './outcome.ts';
 import { isVaulting, vaultIdOf } from './report.ts';
@@ -67,6 +68,10 @@ export const paypalVault = (call: PaypalCall) => {
       const emptied = await emptyVault(call, customerId, detachMethod);
       return mapOutcome(emptied, () => ({ customerId }));
     },
+
+    /** PayPal gets no contact details: it has its own of each payer. */
+    keptContact: (ours: CustomerDetails): CustomerDetails => ours,
+    findCustomer: notOffered,
   };
 };
 

@@ -6,6 +6,11 @@ export interface CustomerDetails {
   readonly phone: string | undefined;
 }
 
+export type ContactField = keyof CustomerDetails;
+
+/** The details in a report of the provider: null is cleared, an absent field is not reported. */
+export type ReportedDetails = { readonly [Field in ContactField]?: string | null | undefined };
+
 export interface CreateCustomer extends CustomerDetails, CallOptions {
   readonly ourCustomerId: string;
 }
@@ -13,7 +18,7 @@ export interface CreateCustomer extends CustomerDetails, CallOptions {
 /** A field that is undefined stays unchanged, unless `cleared` lists it. */
 export interface UpdateCustomer extends CustomerDetails, CallOptions {
   readonly customerId: string;
-  readonly cleared: readonly (keyof CustomerDetails)[];
+  readonly cleared: readonly ContactField[];
 }
 
 export interface ProviderCustomer {

@@ -1,6 +1,6 @@
 import type { DeclineCode } from '../../core/outcome.ts';
 import { DAY } from '../../core/time.ts';
-import type { CustomerDetails } from './customers.ts';
+import type { ReportedDetails } from './customers.ts';
 import type { ProviderMethod } from './methods.ts';
 import type { ProviderDispute, ProviderRefund } from './refunds.ts';
 import type { EventInvoice, EventSubscription } from './subscriptions.ts';
@@ -52,7 +52,7 @@ export interface ProviderEvent {
   readonly type: InboundEventType | undefined;
   /** Whole seconds, epoch. */
   readonly createdAt: number;
-  /** The event has the shape of the interface: a subscription follows it as it says. */
+  /** The event has the shape of the interface, which no provider sends, so the record follows it as it says. */
   readonly isOfInterface?: true;
   readonly object: {
     readonly id: string;
@@ -73,7 +73,7 @@ export interface ProviderEvent {
     /** Of payment_method events, where the provider tells whose the method is. */
     readonly methodOf?: Pick<ProviderMethod, 'customerId' | 'ourCustomerId'> | undefined;
     /** Of customer events. */
-    readonly customer: CustomerDetails | undefined;
+    readonly customer: ReportedDetails | undefined;
     /** Of subscription events. */
     readonly subscription?: EventSubscription | undefined;
     /** Of invoice events. */

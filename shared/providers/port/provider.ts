@@ -1,7 +1,13 @@
 import type { Capabilities } from '../../core/capabilities.ts';
 import type { Outcome } from '../../core/outcome.ts';
 import type { ProviderSlot } from '../../core/settings.ts';
-import type { CreateCustomer, ProviderCustomer, UpdateCustomer } from './customers.ts';
+import type {
+  CreateCustomer,
+  CustomerDetails,
+  ProviderCustomer,
+  ReportedDetails,
+  UpdateCustomer,
+} from './customers.ts';
 import type { ProviderEvent, WebhookRequest } from './events.ts';
 import type { AttachMethod, BillingDetails, KeepMethod, ProviderMethod, RawCard, SetupsPort } from './methods.ts';
 import type {
@@ -33,10 +39,10 @@ export interface PaymentProvider {
   /** Set if the provider takes payments. */
   readonly refunds?: RefundsPort | undefined;
   /**
-   * True if the form of the id shows an instrument that the provider stores, not a one-time token. Stripe's ids do not show
-   * it; Stripe itself refuses a method that is attached to another customer.
+   * True if the form of the id shows an instrument that the provider stores, false for a one-time token; undefined if a read of the
+   * method alone shows it.
    */
-  isStoredMethod(id: string): boolean;
+  isStoredMethod(id: string): boolean | undefined;
   /** Called before any write or other call. @returns undefined if the provider can charge it. Only Square needs a call. */
   checkAmount(amount: Amount): Promise<AmountRefusal | undefined>;
   /** Set where the account takes one currency only. `refused` if the adapter cannot charge in it. */
@@ -51,6 +57,10 @@ export interface PaymentProvider {
   keepMethod(input: KeepMethod): Promise<Outcome<ProviderMethod>>;
   createCustomer(input: CreateCustomer): Promise<Outcome<ProviderCustomer>>;
   updateCustomer(input: UpdateCustomer): Promise<Outcome<ProviderCustomer>>;
+  /** The details that the provider keeps of ours: it may have limits on names, phone numbers and e-mail addresses. */
+  keptContact(details: CustomerDetails): CustomerDetails;
+  /** An authoritative read of the contact details. */
+  findCustomer(customerId: string): Promise<Outcome<ReportedDetails>>;
   /** Done also if the provider no longer has the customer. */
   deleteCustomer(customerId: string): Promise<Outcome<ProviderCustomer>>;
   /** Turns raw card data into a token to attach. */

@@ -39,6 +39,9 @@ export interface ProviderRefund {
 /** Refusal reason of a refund: less is left of the payment at the provider than the refund's amount. */
 export const REFUND_EXCEEDS = 'refund_exceeds';
 
+/** Refusal reason of a refund: the payment is disputed, so that the provider refunds it not at all, or not in part. */
+export const REFUND_DISPUTED = 'payment_disputed';
+
 /** The state of a dispute at the provider. */
 export interface ProviderDispute {
   /** The provider's id. */
@@ -46,16 +49,18 @@ export interface ProviderDispute {
   readonly status: DisputeStatus;
   readonly amountCents: number;
   readonly currency: string;
-  /** The provider's word, in lower case. */
-  readonly reason: string | undefined;
-  /** Whole seconds, epoch: until then the seller may give evidence at the provider. */
-  readonly evidenceDueBy: number | undefined;
+  /** The provider's word, in lower case; null: it has none, undefined: it does not say. */
+  readonly reason: string | null | undefined;
+  /** Whole seconds, epoch: until then the seller may give evidence at the provider. null and undefined as for `reason`. */
+  readonly evidenceDueBy: number | null | undefined;
   /** Whole seconds, epoch. */
   readonly createdAt: number;
+  /** The provider's own time of this state, epoch ms; undefined where its object has none. */
+  readonly reportedAt: number | undefined;
 }
 
 export interface RefundsPort {
-  /** Gives money back. A refusal because too little is left has the reason REFUND_EXCEEDS; another has the provider's. */
+  /** Gives money back. A refusal has the reason REFUND_EXCEEDS, REFUND_DISPUTED or the provider's own. */
   createRefund(input: CreateRefund): Promise<Outcome<ProviderRefund>>;
   /** Every refund of the payment, our own ones and the provider's, oldest first. An authoritative read. */
   listRefunds(payment: RefundedCharge): Promise<Outcome<readonly ProviderRefund[]>>;

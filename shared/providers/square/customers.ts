@@ -1,9 +1,27 @@
 import * as z from 'zod/mini';
 import { mapOutcome, type Outcome } from '../../core/outcome.ts';
-import type { CreateCustomer, CustomerDetails, ProviderCustomer, UpdateCustomer } from '../port/customers.ts';
+import type {
+  CreateCustomer,
+  CustomerDetails,
+  ProviderCustomer,
+  ReportedDetails,
+  UpdateCustomer,
+} from '../port/customers.ts';
 import { joinName, splitName } from '../wire/adapter.ts';
+import { ASCII, type ContactLimits, fittedContact, fittedUpdate, inOurFields } from '../wire/contact.ts';
 import { type SquareCall, squareKey } from './outcome.ts';
 import { type SquareCustomer, squareCustomerSchema } from './schemas.ts';
+
+/**
+ * developer.squareup.com/docs/customers-api/use-the-api/keep-records, and CreateCustomerRequest in Square's OpenAPI file. Square
+ * refuses addresses of other scripts.
+ */
+const LIMITS: ContactLimits = {
+  name: { most: 300, inParts: true },
+  phone: { most: 50, form: /^(?=(?:\D*\d){9,16}\D*$)\+?[\d ().-]+$/ },
+  email: { most: 254, form: ASCII },
+  fields: { email_address: 'email', phone_number: 'phone', given_name: 'name', family_name: 'name' },
+};
 
 const customerAnswer = z.looseObject({ customer: squareCustomerSchema });
 const nothing = z.unknown();
@@ -14,39 +32,53 @@ const reported = ({ customer }: { readonly customer: SquareCustomer }): Provider
 
 export const squareCustomers = (call: SquareCall) => ({
   createCustomer: async (input: CreateCustomer): Promise<Outcome<ProviderCustomer>> =>
-    mapOutcome(
+    reportedBy(
       await call({
         method: 'POST',
         path: '/v2/customers',
         body: {
           idempotency_key: squareKey(input.idempotencyKey),
           reference_id: input.ourCustomerId,
-          ...namedSomehow(fieldsOf(input), input.ourCustomerId),
+          ...namedSomehow(fieldsOf(fittedContact(LIMITS, input)), input.ourCustomerId),
         },
         answer: customerAnswer,
       }),
-      reported,
     ),
 
-  updateCustomer: async (input: UpdateCustomer): Promise<Outcome<ProviderCustomer>> =>
-    mapOutcome(
+  updateCustomer: async (input: UpdateCustomer): Promise<Outcome<ProviderCustomer>> => {
+    const fitted = fittedUpdate(LIMITS, input);
+    return reportedBy(
       await call({
         method: 'PUT',
         path: pathOf(input.customerId),
         // With this header, Square clears fields that are null.
         headers: { 'x-clear-null': 'true' },
-        body: { ...clearedFields(input), ...fieldsOf(input) },
+        body: { ...clearedFields(fitted), ...fieldsOf(fitted) },
         answer: customerAnswer,
       }),
-      reported,
-    ),
+    );
+  },
 
   deleteCustomer: async (customerId: string): Promise<Outcome<ProviderCustomer>> => {
     const deleted = await call({ method: 'DELETE', path: pathOf(customerId), answer: nothing });
     const isGone = deleted.kind === 'refused' && GONE.includes(deleted.reason);
     return isGone ? { kind: 'done', value: { customerId } } : mapOutcome(deleted, () => ({ customerId }));
   },
+
+  keptContact: (ours: CustomerDetails): CustomerDetails => fittedContact(LIMITS, ours),
+
+  /** Square leaves out fields without a value. */
+  findCustomer: async (customerId: string): Promise<Outcome<ReportedDetails>> =>
+    mapOutcome(await call({ method: 'GET', path: pathOf(customerId), answer: customerAnswer }), ({ customer }) => ({
+      ...NO_DETAILS,
+      ...customerFacts(customer),
+    })),
 });
+
+const NO_DETAILS = { email: null, name: null, phone: null } as const;
+
+const reportedBy = (outcome: Outcome<z.infer<typeof customerAnswer>>): Outcome<ProviderCustomer> =>
+  inOurFields(LIMITS, mapOutcome(outcome, reported));
 
 const GONE: readonly string[] = ['NOT_FOUND', 'CUSTOMER_NOT_FOUND'];
 
@@ -64,7 +96,7 @@ const fieldsOf = ({ email, name, phone }: CustomerDetails): Fields => {
   return {
     ...(given && { given_name: given, family_name: family ?? null }),
     ...(email && { email_address: email }),
-    ...(phone && isTakenPhone(phone) && { phone_number: phone }),
+    ...(phone && { phone_number: phone }),
   };
 };
 
@@ -77,22 +109,28 @@ const CLEARED: Readonly<Record<keyof CustomerDetails, Fields>> = {
   phone: { phone_number: null },
 };
 
-/** Square refuses a customer whose phone has fewer than 9 or more than 16 digits; our record keeps every number. */
-const isTakenPhone = (phone: string): boolean =>
-  /^\+?[\d ().-]+$/.test(phone) && /^\d{9,16}$/.test(phone.replaceAll(/\D/g, ''));
-
 /** Square requires a name, an e-mail or a phone; without them, our id is the name. */
 const namedSomehow = (fields: Fields, ourCustomerId: string): object => {
   const given = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
   return Object.keys(given).length > 0 ? given : { given_name: ourCustomerId };
 };
 
-/** The details of a Square customer; our id in place of a name is ignored. */
-export const customerFacts = (customer: SquareCustomer): CustomerDetails => {
-  const name = joinName(customer.given_name, customer.family_name);
+/**
+ * The details that Square reports of a customer: null is cleared, and an absent field stays out. Our id in place of a name is no
+ * name.
+ */
+export const customerFacts = ({
+  given_name: given,
+  family_name: family,
+  email_address: email,
+  phone_number: phone,
+  reference_id: ourId,
+}: SquareCustomer): ReportedDetails => {
+  const name = joinName(given, family);
+  const saysName = (given !== undefined || family !== undefined) && (name === undefined || name !== ourId);
   return {
-    email: customer.email_address ?? undefined,
-    name: name === customer.reference_id ? undefined : name,
-    phone: customer.phone_number ?? undefined,
+    ...(email !== undefined && { email }),
+    ...(saysName && { name: name ?? null }),
+    ...(phone !== undefined && { phone }),
   };
 };

@@ -1,6 +1,6 @@
 import { fingerprint } from '../../core/ids.ts';
 import type { DeclineCode, Outcome } from '../../core/outcome.ts';
-import { REFUND_EXCEEDS } from '../port/refunds.ts';
+import { REFUND_DISPUTED, REFUND_EXCEEDS } from '../port/refunds.ts';
 import type { StatusTable } from '../wire/failures.ts';
 import type { Failed, HttpClient, HttpRequest, ReadRefusal } from '../wire/http-client.ts';
 import { type SquareError, squareRefusalSchema } from './schemas.ts';
@@ -52,8 +52,13 @@ export const readRefundRefusal: ReadRefusal = (_, body) => {
   const errors = squareRefusalSchema.safeParse(body).data?.errors ?? [];
   const [error] = errors;
   if (!error || errors.some(isUndecided)) return UNKNOWN;
-  const isTooMuch = errors.some(({ code }) => code === 'REFUND_AMOUNT_INVALID');
-  return isTooMuch ? { kind: 'refused', reason: REFUND_EXCEEDS } : refused(error);
+  const reason = errors.map(({ code }) => REFUND_REFUSALS[code]).find((known) => known !== undefined);
+  return reason === undefined ? refused(error) : { kind: 'refused', reason };
+};
+
+const REFUND_REFUSALS: Readonly<Record<string, string>> = {
+  REFUND_AMOUNT_INVALID: REFUND_EXCEEDS,
+  PAYMENT_NOT_REFUNDABLE_DUE_TO_DISPUTE: REFUND_DISPUTED,
 };
 
 const isUndecided = ({ category, code }: SquareError): boolean =>

@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto';
 import * as z from 'zod/mini';
 import { mapOutcome, type Outcome } from '../../core/outcome.ts';
+import { cutText } from '../../core/text.ts';
 import type {
   CallOptions,
   ConfirmIntent,
@@ -151,8 +152,7 @@ const contentsOf = ({ description, customerId }: OrderDetails, money: SquareMone
   ...(customerId && { customer_id: customerId }),
 });
 
-const lineName = (description: string | undefined): string =>
-  (description || 'Payment').slice(0, MAX_NAME_LENGTH).toWellFormed();
+const lineName = (description: string | undefined): string => cutText(description || 'Payment', MAX_NAME_LENGTH);
 
 const NOT_OPEN = { kind: 'refused', reason: 'order_not_open' } as const;
 

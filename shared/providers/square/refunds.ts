@@ -143,15 +143,20 @@ const REFUND_STATUSES: Readonly<Record<string, RefundStatus>> = {
 export const readSquareDispute = (dispute: SquareDispute): ProviderDispute | undefined => {
   const disputeId = dispute.id ?? dispute.dispute_id;
   if (!disputeId) return undefined;
-  const due = Date.parse(dispute.due_at ?? '');
   return {
     disputeId,
     status: disputeStatus(dispute.state),
     ...reportedMoney(dispute.amount_money),
-    reason: dispute.reason?.toLowerCase(),
-    evidenceDueBy: Number.isNaN(due) ? undefined : Math.floor(due / 1_000),
+    reason: dispute.reason === null ? null : dispute.reason?.toLowerCase(),
+    evidenceDueBy: dueAtOf(dispute),
     createdAt: epochSeconds(dispute.created_at),
+    reportedAt: dispute.updated_at ? Date.parse(dispute.updated_at) : undefined,
   };
+};
+
+const dueAtOf = ({ due_at: at }: SquareDispute): number | null | undefined => {
+  const due = typeof at === 'string' ? Date.parse(at) : Number.NaN;
+  return Number.isNaN(due) ? (at === null ? null : undefined) : Math.floor(due / 1_000);
 };
 
 /** An inquiry of the bank has the states of a dispute. A state that this adapter does not know comes before all others. */

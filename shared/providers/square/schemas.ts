@@ -85,6 +85,7 @@ export const squareDisputeSchema = z.looseObject({
   due_at: z.nullish(z.string()),
   disputed_payment: z.nullish(z.looseObject({ payment_id: z.nullish(z.string()) })),
   created_at: moment,
+  updated_at: z.nullish(moment),
 });
 export type SquareDispute = z.infer<typeof squareDisputeSchema>;
 

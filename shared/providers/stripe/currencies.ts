@@ -26,13 +26,15 @@ export const STRIPE_CURRENCIES = currencyTable(
     BRL: { minimumCents: 50 },
     CAD: { minimumCents: 50 },
     CHF: { minimumCents: 50 },
+    COP: { maximum: 9_999_999_999 },
     CZK: { minimumCents: 1_500 },
     DKK: { minimumCents: 250 },
     EUR: { minimumCents: 50 },
     GBP: { minimumCents: 30 },
     HKD: { minimumCents: 400 },
     HUF: { minimumCents: 17_500 },
-    INR: { minimumCents: 50 },
+    IDR: { maximum: 999_999_999_999 },
+    INR: { minimumCents: 50, maximum: 999_999_999 },
     JOD: { step: 10 },
     JPY: { minimumCents: 50 },
     KWD: { step: 10 },
@@ -51,7 +53,7 @@ export const STRIPE_CURRENCIES = currencyTable(
   },
 );
 
-/** Eight digits; Stripe takes larger amounts only in a few currencies. */
+/** Eight digits in most currencies (docs.stripe.com/currencies#minimum-and-maximum-charge-amounts). */
 const MAXIMUM = 99_999_999;
 
 export const stripeAmounts = amountsBy(STRIPE_CURRENCIES, MAXIMUM);

@@ -1,6 +1,15 @@
 import type Stripe from 'stripe';
-import type { CreateCustomer, CustomerDetails, UpdateCustomer } from '../port/customers.ts';
+import type { CreateCustomer, CustomerDetails, ReportedDetails, UpdateCustomer } from '../port/customers.ts';
+import { type ContactLimits, fittedContact, fittedUpdate } from '../wire/contact.ts';
 import type { StripeCall } from './outcome.ts';
+
+/** docs.stripe.com/api/customers/create, and `maxLength` in Stripe's OpenAPI file; Stripe counts characters. */
+const LIMITS: ContactLimits = {
+  name: { most: 256, inParts: false },
+  phone: { most: 20 },
+  email: { most: 512 },
+  fields: {},
+};
 
 const reported = ({ id }: { readonly id: string }) => ({ customerId: id });
 
@@ -15,26 +24,36 @@ export const stripeCustomers = (stripe: Stripe, call: StripeCall) => ({
     call(
       () =>
         stripe.customers.create(
-          { ...details(input), metadata: { customer_id: input.ourCustomerId } },
+          { ...details(fittedContact(LIMITS, input)), metadata: { customer_id: input.ourCustomerId } },
           { idempotencyKey: input.idempotencyKey },
         ),
       reported,
     ),
 
-  updateCustomer: (input: UpdateCustomer) =>
-    call(
+  updateCustomer: (input: UpdateCustomer) => {
+    const fitted = fittedUpdate(LIMITS, input);
+    return call(
       () =>
         stripe.customers.update(
           input.customerId,
-          { ...Object.fromEntries(input.cleared.map((field) => [field, ''])), ...details(input) },
+          { ...Object.fromEntries(fitted.cleared.map((field) => [field, ''])), ...details(fitted) },
           { idempotencyKey: input.idempotencyKey },
         ),
       reported,
-    ),
+    );
+  },
 
   deleteCustomer: async (customerId: string) => {
     const outcome = await call(() => stripe.customers.del(customerId), reported);
     const isGone = outcome.kind === 'refused' && outcome.reason === 'resource_missing';
     return isGone ? { kind: 'done' as const, value: { customerId } } : outcome;
   },
+
+  keptContact: (ours: CustomerDetails) => fittedContact(LIMITS, ours),
+
+  findCustomer: (customerId: string) => call(() => stripe.customers.retrieve(customerId), detailsOf),
 });
+
+/** A deleted customer has no details. */
+const detailsOf = (customer: Stripe.Customer | Stripe.DeletedCustomer): ReportedDetails =>
+  customer.deleted ? {} : { email: customer.email, name: customer.name ?? null, phone: customer.phone ?? null };

@@ -7,7 +7,8 @@ import {
 } from '../port/events.ts';
 import { wordTable } from '../wire/adapter.ts';
 import { readContractEvent, STRIPES_OWN } from '../wire/contract-event.ts';
-import { stripeAmounts } from './currencies.ts';
+import type { EventSubscription } from '../port/subscriptions.ts';
+import { reportedAmount, stripeAmounts } from './currencies.ts';
 import { readStripeDispute, readStripeRefund } from './refunds.ts';
 import { idOf, stripeDeclineCode } from './report.ts';
 
@@ -32,6 +33,8 @@ const STRIPE_NAMES = wordTable<InboundEventType>({
   'payment_intent.payment_failed': 'payment_intent.failed',
   'setup_intent.setup_failed': 'setup_intent.failed',
   'payment_method.automatically_updated': 'payment_method.updated',
+  'payment_method.card_automatically_updated': 'payment_method.updated',
+  'invoice.paid': 'invoice.payment_succeeded',
   'customer.subscription.created': 'subscription.created',
   'customer.subscription.updated': 'subscription.updated',
   'customer.subscription.paused': 'subscription.updated',
@@ -79,9 +82,10 @@ export const readStripeEvent = (body: unknown): ProviderEvent | undefined => {
   const own = ownFields.safeParse(body);
   if (!own.success) return undefined;
   const { object } = own.data.data;
+  const isStripes = own.data.object === STRIPES_OWN;
   if (isMoneyBackEvent(type)) {
     // The interface has no payload for these types.
-    if (own.data.object !== STRIPES_OWN) return event;
+    if (!isStripes) return event;
     const moneyBack = readMoneyBack(type, object);
     return moneyBack && { ...event, type, object: { ...inCents(event.object), ...moneyBack } };
   }
@@ -90,7 +94,7 @@ export const readStripeEvent = (body: unknown): ProviderEvent | undefined => {
     ...event,
     type,
     object: {
-      ...(own.data.object === STRIPES_OWN ? inCents(event.object) : event.object),
+      ...(isStripes ? inCents(event.object) : event.object),
       attemptRef: idOf(charge),
       failureCode: error ? stripeDeclineCode(error) : undefined,
     },
@@ -124,7 +128,11 @@ const inCents = (object: EventObject): EventObject => ({
   ...object,
   amountCents: centsOf(object),
   ...(object.invoice && { invoice: { ...object.invoice, amountCents: centsOf(object.invoice) } }),
+  ...(object.subscription && { subscription: { ...object.subscription, price: priceInCents(object.subscription) } }),
 });
+
+const priceInCents = ({ price }: Pick<EventSubscription, 'price'>): EventSubscription['price'] =>
+  price && reportedAmount({ amount: price.amountCents, currency: price.currency });
 
 const centsOf = ({
   amountCents: units,

@@ -11,12 +11,12 @@ import {
   type SetupsPort,
 } from '../port/methods.ts';
 import type { CallOptions } from '../port/payments.ts';
-import type { StripeCall } from './outcome.ts';
+import { INVALID_REQUEST, type StripeCall } from './outcome.ts';
 import { methodParameters } from './payments.ts';
 import { idOf, nextActionOf, readStripeMethod, readStripeSetup } from './report.ts';
 
 /** Stripe's refusals to detach a missing method, or (without a code) a method that is not attached: both are detached. */
-const NOT_ATTACHED: ReadonlySet<string> = new Set(['resource_missing', 'StripeInvalidRequestError']);
+const NOT_ATTACHED: ReadonlySet<string> = new Set(['resource_missing', INVALID_REQUEST]);
 
 export const stripeMethods = (stripe: Stripe, call: StripeCall) => ({
   tokenizeCard: ({ number, expiryMonth, expiryYear, cvc, idempotencyKey }: RawCard & CallOptions) =>

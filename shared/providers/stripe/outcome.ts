@@ -1,8 +1,9 @@
 import Stripe from 'stripe';
 import type { Outcome } from '../../core/outcome.ts';
 import type { ProviderSlot } from '../../core/settings.ts';
+import { retryAfterSeconds } from '../../network/retry-after.ts';
 import type { Log } from '../../observability/logger.ts';
-import { meaningOf, networkFailure, retryAfterSeconds, type StatusTable } from '../wire/failures.ts';
+import { meaningOf, networkFailure, type StatusTable } from '../wire/failures.ts';
 import { idOf, stripeDeclineCode } from './report.ts';
 
 /**
@@ -58,8 +59,15 @@ const failureOf = (error: unknown): Outcome<never> => {
 /** Our word for Stripe's refusal of a refund that is greater than what is left: Stripe gives that refusal no code. */
 export const EXCEEDS_UNREFUNDED = 'amount_exceeds_unrefunded';
 
-const reasonOf = ({ code, type, message }: Stripe.errors.StripeError): string =>
-  code ?? (/greater than unrefunded amount/i.test(message) ? EXCEEDS_UNREFUNDED : type);
+/** Our word for a refusal of a parameter or an object that Stripe gives no code. */
+export const INVALID_REQUEST = 'invalid_request';
+
+const reasonOf = (error: Stripe.errors.StripeError): string => {
+  if (error.code !== undefined) return error.code;
+  if (error instanceof Stripe.errors.StripeAuthenticationError) return 'authentication_failed';
+  if (error instanceof Stripe.errors.StripePermissionError) return 'permission_denied';
+  return /greater than unrefunded amount/i.test(error.message) ? EXCEEDS_UNREFUNDED : INVALID_REQUEST;
+};
 
 /** Stripe names no parameter for a payment method that is attached to another customer or was detached. */
 const parameterOf = ({ param, code, message }: Stripe.errors.StripeError): string | undefined =>

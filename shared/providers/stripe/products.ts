@@ -1,5 +1,6 @@
 import type Stripe from 'stripe';
 import type { Outcome } from '../../core/outcome.ts';
+import { cutText } from '../../core/text.ts';
 import type { NewProviderSubscription } from '../port/subscriptions.ts';
 import type { StripeCall } from './outcome.ts';
 
@@ -31,7 +32,7 @@ export const ensureProduct = async (
       stripe.products.create(
         {
           id,
-          name: sold.productName?.slice(0, MAX_NAME_LENGTH).toWellFormed() || 'Subscription',
+          name: cutText(sold.productName ?? '', MAX_NAME_LENGTH) || 'Subscription',
           ...(sold.productId !== undefined && { metadata: { product_id: sold.productId } }),
           ...(descriptor !== '' && { statement_descriptor: descriptor }),
         },

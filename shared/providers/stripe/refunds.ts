@@ -5,6 +5,7 @@ import {
   type CreateRefund,
   type ProviderDispute,
   type ProviderRefund,
+  REFUND_DISPUTED,
   REFUND_EXCEEDS,
   type RefundedCharge,
   type RefundsPort,
@@ -32,9 +33,7 @@ export const stripeRefunds = (stripe: Stripe, call: StripeCall): RefundsPort => 
         ),
       readStripeRefund,
     );
-    return made.kind === 'refused' && TOO_LITTLE_LEFT.includes(made.reason)
-      ? { ...made, reason: REFUND_EXCEEDS }
-      : made;
+    return made.kind === 'refused' ? { ...made, reason: refusalOf(made.reason) } : made;
   },
 
   listRefunds: (payment: RefundedCharge): Promise<Outcome<readonly ProviderRefund[]>> =>
@@ -54,7 +53,14 @@ export const stripeRefunds = (stripe: Stripe, call: StripeCall): RefundsPort => 
 const reasonParameter = (reason: RefundReason | undefined) =>
   reason === undefined || reason === 'other' ? {} : { reason };
 
-const TOO_LITTLE_LEFT: readonly string[] = ['charge_already_refunded', EXCEEDS_UNREFUNDED];
+/** The bank has taken the money of a disputed charge already, or did so before it was lost. Only an inquiry takes none. */
+const REFUSALS: Readonly<Record<string, string>> = {
+  charge_already_refunded: REFUND_EXCEEDS,
+  [EXCEEDS_UNREFUNDED]: REFUND_EXCEEDS,
+  charge_disputed: REFUND_DISPUTED,
+};
+
+const refusalOf = (reason: string): string => REFUSALS[reason] ?? reason;
 
 /** Newest first, as Stripe lists. The SDK asks for page after page; each page has the deadline of a call. */
 const everyPage = async <T>(list: AsyncIterable<T>): Promise<readonly T[]> => {
@@ -129,11 +135,18 @@ export const readStripeDispute = (dispute: StripeDispute): ProviderDispute => ({
   disputeId: dispute.id,
   status: disputeStatusOf(dispute.status),
   ...reportedAmount(dispute),
-  reason: dispute.reason?.toLowerCase(),
-  // Stripe writes 0 where the bank takes no evidence.
-  evidenceDueBy: dispute.evidence_details?.due_by || undefined,
+  reason: dispute.reason === null ? null : dispute.reason?.toLowerCase(),
+  evidenceDueBy: dueByOf(dispute),
   createdAt: dispute.created,
+  // Stripe's object has no time of its last change.
+  reportedAt: undefined,
 });
+
+/** Stripe writes 0 where the bank takes no evidence. */
+const dueByOf = ({ evidence_details: details }: StripeDispute): number | null | undefined => {
+  if (details === undefined || details?.due_by === undefined) return details === null ? null : undefined;
+  return details.due_by || null;
+};
 
 /** An inquiry (`warning_…`) counts as the state after the prefix, and so does an appeal. */
 const disputeStatusOf = (status: string): DisputeStatus => {

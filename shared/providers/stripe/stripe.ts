@@ -20,6 +20,9 @@ const LIVE_BASE = 'https://api.stripe.com';
 /** The version that this adapter is written for. A newer SDK has another: read Stripe's changelog before a change. */
 export const STRIPE_API_VERSION = '2026-10-28.endive';
 
+/** Tokens of Stripe.js, and the names of Stripe's test cards. Any other method may be attached to a customer. */
+const ONE_TIME = /^(?:tok_|pm_card_)/;
+
 /** @returns undefined if the slot has no key: it is closed. */
 export const openStripe = (options: AdapterOptions): PaymentProvider | undefined => {
   const { settings, slot } = options;
@@ -46,7 +49,7 @@ export const openStripe = (options: AdapterOptions): PaymentProvider | undefined
     ...stripeMethods(stripe, call),
     setups: stripeSetups(stripe, call),
     refunds: stripeRefunds(stripe, call),
-    isStoredMethod: () => false,
+    isStoredMethod: (id) => (ONE_TIME.test(id) ? false : undefined),
     subscriptions: stripeSubscriptions(stripe, call, descriptor),
     verifyWebhook: async (request) =>
       webhookSecrets.some((secret) => verifyStripeSignature(request, secret) === 'valid') ? 'valid' : 'invalid',

@@ -1,12 +1,13 @@
 import type Stripe from 'stripe';
 import type { DeclineCode } from '../../core/outcome.ts';
-import type { ProviderInvoice, ProviderSubscription } from '../port/subscriptions.ts';
+import type { InvoicePrices, ProviderInvoice, ProviderSubscription } from '../port/subscriptions.ts';
+import { wordTable } from '../wire/adapter.ts';
 import { readEventInvoice, readEventSubscription } from '../wire/subscription-payloads.ts';
 import { reportedAmount } from './currencies.ts';
-import { nextActionOf, stripeDeclineCode } from './report.ts';
+import { idOf, nextActionOf, stripeDeclineCode } from './report.ts';
 
 /** Stripe's subscriptions and invoices in answers, which have all fields. */
-export const readStripeSubscription = (subscription: Stripe.Subscription): ProviderSubscription => {
+export const readStripeSubscription = (subscription: Stripe.Subscription): Omit<ProviderSubscription, 'owed'> => {
   const { subscriptionId, ourSubscriptionId, trialEnd, methodId, ...news } = requirePresent(
     readEventSubscription(subscription),
   );
@@ -17,7 +18,11 @@ export const readStripeSubscription = (subscription: Stripe.Subscription): Provi
     currentPeriodStart: requirePresent(news.currentPeriodStart),
     currentPeriodEnd: requirePresent(news.currentPeriodEnd),
     trialEnd,
+    isBridge: news.isBridge === true,
     cancelAtPeriodEnd: requirePresent(news.cancelAtPeriodEnd),
+    cancelAt: news.cancelAt ?? null,
+    isUnpaid: subscription.status === 'unpaid',
+    price: news.price && reportedAmount({ amount: news.price.amountCents, currency: news.price.currency }),
     methodId,
     isIncomplete: NEVER_PAID.has(subscription.status),
     latestInvoice: newestOf(subscription),
@@ -27,8 +32,10 @@ export const readStripeSubscription = (subscription: Stripe.Subscription): Provi
 const NEVER_PAID: ReadonlySet<string> = new Set(['incomplete', 'incomplete_expired']);
 
 /** Ignores the zero invoice of a trial, and the invoice of a paused period, which is voided before a charge. */
-const newestOf = ({ latest_invoice: newest }: Stripe.Subscription): ProviderInvoice | undefined => {
-  if (newest === null || typeof newest === 'string' || newest.amount_due === 0) return undefined;
+const newestOf = ({ latest_invoice: newest, status }: Stripe.Subscription): ProviderInvoice | undefined => {
+  if (newest === null || typeof newest === 'string') return undefined;
+  const isOfTrial = status === 'trialing' || newest.billing_reason === 'subscription_create';
+  if (newest.amount_due === 0 && isOfTrial) return undefined;
   return newest.status === 'void' && newest.attempt_count === 0 ? undefined : readStripeInvoice(newest);
 };
 
@@ -36,11 +43,14 @@ export const readStripeInvoice = (invoice: Stripe.Invoice): ProviderInvoice => {
   const { invoiceId, intentId, ...news } = requirePresent(readEventInvoice(invoice));
   const intent = intentOf(invoice);
   const charged = chargedAs(invoice, intent);
+  // Paid past Stripe: no money has moved there, and Stripe has canceled the intent.
+  const isPaidElsewhere = invoice.status === 'paid' && invoice.payments?.data[0]?.status === 'canceled';
   return {
     invoiceId,
-    intentId,
+    intentId: isPaidElsewhere ? undefined : intentId,
     subscriptionId: requirePresent(news.subscriptionId),
     status: charged ?? requirePresent(news.status),
+    ...(invoice.status === 'open' && { isOpen: true }),
     ...(news.isVoid && charged === undefined && { isVoid: true }),
     ...reportedAmount({ amount: requirePresent(news.amountCents), currency: requirePresent(news.currency) }),
     periodStart: requirePresent(news.periodStart),
@@ -48,9 +58,28 @@ export const readStripeInvoice = (invoice: Stripe.Invoice): ProviderInvoice => {
     attempts: requirePresent(news.attempts),
     nextAttempt: news.nextAttempt,
     failureCode: invoice.status === 'paid' ? undefined : failureOf(intent),
+    prices: pricesOf(invoice),
+    reason: REASONS.get(invoice.billing_reason ?? ''),
+    ...(intent && { methodId: idOf(intent.payment_method) }),
     ...(invoice.status === 'open' && intent && { clientSecret: intent.client_secret ?? undefined }),
     ...(invoice.status === 'open' && intent && { nextAction: nextActionOf(intent) }),
   };
+};
+
+const REASONS = wordTable<NonNullable<ProviderInvoice['reason']>>({
+  subscription_create: 'create',
+  subscription_cycle: 'cycle',
+  subscription_update: 'change',
+});
+
+/** A balance that the customer owed before is part of the subtotal. */
+const pricesOf = (invoice: Stripe.Invoice): InvoicePrices => {
+  const inCents = (amount: number): number =>
+    requirePresent(reportedAmount({ amount, currency: invoice.currency }).amountCents);
+  const taxCents = inCents((invoice.total_taxes ?? []).reduce((sum, { amount }) => sum + amount, 0));
+  const subtotalCents = inCents(invoice.subtotal_excluding_tax ?? invoice.subtotal);
+  const less = subtotalCents + taxCents - inCents(invoice.amount_due);
+  return { subtotalCents: subtotalCents + Math.max(0, -less), taxCents, discountCents: Math.max(0, less) };
 };
 
 const failureOf = (intent: Stripe.PaymentIntent | undefined): DeclineCode | undefined =>

@@ -1,5 +1,6 @@
 import type Stripe from 'stripe';
 import type { Outcome } from '../../core/outcome.ts';
+import { cutText } from '../../core/text.ts';
 import type { CallOptions } from '../port/payments.ts';
 import type {
   NewProviderSubscription,
@@ -8,14 +9,16 @@ import type {
   SubscriptionsPort,
 } from '../port/subscriptions.ts';
 import { afterChange } from '../wire/failures.ts';
+import { BRIDGE_MARK } from '../wire/subscription-payloads.ts';
 import { stripeAmounts } from './currencies.ts';
-import type { StripeCall } from './outcome.ts';
+import { INVALID_REQUEST, type StripeCall } from './outcome.ts';
+import { MOST_LISTED, owedInvoices, PAGE } from './owed-invoices.ts';
 import { ensureProduct } from './products.ts';
-import { readStripeInvoice, readStripeSubscription } from './subscription-report.ts';
+import { readStripeSubscription } from './subscription-report.ts';
 
 /**
- * Stripe Billing. Every call expands the newest invoice. An invoice that is still open is read again with its intent, which
- * has the reason why it is unpaid (Stripe expands four levels; one call would need five).
+ * Stripe Billing. Every call expands the newest invoice. The open invoices are read again with their intents, which
+ * have the reason why they are unpaid (Stripe expands four levels; one call would need five).
  */
 export const stripeSubscriptions = (stripe: Stripe, call: StripeCall, descriptor: string): SubscriptionsPort => {
   const billing = openBilling(stripe, call, descriptor);
@@ -26,7 +29,10 @@ export const stripeSubscriptions = (stripe: Stripe, call: StripeCall, descriptor
       const list = (wanted: Stripe.SubscriptionListParams) =>
         call(
           () => stripe.subscriptions.list({ ...wanted, limit: PAGE }).autoPagingToArray({ limit: MOST_LISTED }),
-          (all) => all.map(readStripeSubscription).filter((one) => one.ourSubscriptionId === ourSubscriptionId),
+          (all) =>
+            all
+              .map((one) => ({ ...readStripeSubscription(one), owed: [] }))
+              .filter((one) => one.ourSubscriptionId === ourSubscriptionId),
         );
       const found = await list({ customer });
       const isGone = found.kind === 'refused' && found.reason === 'resource_missing';
@@ -38,15 +44,18 @@ export const stripeSubscriptions = (stripe: Stripe, call: StripeCall, descriptor
       const expired = await list({ status: 'incomplete_expired', created });
       return expired.kind === 'done' ? { kind: 'done', value: [...canceled.value, ...expired.value] } : expired;
     },
-    findInvoice: billing.findInvoice,
+    findInvoice: billing.owed.find,
     create: (input) => create(billing, input),
     changeMethod: (input) => changeMethod(billing, input),
-    scheduleCancel: (input) => billing.update(input, { cancel_at_period_end: input.cancel }),
+    payOwed: async (input) =>
+      payOwed(billing, await billing.find(input.subscriptionId), { ...input, isAttended: false }),
+    scheduleCancel: (input) => scheduleCancel(billing, input),
     cancel: (input) => cancel(billing, input),
     pause: async (input) => {
       const paused = await billing.update(input, { pause_collection: { behavior: 'void' } });
-      const held = await collect(billing, paused, { ...input, collects: false });
-      return input.dropsUnpaid ? dropUnpaid(billing, held) : held;
+      return input.dropsUnpaid
+        ? dropOwed(billing, paused, input)
+        : collect(billing, paused, { ...input, collects: false });
     },
     resume: async (input) =>
       input.inNewPeriod
@@ -69,11 +78,7 @@ const MOST_AT_ONCE: Readonly<Record<NewProviderSubscription['unit'], number>> = 
   year: 3,
 };
 
-const PAGE = 100;
-const MOST_LISTED = 10_000;
-
 const WITH_INVOICE = { expand: ['latest_invoice.payments'] };
-const WITH_INTENT = { expand: ['payments.data.payment.payment_intent'] };
 
 type Found = Outcome<ProviderSubscription>;
 type Answered = Stripe.Response<Stripe.Subscription>;
@@ -85,8 +90,7 @@ const headerOf = (headers: object, name: string): unknown =>
   'get' in headers && typeof headers.get === 'function' ? headers.get(name) : undefined;
 
 const openBilling = (stripe: Stripe, call: StripeCall, descriptor: string) => {
-  const findInvoice = (invoiceId: string): Promise<Outcome<ProviderInvoice>> =>
-    call(() => stripe.invoices.retrieve(invoiceId, WITH_INTENT), readStripeInvoice);
+  const owed = owedInvoices(stripe, call);
 
   const find = (subscriptionId: string): Promise<Found> =>
     read(() => stripe.subscriptions.retrieve(subscriptionId, WITH_INVOICE));
@@ -94,17 +98,29 @@ const openBilling = (stripe: Stripe, call: StripeCall, descriptor: string) => {
   const read = async (send: () => Promise<Answered>): Promise<Found> => {
     const answered = await call(send, (subscription) => ({
       isOld: headerOf(subscription.lastResponse.headers, 'idempotent-replayed') === 'true',
+      hasOneInvoice: hasOneInvoice(subscription),
       subscription: readStripeSubscription(subscription),
     }));
     if (answered.kind !== 'done') return answered;
-    const { isOld, subscription } = answered.value;
+    const { isOld, hasOneInvoice: isFirst, subscription } = answered.value;
     // A used key returns the first answer again, which may be outdated.
     if (isOld) return afterChange(await find(subscription.subscriptionId));
-    const newest = subscription.latestInvoice;
-    if (!newest || newest.status === 'succeeded') return { kind: 'done', value: subscription };
-    const invoice = await findInvoice(newest.invoiceId);
-    if (invoice.kind !== 'done') return afterChange(invoice);
-    return { kind: 'done', value: { ...subscription, latestInvoice: invoice.value } };
+    return afterChange(await withOwed(subscription, isFirst));
+  };
+
+  /** The open invoices and the newest one are read with their intents. */
+  const withOwed = async (subscription: Unread, isFirst: boolean): Promise<Found> => {
+    const { subscriptionId, latestInvoice: newest } = subscription;
+    const listed = isFirst ? NONE : await owed.list(subscriptionId);
+    if (listed.kind !== 'done') return listed;
+    const isListed = listed.value.find(({ invoiceId }) => invoiceId === newest?.invoiceId);
+    const isRead = newest === undefined || newest.status === 'succeeded' || isListed;
+    const found = isRead ? undefined : await owed.find(newest.invoiceId);
+    if (found && found.kind !== 'done') return found;
+    const latestInvoice = isListed ?? found?.value ?? newest;
+    const isOwed = found !== undefined && (found.value.isOpen || found.value.status === 'pending');
+    const all = isOwed ? [...listed.value, found.value] : listed.value;
+    return { kind: 'done', value: { ...subscription, status: statusBy(subscription, all), latestInvoice, owed: all } };
   };
 
   const update = (
@@ -113,8 +129,20 @@ const openBilling = (stripe: Stripe, call: StripeCall, descriptor: string) => {
   ): Promise<Found> =>
     read(() => stripe.subscriptions.update(subscriptionId, { ...changes, ...WITH_INVOICE }, { idempotencyKey }));
 
-  return { stripe, call, descriptor, read, find, findInvoice, update };
+  return { stripe, call, descriptor, read, find, owed, update };
 };
+
+type Unread = Omit<ProviderSubscription, 'owed'>;
+
+const NONE = { kind: 'done', value: [] } as const;
+
+/** True while the subscription has only the invoice that came with it. */
+const hasOneInvoice = ({ latest_invoice: newest }: Stripe.Subscription): boolean =>
+  newest === null || (typeof newest === 'object' && newest.billing_reason === 'subscription_create');
+
+/** Stripe calls a subscription active once its newest invoice is paid, even if an older one is still owed. */
+const statusBy = ({ status }: Unread, owed: readonly ProviderInvoice[]): ProviderSubscription['status'] =>
+  status === 'active' && owed.some((invoice) => invoice.status === 'failed') ? 'past_due' : status;
 
 /** Stripe creates the price with the subscription, but the product needs a call of its own. */
 const create = async (billing: Billing, input: NewProviderSubscription): Promise<Found> => {
@@ -125,18 +153,18 @@ const create = async (billing: Billing, input: NewProviderSubscription): Promise
   const product = await ensureProduct(billing, input);
   if (product.kind !== 'done') return product;
   const wanted = { ...subscriptionOf(input, { product: product.value, amount }), ...WITH_INVOICE };
-  return endIfDeclined(billing, await read(() => stripe.subscriptions.create(wanted, { idempotencyKey })));
+  return endIfDeclined(billing, await read(() => stripe.subscriptions.create(wanted, { idempotencyKey })), input);
 };
 
 /**
  * After a declined first charge, Stripe has an incomplete subscription, whose invoice could still be paid: it is canceled.
  * An invoice that waits for the payer's authentication is not declined.
  */
-const endIfDeclined = async (billing: Billing, created: Found): Promise<Found> => {
+const endIfDeclined = async (billing: Billing, created: Found, { idempotencyKey }: CallOptions): Promise<Found> => {
   if (created.kind !== 'done' || !created.value.isIncomplete) return created;
   const { subscriptionId, latestInvoice } = created.value;
   if (latestInvoice?.status !== 'failed') return created;
-  const canceled = await cancel(billing, { subscriptionId });
+  const canceled = await cancel(billing, { subscriptionId, idempotencyKey: `${idempotencyKey}:end` });
   if (canceled.kind !== 'done') return { kind: 'unknown', reason: 'error' };
   return { kind: 'declined', code: latestInvoice.failureCode ?? 'do_not_honor', attemptRef: undefined };
 };
@@ -163,7 +191,10 @@ const subscriptionOf = (
     ...(input.isAttended
       ? { payment_behavior: 'allow_incomplete' as const }
       : { payment_behavior: 'error_if_incomplete' as const, off_session: true }),
-    metadata: { subscription_id: input.ourSubscriptionId },
+    metadata: {
+      subscription_id: input.ourSubscriptionId,
+      ...(input.isBridge && input.trialEnd !== undefined && { [BRIDGE_MARK]: String(input.trialEnd) }),
+    },
     ...(description && { description }),
     ...(input.trialEnd !== undefined && {
       trial_end: input.trialEnd,
@@ -174,87 +205,85 @@ const subscriptionOf = (
 
 const MAX_DESCRIPTION_LENGTH = 500;
 const nameOf = ({ description }: NewProviderSubscription): string | undefined =>
-  description?.slice(0, MAX_DESCRIPTION_LENGTH).toWellFormed() || undefined;
+  cutText(description ?? '', MAX_DESCRIPTION_LENGTH) || undefined;
 
-const changeMethod = async (
-  { stripe, call, find, update }: Billing,
-  input: OfSubscription & { readonly methodId: string; readonly isAttended: boolean },
+const changeMethod = async (billing: Billing, input: Paying): Promise<Found> =>
+  payOwed(billing, refusedMethod(await billing.update(input, { default_payment_method: input.methodId })), input);
+
+type Paying = OfSubscription & { readonly methodId: string; readonly isAttended: boolean };
+
+/** Pays what is owed by a subscription that is past due. */
+const payOwed = async ({ owed, find }: Billing, found: Found, input: Paying): Promise<Found> => {
+  if (found.kind !== 'done' || found.value.status !== 'past_due' || found.value.owed.length === 0) return found;
+  const paid = await owed.pay(found.value.owed, input);
+  if (paid.kind !== 'done') return paid;
+  // Declined, or paid already: the invoices have the result.
+  return withSettled(afterChange(await find(input.subscriptionId)), paid.value);
+};
+
+/** A date that a portal has set is no flag: it is cleared by itself. */
+const scheduleCancel = async (
+  { update }: Billing,
+  input: OfSubscription & { readonly cancel: boolean },
 ): Promise<Found> => {
-  const { subscriptionId, methodId, idempotencyKey } = input;
-  const changed = refusedMethod(await update(input, { default_payment_method: methodId }));
-  const unpaid = changed.kind === 'done' && changed.value.status === 'past_due' && unpaidOf(changed.value);
-  if (!unpaid) return changed;
-  const tried = await call(
-    () =>
-      stripe.invoices.pay(
-        unpaid.invoiceId,
-        { payment_method: methodId, off_session: !input.isAttended },
-        { idempotencyKey: `${idempotencyKey}:pay` },
-      ),
-    ({ id }) => id,
-  );
-  if (tried.kind === 'unknown' || tried.kind === 'not_done') return afterChange(tried);
-  // Declined, or paid already: the method is changed in both cases, and the invoice has the result.
-  return afterChange(await find(subscriptionId));
+  const changed = await update(input, { cancel_at_period_end: input.cancel });
+  if (input.cancel || changed.kind !== 'done' || changed.value.cancelAt === null) return changed;
+  const target = { ...input, idempotencyKey: `${input.idempotencyKey}:cancel_at` };
+  return afterChange(await update(target, { cancel_at: '' }));
+};
+
+/** Adds the invoices that the call has paid or voided. */
+const withSettled = (found: Found, settled: readonly ProviderInvoice[]): Found => {
+  if (found.kind !== 'done') return found;
+  const isLeft = ({ invoiceId }: ProviderInvoice) => settled.every((one) => one.invoiceId !== invoiceId);
+  return { kind: 'done', value: { ...found.value, owed: [...settled, ...found.value.owed.filter(isLeft)] } };
 };
 
 /** Stripe names no parameter if it refuses a detached method; the call sends only the method. */
 const refusedMethod = (changed: Found): Found =>
-  changed.kind === 'refused' && changed.reason === 'StripeInvalidRequestError'
+  changed.kind === 'refused' && changed.reason === INVALID_REQUEST
     ? { ...changed, parameter: changed.parameter ?? 'payment_method' }
     : changed;
 
-const unpaidOf = ({ latestInvoice }: ProviderSubscription): ProviderInvoice | undefined =>
-  latestInvoice && ['failed', 'pending'].includes(latestInvoice.status) ? latestInvoice : undefined;
-
 /**
- * Stripe itself stops collecting an unpaid invoice, but its payer could still pay it with its client secret: it is voided.
- * A repeated call voids it, too.
+ * Stripe itself stops collecting the unpaid invoices, but their payer could still pay them with a client secret: they are
+ * voided. A repeated call voids them, too.
  */
 const cancel = async (
-  { stripe, call }: Billing,
-  { subscriptionId }: Pick<OfSubscription, 'subscriptionId'>,
-): Promise<Outcome<{ readonly subscriptionId: string }>> => {
-  const ended = { subscriptionId };
-  const canceled = await call(() => stripe.subscriptions.cancel(subscriptionId, NEWEST), unpaidInvoiceOf);
+  { stripe, call, owed }: Billing,
+  { subscriptionId, idempotencyKey }: OfSubscription,
+): Promise<Outcome<Pick<ProviderSubscription, 'subscriptionId' | 'owed'>>> => {
+  const nothingOwed = { subscriptionId, owed: [] };
+  const canceled = await call(() => stripe.subscriptions.cancel(subscriptionId, NEWEST), mayOwe);
   const isGone = canceled.kind === 'refused' && canceled.reason === 'resource_missing';
-  const left = isGone
-    ? await call(() => stripe.subscriptions.retrieve(subscriptionId, NEWEST), unpaidInvoiceOf)
-    : canceled;
-  if (left.kind !== 'done') return isGone && left.kind === 'refused' ? { kind: 'done', value: ended } : left;
-  const { openId } = left.value;
-  if (openId === undefined) return { kind: 'done', value: ended };
-  return voidInvoice({ stripe, call }, openId, ended);
-};
-
-/** @returns the result, once the invoice can no longer be paid */
-const voidInvoice = async <T>(
-  { stripe, call }: Pick<Billing, 'stripe' | 'call'>,
-  invoiceId: string,
-  result: T,
-): Promise<Outcome<T>> => {
-  const voided = await call(
-    () => stripe.invoices.voidInvoice(invoiceId),
-    () => result,
-  );
-  // A refusal means that the invoice is no longer open.
-  return voided.kind === 'unknown' || voided.kind === 'not_done'
-    ? afterChange(voided)
-    : { kind: 'done', value: result };
-};
-
-const dropUnpaid = async (billing: Billing, held: Found): Promise<Found> => {
-  const unpaid = held.kind === 'done' ? unpaidOf(held.value) : undefined;
-  if (held.kind !== 'done' || !unpaid) return held;
-  const voided = await voidInvoice(billing, unpaid.invoiceId, unpaid);
-  return voided.kind === 'done' ? afterChange(await billing.find(held.value.subscriptionId)) : voided;
+  if (canceled.kind !== 'done' && !isGone) return canceled;
+  if (canceled.kind === 'done' && !canceled.value.owes) return { kind: 'done', value: nothingOwed };
+  const left = await owed.list(subscriptionId);
+  if (isGone && left.kind === 'refused') return { kind: 'done', value: nothingOwed };
+  const voided = left.kind === 'done' ? await owed.drop(left.value, { idempotencyKey }) : left;
+  return voided.kind === 'done' ? { kind: 'done', value: { subscriptionId, owed: voided.value } } : afterChange(voided);
 };
 
 const NEWEST = { expand: ['latest_invoice'] };
 
-const unpaidInvoiceOf = ({ latest_invoice: newest }: Stripe.Subscription): { readonly openId: string | undefined } => ({
-  openId: newest !== null && typeof newest === 'object' && newest.status === 'open' ? newest.id : undefined,
-});
+const mayOwe = (subscription: Stripe.Subscription): { readonly owes: boolean } => {
+  const { latest_invoice: newest } = subscription;
+  const isOpen = typeof newest === 'object' && newest?.status === 'open';
+  return { owes: isOpen || !hasOneInvoice(subscription) };
+};
+
+/** The status after the invoices were voided is read: at Stripe, the newest invoice that is not void decides it. */
+const dropOwed = async (
+  { owed, find }: Billing,
+  held: Found,
+  options: CallOptions & { readonly except?: string | undefined },
+): Promise<Found> => {
+  const left = held.kind === 'done' ? held.value.owed.filter(({ invoiceId }) => invoiceId !== options.except) : [];
+  if (held.kind !== 'done' || left.length === 0) return held;
+  const voided = await owed.drop(left, options);
+  if (voided.kind !== 'done') return voided;
+  return withSettled(afterChange(await find(held.value.subscriptionId)), voided.value);
+};
 
 /** A subscription that Stripe paused at the end of a trial without a method needs Stripe's resume endpoint. */
 const resume = async ({ stripe, read, update }: Billing, input: OfSubscription): Promise<Found> => {
@@ -275,28 +304,24 @@ const resumeInNewPeriod = async (billing: Billing, input: OfSubscription): Promi
   if (current.kind !== 'done') return current;
   if (current.value.status === 'paused') return resume(billing, input);
   if (!current.value.holds) return find(input.subscriptionId);
-  return update(input, {
+  const started = await update(input, {
     pause_collection: '',
     billing_cycle_anchor: { type: 'now' },
     proration_behavior: 'none',
     payment_behavior: 'error_if_incomplete',
     off_session: true,
   });
+  const except = started.kind === 'done' ? started.value.latestInvoice?.invoiceId : undefined;
+  return dropOwed(billing, started, { ...input, except });
 };
 
-/** Sets whether Stripe collects the open invoice: a pause stops only later invoices. */
+/** Sets whether Stripe collects the open invoices: a pause stops only later ones. */
 const collect = async (
-  { stripe, call }: Billing,
+  { owed }: Billing,
   changed: Found,
-  { collects, idempotencyKey }: CallOptions & { readonly collects: boolean },
+  options: CallOptions & { readonly collects: boolean },
 ): Promise<Found> => {
-  const unpaid = changed.kind === 'done' ? unpaidOf(changed.value) : undefined;
-  if (!unpaid) return changed;
-  const options = { idempotencyKey: `${idempotencyKey}:invoice` };
-  const updated = await call(
-    () => stripe.invoices.update(unpaid.invoiceId, { auto_advance: collects }, options),
-    ({ id }) => id,
-  );
-  // A refusal means that the invoice is no longer open.
-  return updated.kind === 'unknown' || updated.kind === 'not_done' ? afterChange(updated) : changed;
+  if (changed.kind !== 'done') return changed;
+  const set = await owed.setCollection(changed.value.owed, options);
+  return set.kind === 'done' ? changed : set;
 };

@@ -67,11 +67,7 @@ export const readContractEvent = (
       ourPaymentId: textIn(object.metadata, 'payment_id'),
       ...(type.startsWith('setup_intent.') && { ourMethodId: textIn(object.metadata, 'payment_method_id') }),
       method: object.card ? methodFacts(object) : undefined,
-      customer: {
-        email: object.email ?? undefined,
-        name: object.name ?? undefined,
-        phone: object.phone ?? undefined,
-      },
+      customer: { email: object.email, name: object.name, phone: object.phone },
       ...(SUBSCRIPTION_EVENT.test(type) && { subscription: readEventSubscription(object) }),
       ...(type.startsWith('invoice.') && { invoice: invoiceOf(object, isOfInterface) }),
     },

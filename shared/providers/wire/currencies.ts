@@ -14,6 +14,8 @@ export interface CurrencyRule {
   readonly step?: number;
   /** The smallest charge that the provider takes, in ISO 4217 minor units; absent if it is not known. */
   readonly minimumCents?: number;
+  /** The greatest charge that the provider takes, in its own units; absent where the ceiling of its table holds. */
+  readonly maximum?: number;
 }
 
 /** By upper-case ISO 4217 code. */
@@ -32,7 +34,10 @@ export const currencyTable = (
     ),
   );
 
-/** @param maximum the greatest amount that the provider takes, in its own units */
+/**
+ * @param maximum the greatest amount that the provider takes in most currencies, in its own units; the greatest that a number
+ * holds exactly, where the provider states none
+ */
 export const amountsBy = (table: CurrencyTable, maximum = Number.MAX_SAFE_INTEGER) => {
   /** The provider's units in one ISO minor unit, as a power of ten. */
   const shiftOf = (currency: string): number => {
@@ -45,7 +50,8 @@ export const amountsBy = (table: CurrencyTable, maximum = Number.MAX_SAFE_INTEGE
     const rule = table.get(currency);
     if (!rule) return undefined;
     const units = shifted(amountCents, shiftOf(currency));
-    return Number.isSafeInteger(units) && units % (rule.step ?? 1) === 0 && units <= maximum ? units : undefined;
+    const isExact = Number.isSafeInteger(units) && units % (rule.step ?? 1) === 0;
+    return isExact && units <= (rule.maximum ?? maximum) ? units : undefined;
   };
 
   /**
@@ -54,11 +60,17 @@ export const amountsBy = (table: CurrencyTable, maximum = Number.MAX_SAFE_INTEGE
    */
   const toCents = (units: number, currency: string): number => shifted(units, -shiftOf(currency));
 
+  /** The whole provider units below the provider's ceiling and below the greatest number of cents that is exact. */
+  const maximumCentsOf = (rule: CurrencyRule, currency: string): number => {
+    const exact = Math.floor(Number.MAX_SAFE_INTEGER / 10 ** Math.max(0, -shiftOf(currency)));
+    return Math.floor(toCents(Math.min(rule.maximum ?? maximum, exact), currency));
+  };
+
   const refusalOf = (amount: Amount): AmountRefusal | undefined => {
     const { amountCents, currency } = amount;
     const rule = table.get(currency);
     if (!rule) return { kind: 'currency' };
-    const maximumCents = Math.floor(toCents(maximum, currency));
+    const maximumCents = maximumCentsOf(rule, currency);
     if (amountCents > maximumCents) return { kind: 'too large', maximumCents };
     if (toProvider(amount) === undefined) {
       return { kind: 'not expressible', multipleOf: (rule.step ?? 1) * 10 ** Math.max(0, -shiftOf(currency)) };

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { NotDone, Outcome, Unknown } from '../../core/outcome.ts';
 import type { Fetch, FetchInit, FetchResponse } from '../../network/fetch.ts';
+import { retryAfterSeconds } from '../../network/retry-after.ts';
 
 /**
  * The meaning of a failed call to a provider: it refused the call, it certainly did nothing, or it may have acted. Each
@@ -40,14 +41,6 @@ const networkCode = (error: unknown): string | undefined => {
     current = current.cause;
   }
   return undefined;
-};
-
-/** Retry-After in seconds, rounded up: the header holds seconds or a date. @param now epoch milliseconds */
-export const retryAfterSeconds = (header: string | null | undefined, now: number): number | undefined => {
-  if (!header) return undefined;
-  if (/^\d{1,6}$/.test(header)) return Number(header);
-  const at = Date.parse(header);
-  return Number.isNaN(at) ? undefined : Math.max(0, Math.ceil((at - now) / 1_000));
 };
 
 /**

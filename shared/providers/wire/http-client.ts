@@ -1,8 +1,9 @@
 import type * as z from 'zod/mini';
 import type { NotDone, Outcome, Unknown } from '../../core/outcome.ts';
 import type { Fetch, FetchInit, FetchResponse } from '../../network/fetch.ts';
+import { retryAfterSeconds } from '../../network/retry-after.ts';
 import type { AdapterOptions } from './adapter.ts';
-import { meaningOf, networkFailure, retryAfterSeconds, type StatusTable, withOneRetry } from './failures.ts';
+import { meaningOf, networkFailure, type StatusTable, withOneRetry } from './failures.ts';
 
 /**
  * A small client for vendors whose SDK is too large. A call has one deadline, and one retry if the vendor certainly did

@@ -12,12 +12,19 @@ const metadata = z.nullish(z.record(z.string(), z.unknown()));
 const seconds = z.nullish(z.int().check(z.nonnegative()));
 const period = { current_period_start: seconds, current_period_end: seconds };
 
+const item = z.looseObject({
+  ...period,
+  quantity: z.nullish(z.number()),
+  price: z.nullish(z.looseObject({ unit_amount: z.nullish(z.int()), currency: z.nullish(z.string()) })),
+});
+
 const subscriptionSchema = z.looseObject({
   id: z.string(),
   status: z.nullish(z.string()),
   ...period,
-  items: z.nullish(z.looseObject({ data: z.array(z.looseObject(period)) })),
+  items: z.nullish(z.looseObject({ data: z.array(item) })),
   trial_end: seconds,
+  cancel_at: seconds,
   cancel_at_period_end: z.nullish(z.boolean()),
   default_payment_method: reference,
   pause_collection: z.nullish(z.looseObject({})),
@@ -35,9 +42,36 @@ export const readEventSubscription = (object: unknown): EventSubscription | unde
     currentPeriodStart: item?.current_period_start ?? said.current_period_start ?? undefined,
     currentPeriodEnd: item?.current_period_end ?? said.current_period_end ?? undefined,
     trialEnd: said.trial_end ?? undefined,
-    cancelAtPeriodEnd: said.cancel_at_period_end ?? undefined,
+    isBridge: said.trial_end != null && said.metadata?.[BRIDGE_MARK] === String(said.trial_end),
+    ...endOf(said),
+    isUnpaid: said.status == null ? undefined : said.status === 'unpaid',
+    price: priceOf(said),
     methodId: idOf(said.default_payment_method),
   };
+};
+
+/** The key of our mark on a trial that covers paid time; its value is the end of that trial. */
+export const BRIDGE_MARK = 'paid_until';
+
+type SaidSubscription = z.infer<typeof subscriptionSchema>;
+
+/** A portal sets a date in place of the flag. */
+const endOf = ({
+  cancel_at: at,
+  cancel_at_period_end: atPeriodEnd,
+}: SaidSubscription): Pick<EventSubscription, 'cancelAt' | 'cancelAtPeriodEnd'> => ({
+  cancelAt: at,
+  cancelAtPeriodEnd: typeof at === 'number' ? true : (atPeriodEnd ?? undefined),
+});
+
+/** In the units of the sender; undefined if an item names no fixed amount. */
+const priceOf = ({ items }: SaidSubscription): EventSubscription['price'] => {
+  const currency = items?.data[0]?.price?.currency?.toUpperCase();
+  const amounts = (items?.data ?? []).map(({ price, quantity }) =>
+    typeof price?.unit_amount === 'number' ? price.unit_amount * (quantity ?? 1) : Number.NaN,
+  );
+  const amountCents = amounts.reduce((sum, amount) => sum + amount, 0);
+  return currency === undefined || Number.isNaN(amountCents) ? undefined : { amountCents, currency };
 };
 
 const STATUSES = wordTable<EventSubscription['status']>({
@@ -52,7 +86,7 @@ const STATUSES = wordTable<EventSubscription['status']>({
 });
 
 /** Stripe keeps the status of a subscription whose collection is paused; the service shows it as paused. */
-const statusOf = (said: z.infer<typeof subscriptionSchema>): EventSubscription['status'] => {
+const statusOf = (said: SaidSubscription): EventSubscription['status'] => {
   const status = STATUSES.get(said.status ?? '');
   return said.pause_collection && status !== 'canceled' ? 'paused' : status;
 };
@@ -90,6 +124,7 @@ export const readEventInvoice = (object: unknown): EventInvoice | undefined => {
     subscriptionId: idOf(details?.subscription ?? said.subscription),
     ourSubscriptionId: ourIdIn(details?.metadata) ?? ourIdIn(said.metadata),
     status: invoiceStatus(said.status, said.attempt_count ?? 0),
+    ...(said.status === 'open' && { isOpen: true }),
     ...(said.status === 'void' && { isVoid: true }),
     amountCents: said.amount_due ?? said.amount ?? undefined,
     currency: said.currency?.toUpperCase(),

@@ -11,15 +11,16 @@ import { isProviderBilled, type Subscription } from '../record/subscription.ts';
 import { chargeOpenCondition } from './charge.ts';
 
 /**
- * The open payment of a subscription: its first charge that waits for the payer, or a renewal in dunning. The payer pays it
+ * The open payment of a subscription: its first charge that waits for the payer, or the oldest renewal in dunning. The payer pays it
  * in the browser with its client secret, or by confirming it; the subscription then follows the payment.
  */
 export const findOpenPayment = async (
   deps: Pick<CollectDeps, 'table' | 'now'>,
-  { status, latestPaymentId }: Subscription,
+  { status, latestPaymentId, owed }: Subscription,
 ): Promise<VisiblePayment | undefined> => {
-  if (status !== 'past_due' || latestPaymentId === undefined) return undefined;
-  const payment = await findCollectedPayment(deps, latestPaymentId);
+  const openId = owed?.[0]?.paymentId ?? latestPaymentId;
+  if (status !== 'past_due' || openId === undefined) return undefined;
+  const payment = await findCollectedPayment(deps, openId);
   return payment && !isSettled(payment.status) ? payment : undefined;
 };
 
@@ -54,11 +55,18 @@ export const requireOpenPayment = async (
 const isOpen = (subscription: Subscription, paymentId: string): boolean => {
   const { status, charge, latestPaymentId } = subscription;
   if (status !== 'past_due') return false;
-  if (isProviderBilled(subscription)) return latestPaymentId === paymentId;
+  if (isProviderBilled(subscription)) return latestPaymentId === paymentId || owes(subscription, paymentId);
   return charge?.paymentId === paymentId && !charge.abandoned;
 };
 
-const invoiceOpenCondition = ({ id }: Subscription, paymentId: string): TransactionStep => ({
-  check: recordKey('SUB', id),
-  if: [{ equals: ['status', 'past_due'] }, { equals: ['latestPaymentId', paymentId] }],
+const owes = ({ owed = [] }: Subscription, paymentId: string): boolean =>
+  owed.some((open) => open.paymentId === paymentId);
+
+/** The provider itself refuses to charge an invoice that is void. */
+const invoiceOpenCondition = (subscription: Subscription, paymentId: string): TransactionStep => ({
+  check: recordKey('SUB', subscription.id),
+  if: [
+    { equals: ['status', 'past_due'] },
+    ...(owes(subscription, paymentId) ? [] : [{ equals: ['latestPaymentId', paymentId] } as const]),
+  ],
 });

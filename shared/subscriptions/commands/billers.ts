@@ -58,6 +58,19 @@ export const requireStartable = async (
 };
 
 /**
+ * The record that is started, after a report of the provider has been stored: what the caller chose stays.
+ * @throws DomainError VERSION_CONFLICT if another request has changed the subscription
+ */
+const reportedSince = (chosen: Subscription, current: Subscription): Subscription => {
+  const { customerId, paymentMethodId, methodRef, status, charge } = chosen;
+  const isSame = current.status === status && current.charge?.paymentId === charge?.paymentId;
+  if (!isSame || (current.methodRef !== methodRef && methodRef !== undefined)) {
+    throw new DomainError('VERSION_CONFLICT');
+  }
+  return { ...current, customerId, paymentMethodId, methodRef };
+};
+
+/**
  * Starts a new period now, and charges it while the payer waits. Where the provider bills, it gets a new subscription. The record
  * may be newer than the one that the caller was allowed to start: another start may have been faster.
  * @throws DomainError PAYMENT_DECLINED, or why nothing could be charged: then the subscription stays as it was.
@@ -67,16 +80,15 @@ export const startPeriod = async (
   subscription: Subscription,
   { cause, method }: { readonly cause: 'reactivate' | 'resume'; readonly method: UsableMethod },
 ): Promise<Subscription> => {
-  if (cause === 'reactivate' && isLive(subscription)) throw new DomainError('SUBSCRIPTION_NOT_CANCELED');
-  if (hasOpenAttempt(subscription.charge)) throw new DomainError('PAYMENT_IN_PROGRESS');
   const biller = billerOf(subscription);
-  const opened = await subscriptionStore(deps.table).commit(
-    subscription,
-    biller.openFirstPeriod(subscription, cause, deps.now()),
-  );
-  if (!opened.ok) throw new DomainError('VERSION_CONFLICT');
-  if (!opened.record.charge) return opened.record;
-  const charged = await biller.collect(deps, opened.record, { method, attended: true });
+  const opened = await subscriptionStore(deps.table).change(subscription, (current) => {
+    if (cause === 'reactivate' && isLive(current)) throw new DomainError('SUBSCRIPTION_NOT_CANCELED');
+    if (hasOpenAttempt(current.charge)) throw new DomainError('PAYMENT_IN_PROGRESS');
+    const base = current === subscription ? current : reportedSince(subscription, current);
+    return biller.openFirstPeriod(base, cause, deps.now());
+  });
+  if (!opened.charge) return opened;
+  const charged = await biller.collect(deps, opened, { method, attended: true });
   if (charged.error) throw charged.error;
   if (charged.declined && charged.subscription.status === subscription.status) {
     throw new DomainError('PAYMENT_DECLINED', { details: { decline_code: charged.declined } });

@@ -10,14 +10,16 @@ import { commandView } from '../record/view.ts';
 import { stopAbandonedCharge } from './billers.ts';
 import type { CancelBody } from './requests.ts';
 
-/** Cancels a subscription, at the end of its period or at once. Idempotent. */
+/** Cancels a subscription, at the end of its period or at once. One that is past due has no paid period to wait for. Idempotent. */
 export const cancelSubscription = async (
   deps: BillingDeps,
   { record, body }: ApiRequest<unknown, unknown, CancelBody, VisibleSubscription>,
 ): Promise<Reply> => {
-  const isAtPeriodEnd = body.cancel_at_period_end && record.status !== 'canceled';
+  const isAtPeriodEnd = body.cancel_at_period_end && !ENDS_NOW.includes(record.status);
   return { data: commandView(await (isAtPeriodEnd ? scheduleCancel : cancelNow)(deps, record)) };
 };
+
+const ENDS_NOW: readonly Subscription['status'][] = ['canceled', 'past_due'];
 
 /** Where the record has it already, the provider is read first: it may have carried out a reactivation without an answer. */
 const scheduleCancel = async (deps: BillingDeps, read: Subscription): Promise<Subscription> => {

@@ -5,7 +5,7 @@ import { type HeldMethod, heldAs, type UsableMethod } from '../../payment-method
 import { type BillingDeps, settlementOf } from '../billing/biller.ts';
 import { claimChargeAttempt, type Settlement } from '../billing/charge.ts';
 import { lastRetry, nextRetry } from '../billing/dunning.ts';
-import { changeMethodCommand, resumeAtProvider, sendToProvider } from '../provider-billed/commands.ts';
+import { changeMethodCommand, recordDropped, resumeAtProvider, sendToProvider } from '../provider-billed/commands.ts';
 import { invalidStateError, requireAnswer, subscriptionsPortOf } from '../provider-billed/port.ts';
 import { syncBeforeCharge, syncFromProvider } from '../provider-billed/sync.ts';
 import { startTransfer } from '../provider-billed/transfer.ts';
@@ -156,9 +156,10 @@ const holdAtProvider = async (
   const { id, providerSubscriptionId, lock, paymentMethodId } = stored;
   if (providerSubscriptionId === undefined || paymentMethodId !== methodId) return stored;
   const port = await subscriptionsPortOf(deps, stored);
-  const outcome = await port.pause({ subscriptionId: providerSubscriptionId, idempotencyKey: `${id}:hold:${lock}` });
+  const target = { subscriptionId: providerSubscriptionId, idempotencyKey: `${id}:hold:${lock}` };
+  const outcome = await port.pause({ ...target, dropsUnpaid: true });
   // A refusal: the subscription has ended at the provider, and charges nothing more.
-  if (outcome.kind !== 'refused') requireAnswer(outcome, stored);
+  if (outcome.kind !== 'refused') await recordDropped(deps, stored, requireAnswer(outcome, stored));
   return stored;
 };
 

@@ -19,8 +19,8 @@ export const pauseSubscription = async (
   { record: read }: ApiRequest<unknown, unknown, unknown, VisibleSubscription>,
 ): Promise<Reply> => {
   const record = await readAgainIf(deps, read, 'paused');
-  if (isProviderBilled(record) && record.status !== 'paused') {
-    requireState(record, mayPause(record));
+  if (isProviderBilled(record) && (record.status !== 'paused' || record.owed !== undefined)) {
+    requireState(record, record.status === 'paused' || mayPause(record));
     requireNotHeld(record);
     return { data: commandView(await carryOutAtProvider(deps, record, pauseCommand)) };
   }

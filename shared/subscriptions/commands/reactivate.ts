@@ -1,4 +1,5 @@
 import type { Caller } from '../../access/caller.ts';
+import { requireOnSale } from '../../catalog/price.ts';
 import { DomainError } from '../../core/errors.ts';
 import type { ApiRequest, Reply } from '../../http/request.ts';
 import { requireHeld } from '../../payment-methods/use.ts';
@@ -17,7 +18,7 @@ import { requireStartable, startPeriod } from './billers.ts';
 /**
  * Reactivates a subscription: withdraws a scheduled cancellation; or continues the current period of a canceled
  * subscription without a charge, while it is paid for; or starts a new period now, and charges it. A provider that bills
- * gets a new subscription, which it charges when the paid time ends.
+ * gets a new subscription, which it charges when the paid time ends. Only the new period is a sale.
  */
 export const reactivateSubscription = async (
   deps: BillingDeps,
@@ -29,6 +30,7 @@ export const reactivateSubscription = async (
   const method = await requireStartable(deps, canceled, { caller, needsMethod: !isPaid });
   if (isPaid) return { data: commandView(await continuePeriod(deps, canceled)) };
   const synced = isProviderBilled(canceled) ? await syncBeforeReturn(deps, canceled) : canceled;
+  if (!isPaidFor(synced, deps.now())) await requireOnSale(deps.table, synced.productId);
   const former = { ...synced, customerId: canceled.customerId };
   return { data: commandView(await startPeriod(deps, former, { cause: 'reactivate', method })) };
 };

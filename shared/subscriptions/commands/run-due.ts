@@ -183,6 +183,8 @@ const finishDunning = async (work: DueWork): Promise<string> => {
 
 const syncDue = async ({ deps, store, subscription }: DueWork): Promise<string> => {
   const synced = await syncIfKnown(deps, subscription);
+  // It has ended there, and the event of its end is lost: its open invoices could still be paid.
+  if (synced?.status === 'canceled' && synced.owed) await cancelProviderSubscription(deps, synced);
   if (synced) return synced.status;
   deps.log.error('subscription anomaly', { subscription_id: subscription.id, reason: NOT_AT_PROVIDER });
   await store.deferDue(subscription, iso(deps.now() + DAY));

@@ -2,14 +2,13 @@ import { DomainError } from '../../core/errors.ts';
 import type { Outcome } from '../../core/outcome.ts';
 import { epochSeconds, type Instant, instant, MINUTE } from '../../core/time.ts';
 import type { HeldMethod } from '../../payment-methods/use.ts';
-import { findCollectedPayment } from '../../payments/attempts/collect.ts';
-import { isSettled } from '../../payments/record/states.ts';
 import type { CallOptions } from '../../providers/port/payments.ts';
-import type { ProviderSubscription, SubscriptionsPort } from '../../providers/port/subscriptions.ts';
+import type { ProviderInvoice, ProviderSubscription, SubscriptionsPort } from '../../providers/port/subscriptions.ts';
 import type { BillingDeps } from '../billing/biller.ts';
 import { isPaidFor } from '../billing/periods.ts';
 import { subscriptionStore } from '../record/store.ts';
 import { isLive, type Subscription } from '../record/subscription.ts';
+import { invoicesOf, recordInvoicePayment } from './invoices.ts';
 import { invalidStateError, requireAnswer, subscriptionsPortOf } from './port.ts';
 import { requireSettled, storeReport, syncAfterRefusal } from './sync.ts';
 
@@ -43,10 +42,26 @@ export const changeMethodCommand = ({ paymentMethodId, methodRef = '' }: HeldMet
   isMet: () => false,
 });
 
+/** The payer has paid one open invoice: the others are paid with the same method. */
+export const payOwed = async (
+  deps: BillingDeps,
+  subscription: Subscription,
+  { id, methodRef }: { readonly id: string; readonly methodRef?: string | undefined },
+): Promise<Subscription> => {
+  if (methodRef === undefined || subscription.status !== 'past_due') return subscription;
+  const command: Command = {
+    name: `owed:${id}`,
+    send: (port, target) => port.payOwed({ ...target, methodId: methodRef }),
+    isMet: () => false,
+  };
+  const outcome = await send(deps, subscription, { command, key: command.name });
+  return (await storeOutcome(deps, subscription, outcome)).subscription;
+};
+
 export const pauseCommand: Command = {
   name: 'pause',
   send: (port, target) => port.pause({ ...target, dropsUnpaid: true }),
-  isMet: ({ status }) => status === 'paused',
+  isMet: ({ status, owed }) => status === 'paused' && owed === undefined,
 };
 
 const resumeCommand: Command = {
@@ -158,27 +173,20 @@ export const cancelProviderSubscription = async (deps: BillingDeps, subscription
   const port = await subscriptionsPortOf(deps, subscription);
   const idempotencyKey = `${id}:cancel:${providerGeneration ?? 1}`;
   const outcome = await port.cancel({ subscriptionId: providerSubscriptionId, idempotencyKey });
-  if (outcome.kind !== 'refused') return void requireAnswer(outcome, subscription);
+  if (outcome.kind !== 'refused') return recordDropped(deps, subscription, requireAnswer(outcome, subscription));
   const synced = await syncAfterRefusal(deps, subscription, outcome);
   if (isLive(synced)) throw invalidStateError(synced);
 };
 
-/**
- * The subscription has ended at the provider: canceled there, or by a call whose rest was lost. An open invoice could still be
- * paid with its client secret, so it is closed.
- * @throws DomainError where the provider cannot be called now
- */
-export const closeOpenInvoice = async (
+/** A charge that was under way when its invoice was voided continues: it gets its payment, which its events settle. */
+export const recordDropped = async (
   deps: BillingDeps,
   subscription: Subscription,
-  endedId: string,
+  { owed }: Pick<ProviderSubscription, 'owed'>,
 ): Promise<void> => {
-  const { id, latestPaymentId } = subscription;
-  const payment = latestPaymentId === undefined ? undefined : await findCollectedPayment(deps, latestPaymentId);
-  if (!payment || isSettled(payment.status)) return;
-  const port = await subscriptionsPortOf(deps, subscription);
-  const target = { subscriptionId: endedId, idempotencyKey: `${id}:cancel:${endedId}` };
-  requireAnswer(await port.cancel(target), subscription);
+  for (const invoice of owed) {
+    if (isCharged(invoice)) await recordInvoicePayment(deps, subscription, invoice);
+  }
 };
 
 /** The clock of the provider may be behind. */
@@ -259,9 +267,10 @@ export const storeCharged = async (
 ): Promise<Subscription> =>
   subscription.status === 'canceled' && hasCharged(answer) ? storeReport(deps, subscription, answer) : subscription;
 
-/** Its latest invoice was charged, or is being charged. */
-export const hasCharged = ({ latestInvoice }: ProviderSubscription): boolean =>
-  latestInvoice?.status === 'succeeded' || latestInvoice?.status === 'processing';
+/** Its newest invoice or an open one was charged, or is being charged. */
+export const hasCharged = (answer: ProviderSubscription): boolean => invoicesOf(answer).some(isCharged);
+
+const isCharged = ({ status }: ProviderInvoice): boolean => status === 'succeeded' || status === 'processing';
 
 /**
  * Notes, before they are canceled at the provider, subscriptions that the record will never have: their events come late or

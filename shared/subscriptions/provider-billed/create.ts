@@ -87,7 +87,8 @@ const claimedRequest = (subscription: Subscription): NewProviderSubscription => 
   const until = freeUntil(subscription);
   const isFree = until !== undefined && charge !== undefined && until > charge.start;
   const trialEnd = isFree ? epochSeconds(instant(until)) : undefined;
-  return { ...creationRequest(subscription, trialEnd), isAttended: true };
+  const isBridge = charge?.cause !== 'create' && subscription.period >= 0;
+  return { ...creationRequest(subscription, trialEnd), isBridge, isAttended: true };
 };
 
 /** A request of the service, without a payer. @param trialEnd epoch seconds: no charge before it */

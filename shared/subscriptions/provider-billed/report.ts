@@ -1,4 +1,5 @@
 import { DAY, epochSeconds, HOUR, type Instant, instant, iso, SECOND } from '../../core/time.ts';
+import type { ProviderSubscription } from '../../providers/port/subscriptions.ts';
 import { isFirst, type SubscriptionCause } from '../record/states.ts';
 import type { Charge, Reason, Subscription, SubscriptionStatus } from '../record/subscription.ts';
 import { advanceSubscription } from '../record/versions.ts';
@@ -14,10 +15,18 @@ export interface SubscriptionReport {
   readonly currentPeriodStart?: number | undefined;
   readonly currentPeriodEnd?: number | undefined;
   readonly trialEnd?: number | undefined;
+  /** The trial is of this service: it covers time that is paid for already. */
+  readonly isBridge?: boolean | undefined;
   readonly cancelAtPeriodEnd?: boolean | undefined;
+  /** The date of its end; null: none of its own, undefined: not reported. */
+  readonly cancelAt?: number | null | undefined;
+  /** The provider has given up collecting. */
+  readonly isUnpaid?: boolean | undefined;
+  /** What a period costs now, as a read of the provider says. */
+  readonly price?: ProviderSubscription['price'];
   /** The end of a period that an invoice has paid for. */
   readonly paidUntil?: number | undefined;
-  /** An invoice of any period has been paid. */
+  /** An invoice of any period has been paid; false: a read of the provider finds none. */
   readonly isPaid?: boolean | undefined;
   /** The newest invoice is being collected: its outcome is unknown. */
   readonly isCollecting?: boolean | undefined;
@@ -39,7 +48,7 @@ export const applyReport = (subscription: Subscription, reported: SubscriptionRe
   const held = collects(subscription, reported) ? undefined : subscription.held;
   const next = { ...subscription, ...fields, held };
   const synced = { ...next, syncAt: syncTime({ ...next, status }, now) };
-  const reason = reasonOf(subscription, synced, status);
+  const reason = reasonOf(subscription, synced, { status, isPaid: report.isPaid });
   if (reason === undefined) return synced;
   return advanceSubscription(synced, { to: status, cause: causeOf(subscription, status), reason, now });
 };
@@ -60,13 +69,53 @@ const reportedFields = (
   return {
     providerSubscriptionId: subscription.providerSubscriptionId ?? report.subscriptionId,
     knownAt: Math.max(report.at, subscription.knownAt ?? 0),
-    cancelAtPeriodEnd: report.cancelAtPeriodEnd ?? subscription.cancelAtPeriodEnd,
-    ...(isBridge ? {} : periodOf(subscription, report, status)),
+    ...endOf(subscription, report),
+    ...(isBridge ? {} : { ...periodOf(subscription, report, status), ...trialOf(subscription, report) }),
+    ...pricesAt(subscription, report.price),
     paidUntil: paidUntilOf(subscription, report, status),
     retryAt: status === 'past_due' && !isPending ? retryTime(subscription, report) : undefined,
+    isUnpaid: status === 'past_due' && (report.isUnpaid ?? subscription.isUnpaid) ? true : undefined,
     charge: isPending ? { ...charge, lookAt: iso(now + LATE_MS) } : undefined,
     activeSince: activeSinceOf(subscription, report, status),
     canceledAt: canceledAtOf(subscription, { status, isPending, now }),
+  };
+};
+
+const endOf = (
+  subscription: Subscription,
+  { cancelAtPeriodEnd = subscription.cancelAtPeriodEnd, cancelAt }: SubscriptionReport,
+): Pick<Subscription, 'cancelAtPeriodEnd' | 'cancelAt'> => {
+  const reported = cancelAt === undefined ? subscription.cancelAt : cancelAt === null ? undefined : time(cancelAt);
+  return { cancelAtPeriodEnd, cancelAt: cancelAtPeriodEnd ? reported : undefined };
+};
+
+/** A trial that is moved is announced again. */
+const trialOf = (
+  { trialEnd: known, trialNoticed }: Subscription,
+  { trialEnd, isBridge }: SubscriptionReport,
+): Pick<Subscription, 'trialEnd' | 'trialNoticed'> => {
+  // The provider keeps the end of a trial that is over, also of our own.
+  const reported = trialEnd === undefined || isBridge ? known : time(trialEnd);
+  const isMoved = reported !== known && !(known && reported && epochSeconds(instant(known)) === trialEnd);
+  return isMoved ? { trialEnd: reported, trialNoticed: undefined } : { trialEnd: known, trialNoticed };
+};
+
+/** Another price at the provider: tax and discount keep their share. */
+const pricesAt = (
+  subscription: Subscription,
+  price: SubscriptionReport['price'],
+): Pick<Subscription, 'subtotalCents' | 'taxCents' | 'discountCents' | 'totalCents'> => {
+  const { subtotalCents, taxCents, discountCents, totalCents, currency } = subscription;
+  if (!price || price.currency !== currency || price.amountCents === totalCents) {
+    return { subtotalCents, taxCents, discountCents, totalCents };
+  }
+  const share = (part: number): number => (totalCents === 0 ? 0 : Math.round((part * price.amountCents) / totalCents));
+  const [tax, discount] = [share(taxCents), share(discountCents)];
+  return {
+    subtotalCents: price.amountCents - tax + discount,
+    taxCents: tax,
+    discountCents: discount,
+    totalCents: price.amountCents,
   };
 };
 
@@ -158,11 +207,10 @@ const time = (seconds: number): string => iso(seconds * SECOND);
  */
 const effectiveStatus = (
   subscription: Subscription,
-  { status, trialEnd, isCollecting }: SubscriptionReport,
+  { status, isBridge = false, isCollecting }: SubscriptionReport,
 ): EffectiveStatus => {
   const { charge } = subscription;
-  const ours = subscription.trialEnd === undefined ? undefined : epochSeconds(instant(subscription.trialEnd));
-  if (status === 'trialing' && trialEnd !== undefined && trialEnd !== ours) return { status: 'active', isBridge: true };
+  if (status === 'trialing' && isBridge) return { status: 'active', isBridge };
   const current = status ?? visibleStatus(subscription);
   const isUnpaid = isCollecting && current === 'active' && charge !== undefined && isFirst(charge);
   return { status: isUnpaid ? 'past_due' : current, isBridge: false };
@@ -181,6 +229,7 @@ const periodOf = (
 });
 
 const retryTime = ({ retryAt }: Subscription, report: SubscriptionReport): string | undefined => {
+  if (report.isUnpaid) return undefined;
   if (report.retryAt === undefined) return retryAt;
   return report.retryAt === null ? undefined : time(report.retryAt);
 };
@@ -218,22 +267,33 @@ const syncTime = (subscription: Subscription, now: Instant): string | undefined 
 const isPaid = ({ totalCents, paidUntil, currentPeriodEnd }: Subscription): boolean =>
   totalCents === 0 || (paidUntil !== undefined && instant(paidUntil) + SECOND > instant(currentPeriodEnd));
 
+interface Outcome {
+  readonly status: SubscriptionStatus;
+  readonly isPaid: boolean | undefined;
+}
+
 /** The reason of the next version; undefined: no change for readers. */
-const reasonOf = (was: Subscription, next: Subscription, status: SubscriptionStatus): Reason | undefined => {
+const reasonOf = (was: Subscription, next: Subscription, outcome: Outcome): Reason | undefined => {
   if (was.status === 'creating') return 'created';
   if (was.status === 'canceled') return 'reactivated';
-  if (was.status !== status) return reasonOfStatus(was, status);
+  if (was.status !== outcome.status) return reasonOfStatus(was, outcome);
   if (next.cancelAtPeriodEnd !== was.cancelAtPeriodEnd)
     return next.cancelAtPeriodEnd ? 'cancel_scheduled' : 'reactivated';
   if (next.activeSince !== was.activeSince) return 'activated';
-  if (next.paidUntil !== was.paidUntil) return 'renewed';
-  if (next.retryAt !== was.retryAt) return 'payment_failed';
-  const isMoved = next.currentPeriodStart !== was.currentPeriodStart || next.currentPeriodEnd !== was.currentPeriodEnd;
+  // While something else is owed, a payment is no recovery.
+  if (next.paidUntil !== was.paidUntil) return outcome.status === 'past_due' ? 'updated' : 'renewed';
+  if (next.retryAt !== was.retryAt || next.isUnpaid !== was.isUnpaid) return 'payment_failed';
   const isKnown = was.providerSubscriptionId !== undefined || next.providerSubscriptionId === undefined;
-  return isMoved || !isKnown || (was.charge && !next.charge) ? 'updated' : undefined;
+  const isChanged = SHOWN.some((field) => next[field] !== was[field]);
+  return isChanged || !isKnown || (was.charge && !next.charge) ? 'updated' : undefined;
 };
 
-const reasonOfStatus = ({ status: was, charge, held }: Subscription, status: SubscriptionStatus): Reason => {
+const SHOWN = ['currentPeriodStart', 'currentPeriodEnd', 'trialEnd', 'cancelAt', 'totalCents'] as const;
+
+const reasonOfStatus = (
+  { status: was, charge, held }: Subscription,
+  { status, isPaid }: Outcome,
+): Reason => {
   switch (status) {
     case 'canceled':
     case 'paused':
@@ -245,6 +305,7 @@ const reasonOfStatus = ({ status: was, charge, held }: Subscription, status: Sub
     case 'active':
       if (was === 'trialing') return 'trial_ended';
       if (was === 'paused') return 'resumed';
-      return charge && isFirst(charge) ? 'activated' : 'renewed';
+      if (charge && isFirst(charge)) return 'activated';
+      return isPaid === false ? 'recovered_unpaid' : 'renewed';
   }
 };

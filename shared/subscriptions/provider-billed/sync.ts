@@ -1,24 +1,20 @@
 import { DomainError } from '../../core/errors.ts';
-import { derivedId } from '../../core/ids.ts';
 import type { Refusal } from '../../core/outcome.ts';
-import { epochSeconds, iso, SECOND } from '../../core/time.ts';
+import { epochSeconds } from '../../core/time.ts';
 import { findUnattended } from '../../payment-methods/use.ts';
 import { refusalError } from '../../payments/attempts/create-intent.ts';
-import { type InvoiceRequest, type InvoiceResult, recordInvoice } from '../../payments/attempts/record-invoice.ts';
-import type { EventSubscription, ProviderInvoice, ProviderSubscription } from '../../providers/port/subscriptions.ts';
-import { unansweredError } from '../../providers/registry/unwrap.ts';
+import type { EventSubscription, ProviderSubscription } from '../../providers/port/subscriptions.ts';
 import { putAlias } from '../../table/alias.ts';
 import type { BillingDeps } from '../billing/biller.ts';
-import { periodPaymentId } from '../billing/charge.ts';
-import { periodPaymentRequest } from '../billing/periods.ts';
 import { subscriptionStore } from '../record/store.ts';
 import { isLive, type Subscription } from '../record/subscription.ts';
 import { withMethod } from '../record/versions.ts';
+import { invoicesOf, nextAttemptAt, recordInvoices } from './invoices.ts';
 import { requireAnswer, subscriptionsPortOf } from './port.ts';
 import { applyReport, isAboutFormer, type SubscriptionReport } from './report.ts';
 
 /**
- * Stores the provider's answer: its newest invoice as a payment, its status as the subscription's. Where another commit
+ * Stores the provider's answer: its invoices as payments, its status as the subscription's. Where another commit
  * came first, the answer may be outdated, and the provider is read again.
  * @param subscription as it was before the provider was called
  * @throws DomainError where the provider cannot be read again, or VERSION_CONFLICT
@@ -96,22 +92,20 @@ const withAnswer = async (
       { kind: 'SUB', id: subscription.id },
     );
   }
-  const { latestInvoice } = answer;
   // The answer counts as of now: an event that arrives while its payment is stored is newer.
   const at = epochSeconds(deps.now());
-  const recorded = latestInvoice && (await recordInvoicePayment(deps, subscription, latestInvoice));
-  const payment = recorded?.kind === 'payment' ? recorded.payment : undefined;
-  const paidUntil = payment?.status === 'succeeded' ? latestInvoice?.periodEnd : undefined;
-  const next = applyReport(subscription, { ...reportOf(answer), paidUntil, at }, deps.now());
-  return next === subscription ? next : { ...next, latestPaymentId: payment?.id ?? next.latestPaymentId };
+  const { latestPaymentId, owed, ...money } = await recordInvoices(deps, subscription, answer);
+  const next = applyReport(subscription, { ...reportOf(answer), ...money, at }, deps.now());
+  return next === subscription ? next : { ...next, owed, latestPaymentId: latestPaymentId ?? next.latestPaymentId };
 };
 
-const reportOf = (answer: ProviderSubscription): Omit<SubscriptionReport, 'paidUntil' | 'at'> => {
-  const { subscriptionId, status, currentPeriodStart, currentPeriodEnd, trialEnd, cancelAtPeriodEnd } = answer;
-  const isCollecting = ['processing', 'pending'].includes(answer.latestInvoice?.status ?? '');
-  const retryAt = answer.latestInvoice?.nextAttempt;
-  const period = { currentPeriodStart, currentPeriodEnd, trialEnd };
-  return { subscriptionId, status, ...period, cancelAtPeriodEnd, isCollecting, retryAt };
+const reportOf = (answer: ProviderSubscription): Omit<SubscriptionReport, 'paidUntil' | 'isPaid' | 'at'> => {
+  const { subscriptionId, status, currentPeriodStart, currentPeriodEnd, trialEnd, isBridge } = answer;
+  const { cancelAtPeriodEnd, cancelAt, isUnpaid, price, latestInvoice } = answer;
+  const isCollecting = ['processing', 'pending'].includes(latestInvoice?.status ?? '');
+  const retryAt = latestInvoice && nextAttemptAt(latestInvoice);
+  const period = { currentPeriodStart, currentPeriodEnd, trialEnd, isBridge };
+  return { subscriptionId, status, ...period, cancelAtPeriodEnd, cancelAt, isUnpaid, price, isCollecting, retryAt };
 };
 
 /** An authoritative read. @throws DomainError where the provider cannot be read now. */
@@ -166,9 +160,9 @@ export const syncBeforeCharge = async (deps: BillingDeps, subscription: Subscrip
   return synced;
 };
 
-/** @throws DomainError PAYMENT_IN_PROGRESS while the newest invoice is being charged: the payer would pay twice */
-export const requireSettled = ({ latestInvoice }: ProviderSubscription): void => {
-  if (latestInvoice?.status === 'processing') throw new DomainError('PAYMENT_IN_PROGRESS');
+/** @throws DomainError PAYMENT_IN_PROGRESS while an invoice is being charged: the payer would pay twice */
+export const requireSettled = (answer: ProviderSubscription): void => {
+  if (invoicesOf(answer).some(({ status }) => status === 'processing')) throw new DomainError('PAYMENT_IN_PROGRESS');
 };
 
 /**
@@ -185,49 +179,4 @@ export const syncAfterRefusal = async (
   const { status, cancelAtPeriodEnd } = subscription;
   if (synced && (synced.status !== status || synced.cancelAtPeriodEnd !== cancelAtPeriodEnd)) return synced;
   throw refusalError(refusal);
-};
-
-type InvoicePayment =
-  | Exclude<InvoiceResult, { readonly kind: 'taken' }>
-  /** The invoice has no amount. */
-  | { readonly kind: 'nothing' };
-
-/**
- * Records the payment of a provider's invoice. Its id is derived from subscription and period. If two invoices of one period
- * were paid, the second has a payment of its own, so that its money is seen and can be refunded.
- */
-export const recordInvoicePayment = async (
-  deps: BillingDeps,
-  subscription: Subscription,
-  invoice: ProviderInvoice,
-): Promise<InvoicePayment> => {
-  const { intentId, invoiceId } = invoice;
-  if (intentId === undefined || invoice.amountCents === 0) return { kind: 'nothing' };
-  const collected = { ...invoice, intentId };
-  const periodId = periodPaymentId(subscription.id, iso(invoice.periodStart * SECOND), 0);
-  const recorded = await recordAs(deps, subscription, { paymentId: periodId, invoice: collected });
-  if (recorded.kind === 'payment') return recorded;
-  const { id: subscription_id, providerId: provider } = subscription;
-  const reason = recorded.kind === 'taken' ? 'two invoices of one period were paid' : recorded.reason;
-  deps.log.error('subscription anomaly', { subscription_id, payment_id: periodId, provider, reason });
-  if (recorded.kind === 'mismatch') return recorded;
-  const ownId = derivedId('payment', subscription.id, invoiceId);
-  const further = await recordAs(deps, subscription, { paymentId: ownId, invoice: collected });
-  return further.kind === 'taken' ? { kind: 'nothing' } : further;
-};
-
-const recordAs = async (
-  deps: BillingDeps,
-  subscription: Subscription,
-  { paymentId, invoice }: { readonly paymentId: string; readonly invoice: InvoiceRequest['invoice'] },
-): Promise<InvoiceResult> => {
-  const port = await subscriptionsPortOf(deps, subscription);
-  const label = async (): Promise<void> => {
-    const target = { intentId: invoice.intentId, paymentId, idempotencyKey: `${paymentId}:label` };
-    const labelled = await port.labelPayment(target);
-    if (labelled.kind === 'unknown' || labelled.kind === 'not_done') {
-      throw unansweredError(labelled, { payment_id: paymentId });
-    }
-  };
-  return recordInvoice(deps, { wanted: periodPaymentRequest(subscription, paymentId), invoice, label });
 };

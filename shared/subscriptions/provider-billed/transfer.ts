@@ -9,10 +9,11 @@ import { putAlias } from '../../table/alias.ts';
 import type { BillingDeps } from '../billing/biller.ts';
 import { isPaidFor } from '../billing/periods.ts';
 import { subscriptionStore } from '../record/store.ts';
-import type { Subscription } from '../record/subscription.ts';
+import { isLive, type Subscription } from '../record/subscription.ts';
 import { edit } from '../record/versions.ts';
-import { cancelCreations, findNewCreations, hasCharged } from './commands.ts';
+import { cancelCreations, findNewCreations, hasCharged, recordDropped } from './commands.ts';
 import { creationRequest } from './create.ts';
+import { invoicesOf } from './invoices.ts';
 import { invalidStateError, requireAnswer, subscriptionsPortOf } from './port.ts';
 import { storeReport, syncAfterRefusal, syncIfKnown } from './sync.ts';
 
@@ -28,12 +29,20 @@ export const startTransfer = async (
   subscription: Subscription,
   method: HeldMethod,
 ): Promise<Subscription> => {
+  const claimed = await subscriptionStore(deps.table).change(subscription, (current) =>
+    claimTransfer(current, method, deps.now()),
+  );
+  return continueTransfer(deps, claimed);
+};
+
+const claimTransfer = (subscription: Subscription, method: HeldMethod, now: Instant): Subscription => {
   const { status, held, charge, providerSubscriptionId, providerGeneration = 1 } = subscription;
+  if (!isLive(subscription)) throw invalidStateError(subscription);
   // Without a method it was paused for want of one, and goes on with the next.
   if (status === 'paused' && !held)
     throw new DomainError('INVALID_STATE', { message: 'Resume the subscription first' });
   if (subscription.transfer || charge || !providerSubscriptionId) throw new DomainError('PAYMENT_IN_PROGRESS');
-  const claimed = await subscriptionStore(deps.table).commit(subscription, {
+  return {
     ...subscription,
     providerGeneration: providerGeneration + 1,
     transfer: {
@@ -41,12 +50,10 @@ export const startTransfer = async (
       methodRef: method.methodRef ?? '',
       providerCustomerId: method.providerCustomerId ?? '',
       customerId: method.customerId,
-      freeUntil: isPaidFor(subscription, deps.now()) ? paidUntilOf(subscription) : undefined,
-      lookAt: iso(deps.now() + FIRST_LOOK_MS),
+      freeUntil: isPaidFor(subscription, now) ? paidUntilOf(subscription) : undefined,
+      lookAt: iso(now + FIRST_LOOK_MS),
     },
-  });
-  if (!claimed.ok) throw new DomainError('VERSION_CONFLICT');
-  return continueTransfer(deps, claimed.record);
+  };
 };
 
 const paidUntilOf = ({ period, currentPeriodEnd, paidUntil }: Subscription): string | undefined =>
@@ -98,7 +105,8 @@ export const continueTransfer = async (deps: BillingDeps, subscription: Subscrip
   const successor = requireAnswer(created, subscription);
   const current = await keepScheduledCancel(context, successor);
   if (endedUncharged(current)) return failTransfer(context, { kind: 'refused', reason: 'canceled' });
-  requireAnswer(await context.port.cancel(targetOf(context, 'cancel', context.formerId)), subscription);
+  const canceled = await context.port.cancel(targetOf(context, 'cancel', context.formerId));
+  await recordDropped(deps, subscription, requireAnswer(canceled, subscription));
   return storeReport(deps, await finishTransfer(context, successor), current);
 };
 
@@ -206,9 +214,11 @@ const findSuccessors = async ({
 const endedUncharged = (creation: ProviderSubscription): boolean =>
   creation.status === 'canceled' && !hasCharged(creation);
 
-/** The latest invoice of the former subscription is being collected, or its payer is authenticating it. */
-const isBeingPaid = ({ latestInvoice: newest }: ProviderSubscription): boolean =>
-  newest?.status === 'processing' || (newest?.status === 'pending' && newest.nextAction !== undefined);
+/** An invoice of the former subscription is being collected, or its payer is authenticating it. */
+const isBeingPaid = (former: ProviderSubscription): boolean =>
+  invoicesOf(former).some(
+    ({ status, nextAction }) => status === 'processing' || (status === 'pending' && nextAction !== undefined),
+  );
 
 const COLLECTING = 'invoice_processing';
 
@@ -224,10 +234,11 @@ const successorRequest = (
     .toSorted()
     .at(-1);
   const isFree = freeUntil !== undefined && instant(freeUntil) > claimedAt(transfer);
-  return creationRequest(
+  const request = creationRequest(
     { ...subscription, methodRef, providerCustomerId },
     isFree ? epochSeconds(instant(freeUntil)) : undefined,
   );
+  return { ...request, isBridge: subscription.period >= 0 };
 };
 
 const claimedAt = ({ lookAt }: ActiveTransfer): Instant => instant(lookAt) - FIRST_LOOK_MS;

@@ -15,7 +15,11 @@ const STATUS_OF: Readonly<Record<Subscription['status'], MembershipStatus | unde
 };
 
 /** While a first charge is pending, the membership keeps the status that it had before the charge. */
-const statusOf = ({ status, charge, activeSince }: Subscription): MembershipStatus | undefined => {
+const statusOf = ({ status, charge, activeSince, isUnpaid }: Subscription): MembershipStatus | undefined => {
+  // As at the end of dunning.
+  if (isUnpaid) return 'cancelled';
+  // A free period in a running subscription.
+  if (status === 'trialing' && activeSince !== undefined) return 'active';
   const membershipStatus = STATUS_OF[status];
   if (membershipStatus !== 'active') return membershipStatus;
   if (activeSince === undefined) return 'pending';
@@ -32,7 +36,8 @@ const STATUS_BEFORE_CHARGE = {
 
 /** The membership that follows from a subscription; undefined where its product has no tier. */
 export const membershipOf = (subscription: Subscription): Membership | undefined => {
-  const { id, tierId, activeSince, paidUntil, canceledAt } = subscription;
+  const { id, tierId, activeSince, canceledAt } = subscription;
+  const paidUntil = runsUntil(subscription);
   const status = statusOf(subscription);
   if (tierId === undefined || status === undefined) return undefined;
   const ended = status === 'cancelled' ? canceledAt : undefined;
@@ -58,6 +63,9 @@ export const membershipOf = (subscription: Subscription): Membership | undefined
     providerId,
   };
 };
+
+const runsUntil = ({ status, paidUntil, currentPeriodEnd }: Subscription): string | undefined =>
+  status === 'trialing' && paidUntil !== undefined && currentPeriodEnd > paidUntil ? currentPeriodEnd : paidUntil;
 
 /** The subscription's project, else its organization, else its user or guest. */
 const entityOf = ({

@@ -23,6 +23,7 @@ export const REASONS = [
   'created',
   'activated',
   'renewed',
+  'recovered_unpaid',
   'payment_failed',
   'trial_will_end',
   'trial_ended',
@@ -124,6 +125,10 @@ export const subscriptionSchema = z.object({
   followedAt: z.int().optional(),
   /** Past due at the provider: its next retry, where it has reported one. */
   retryAt: optional,
+  /** Past due, and the provider has given up collecting. */
+  isUnpaid: z.literal(true).optional(),
+  /** What is owed at the provider that bills it: every open invoice with its payment, oldest first. */
+  owed: z.array(z.object({ invoiceId: z.string(), paymentId: z.string() })).optional(),
   /** When the provider is read, if no event arrives before. */
   syncAt: optional,
   /**
@@ -157,6 +162,8 @@ export const subscriptionSchema = z.object({
   trialEnd: optional,
   trialNoticed: z.literal(true).optional(),
   cancelAtPeriodEnd: z.boolean(),
+  /** The provider ends it on this date, which may be later than the period. */
+  cancelAt: optional,
   /** Kept while the charge of a reactivation is pending. */
   canceledAt: optional,
   charge: chargeSchema.optional(),

@@ -109,9 +109,13 @@ export const commandView = (subscription: Subscription) => {
   return subscriptionView(subscription);
 };
 
+/** A later date of its end leaves further charges. */
+const endsWithPeriod = ({ cancelAtPeriodEnd, cancelAt, currentPeriodEnd }: Subscription): boolean =>
+  cancelAtPeriodEnd && (cancelAt === undefined || cancelAt <= currentPeriodEnd);
+
 /** The next charge or retry; null if none is planned. */
 const nextBillingDate = (subscription: VisibleSubscription): string | null => {
-  if (subscription.cancelAtPeriodEnd) return null;
+  if (endsWithPeriod(subscription)) return null;
   switch (subscription.status) {
     case 'trialing':
     case 'active':

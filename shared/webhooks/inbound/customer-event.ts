@@ -1,5 +1,9 @@
-import { type Customer, customerShape } from '../../customers/customer.ts';
+/** @module Applies a provider's event about a customer: created confirms it, updated refreshes it, deleted removes it. */
+import { CONTACT_FIELDS, type Customer, customerShape } from '../../customers/customer.ts';
+import type { ReportedDetails } from '../../providers/port/customers.ts';
 import type { ProviderEvent } from '../../providers/port/events.ts';
+import type { PaymentProvider } from '../../providers/port/provider.ts';
+import { requireDone } from '../../providers/registry/unwrap.ts';
 import { type RemoveCustomerDeps, removeCustomer } from '../../removal/customer.ts';
 import { findAlias } from '../../table/alias.ts';
 import { recordStore } from '../../table/record-store.ts';
@@ -7,7 +11,6 @@ import { type EventResult, type InboundEvent, ignored, refreshRecord } from './i
 
 type CustomerEvent = InboundEvent<'customer.created' | 'customer.updated' | 'customer.deleted'>;
 
-/** updated refreshes e-mail, name and phone; deleted removes the customer; created confirms it. */
 export const applyCustomerEvent = async (
   deps: RemoveCustomerDeps,
   { slot, type, event }: CustomerEvent,
@@ -21,13 +24,39 @@ export const applyCustomerEvent = async (
     case 'customer.deleted':
       await removeCustomer(deps, customer, { atProvider: false });
       return { kind: 'applied', reason: 'customer removed', owner: customer };
-    case 'customer.updated':
+    case 'customer.updated': {
+      const provider = await deps.providers.require(slot, 'customers');
+      const factsOf = (reported: ProviderEvent, known: Customer) => currentFacts(provider, reported, known);
       return refreshRecord(deps, customer, { shape: customerShape, name: 'customer', event, factsOf });
+    }
   }
 };
 
-const factsOf = ({ object: { customer } }: ProviderEvent, known: Customer): Partial<Customer> => ({
-  email: customer?.email?.toLowerCase() ?? known.email,
-  name: customer?.name ?? known.name,
-  phone: customer?.phone ?? known.phone,
-});
+/**
+ * The facts of the event. Providers tell the time of an event in seconds, so an event of the second of our last call may be the
+ * echo of an earlier call: if it says something new, the provider is read.
+ */
+const currentFacts = async (
+  provider: PaymentProvider,
+  { createdAt, object, isOfInterface }: ProviderEvent,
+  known: Customer,
+): Promise<Partial<Customer>> => {
+  const facts = factsOf(provider, object.customer ?? {}, known);
+  if (createdAt !== known.knownAt || isOfInterface || Object.keys(facts).length === 0) return facts;
+  return factsOf(provider, requireDone(await provider.findCustomer(known.providerCustomerId), 'id'), known);
+};
+
+/**
+ * The fields that the report changes: null and an empty text clear a field, an absent field stays, and so does one of which the
+ * provider has what it keeps of ours. A name of the provider's replaces first and last name.
+ */
+const factsOf = (provider: PaymentProvider, reported: ReportedDetails, known: Customer): Partial<Customer> => {
+  const kept = provider.keptContact({ email: known.email, name: known.name, phone: known.phone });
+  const changed = CONTACT_FIELDS.flatMap((field) => {
+    if (reported[field] === undefined) return [];
+    const value = (field === 'email' ? reported.email?.toLowerCase() : reported[field]) || undefined;
+    return value === kept[field] || value === known[field] ? [] : [[field, value] as const];
+  });
+  const facts: Partial<Customer> = Object.fromEntries(changed);
+  return 'name' in facts ? { ...facts, firstName: undefined, lastName: undefined, isNameGiven: true } : facts;
+};

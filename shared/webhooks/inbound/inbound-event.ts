@@ -41,7 +41,7 @@ interface Refresh<T extends Refreshable> {
   readonly name: string;
   readonly event: ProviderEvent;
   /** The fields of the record as the provider has them. */
-  readonly factsOf: (event: ProviderEvent, known: T) => Partial<T>;
+  readonly factsOf: (event: ProviderEvent, known: T) => Partial<T> | Promise<Partial<T>>;
 }
 
 /**
@@ -55,9 +55,9 @@ export const refreshRecord = async <T extends Refreshable>(
 ): Promise<EventResult> => {
   const { createdAt: knownAt } = event;
   let makesVersion = false;
-  const { record: current, isOurs } = await recordStore(deps, shape).change(record, (known) => {
+  const { record: current, isOurs } = await recordStore(deps, shape).change(record, async (known) => {
     if (isStale(known, event)) return undefined;
-    const facts = factsOf(event, known);
+    const facts = await factsOf(event, known);
     makesVersion = Object.entries(facts).some(([field, value]) => known[field] !== value);
     if (makesVersion) return { ...known, ...facts, knownAt, version: known.version + 1, updatedAt: iso(deps.now()) };
     return known.knownAt === knownAt ? undefined : { ...known, knownAt };

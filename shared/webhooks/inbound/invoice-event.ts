@@ -1,8 +1,9 @@
 import { epochSeconds, instant } from '../../core/time.ts';
 import type { EventInvoice, ProviderInvoice } from '../../providers/port/subscriptions.ts';
+import { nextAttemptAt, recordInvoicePayment } from '../../subscriptions/provider-billed/invoices.ts';
 import { subscriptionsPortOf } from '../../subscriptions/provider-billed/port.ts';
 import { applyReport, isAboutFormer, type SubscriptionReport } from '../../subscriptions/provider-billed/report.ts';
-import { recordInvoicePayment } from '../../subscriptions/provider-billed/sync.ts';
+
 import { isLive, type Subscription } from '../../subscriptions/record/subscription.ts';
 import type { EventResult } from './inbound-event.ts';
 import {
@@ -49,6 +50,11 @@ const applyOutcome = async (
   const isPaid = invoice ? invoice.status === 'succeeded' : type === 'invoice.payment_succeeded';
   const isFailed = invoice ? invoice.status === 'failed' : type === 'invoice.payment_failed';
   const paymentId = recorded?.kind === 'payment' ? recorded.payment.id : undefined;
+  // One more or one fewer is owed: only a read tells what is left.
+  const isToldOtherwise = event.isOfInterface || isOverruled(event, context.subscription);
+  if (invoice && !isToldOtherwise && owesOthers(context.subscription, invoice, isPaid)) {
+    return syncSubscription(context, invoice.subscriptionId);
+  }
   const changed = await store.change(context.subscription, (current) => {
     // The payer may have canceled and returned meanwhile.
     if (isAboutFormer(current, invoice?.subscriptionId)) return current;
@@ -58,9 +64,29 @@ const applyOutcome = async (
     const next = report && applyReport(current, { ...report, at }, deps.now());
     return next === undefined || next === current
       ? current
-      : noteFollowed(event, { ...next, latestPaymentId: paymentId ?? next.latestPaymentId });
+      : noteFollowed(event, {
+          ...next,
+          ...paymentsAfter(next, { paymentId, owedInvoice: isFailed ? invoice : undefined }),
+        });
   });
   return resultOfChange(context, changed);
+};
+
+/** The event's invoice is the only one that may be owed. */
+const paymentsAfter = (
+  { latestPaymentId }: Subscription,
+  {
+    paymentId,
+    owedInvoice,
+  }: { readonly paymentId: string | undefined; readonly owedInvoice: ProviderInvoice | undefined },
+): Pick<Subscription, 'latestPaymentId' | 'owed'> =>
+  paymentId === undefined
+    ? { latestPaymentId }
+    : { latestPaymentId: paymentId, owed: owedInvoice && [{ invoiceId: owedInvoice.invoiceId, paymentId }] };
+
+const owesOthers = (subscription: Subscription, { invoiceId }: ProviderInvoice, isPaid: boolean): boolean => {
+  const { status, charge, owed = [] } = subscription;
+  return owed.some((one) => one.invoiceId !== invoiceId) || (isPaid && status === 'past_due' && charge === undefined);
 };
 
 /** Records the payment of an invoice whose subscription at the provider has been replaced since. */
@@ -91,7 +117,7 @@ const wholeInvoice = async (
   const { deps, subscription } = context;
   const { subscriptionId, status, amountCents, currency, periodStart, periodEnd, intentId } = news;
   const isWhole =
-    subscriptionId && status && amountCents !== undefined && currency && periodStart && periodEnd && intentId;
+    context.event.isOfInterface && subscriptionId && status && amountCents !== undefined && currency && periodStart && periodEnd && intentId;
   if (isWhole && !isOutdated(context, news)) {
     const { invoiceId, isVoid, attempts = 1, failureCode, nextAttempt } = news;
     return {
@@ -119,7 +145,7 @@ const reportOf = (
   if (isFailed) {
     // Without an invoice, the failure can only concern the next period.
     return isCurrent && runs(current) && !(invoice && isKnownPaid)
-      ? { status: 'past_due', retryAt: invoice?.nextAttempt, ...periodOf(current, invoice) }
+      ? { status: 'past_due', retryAt: invoice && nextAttemptAt(invoice), ...periodOf(current, invoice) }
       : undefined;
   }
   if (!isPaid) return undefined;

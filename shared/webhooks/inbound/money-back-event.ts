@@ -1,7 +1,12 @@
 import type { ProviderSlot } from '../../core/settings.ts';
-import { iso } from '../../core/time.ts';
-import { readRefundsOf } from '../../payments/commands/read-money-back.ts';
-import { recordDispute } from '../../payments/disputes/record.ts';
+import { iso, SECOND } from '../../core/time.ts';
+import { type DisputesRead, readDisputesOf, readRefundsOf } from '../../payments/commands/read-money-back.ts';
+import {
+  isUnclearReport,
+  type RecordedDispute,
+  type ReportedDispute,
+  recordDispute,
+} from '../../payments/disputes/record.ts';
 import { findMismatch } from '../../payments/record/amounts.ts';
 import type { VisiblePayment } from '../../payments/record/payment.ts';
 import { type PaymentStore, paymentStore } from '../../payments/record/store.ts';
@@ -28,12 +33,29 @@ export const applyMoneyBackEvent = async (
     ? findUnusable(payment, refund)
     : dispute && findMismatch(payment, { amountCents: undefined, currency: dispute.currency });
   if (reason) return { kind: 'quarantined', payment, reason };
-  if (refund) await recordReportedRefund(deps, { payment, report: refund });
-  else if (dispute) await recordDispute(deps, { payment, report: dispute });
+  if (dispute) {
+    const at = event.createdAt * SECOND;
+    const recorded = await recordInOrder(deps, { payment, report: dispute, by: 'event', at });
+    if (recorded.kind === 'ignored') return { kind: 'ignored', payment, reason: recorded.reason };
+  } else if (refund) await recordReportedRefund(deps, { payment, report: refund });
   else await readRefundsNow(deps, payment);
   // The event of the charge itself has not come yet: the provider is asked for it.
   if (payment.status !== 'succeeded' && type !== 'dispute.updated') await store.reschedule(payment, iso(deps.now()));
   return { kind: 'applied', payment, status: payment.status };
+};
+
+/** Where nothing tells whether the event is newer than the record, the provider is read instead. */
+const recordInOrder = async (deps: Deps, reported: ReportedDispute): Promise<RecordedDispute> => {
+  const read = (await isUnclearReport(deps, reported)) ? await readDisputesNow(deps, reported.payment) : undefined;
+  return read?.get(reported.report.disputeId) ?? recordDispute(deps, reported);
+};
+
+const readDisputesNow = async (deps: Deps, payment: VisiblePayment): Promise<DisputesRead['recorded'] | undefined> => {
+  const { refunds: port } = await deps.providers.require(payment.providerId, 'payments');
+  if (!port) return undefined;
+  const { unread, recorded } = await readDisputesOf({ deps, port, payment });
+  if (unread) throw new Error('the disputes of a payment cannot be read now');
+  return recorded;
 };
 
 /** The event does not tell the amounts: the refunds are read at the provider. */

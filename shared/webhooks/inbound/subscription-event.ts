@@ -2,7 +2,7 @@ import type { ProviderSlot } from '../../core/settings.ts';
 import type { InboundEventType, ProviderEvent } from '../../providers/port/events.ts';
 import type { EventSubscription, ProviderSubscription } from '../../providers/port/subscriptions.ts';
 import type { BillingDeps } from '../../subscriptions/billing/biller.ts';
-import { closeOpenInvoice, noteFormer, storeCharged } from '../../subscriptions/provider-billed/commands.ts';
+import { noteFormer, recordDropped, storeCharged } from '../../subscriptions/provider-billed/commands.ts';
 import { requireAnswer, subscriptionsPortOf } from '../../subscriptions/provider-billed/port.ts';
 import { applyReport, awaitsFirstCharge, isAboutFormer } from '../../subscriptions/provider-billed/report.ts';
 import { namesOtherMethod } from '../../subscriptions/provider-billed/sync.ts';
@@ -30,6 +30,7 @@ export const applySubscriptionEvent = async (
 ): Promise<EventResult> => {
   const store = subscriptionStore(deps.table);
   const subscription = await findSubscription({ deps, store }, slot, event);
+  if (!subscription && isMadeByHand(event)) return { kind: 'ignored', reason: 'not ours', owner: {} };
   // A running creation reads its own outcome.
   if (!subscription || subscription.status === 'creating') return { kind: 'early' };
   const context: SubscriptionEventContext = { deps, store, subscription, event };
@@ -70,6 +71,10 @@ const applyToFormer = async (
   return mayRun ? cancelAtProvider(context, namedId) : resultOf(context, 'ignored', FORMER);
 };
 
+/** Every subscription that this service makes has our id in its metadata. */
+const isMadeByHand = ({ isOfInterface, object }: ProviderEvent): boolean =>
+  !isOfInterface && (object.subscription ?? object.invoice)?.ourSubscriptionId === undefined;
+
 const providerIdIn = ({ object, type }: ProviderEvent): string | undefined =>
   object.invoice?.subscriptionId ?? (type?.startsWith('invoice.') ? undefined : object.id);
 
@@ -88,22 +93,23 @@ const findSubscription = async (
 };
 
 /**
- * The subscription is canceled here, or has another one at the provider, and this one may still run there: cancels it, so
- * that nothing more is charged.
+ * The subscription is canceled here, or has another one at the provider, and this one may still run there, or have open invoices:
+ * cancels it and voids them, so that nothing more is charged.
  */
 const cancelAtProvider = async (
   context: SubscriptionEventContext,
   namedId: string | undefined,
 ): Promise<EventResult> => {
-  const { deps, subscription, event } = context;
+  const { deps, subscription } = context;
   if (namedId === undefined) return resultOf(context, 'ignored', 'no change');
   const noted = await noteFormer(deps, subscription, [namedId]);
-  if (event.type === 'subscription.deleted') await closeOpenInvoice(deps, subscription, namedId);
   const found = await readCharges(deps, noted, namedId);
-  if (found === undefined || found.status === 'canceled') return resultOf(context, 'ignored', 'no change');
+  const isOver = found?.status === 'canceled' && !found.owed.some(({ isOpen }) => isOpen);
+  if (found === undefined || isOver) return resultOf(context, 'ignored', 'no change');
   const port = await subscriptionsPortOf(deps, subscription);
   const idempotencyKey = `${subscription.id}:cancel:${namedId}`;
-  requireAnswer(await port.cancel({ subscriptionId: namedId, idempotencyKey }), subscription);
+  const canceled = await port.cancel({ subscriptionId: namedId, idempotencyKey });
+  await recordDropped(deps, subscription, requireAnswer(canceled, subscription));
   return resultOf(context, 'applied', 'canceled at the provider');
 };
 
@@ -175,7 +181,7 @@ const applyState = async (context: SubscriptionEventContext, namedId: string | u
   let isOvertaken = false;
   const next = await store.change(subscription, (current) => {
     isOvertaken = ageOf(event, current) !== 'newer' || isAboutFormer(current, namedId);
-    const report = { ...news, at: event.createdAt };
+    const report = { ...news, price: undefined, at: event.createdAt };
     return isOvertaken ? current : noteFollowed(event, applyReport(current, report, deps.now()));
   });
   if (isOvertaken) return syncSubscription(context, namedId);
@@ -186,6 +192,11 @@ const applyState = async (context: SubscriptionEventContext, namedId: string | u
   return resultOfChange(context, next);
 };
 
-/** Only the invoice has the time of the next retry, and shows whether the first charge is paid. */
-const tellsAll = ({ status, charge }: Subscription, news: EventSubscription): boolean =>
-  (news.status !== 'past_due' || status === 'past_due') && !awaitsFirstCharge(charge);
+/**
+ * Only the invoices have the time of the next retry, and show whether the first charge is paid and whether an older period is
+ * still owed.
+ */
+const tellsAll = ({ status, charge, totalCents }: Subscription, news: EventSubscription): boolean =>
+  (news.status === 'past_due') === (status === 'past_due') &&
+  (news.price?.amountCents ?? totalCents) === totalCents &&
+  !awaitsFirstCharge(charge);

@@ -1,5 +1,6 @@
 import * as z from 'zod';
-import { currencyDigits } from '../../core/money.ts';
+import { majorUnits } from '../../core/money.ts';
+import { cutText } from '../../core/text.ts';
 import { REDACTED, redact } from '../../observability/redaction.ts';
 
 /**
@@ -19,33 +20,38 @@ interface Section {
 type Facts = readonly (readonly [name: string, value: string])[];
 
 const MOST_FACTS = 20;
-const LONGEST_VALUE = 200;
+/** Code points of a title, a name or a value, before its characters are escaped. */
+const LONGEST_TEXT = 200;
 /** The limit of chat services. */
 const LONGEST_SECTION = 3_000;
 
 export const chatMessage = (event: string, body: unknown): ChatMessage => {
   const object = objectOf(redact(body));
   const kind = fieldsOf(body)?.['test'] === true ? `Test: ${titleOf(event)}` : titleOf(event);
-  const title = [kind, amountOf(object)].filter(Boolean).join(': ');
+  const title = plain([kind, amountOf(object)].filter(Boolean).join(': '));
   const facts = factsOf(object).slice(0, MOST_FACTS);
-  const lines = facts.map(([name, value]) => `*${escaped(name)}*: ${escaped(value)}`);
-  const sections = [`*${escaped(title)}*`, lines.join('\n'), `\`${escaped(event)}\``].filter(Boolean);
-  return { text: escaped(title), blocks: sections.map(section) };
+  const lines = facts.map(([name, value]) => `*${plain(name)}*: ${plain(value)}`);
+  const sections = [`*${title}*`, fittingLines(lines), `\`${plain(event)}\``].filter(Boolean);
+  return { text: title, blocks: sections.map(section) };
 };
 
-const section = (text: string): Section => ({
-  type: 'section',
-  text: { type: 'mrkdwn', text: text.slice(0, LONGEST_SECTION) },
-});
+const section = (text: string): Section => ({ type: 'section', text: { type: 'mrkdwn', text } });
+
+/** Whole lines, because a cut line could end within an escaped character. */
+const fittingLines = (lines: readonly string[]): string =>
+  lines.reduce((text, line) => {
+    const longer = text === '' ? line : `${text}\n${line}`;
+    return longer.length <= LONGEST_SECTION ? longer : text;
+  }, '');
 
 /**
  * `payment.succeeded` → Payment succeeded; `provider_a:payment_intent.succeeded` → Payment intent succeeded
  * (provider_a).
  */
 const titleOf = (event: string): string => {
-  const [, provider, type = event] = /^([^:]+):(.*)$/.exec(event) ?? [];
+  const [, provider, type = event] = /^([^:]+):(.*)$/s.exec(event) ?? [];
   const words = type.toLowerCase().replaceAll(/[._]+/g, ' ').trim();
-  const title = `${words.slice(0, 1).toUpperCase()}${words.slice(1)}`;
+  const title = words.replace(/^./u, (first) => first.toUpperCase());
   return provider === undefined ? title : `${title} (${provider})`;
 };
 
@@ -65,15 +71,14 @@ const amountOf = ({ refund, dispute, amount: paid, currency }: Fields): string =
   const { amount = paid } = fieldsOf(refund) ?? fieldsOf(dispute) ?? {};
   if (typeof amount !== 'number' || typeof currency !== 'string') return '';
   const code = currency.toUpperCase();
-  const digits = currencyDigits(code);
-  return `${(amount / 10 ** digits).toFixed(digits)} ${code}`;
+  return `${majorUnits(amount, code)} ${code}`;
 };
 
 const factsOf = (object: Fields): Facts =>
   Object.entries(object).flatMap(([name, value]) => {
     if (name === 'amount' || name === 'currency') return [];
     const text = valueText(value);
-    return text === '' || text === REDACTED ? [] : [[name.replaceAll('_', ' '), text.slice(0, LONGEST_VALUE)]];
+    return text === '' || text === REDACTED ? [] : [[name.replaceAll('_', ' '), text]];
   });
 
 const valueText = (value: unknown): string => {
@@ -84,6 +89,24 @@ const valueText = (value: unknown): string => {
   return typeof shown === 'string' ? shown : '';
 };
 
-/** Escapes the characters that chat services read as markup. */
-const escaped = (text: string): string =>
-  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').toWellFormed();
+/**
+ * A text as it was written: on one line and without markup, so that a name cannot look like a fact of the event. Chat services
+ * have no escape for the marks of bold, italic, struck and code, so characters that look alike replace them. An underscore
+ * within a word is no mark, and `a***@example.com` is a shortened address.
+ */
+const plain = (text: string): string =>
+  cutText(text, LONGEST_TEXT)
+    .replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ')
+    .replaceAll(DIRECTION_MARKS, '')
+    .replaceAll(
+      /(?<=[^\s*])\*{3}(?=@)|[*~`]|(?<![\p{L}\p{N}])_|_(?![\p{L}\p{N}])/gu,
+      (mark) => SIMILAR_MARKS[mark] ?? mark,
+    )
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;');
+
+/** They change the order in which a line is read. */
+const DIRECTION_MARKS = /[\u202A-\u202E\u2066-\u2069]/gu;
+
+const SIMILAR_MARKS: Readonly<Record<string, string>> = { '*': '∗', _: '＿', '~': '∼', '`': 'ˋ' };

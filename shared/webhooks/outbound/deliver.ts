@@ -18,6 +18,7 @@ import {
   postDelivery,
 } from './attempt.ts';
 import { postResponseSchema } from './post.ts';
+import { postpone, postponedOf, secondsAsked } from './postpone.ts';
 import type { Target } from './targets.ts';
 
 export interface DeliverDeps extends AttemptDeps {
@@ -29,7 +30,7 @@ export interface DeliverDeps extends AttemptDeps {
 
 /**
  * One attempt of one delivery. The queue delivers a failed message again, after 5, 10 and 20 s by default, then moves
- * it to the dead-letter queue. What came of a POST is in the log or in the queue before the message is done, so that a table
+ * it to the dead-letter queue. A busy target that asks for a time gets the event after that time instead. What came of a POST is in the log or in the queue before the message is done, so that a table
  * that refuses the log entry causes no second POST. A crash between the POST and that write does: delivery is at least once.
  */
 export const deliverWebhook = async (deps: DeliverDeps, message: unknown, receive: Receive): Promise<Handled> => {
@@ -38,6 +39,10 @@ export const deliverWebhook = async (deps: DeliverDeps, message: unknown, receiv
   if (notLogged) return logLater(deps, { delivery, notLogged, receive });
   const target = (await deps.targets()).find(({ name }) => name === delivery.target);
   if (!target) return drop(deps, { delivery, receive, reason: 'target no longer configured' });
+  const postponed = postponedOf(message);
+  const number = postponed.attempts + receive.count;
+  // All attempts are made. Each further receive brings the message to its dead-letter queue.
+  if (number > 1 + deps.retryPlan.retries) return { retryAfterSeconds: 0 };
   const { body, isErased } = (await contentOf(deps, delivery)) ?? {};
   if (!body) return drop(deps, { delivery, receive, reason: 'event no longer kept' });
   await deps.table.put(deliveryItem(isErased ? withBody(delivery, body) : delivery, deps.now()), [{ absent: true }]);
@@ -45,7 +50,7 @@ export const deliverWebhook = async (deps: DeliverDeps, message: unknown, receiv
     delivery,
     target,
     body,
-    number: receive.count,
+    number,
     messageId: receive.messageId,
     about: subjectOfDelivery(delivery),
   };
@@ -55,10 +60,13 @@ export const deliverWebhook = async (deps: DeliverDeps, message: unknown, receiv
     event_id: delivery.id,
     event_type: delivery.event,
     target: target.name,
-    attempt: receive.count,
+    attempt: number,
     outcome: attempted.outcome,
   });
-  return handledOf(attempted.outcome, secondsUntilNext(deps.retryPlan, receive.count));
+  const delaySeconds = secondsAsked(attempted.answer, postponed, deps.now());
+  if (delaySeconds === undefined) return handledOf(attempted.outcome, secondsUntilNext(deps.retryPlan, number));
+  await postpone(deps.queues, delivery, { times: postponed.times + 1, attempts: number - 1, delaySeconds });
+  return 'done';
 };
 
 const handledOf = (outcome: AttemptOutcome, seconds: number): Handled =>

@@ -28,6 +28,8 @@ export const postResponseSchema = z.discriminatedUnion('kind', [
     status: z.int(),
     /** The first 2 KB. A redirect is not followed. */
     body: z.string(),
+    /** The header Retry-After. */
+    retryAfter: z.string().optional(),
     durationMs: z.number(),
   }),
   z.object({
@@ -63,7 +65,9 @@ export const openPost = ({ timeoutMs, allowPrivate, resolve = resolveAll }: Post
       if (problem !== undefined) throw new ForbiddenAddress(`its URL ${problem}`);
       const response = await send(posted, signal, { lookup, agents: agents() });
       const body = await firstBytes(response);
-      return { kind: 'answered', status: response.statusCode ?? 0, body, durationMs: durationMs() };
+      const retryAfter = response.headers['retry-after'];
+      const status = response.statusCode ?? 0;
+      return { kind: 'answered', status, body, ...(retryAfter && { retryAfter }), durationMs: durationMs() };
     } catch (error) {
       return { kind: 'failed', ...failureOf(error, signal), durationMs: durationMs() };
     }

@@ -119,6 +119,7 @@ export const SAMPLES: Readonly<Record<CanonicalEvent, Readonly<Record<string, un
   'payment.refunded': refunded('succeeded'),
   'payment.refund_failed': refunded('failed'),
   'payment.dispute_opened': disputed('needs_response'),
+  'payment.dispute_updated': disputed('needs_response'),
   'payment.dispute_closed': disputed('won'),
   'subscription.created': subscription('active', 'created'),
   'subscription.updated': subscription('active', 'renewed'),

@@ -11,7 +11,7 @@ import {
   textSetting,
   type Values,
 } from '../../core/setting.ts';
-import { parseSettings, type Settings, SettingsError } from '../../core/settings.ts';
+import { type Settings, SettingsError } from '../../core/settings.ts';
 import type { OutboundEvent } from '../record/outbound-event.ts';
 
 /**
@@ -103,25 +103,6 @@ export const switchesOff = (env: Environment): readonly string[] => {
 /** `WEBHOOK_1_ENABLED and WEBHOOK_2_ENABLED are not true`. */
 export const areOff = (variables: readonly string[]): string =>
   `${variables.join(' and ')} ${variables.length === 1 ? 'is' : 'are'} not true`;
-
-/** Parses the settings and checks the targets; a host does this before it starts. @throws SettingsError */
-export const checkedSettings = (env: Environment): Settings => {
-  const mistakes: string[] = [];
-  const checked = <T>(parse: () => T): T | undefined => {
-    try {
-      return parse();
-    } catch (error) {
-      if (!(error instanceof SettingsError)) throw error;
-      mistakes.push(...error.mistakes);
-      return undefined;
-    }
-  };
-  const settings = checked(() => parseSettings(env));
-  const stage = env['STAGE'] === 'prod' ? 'prod' : undefined;
-  checked(() => parseTargets(env, env['EXTERNAL_WEBHOOK_ALLOW_PRIVATE'] === 'true', stage));
-  if (!settings || mistakes.length > 0) throw new SettingsError(mistakes);
-  return settings;
-};
 
 interface Node {
   readonly target?: Target;

@@ -137,9 +137,45 @@ export const PAYMENT_BUGS: readonly Bug[] = [
   {
     name: 'dispute-stays-open',
     what: 'The decision of a dispute is not recorded',
-    file: 'shared/payments/disputes/record.ts',
-    text: 'isLaterDispute(dispute.status, report.status)',
-    replacement: "isLaterDispute(dispute.status, report.status) && report.status === 'under_review'",
+    file: 'shared/payments/disputes/report.ts',
+    text: "  const cause: DisputeCause = since === 0 && !isRead ? 'tie' : 'report';",
+    replacement: `  if (isClosedDispute(seen.report.status)) return { ...ignored, reason: 'stale' };
+  const cause: DisputeCause = since === 0 && !isRead ? 'tie' : 'report';`,
+  },
+  {
+    name: 'dispute-only-forward',
+    what: 'A dispute that its provider takes back to an earlier state stays in the later one',
+    file: 'shared/payments/disputes/report.ts',
+    text: "const cause: DisputeCause = since === 0 && !isRead ? 'tie' : 'report';",
+    replacement: "const cause = 'tie' as DisputeCause;",
+  },
+  {
+    name: 'dispute-keeps-its-date',
+    what: 'A dispute keeps its first due date until its status changes',
+    file: 'shared/payments/disputes/report.ts',
+    text: '  dispute.evidenceDueBy === evidenceDueBy;',
+    replacement: '  (dispute.evidenceDueBy === evidenceDueBy || true);',
+  },
+  {
+    name: 'old-report-of-a-dispute-counts',
+    what: 'An event about a dispute that comes late counts as the newest',
+    file: 'shared/payments/disputes/report.ts',
+    text: '  if (since < 0 && !(isRead && isUnclear))',
+    replacement: '  if (since < -86_400_000_000)',
+  },
+  {
+    name: 'second-decision-unpublished',
+    what: 'Only the first decision of a dispute is published',
+    file: 'shared/payments/record/events.ts',
+    text: '  if (isClosed && status !== was)',
+    replacement: '  if (isClosed && (was === undefined || !isClosedDispute(was)))',
+  },
+  {
+    name: 'disputed-is-refunded',
+    what: 'A payment with an open dispute is refunded without a word',
+    file: 'shared/payments/commands/disputed.ts',
+    text: '  if (despiteDispute || !payment.openDisputes?.length) return;',
+    replacement: '  if (despiteDispute || payment) return;',
   },
   {
     name: 'detached-method-stays',

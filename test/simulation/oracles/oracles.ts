@@ -16,6 +16,7 @@ import {
   ownPermitted,
   sendersPermitted,
 } from './changes.ts';
+import { disputedRefundsAsked, disputeFieldsAgree, lastWordAnnounced } from './disputes.ts';
 import { dunningDays, dunningEnds, dunningHappens, hardDeclinesStop } from './dunning.ts';
 import { nothingAfterCancel, nothingAfterDeletion, nothingAfterErasure, nothingWhilePaused } from './endings.ts';
 import { deliveriesKeepTheirId, eventsDelivered, eventsOnce, oneBodyPerId } from './events.ts';
@@ -85,6 +86,9 @@ export const ORACLES: readonly Oracle[] = [
   nativeMethodsAgree,
   canceledThereToo,
   disputesAgree,
+  disputeFieldsAgree,
+  lastWordAnnounced,
+  disputedRefundsAsked,
   methodsAttached,
   dunningDays,
   dunningHappens,

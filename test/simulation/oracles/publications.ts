@@ -53,7 +53,12 @@ const MEMBERSHIP_EVENT: Readonly<Record<string, string>> = {
   pending: 'membership.pending',
   active: 'membership.activated',
   cancelled: 'membership.cancelled',
+  expired: 'membership.cancelled',
 };
+
+/** A pause ends only a membership that has not ended. */
+const membershipEvent = (is: string | undefined, was: string | undefined): string | undefined =>
+  is === 'expired' && was !== 'active' && was !== 'pending' ? undefined : MEMBERSHIP_EVENT[is ?? ''];
 
 /**
  * A change that says which period has been paid. A free period is paid as it begins; a payment may become known after the end
@@ -86,7 +91,7 @@ const eventsOfMembership = (subscription: HistoryItem, versions: readonly Histor
     const is = membershipAt(status, { was, wasActive, isUnpaid: until === '' && !isPaid });
     const isLonger = isPaid && periodEnd > until;
     const extended = isLonger && is === 'active' ? 'membership.extended' : undefined;
-    const name = is === was ? extended : MEMBERSHIP_EVENT[is ?? ''];
+    const name = is === was ? extended : membershipEvent(is, was);
     was = is;
     wasActive ||= is === 'active';
     if (isLonger) until = periodEnd;
@@ -142,28 +147,32 @@ const OPEN_DISPUTE = new Set(['needs_response', 'under_review']);
 const refundName = (status: string, was: string | undefined): string | undefined =>
   status === was ? undefined : REFUND_EVENT[status];
 
-/** A dispute opens once and closes once: a provider may correct how it closed. */
-const disputeName = (status: string, was: string | undefined): string | undefined => {
-  if (OPEN_DISPUTE.has(status)) return was === undefined ? 'payment.dispute_opened' : undefined;
-  return was === undefined || OPEN_DISPUTE.has(was) ? 'payment.dispute_closed' : undefined;
+/** Each opening and each decision has an event, and so has a new amount or date, or evidence that is asked for again. */
+const disputeName = (is: HistoryJson, was: HistoryJson | undefined): string | undefined => {
+  const [isOpen, wasOpen] = [OPEN_DISPUTE.has(is.status), OPEN_DISPUTE.has(was?.status)];
+  if (isOpen && !wasOpen) return 'payment.dispute_opened';
+  if (!isOpen && is.status !== was?.status) return 'payment.dispute_closed';
+  const isAskedAgain = is.status === 'needs_response' && was.status !== is.status;
+  const isOther = is.amountCents !== was.amountCents || is.evidenceDueBy !== was.evidenceDueBy;
+  return isAskedAgain || isOther ? 'payment.dispute_updated' : undefined;
 };
 
 /** The events that the changes of a payment's refunds and disputes stand for, and their last statuses. */
 const moneyBackOf = (id: string, versions: readonly HistoryItem[]) => {
-  const statuses = new Map<string, string>();
+  const last = new Map<string, HistoryJson>();
   const events = versions.flatMap((version) => {
     const { cause } = version;
     const changed: HistoryJson = cause === 'refund' || cause === 'dispute' ? version[cause] : undefined;
     if (!changed) return [];
-    const was = statuses.get(changed.id);
-    statuses.set(changed.id, changed.status);
-    const name = cause === 'refund' ? refundName(changed.status, was) : disputeName(changed.status, was);
+    const was = last.get(changed.id);
+    last.set(changed.id, changed);
+    const name = cause === 'refund' ? refundName(changed.status, was?.status) : disputeName(changed, was);
     return name === undefined ? [] : [`${id}:${versionOf(version)}:${name}`];
   });
-  return { events, statuses };
+  return { events, statusOf: (one: HistoryItem): string | undefined => last.get(one['id'])?.status };
 };
 
-const OF_MONEY_BACK = /:payment\.(refunded|refund_failed|dispute_opened|dispute_closed)$/;
+const OF_MONEY_BACK = /:payment\.(refunded|refund_failed|dispute_\w+)$/;
 
 export const moneyBackPublished: Oracle = {
   sentence: 'At rest every outcome of a refund or a dispute has its event, and every event its outcome',
@@ -173,12 +182,12 @@ export const moneyBackPublished: Oracle = {
     const published = publishedOf(history);
     const byPayment = Map.groupBy([...refunds, ...disputes], ({ paymentId }) => String(paymentId));
     return payments.filter(isVisible).flatMap(({ id }) => {
-      const { events, statuses } = moneyBackOf(id, versionsOf(id));
+      const { events, statusOf } = moneyBackOf(id, versionsOf(id));
       const found = [...(published.get(id)?.keys() ?? [])].filter((event) => OF_MONEY_BACK.test(event));
-      const unseen = (byPayment.get(id) ?? []).filter((one) => statuses.get(one['id']) !== one['status']);
+      const unseen = (byPayment.get(id) ?? []).filter((one) => statusOf(one) !== one['status']);
       return [
         ...difference(id, events, found),
-        ...unseen.map((one) => `${one['id']} is ${one['status']}, ${id} shows it as ${statuses.get(one['id'])}`),
+        ...unseen.map((one) => `${one['id']} is ${one['status']}, ${id} shows it as ${statusOf(one)}`),
       ];
     });
   },
@@ -188,8 +197,9 @@ export const moneyBackPublished: Oracle = {
 interface Named {
   readonly payments: ReadonlyMap<string, HistoryItem>;
   readonly subscriptions: ReadonlyMap<string, HistoryItem>;
-  /** Refunds and disputes. */
-  readonly beside: ReadonlyMap<string, HistoryItem>;
+  readonly refunds: ReadonlyMap<string, HistoryItem>;
+  /** The amount of a dispute may change: each version of its payment shows it as it was then. */
+  readonly versionsOf: (id: string) => readonly HistoryItem[];
   /** Payments that an update may have changed after their creation, each with the version of its last update. */
   readonly updated: ReadonlyMap<string, number>;
 }
@@ -197,7 +207,7 @@ interface Named {
 const INTENTS = '/payments/intents/';
 
 const namedIn = (history: History): Named => {
-  const { payments, subscriptions, refunds, disputes, versionsOf } = recordsOf(history);
+  const { payments, subscriptions, refunds, versionsOf } = recordsOf(history);
   const lastUpdate = (id: string): number => {
     const update = versionsOf(id).findLast(({ cause }) => cause === 'update');
     return Number(String(update?.['sk'] ?? '#0').split('#')[1]);
@@ -205,7 +215,7 @@ const namedIn = (history: History): Named => {
   const byId = (all: readonly HistoryItem[]) => new Map(all.map((one) => [String(one['id']), one]));
   const updates = history.exchanges.filter(({ method, path }) => method === 'PUT' && path.startsWith(INTENTS));
   return {
-    ...{ payments: byId(payments), subscriptions: byId(subscriptions), beside: byId([...refunds, ...disputes]) },
+    ...{ payments: byId(payments), subscriptions: byId(subscriptions), refunds: byId(refunds), versionsOf },
     updated: new Map(updates.map(({ path }) => path.slice(INTENTS.length)).map((id) => [id, lastUpdate(id)])),
   };
 };
@@ -223,7 +233,8 @@ const wrongIn = (named: Named, event: HistoryEvent): readonly string[] => {
       ? []
       : [`${record} is ${sumOf(stored)}, its ${name} says ${amount} ${currency}`];
   const part = refund ?? dispute;
-  const cents = named.beside.get(part?.id)?.['amountCents'];
+  const shown = dispute && named.versionsOf(record).find((one) => versionOf(one) === version)?.['dispute'];
+  const cents = refund ? named.refunds.get(refund.id)?.['amountCents'] : shown?.amountCents;
   const isPartRight = part === undefined || cents === undefined || part.amount === cents;
   return isPartRight ? whole : [...whole, `${part.id} is ${cents}, its ${name} says ${part.amount}`];
 };

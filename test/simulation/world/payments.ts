@@ -260,8 +260,9 @@ const refund: WorldOperation = {
     const amount = prng.chance(0.7) ? prng.int(1, Math.max(1, Math.round(total * prng.pick([0.3, 1])))) : undefined;
     const refunding = (cents: number | undefined): AskedRequest => ({
       ...{ kind: 'request', person, method: 'POST', path: `/payments/${payment.id}/refunds` },
-      body: { ...maybe('amount_cents', cents), reason: 'requested_by_customer' },
+      body: { ...maybe('amount_cents', cents), reason: 'requested_by_customer', ...maybe('despite_dispute', despite) },
     });
+    const despite = prng.chance(0.3) || undefined;
     const rest = prng.chance(0.5) ? amount : undefined;
     return { ...refunding(amount), ...(prng.chance(0.4) && { next: () => refunding(rest) }) };
   },

@@ -52,7 +52,7 @@ const DECISIONS = ['under_review', 'won', 'lost', 'closed'] as const;
 
 const dispute: WorldOperation = {
   name: 'dispute a charge',
-  weight: 3,
+  weight: 5,
   plan: (scene) => {
     const { prng } = scene;
     const payment = paid(scene);
@@ -89,6 +89,37 @@ const decideDispute: WorldOperation = {
     const asBank: Acted = { kind: 'act', method: 'GET', path: '/simulator/ledger', next: decide };
     if (prng.chance(0.7)) return asBank;
     return { ...{ kind: 'request', person: ROOT, method: 'GET', path: '/disputes' }, next: () => asBank };
+  },
+};
+
+const REASONS = ['fraudulent', 'duplicate', 'product_not_received', 'general'] as const;
+
+/** A bank asks again, moves a date or an amount, makes a chargeback of an inquiry, and takes back what it has decided. */
+const changeDispute: WorldOperation = {
+  name: 'change a dispute',
+  weight: 8,
+  plan: ({ prng, knowledge, now }) => {
+    if (!knowledge.all('payment').some(({ fields }) => fields['status'] === 'succeeded')) return undefined;
+    const ofLast = prng.int(1, 3);
+    const status = prng.chance(0.7) ? prng.pick(['needs_response', 'needs_response', ...DECISIONS]) : undefined;
+    const days = prng.chance(0.4) ? prng.int(1, 30) : undefined;
+    const share = prng.chance(0.3) ? prng.int(1, 100) : undefined;
+    const reason = prng.chance(0.2) ? prng.pick(REASONS) : undefined;
+    const inquiry = prng.chance(0.15) ? prng.chance(0.5) : undefined;
+    const isTwice = prng.chance(0.25);
+    const change = ({ body }: StageAnswer): Acted | undefined => {
+      const one: HistoryJson | undefined = body.disputes.at(-Math.min(ofLast, body.disputes.length));
+      if (!one) return undefined;
+      const due = days === undefined ? undefined : new Date(now + days * 86_400_000).toISOString();
+      const amount = share === undefined ? undefined : Math.max(1, Math.floor((one.amount * share) / 100));
+      const path = `/simulator/disputes/${one.id}`;
+      const terms = { ...maybe('evidence_due_by', due), ...maybe('amount', amount), ...maybe('reason', reason) };
+      const moved = { status: status ?? one.status, ...terms, ...maybe('inquiry', inquiry) };
+      // Two words of the bank may come within one second.
+      const next = isTwice ? () => ({ kind: 'act', path, body: { status: one.status } }) satisfies Acted : undefined;
+      return { kind: 'act', path, body: moved, ...(next && { next }) };
+    };
+    return { kind: 'act', method: 'GET', path: '/simulator/ledger', next: change };
   },
 };
 
@@ -196,6 +227,7 @@ export const PROVIDER_ACTS: readonly WorldOperation[] = [
   settleRefund,
   dispute,
   decideDispute,
+  changeDispute,
   payerStep('take the step of a payer', 'payment', 'payments'),
   payerStep('authenticate a saved method', 'method', 'payment-methods'),
   confirmInBrowser,

@@ -13,6 +13,7 @@ export const CANONICAL_EVENTS = [
   'payment.refunded',
   'payment.refund_failed',
   'payment.dispute_opened',
+  'payment.dispute_updated',
   'payment.dispute_closed',
   'subscription.created',
   'subscription.updated',

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import { answerOf, api } from '../api/client.ts';
 import { isAdmin } from '../api/session.ts';
-import type { Payment, PaymentStatus } from '../api/types.ts';
+import type { Dispute, Payment, PaymentStatus } from '../api/types.ts';
 import { newKey, useAction } from '../view/action.ts';
 import { Dialog, DialogActions } from '../view/dialog.tsx';
 import { ProblemNote } from '../view/parts.tsx';
@@ -9,15 +9,17 @@ import { RefundDialog } from './refund-dialog.tsx';
 
 /** What platform admins do to a payment. */
 const CANCELABLE: readonly PaymentStatus[] = ['created', 'requires_payment_method', 'pending'];
+const OPEN_DISPUTE: readonly Dispute['status'][] = ['needs_response', 'under_review'];
 
 interface ActionsProps {
   readonly payment: Payment;
+  readonly disputes: readonly Dispute[];
   readonly onChanged: () => void;
 }
 
 type Open = 'refund' | 'cancel' | undefined;
 
-export const PaymentActions = ({ payment, onChanged }: ActionsProps) => {
+export const PaymentActions = ({ payment, disputes, onChanged }: ActionsProps) => {
   const [open, setOpen] = useState<Open>();
   const providerId = payment.provider_payment_id ?? payment.provider_intent_id;
   const close = (): void => setOpen(undefined);
@@ -35,7 +37,14 @@ export const PaymentActions = ({ payment, onChanged }: ActionsProps) => {
           Refund
         </button>
       )}
-      {open === 'refund' && <RefundDialog payment={payment} onAnswered={onChanged} onClose={close} />}
+      {open === 'refund' && (
+        <RefundDialog
+          payment={payment}
+          dispute={disputes.find(({ status }) => OPEN_DISPUTE.includes(status))}
+          onAnswered={onChanged}
+          onClose={close}
+        />
+      )}
       {open === 'cancel' && <CancelDialog payment={payment} onCanceled={onChanged} onClose={close} />}
     </>
   );

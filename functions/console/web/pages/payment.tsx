@@ -41,7 +41,9 @@ export const PaymentPage = ({ id }: { readonly id: string }) => (
     what="the payment"
     title={() => `Payment ${id}`}
     read={() => readPayment(id)}
-    actions={({ payment }, follow) => <PaymentActions payment={payment} onChanged={follow} />}
+    actions={({ payment, disputes }, follow) => (
+      <PaymentActions payment={payment} disputes={disputes} onChanged={follow} />
+    )}
   >
     {(file, follow) => <PaymentView file={file} onSent={follow} />}
   </RecordPage>

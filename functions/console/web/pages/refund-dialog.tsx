@@ -1,9 +1,10 @@
 import { useState } from 'preact/hooks';
+import { majorUnits } from '../../../../shared/core/money.ts';
 import { answerOf, api } from '../api/client.ts';
-import type { Payment, Refund } from '../api/types.ts';
+import type { Dispute, Payment, Refund } from '../api/types.ts';
 import { newKey, useAction } from '../view/action.ts';
 import { Dialog } from '../view/dialog.tsx';
-import { inWords, majorUnits, minorUnits, money } from '../view/format.ts';
+import { dateInUtc, inWords, minorUnits, money } from '../view/format.ts';
 import { asProblem } from '../view/load.ts';
 import { Fact, Money, ProblemNote } from '../view/parts.tsx';
 import {
@@ -19,21 +20,26 @@ import {
 /** Refunds a payment, in whole or in part: what to refund, then the question once more, then what came of it. */
 interface RefundDialogProps {
   readonly payment: Payment;
+  /** The dispute of the payment that is open: the payer could get the money twice. */
+  readonly dispute: Dispute | undefined;
   /** Called after each definite answer. */
   readonly onAnswered: () => void;
   readonly onClose: () => void;
 }
 
-export const RefundDialog = ({ payment, onAnswered, onClose }: RefundDialogProps) => {
+export const RefundDialog = ({ payment, dispute, onAnswered, onClose }: RefundDialogProps) => {
   const { currency, refundable_cents: refundable } = payment;
   /** The refund that was sent without a definite answer. */
   const [unknown, setUnknown] = useState(() => sentRefund(payment.id));
-  const [draft, setDraft] = useState<RefundDraft>(unknown ?? { amount: majorUnits(refundable, currency), reason: '' });
+  const [draft, setDraft] = useState<RefundDraft>(
+    unknown ?? { amount: dispute ? '' : majorUnits(refundable, currency), reason: '' },
+  );
+  const [despiteDispute, setDespiteDispute] = useState(false);
   const [isAsking, setAsking] = useState(false);
   const [refund, setRefund] = useState<Refund>();
   const cents = minorUnits(draft.amount, currency) ?? 0;
   const sending = useAction(async () => {
-    const sent = unknown ?? { ...draft, key: newKey() };
+    const sent = unknown ?? { ...draft, key: newKey(), despiteDispute: dispute !== undefined && despiteDispute };
     // It is kept before it is sent: the dialog may be closed before the answer.
     keepSentRefund(payment.id, sent);
     const end = (): void => {
@@ -45,6 +51,7 @@ export const RefundDialog = ({ payment, onAnswered, onClose }: RefundDialogProps
       const made = await createRefund(payment.id, sent.key, {
         amount_cents: cents,
         ...(sent.reason !== '' && { reason: sent.reason }),
+        ...(sent.despiteDispute && { despite_dispute: true }),
       });
       setRefund(made);
     } catch (reason) {
@@ -62,11 +69,13 @@ export const RefundDialog = ({ payment, onAnswered, onClose }: RefundDialogProps
           The outcome of this refund is unknown. Send it again to learn it: it is made once.
         </p>
       )}
+      {dispute && <DisputeWarning dispute={dispute} />}
       {isAsking ? (
         <Question
           payment={payment}
           cents={cents}
           isSent={unknown !== undefined}
+          despite={dispute && !unknown ? [despiteDispute, setDespiteDispute] : undefined}
           sending={sending}
           onBack={() => setAsking(false)}
         />
@@ -87,7 +96,7 @@ export const RefundDialog = ({ payment, onAnswered, onClose }: RefundDialogProps
 const createRefund = async (
   id: string,
   key: string,
-  body: { readonly amount_cents: number; readonly reason?: Reason },
+  body: { readonly amount_cents: number; readonly reason?: Reason; readonly despite_dispute?: boolean },
 ): Promise<Refund> => {
   const call = api.POST('/payments/{id}/refunds', {
     params: { path: { id }, header: { 'Idempotency-Key': key } },
@@ -95,6 +104,15 @@ const createRefund = async (
   });
   return (await answerOf(call)).data;
 };
+
+const DisputeWarning = ({ dispute }: { readonly dispute: Dispute }) => (
+  <p class="wrong" role="alert">
+    The payer disputes {money(dispute.amount_cents, dispute.currency)} of this payment: <code>{dispute.id}</code>{' '}
+    {dispute.status === 'needs_response' ? 'waits for evidence' : 'is under review'}
+    {dispute.evidence_due_by !== null && `, due by ${dateInUtc(dispute.evidence_due_by)} (UTC)`}. After a refund, the
+    payer could get the money twice.
+  </p>
+);
 
 interface DraftFormProps {
   readonly payment: Payment;
@@ -177,11 +195,13 @@ interface QuestionProps {
   readonly cents: number;
   /** What is left may already be less by this refund, so it is not shown. */
   readonly isSent: boolean;
+  /** While a dispute is open: whether the user refunds all the same. */
+  readonly despite: readonly [boolean, (despite: boolean) => void] | undefined;
   readonly sending: ReturnType<typeof useAction>;
   readonly onBack: () => void;
 }
 
-const Question = ({ payment, cents, isSent, sending, onBack }: QuestionProps) => {
+const Question = ({ payment, cents, isSent, despite, sending, onBack }: QuestionProps) => {
   const { currency, refundable_cents: refundable } = payment;
   return (
     <div class="form">
@@ -201,12 +221,18 @@ const Question = ({ payment, cents, isSent, sending, onBack }: QuestionProps) =>
           <code>{payment.id}</code>
         </Fact>
       </dl>
+      {despite && (
+        <label class="check">
+          <input type="checkbox" checked={despite[0]} onChange={(event) => despite[1](event.currentTarget.checked)} />
+          <span>Refund despite the dispute</span>
+        </label>
+      )}
       {sending.problem && <ProblemNote problem={sending.problem} />}
       <div class="dialog-actions">
         <button type="button" disabled={sending.isBusy} onClick={onBack}>
           Back
         </button>
-        <button type="button" class="primary" disabled={sending.isBusy} onClick={sending.run}>
+        <button type="button" class="primary" disabled={sending.isBusy || despite?.[0] === false} onClick={sending.run}>
           {sending.isBusy ? 'Refunding…' : `Refund ${money(cents, currency)}`}
         </button>
       </div>

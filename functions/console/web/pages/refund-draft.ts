@@ -16,6 +16,8 @@ export interface RefundDraft {
 
 export interface SentRefund extends RefundDraft {
   readonly key: string;
+  /** A dispute was open, and the user has said that it is known. */
+  readonly despiteDispute: boolean;
 }
 
 /** A key counts for one user only, so each user has drafts of their own. */
@@ -29,7 +31,8 @@ export const sentRefund = (paymentId: string): SentRefund | undefined => {
   const value: unknown = text === null ? undefined : JSON.parse(text);
   if (!isRecord(value)) return undefined;
   const reason = REASONS.find((one) => one === value['reason']) ?? '';
-  return { key: String(value['key']), amount: String(value['amount']), reason };
+  const despiteDispute = value['despiteDispute'] === true;
+  return { key: String(value['key']), amount: String(value['amount']), reason, despiteDispute };
 };
 
 export const keepSentRefund = (paymentId: string, sent: SentRefund): void =>

@@ -1,5 +1,5 @@
 /** Money and dates in the browser's language. Amounts are integers in the minor unit of ISO 4217, times are UTC. */
-import { currencyDigits } from '../../../../shared/core/money.ts';
+import { currencyDigits, majorUnits } from '../../../../shared/core/money.ts';
 
 const TEN = 10;
 
@@ -13,20 +13,17 @@ export const money = (cents: number, currency: string): string => {
     minimumFractionDigits: digits,
     maximumFractionDigits: digits,
   })
-    .format(cents / TEN ** digits)
+    .format(majorUnits(cents, currency))
     .replaceAll('\u00a0', ' ');
 };
 
-/** An amount in major units as a form shows it: `7.00`. */
-export const majorUnits = (cents: number, currency: string): string =>
-  (cents / TEN ** currencyDigits(currency)).toFixed(currencyDigits(currency));
-
 /** `7`, `7.5` and `7,50` in minor units; undefined for a text that is no amount of the currency. */
 export const minorUnits = (text: string, currency: string): number | undefined => {
-  const [all, whole = '', fraction = ''] = /^(\d{1,12})(?:[.,](\d*))?$/.exec(text.trim()) ?? [];
+  const [all, whole = '', fraction = ''] = /^(\d{1,16})(?:[.,](\d*))?$/.exec(text.trim()) ?? [];
   const digits = currencyDigits(currency);
   if (all === undefined || fraction.length > digits) return undefined;
-  return Number(whole + fraction.padEnd(digits, '0'));
+  const cents = Number(whole + fraction.padEnd(digits, '0'));
+  return Number.isSafeInteger(cents) ? cents : undefined;
 };
 
 const DATE_AND_TIME = new Intl.DateTimeFormat(undefined, {

@@ -1,9 +1,12 @@
 import type { ProviderSlot } from '../../../../shared/core/settings.ts';
+import type { LedgerInvoice, LedgerSubscription } from '../ledger/billing-documents.ts';
 import {
   type Collection,
   type Documents,
   type LedgerCharge,
+  type LedgerCustomer,
   type LedgerDispute,
+  type LedgerMethod,
   type LedgerRefund,
   referenceOf,
 } from '../ledger/documents.ts';
@@ -48,52 +51,86 @@ export const ledgerView = (documents: Documents, minorUnits: MinorUnits, payment
     payment_method: payment.methodId,
     created_at: iso(payment.createdAt),
   })),
-  customers: documents.customers.all().map((customer) => ({
-    provider: customer.provider,
-    id: customer.id,
-    email: customer.email,
-    name: customer.name,
-    metadata: customer.metadata,
-    deleted: customer.deleted,
-    created_at: iso(customer.createdAt),
-  })),
-  payment_methods: documents.methods.all().map((method) => ({
-    provider: method.provider,
-    id: method.id,
-    customer: method.customerId,
-    type: 'card',
-    brand: method.card.brand,
-    last_four: method.card.last4,
-    created_at: iso(method.createdAt),
-  })),
-  subscriptions: documents.subscriptions.all().map((subscription) => ({
-    provider: subscription.provider,
-    id: subscription.id,
-    subscription_id: subscription.metadata['subscription_id'] ?? null,
-    status: subscription.status,
-    customer: subscription.customerId,
-    payment_method: subscription.methodId,
-    amount: minorUnits(subscription),
-    currency: subscription.currency,
-    current_period_start: iso(subscription.periodStart),
-    current_period_end: iso(subscription.periodEnd),
-    cancel_at_period_end: subscription.cancelAtPeriodEnd,
-    created_at: iso(subscription.createdAt),
-  })),
-  invoices: documents.invoices.all().map((invoice) => ({
-    provider: invoice.provider,
+  customers: documents.customers.all().map((customer) => customerRow(customer)),
+  payment_methods: documents.methods.all().map(methodRow),
+  subscriptions: documents.subscriptions.all().map((subscription) => subscriptionRow(subscription, minorUnits)),
+  invoices: documents.invoices.all().map((invoice) => invoiceRow(invoice, minorUnits)),
+});
+
+/** `balance` as the provider counts, because a customer has no currency of its own. */
+export const customerRow = (customer: LedgerCustomer) => ({
+  provider: customer.provider,
+  id: customer.id,
+  email: customer.email,
+  name: customer.name,
+  phone: customer.phone,
+  metadata: customer.metadata,
+  balance: customer.balance,
+  deleted: customer.deleted,
+  created_at: iso(customer.createdAt),
+});
+
+export const methodRow = (method: LedgerMethod) => ({
+  provider: method.provider,
+  id: method.id,
+  customer: method.customerId,
+  type: 'card',
+  brand: method.card.brand,
+  last_four: method.card.last4,
+  exp_month: method.card.expMonth,
+  exp_year: method.card.expYear,
+  created_at: iso(method.createdAt),
+});
+
+const isoOrNull = (at: number | null): string | null => (at === null ? null : iso(at));
+
+export const subscriptionRow = (subscription: LedgerSubscription, minorUnits: MinorUnits) => ({
+  provider: subscription.provider,
+  id: subscription.id,
+  subscription_id: subscription.metadata['subscription_id'] ?? null,
+  status: subscription.status,
+  customer: subscription.customerId,
+  payment_method: subscription.methodId,
+  amount: minorUnits(subscription),
+  currency: subscription.currency,
+  quantity: subscription.quantity,
+  current_period_start: iso(subscription.periodStart),
+  current_period_end: iso(subscription.periodEnd),
+  trial_end: isoOrNull(subscription.trialEnd),
+  cancel_at_period_end: subscription.cancelAtPeriodEnd,
+  cancel_at: isoOrNull(subscription.cancelAt),
+  pause_collection: subscription.pausedCollection,
+  discounts: subscription.discountIds,
+  tax_rates: subscription.taxRateIds,
+  latest_invoice: subscription.latestInvoiceId,
+  created_at: iso(subscription.createdAt),
+});
+
+/** `amount` is what is due: `total` less the credit of the customer. */
+export const invoiceRow = (invoice: LedgerInvoice, minorUnits: MinorUnits) => {
+  const { provider, currency, bill } = invoice;
+  const minor = (amount: number): number => minorUnits({ provider, currency, amount });
+  const sum = (parts: readonly { readonly amount: number }[]): number =>
+    minor(parts.reduce((total, { amount }) => total + amount, 0));
+  return {
+    provider,
     id: invoice.id,
     subscription: invoice.subscriptionId,
     payment_intent: invoice.paymentId,
-    amount: minorUnits(invoice),
-    currency: invoice.currency,
+    subtotal: minor(bill.subtotal),
+    discount: sum(bill.discounts),
+    tax: sum(bill.taxes),
+    total: minor(bill.total),
+    amount: minor(invoice.amount),
+    currency,
     status: invoice.status,
+    paid_out_of_band: invoice.paidElsewhere,
     attempts: invoice.attempts,
     period_start: iso(invoice.periodStart),
     period_end: iso(invoice.periodEnd),
     created_at: iso(invoice.createdAt),
-  })),
-});
+  };
+};
 
 /** `refund_id` is our own id: null where the refund was made at the provider. */
 export const refundRow = (documents: Documents, refund: LedgerRefund, minorUnits: MinorUnits) => ({
@@ -120,6 +157,7 @@ export const disputeRow = (documents: Documents, dispute: LedgerDispute, minorUn
   status: dispute.status,
   reason: dispute.reason,
   evidence_due_by: iso(dispute.evidenceDueAt),
+  inquiry: dispute.inquiry,
   created_at: iso(dispute.createdAt),
 });
 

@@ -1,11 +1,10 @@
 import * as z from 'zod';
 import { PROVIDER_SLOTS, type ProviderSlot } from '../../../../shared/core/settings.ts';
 import { DISPUTE_REASONS } from '../ledger/behaviours.ts';
-import { canMoveDispute, moveDispute, openDispute } from '../ledger/disputes.ts';
+import { changeDispute, openDispute } from '../ledger/disputes.ts';
 import {
   type Collection,
   type LedgerCharge,
-  type LedgerDispute,
   type LedgerRefund,
   ledgerDisputeSchema,
   ledgerRefundSchema,
@@ -33,7 +32,16 @@ const madeDispute = z.strictObject({
   inquiry: z.boolean().optional(),
 });
 const movedRefund = z.strictObject({ status: ledgerRefundSchema.shape.status });
-const movedDispute = z.strictObject({ status: ledgerDisputeSchema.shape.status });
+/** What a bank may change of a dispute: any of it, in any direction. */
+const changedDispute = z
+  .strictObject({
+    status: ledgerDisputeSchema.shape.status.optional(),
+    amount,
+    reason: z.enum(DISPUTE_REASONS).optional(),
+    evidence_due_by: z.iso.datetime({ offset: true }).optional(),
+    inquiry: z.boolean().optional(),
+  })
+  .refine((changes) => Object.values(changes).some((value) => value !== undefined), 'name what changes');
 
 export const makeRefund = (parts: ControlParts, call: ControlCall, minorUnits: MinorUnits): Response => {
   const sent = parsed(madeRefund, call.body);
@@ -52,7 +60,7 @@ const REVERSED = { reversed: true };
 export const settleRefundByHand = (parts: ControlParts, call: ControlCall, minorUnits: MinorUnits): Response => {
   const { status } = parsed(movedRefund, call.body);
   const refund = findById(parts.units.documents.refunds, 'refund', call.id);
-  if (!canMoveRefund(refund, status) || !isStatusOf(parts, refund, status)) throw notMovable('refund', refund, status);
+  if (!canMoveRefund(refund, status) || !isStatusOf(parts, refund, status)) throw notMovable(refund, status);
   const moved = change(parts, refund.provider, (unit) => moveRefund(unit, refund, status));
   return Response.json(refundRow(parts.units.documents, moved, minorUnits));
 };
@@ -69,10 +77,7 @@ const isStatusOf = (
 export const raiseDispute = (parts: ControlParts, call: ControlCall, minorUnits: MinorUnits): Response => {
   const sent = parsed(madeDispute, call.body);
   const charge = chargeOf(parts, call.id);
-  const disputed = vendorAmount(charge, sent.amount, minorUnits);
-  if ((disputed ?? 0) > charge.amountCaptured) {
-    throw new ControlError(409, `The charge ${charge.id} is less than the dispute's amount`);
-  }
+  const disputed = disputedAmount(charge, sent.amount, minorUnits);
   const { reason, status, inquiry = false } = sent;
   const dispute = change(parts, charge.provider, (unit) =>
     openDispute(unit, charge, { reason, status, inquiry, amount: disputed }),
@@ -80,15 +85,29 @@ export const raiseDispute = (parts: ControlParts, call: ControlCall, minorUnits:
   return Response.json(disputeRow(parts.units.documents, dispute, minorUnits), { status: 201 });
 };
 
-export const moveDisputeByHand = (parts: ControlParts, call: ControlCall, minorUnits: MinorUnits): Response => {
-  const { status } = parsed(movedDispute, call.body);
-  const dispute = findById(parts.units.documents.disputes, 'dispute', call.id);
-  if (!canMoveDispute(dispute, status)) throw notMovable('dispute', dispute, status);
-  const moved = change(parts, dispute.provider, (unit) => moveDispute(unit, dispute, status));
-  return Response.json(disputeRow(parts.units.documents, moved, minorUnits));
+const disputedAmount = (
+  charge: LedgerCharge,
+  minor: number | undefined,
+  minorUnits: MinorUnits,
+): number | undefined => {
+  const disputed = vendorAmount(charge, minor, minorUnits);
+  if ((disputed ?? 0) <= charge.amountCaptured) return disputed;
+  throw new ControlError(409, `The charge ${charge.id} is less than the dispute's amount`);
 };
 
-const change = <T>(parts: ControlParts, slot: ProviderSlot, task: (unit: Unit) => T): T => {
+export const changeDisputeByHand = (parts: ControlParts, call: ControlCall, minorUnits: MinorUnits): Response => {
+  const { evidence_due_by: due, amount: asked, ...sent } = parsed(changedDispute, call.body);
+  const { documents } = parts.units;
+  const before = findById(documents.disputes, 'dispute', call.id);
+  const charge = documents.charges.get(before.provider, before.chargeId);
+  const disputed = charge && disputedAmount(charge, asked, minorUnits);
+  const given = { ...sent, amount: disputed, evidenceDueAt: due === undefined ? undefined : Date.parse(due) };
+  const changes = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+  const changed = change(parts, before.provider, (unit) => changeDispute(unit, before, changes));
+  return Response.json(disputeRow(documents, changed, minorUnits));
+};
+
+export const change = <T>(parts: ControlParts, slot: ProviderSlot, task: (unit: Unit) => T): T => {
   const { result } = parts.units.work(slot, undefined, task);
   parts.deliverNow();
   return result;
@@ -107,22 +126,26 @@ const chargeOf = ({ units: { documents } }: ControlParts, id: string): LedgerCha
   throw new ControlError(409, `The payment ${id} has not been paid: it is ${found.at(-1)?.status}`);
 };
 
-const findById = <T>(collection: Collection<T>, kind: string, id: string): T => {
+export const findById = <T>(collection: Collection<T>, kind: string, id: string): T => {
   const [found] = PROVIDER_SLOTS.flatMap((slot) => collection.get(slot, id) ?? []);
   if (found === undefined) throw new ControlError(404, `No provider knows a ${kind} ${id}`);
   return found;
 };
 
-const notMovable = (kind: string, { id, status }: LedgerRefund | LedgerDispute, next: string): ControlError =>
-  new ControlError(409, `The ${kind} ${id} is ${status}, and cannot become ${next}`);
+const notMovable = ({ id, status }: LedgerRefund, next: string): ControlError =>
+  new ControlError(409, `The refund ${id} is ${status}, and cannot become ${next}`);
 
 /** A round amount, so that the ratio of two units is exact. */
 const SAMPLE = 1_000_000;
 
-/** @returns the amount as the charge's vendor counts */
-const vendorAmount = (charge: LedgerCharge, minor: number | undefined, minorUnits: MinorUnits): number | undefined => {
+/** @returns the amount as the vendor of the provider counts */
+export const vendorAmount = (
+  { provider, currency }: Pick<LedgerCharge, 'provider' | 'currency'>,
+  minor: number | undefined,
+  minorUnits: MinorUnits,
+): number | undefined => {
   if (minor === undefined) return undefined;
-  const counted = (minor * SAMPLE) / minorUnits({ ...charge, amount: SAMPLE });
+  const counted = (minor * SAMPLE) / minorUnits({ provider, currency, amount: SAMPLE });
   if (Number.isInteger(counted)) return counted;
-  throw new ControlError(400, `amount: ${charge.provider} has no such amount in ${charge.currency}`);
+  throw new ControlError(400, `amount: ${provider} has no such amount in ${currency}`);
 };

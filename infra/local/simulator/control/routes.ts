@@ -2,8 +2,10 @@ import { faultRule } from '../protocol/faults.ts';
 import { webhookMode } from '../protocol/outbox.ts';
 import { type ControlCall, ControlError, type ControlParts, parsed } from './control-call.ts';
 import { customerPage, customerStep } from './customer-step.ts';
+import { changeCustomerByHand } from './customers.ts';
+import { changeBalance, changeMethod, changeSubscriptionByHand, setRetries, stepInvoice } from './dashboard.ts';
 import { ledgerView, type MinorUnits } from './ledger-view.ts';
-import { makeRefund, moveDisputeByHand, raiseDispute, settleRefundByHand } from './money-back.ts';
+import { changeDisputeByHand, makeRefund, raiseDispute, settleRefundByHand } from './money-back.ts';
 import { sendEvent, sentEvent } from './sent-events.ts';
 
 /** The control routes of the simulator, for tests and demonstrations. Real providers have no such routes. */
@@ -41,7 +43,8 @@ const ROUTES: readonly Route[] = [
   ['POST', /^\/payments\/([^/]+)\/refunds$/, (parts, call) => makeRefund(parts, call, minorUnitsBy(parts))],
   ['POST', /^\/refunds\/([^/]+)$/, (parts, call) => settleRefundByHand(parts, call, minorUnitsBy(parts))],
   ['POST', /^\/payments\/([^/]+)\/disputes$/, (parts, call) => raiseDispute(parts, call, minorUnitsBy(parts))],
-  ['POST', /^\/disputes\/([^/]+)$/, (parts, call) => moveDisputeByHand(parts, call, minorUnitsBy(parts))],
+  ['POST', /^\/disputes\/([^/]+)$/, (parts, call) => changeDisputeByHand(parts, call, minorUnitsBy(parts))],
+  ['POST', /^\/customers\/([^/]+)$/, (parts, call) => changeCustomerByHand(parts, call)],
   ['GET', /^\/webhooks$/, ({ outbox }) => json(200, { ...outbox.setting(), events: outbox.counts() })],
   [
     'POST',
@@ -51,6 +54,11 @@ const ROUTES: readonly Route[] = [
       return json(200, outbox.setting());
     },
   ],
+  ['POST', /^\/retries$/, (parts, call) => setRetries(parts, call)],
+  ['POST', /^\/subscriptions\/([^/]+)$/, (parts, call) => changeSubscriptionByHand(parts, call, minorUnitsBy(parts))],
+  ['POST', /^\/invoices\/([^/]+)$/, (parts, call) => stepInvoice(parts, call, minorUnitsBy(parts))],
+  ['POST', /^\/customers\/([^/]+)\/balance$/, (parts, call) => changeBalance(parts, call)],
+  ['POST', /^\/payment-methods\/([^/]+)$/, (parts, call) => changeMethod(parts, call)],
   ['GET', /^\/faults$/, ({ faults }) => json(200, faults.list())],
   ['POST', /^\/faults$/, ({ faults }, { body }) => json(201, faults.add(parsed(faultRule, body)))],
   [

@@ -17,18 +17,60 @@ export const priceSchema = z.object({
 });
 export type LedgerPrice = z.infer<typeof priceSchema>;
 
+/** `once`: for one charge. `repeating`: for `months`. */
+export const couponSchema = z.object({
+  ...common,
+  name: z.string().nullable(),
+  percentOff: z.number().nullable(),
+  amountOff: z.int().nullable(),
+  currency: z.string().nullable(),
+  duration: z.enum(['once', 'repeating', 'forever']),
+  months: z.int().nullable(),
+});
+export type LedgerCoupon = z.infer<typeof couponSchema>;
+
+/** A coupon that a subscription uses. */
+export const discountSchema = z.object({
+  ...common,
+  couponId: z.string(),
+  customerId: z.string(),
+  subscriptionId: z.string(),
+  endAt: z.int().nullable(),
+});
+export type LedgerDiscount = z.infer<typeof discountSchema>;
+
+export const taxRateSchema = z.object({
+  ...common,
+  displayName: z.string(),
+  percentage: z.number(),
+  inclusive: z.boolean(),
+  country: z.string().nullable(),
+});
+export type LedgerTaxRate = z.infer<typeof taxRateSchema>;
+
 export const ledgerSubscriptionSchema = z.object({
   ...common,
   customerId: z.string(),
   methodId: z.string().nullable(),
   priceId: z.string(),
+  quantity: z.int().default(1),
+  /** The price of all units, before discounts and taxes. */
   amount: z.int(),
   currency: z.string(),
   unit: z.enum(UNITS),
   count: z.int(),
   description: z.string().nullable(),
   /** `incomplete`: the first charge has not succeeded yet. `incomplete_expired`: it did not succeed in time. */
-  status: z.enum(['incomplete', 'incomplete_expired', 'trialing', 'active', 'past_due', 'paused', 'canceled']),
+  status: z.enum([
+    'incomplete',
+    'incomplete_expired',
+    'trialing',
+    'active',
+    'past_due',
+    'unpaid',
+    'paused',
+    'canceled',
+  ]),
   /** Where period 0 starts. */
   anchor: z.int(),
   /** The current period, counted from the anchor; -1 in a trial. */
@@ -39,6 +81,8 @@ export const ledgerSubscriptionSchema = z.object({
   trialEnd: z.int().nullable(),
   withoutMethod: z.enum(['create_invoice', 'pause', 'cancel']),
   cancelAtPeriodEnd: z.boolean(),
+  /** A date of its own for the end, as a customer portal sets it; null if the subscription ends with its period. */
+  cancelAt: z.int().nullable().default(null),
   canceledAt: z.int().nullable(),
   endedAt: z.int().nullable(),
   endReason: z.enum(['cancellation_requested', 'payment_failed']).nullable(),
@@ -47,14 +91,43 @@ export const ledgerSubscriptionSchema = z.object({
   latestInvoiceId: z.string().nullable(),
   /** Whether the method of each successful charge becomes the subscription's own. */
   keepsPayingMethod: z.boolean().default(false),
+  discountIds: z.array(z.string()).default([]),
+  taxRateIds: z.array(z.string()).default([]),
+  billingMode: z.enum(['classic', 'flexible']).default('classic'),
 });
 export type LedgerSubscription = z.infer<typeof ledgerSubscriptionSchema>;
 
-export const invoiceSchema = z.object({
+const lineSchema = z.object({
+  amount: z.int(),
+  quantity: z.int(),
+  /** Null: the subscription's price. */
+  priceId: z.string().nullable(),
+  periodStart: z.int(),
+  periodEnd: z.int(),
+});
+export type LedgerLine = z.infer<typeof lineSchema>;
+
+/** The amounts of an invoice, from its lines to the total. */
+export const billSchema = z.object({
+  lines: z.array(lineSchema),
+  subtotal: z.int(),
+  discounts: z.array(z.object({ discountId: z.string(), amount: z.int() })),
+  taxes: z.array(z.object({ taxRateId: z.string(), inclusive: z.boolean(), taxable: z.int(), amount: z.int() })),
+  total: z.int(),
+});
+export type LedgerBill = z.infer<typeof billSchema>;
+
+const invoiceFields = z.object({
   ...common,
   subscriptionId: z.string(),
   customerId: z.string(),
   number: z.string(),
+  bill: billSchema,
+  /** The customer's balance before the invoice was finalized, negative for a credit, and after it. */
+  startingBalance: z.int(),
+  /** Null for a draft. */
+  endingBalance: z.int().nullable(),
+  /** What is due: the total, less the credit that the customer's balance gives. */
   amount: z.int(),
   currency: z.string(),
   status: z.enum(['draft', 'open', 'paid', 'void', 'uncollectible']),
@@ -74,6 +147,28 @@ export const invoiceSchema = z.object({
   /** Whether the provider collects it without a call. */
   collects: z.boolean(),
   paidAt: z.int().nullable(),
+  /** Paid without the provider, as its owner says. */
+  paidElsewhere: z.boolean().default(false),
   voidedAt: z.int().nullable(),
+  uncollectibleAt: z.int().nullable().default(null),
 });
-export type LedgerInvoice = z.infer<typeof invoiceSchema>;
+export type LedgerInvoice = z.infer<typeof invoiceFields>;
+
+const withoutBill = z.looseObject({
+  amount: z.int(),
+  periodStart: z.int(),
+  periodEnd: z.int(),
+  bill: z.undefined().optional(),
+});
+
+/** A stored invoice without a bill has one line of its amount. */
+const withBill = (stored: unknown): unknown => {
+  const { success, data } = withoutBill.safeParse(stored);
+  if (!success) return stored;
+  const { amount, periodStart, periodEnd } = data;
+  const lines = [{ amount, quantity: 1, priceId: null, periodStart, periodEnd }];
+  const bill = { lines, subtotal: amount, discounts: [], taxes: [], total: amount };
+  return { ...data, bill, startingBalance: 0, endingBalance: 0 };
+};
+
+export const invoiceSchema: z.ZodType<LedgerInvoice> = z.preprocess(withBill, invoiceFields);

@@ -12,3 +12,7 @@ export const startOfPeriod = (
   Temporal.Instant.fromEpochMilliseconds(anchor)
     .toZonedDateTimeISO('UTC')
     .add({ [`${unit}s`]: period * count }).epochMilliseconds;
+
+/** The same day and time, months later; the last day of a shorter month. UTC. */
+export const addMonths = (at: number, months: number): number =>
+  Temporal.Instant.fromEpochMilliseconds(at).toZonedDateTimeISO('UTC').add({ months }).epochMilliseconds;

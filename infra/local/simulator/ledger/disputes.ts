@@ -5,8 +5,8 @@ import type { LedgerCharge, LedgerDispute } from './documents.ts';
 import type { Unit } from './unit.ts';
 
 /**
- * Disputes of a charge. A dispute moves from needs_response to under_review, and from each of them to won, lost or
- * closed, which are never left. A dispute changes no amount of its charge.
+ * Disputes of a charge. A seller moves a dispute only forward: from needs_response to under_review, and from each of them to won,
+ * lost or closed. The bank changes it in any direction. A dispute changes no amount of its charge.
  */
 const EVIDENCE_MS = 7 * DAY_MS;
 
@@ -35,6 +35,7 @@ export const openDispute = (unit: Unit, charge: LedgerCharge, terms: DisputeTerm
     inquiry: terms.inquiry ?? false,
     evidenceDueAt: unit.at + EVIDENCE_MS,
     updatedAt: unit.at,
+    revision: 1,
   });
   unit.announce({ kind: 'dispute.created', dispute });
   const { status } = terms;
@@ -56,7 +57,18 @@ export const moveDispute = (unit: Unit, dispute: LedgerDispute, status: LedgerDi
   if (!canMoveDispute(dispute, status)) {
     throw new Error(`Dispute ${dispute.id} is ${dispute.status}, not to be ${status}`);
   }
-  const moved = unit.documents.disputes.put({ ...dispute, status, updatedAt: unit.at });
-  unit.announce({ kind: status === 'under_review' ? 'dispute.updated' : 'dispute.closed', dispute: moved });
-  return moved;
+  return changeDispute(unit, dispute, { status });
+};
+
+type DisputeTermsChange = Partial<
+  Pick<LedgerDispute, 'status' | 'amount' | 'reason' | 'evidenceDueAt' | 'inquiry' | 'metadata'>
+>;
+
+/** What the bank does: any field, any direction. Two changes never have the same time, also where the clock stands still. */
+export const changeDispute = (unit: Unit, before: LedgerDispute, changes: DisputeTermsChange): LedgerDispute => {
+  const updatedAt = Math.max(unit.at, before.updatedAt + 1);
+  const dispute = unit.documents.disputes.put({ ...before, ...changes, updatedAt, revision: before.revision + 1 });
+  const isDecided = dispute.status !== before.status && LATER[dispute.status].length === 0;
+  unit.announce({ kind: isDecided ? 'dispute.closed' : 'dispute.updated', dispute, before });
+  return dispute;
 };

@@ -3,14 +3,20 @@ import type { ProviderSlot } from '../../../../shared/core/settings.ts';
 import type { Store } from '../state/store.ts';
 import { behaviourSchema, DECLINE_REASONS, DISPUTE_REASONS } from './behaviours.ts';
 import {
+  couponSchema,
+  discountSchema,
   invoiceSchema,
+  type LedgerCoupon,
+  type LedgerDiscount,
   type LedgerInvoice,
   type LedgerPrice,
   type LedgerProduct,
   type LedgerSubscription,
+  type LedgerTaxRate,
   ledgerProductSchema,
   ledgerSubscriptionSchema,
   priceSchema,
+  taxRateSchema,
 } from './billing-documents.ts';
 import { common } from './document-fields.ts';
 
@@ -28,6 +34,8 @@ export const ledgerCustomerSchema = z.object({
   description: z.string().nullable(),
   address: postal,
   defaultMethodId: z.string().nullable(),
+  /** Negative for a credit, which pays the next invoices. */
+  balance: z.int().default(0),
   deleted: z.boolean(),
 });
 export type LedgerCustomer = z.infer<typeof ledgerCustomerSchema>;
@@ -156,6 +164,8 @@ export const ledgerDisputeSchema = z.object({
   /** Until then the seller may give evidence. */
   evidenceDueAt: z.int(),
   updatedAt: z.int(),
+  /** 1 at first; counts its changes. */
+  revision: z.int().default(1),
 });
 export type LedgerDispute = z.infer<typeof ledgerDisputeSchema>;
 
@@ -207,6 +217,9 @@ export interface Documents {
   readonly prices: Collection<LedgerPrice>;
   readonly subscriptions: Collection<LedgerSubscription>;
   readonly invoices: Collection<LedgerInvoice>;
+  readonly coupons: Collection<LedgerCoupon>;
+  readonly discounts: Collection<LedgerDiscount>;
+  readonly taxRates: Collection<LedgerTaxRate>;
 }
 
 /** Our own payment's id, which the adapters send with every object they create. */
@@ -242,6 +255,13 @@ export const openDocuments = (store: Store): Documents => ({
     schema: invoiceSchema,
     holderOf: (invoice) => invoice.subscriptionId,
   }),
+  coupons: collection(store, { kind: 'coupon', schema: couponSchema, holderOf: () => null }),
+  discounts: collection(store, {
+    kind: 'discount',
+    schema: discountSchema,
+    holderOf: (discount) => discount.subscriptionId,
+  }),
+  taxRates: collection(store, { kind: 'tax_rate', schema: taxRateSchema, holderOf: () => null }),
 });
 
 const bodyRow = z.object({ body: z.string() });

@@ -2,16 +2,16 @@ import type { DeclineReason } from './behaviours.ts';
 import type { LedgerInvoice, LedgerSubscription } from './billing-documents.ts';
 import type { LedgerMethod, LedgerPayment } from './documents.ts';
 import { attemptPayment, type ChargeOutcome, settleLedgerPayment } from './payments.ts';
-import { changeSubscription, endSubscription } from './subscription-end.ts';
+import { changeSubscription, endSubscription, statusByInvoices, stopCollecting } from './subscription-end.ts';
 import type { Unit } from './unit.ts';
 
 /**
- * The invoice of one period of a subscription, and how the provider collects it: at once, then 1, 3, 7 and 14 days after
- * the first failure, then the subscription ends. An invoice has one payment, however often it is tried; a card with a
- * final decline is not tried again.
+ * The invoice of one period of a subscription, and how the provider collects it: at once, then on the days after the
+ * first failure that its owner has set, and then the subscription ends, is unpaid, or stays past due. An invoice has one
+ * payment, however often it is tried; a card with a final decline is not tried again.
  */
-const DAY_MS = 86_400_000;
-const RETRY_DAYS = [1, 3, 7, 14];
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
 /** Declines that Stripe does not retry with the same card: for want of authentication, only its customer can go on. */
 const FOR_GOOD: readonly DeclineReason[] = ['lost_card', 'stolen_card', 'authentication_required'];
 
@@ -96,7 +96,7 @@ export const retryInvoice = (unit: Unit, invoiceId: string): void => {
   const isRefused = invoice.refusedMethodId !== null && invoice.refusedMethodId === methodOf(unit, subscription)?.id;
   const isCanceled = unit.documents.payments.get(unit.slot, invoice.paymentId ?? '')?.status === 'canceled';
   if (!isRefused && !isCanceled) collectInvoice(unit, invoice, { attempt: undefined });
-  else goOn(unit, unit.documents.invoices.put({ ...invoice, nextAttemptAt: nextRetry(invoice, unit.at) }));
+  else goOn(unit, unit.documents.invoices.put({ ...invoice, nextAttemptAt: nextRetry(unit, invoice) }));
 };
 
 /** Settles a processing payment and its invoice. */
@@ -110,7 +110,7 @@ export const settlePayment = (unit: Unit, paymentId: string): void => {
 export const settleInvoice = (unit: Unit, payment: LedgerPayment, byItself = false): void => {
   const { invoice: invoiceId } = payment.wire;
   const invoice = typeof invoiceId === 'string' ? unit.documents.invoices.get(unit.slot, invoiceId) : undefined;
-  if (invoice?.status !== 'open') return;
+  if (invoice?.status !== 'open' && invoice?.status !== 'uncollectible') return;
   if (payment.status === 'succeeded') pay(unit, invoice);
   if (payment.status !== 'requires_payment_method' || payment.failure === null) return;
   const { reason, methodId } = payment.failure;
@@ -121,6 +121,7 @@ export const settleInvoice = (unit: Unit, payment: LedgerPayment, byItself = fal
 /** Whether the provider continues to collect the invoice without a call. */
 export const setCollection = (unit: Unit, invoice: LedgerInvoice, collects: boolean): LedgerInvoice => {
   const changed = unit.documents.invoices.put({ ...invoice, collects });
+  if (collects && changed.status === 'draft') unit.schedule(unit.at + HOUR_MS, 'finalize_invoice', changed.id);
   if (collects && changed.nextAttemptAt !== null) {
     unit.schedule(Math.max(changed.nextAttemptAt, unit.at), 'retry_invoice', changed.id);
   }
@@ -170,17 +171,17 @@ const paymentOf = (unit: Unit, invoice: LedgerInvoice, subscription: LedgerSubsc
 
 export const pay = (unit: Unit, invoice: LedgerInvoice): LedgerInvoice => {
   const paid = unit.documents.invoices.put({ ...invoice, status: 'paid', paidAt: unit.at, nextAttemptAt: null });
-  unit.announce({ kind: 'invoice.paid', invoice: paid });
+  unit.announce({ kind: paid.paidElsewhere ? 'invoice.paid_elsewhere' : 'invoice.paid', invoice: paid });
   const subscription = subscriptionOf(unit, paid);
+  const begins = subscription.status === 'incomplete' && subscription.latestInvoiceId === paid.id;
+  const status = begins ? 'active' : statusByInvoices(unit, subscription);
   const changes: Partial<LedgerSubscription> = {
-    ...(subscription.latestInvoiceId === paid.id && UNPAID.includes(subscription.status) && { status: 'active' }),
-    ...payerOf(unit, subscription, paid),
+    ...(status !== subscription.status && { status }),
+    ...(!paid.paidElsewhere && payerOf(unit, subscription, paid)),
   };
   if (Object.keys(changes).length > 0) changeSubscription(unit, subscription, changes);
   return paid;
 };
-
-const UNPAID: readonly LedgerSubscription['status'][] = ['incomplete', 'past_due'];
 
 const payerOf = (
   unit: Unit,
@@ -202,10 +203,11 @@ const fail = (unit: Unit, invoice: LedgerInvoice, { refused, byItself }: Failing
   const dated = { ...invoice, firstFailedAt: invoice.firstFailedAt ?? unit.at };
   const subscription = subscriptionOf(unit, invoice);
   // The first invoice of a subscription that is not active yet is retried only by a call.
-  const planned = subscription.status !== 'incomplete' && (byItself || invoice.firstFailedAt === null);
+  const isFirst = invoice.firstFailedAt === null;
+  const planned = invoice.status === 'open' && subscription.status !== 'incomplete' && (byItself || isFirst);
   const failed = unit.documents.invoices.put({
     ...dated,
-    nextAttemptAt: planned ? nextRetry(dated, unit.at) : invoice.nextAttemptAt,
+    nextAttemptAt: planned ? nextRetry(unit, dated) : invoice.nextAttemptAt,
     refusedMethodId: refused && FOR_GOOD.includes(refused.reason) ? refused.method.id : null,
   });
   unit.announce({ kind: 'invoice.payment_failed', invoice: failed });
@@ -214,17 +216,32 @@ const fail = (unit: Unit, invoice: LedgerInvoice, { refused, byItself }: Failing
   return planned ? goOn(unit, failed) : failed;
 };
 
-/** Schedules the next retry; after the last one the subscription ends. */
+/** Schedules the next retry; after the last one the owner's setting decides. */
 const goOn = (unit: Unit, invoice: LedgerInvoice): LedgerInvoice => {
   if (invoice.nextAttemptAt === null) {
-    endSubscription(unit, subscriptionOf(unit, invoice), 'payment_failed');
+    if (invoice.collects) giveUp(unit, subscriptionOf(unit, invoice));
     return unit.documents.invoices.get(unit.slot, invoice.id) ?? invoice;
   }
   unit.schedule(invoice.nextAttemptAt, 'retry_invoice', invoice.id);
   return invoice;
 };
 
-const nextRetry = ({ firstFailedAt }: LedgerInvoice, at: number): number | null =>
+const giveUp = (unit: Unit, subscription: LedgerSubscription): void => {
+  const { then } = unit.retries();
+  if (then === 'cancel') endSubscription(unit, subscription, 'payment_failed');
+  if (then === 'unpaid' && subscription.status === 'past_due') stopPaying(unit, subscription);
+};
+
+/** The subscription is unpaid: no invoice is collected any more, and later invoices stay drafts. */
+export const stopPaying = (unit: Unit, subscription: LedgerSubscription): LedgerSubscription => {
+  stopCollecting(unit, subscription);
+  return changeSubscription(unit, subscription, { status: 'unpaid' });
+};
+
+const nextRetry = (unit: Unit, { firstFailedAt }: LedgerInvoice): number | null =>
   firstFailedAt === null
     ? null
-    : (RETRY_DAYS.map((days) => firstFailedAt + days * DAY_MS).find((retry) => retry > at) ?? null);
+    : (unit
+        .retries()
+        .days.map((days) => firstFailedAt + days * DAY_MS)
+        .find((retry) => retry > unit.at) ?? null);

@@ -16,6 +16,13 @@ export const detachMethod = (unit: Unit, method: LedgerMethod): LedgerMethod => 
   return detached;
 };
 
+/** The card network's update: the bank has issued a new card for the same account. */
+export const renewCard = (unit: Unit, before: LedgerMethod, card: Partial<LedgerMethod['card']>): LedgerMethod => {
+  const method = unit.documents.methods.put({ ...before, card: { ...before.card, ...card } });
+  unit.announce({ kind: 'method.renewed', method, before });
+  return method;
+};
+
 /** Deletes the customer's methods too; its payments stay. */
 export const deleteLedgerCustomer = (unit: Unit, customer: LedgerCustomer): LedgerCustomer => {
   for (const method of unit.documents.methods.list(unit.slot, { holder: customer.id, limit: 1_000 })) {

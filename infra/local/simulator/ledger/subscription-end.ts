@@ -1,8 +1,16 @@
+import { returnBalance } from './billing.ts';
 import type { LedgerInvoice, LedgerSubscription } from './billing-documents.ts';
 import { cancelLedgerPayment } from './payments.ts';
 import type { Unit } from './unit.ts';
 
-const LIVE: readonly LedgerSubscription['status'][] = ['incomplete', 'trialing', 'active', 'past_due', 'paused'];
+const LIVE: readonly LedgerSubscription['status'][] = [
+  'incomplete',
+  'trialing',
+  'active',
+  'past_due',
+  'unpaid',
+  'paused',
+];
 export const isLedgerSubscriptionLive = ({ status }: LedgerSubscription): boolean => LIVE.includes(status);
 
 /** A canceled subscription is final, and its unpaid invoices are no longer collected. One that never began expires. */
@@ -12,11 +20,7 @@ export const endSubscription = (
   reason: NonNullable<LedgerSubscription['endReason']>,
 ): LedgerSubscription => {
   if (subscription.status === 'incomplete') return expire(unit, subscription);
-  for (const invoice of unit.documents.invoices.list(unit.slot, { holder: subscription.id, limit: MANY })) {
-    if (invoice.status === 'open' || invoice.status === 'draft') {
-      unit.documents.invoices.put({ ...invoice, collects: false, nextAttemptAt: null });
-    }
-  }
+  stopCollecting(unit, subscription);
   const ended = unit.documents.subscriptions.put({
     ...subscription,
     status: 'canceled',
@@ -26,6 +30,47 @@ export const endSubscription = (
   });
   unit.announce({ kind: 'subscription.deleted', subscription: ended });
   return ended;
+};
+
+/** Runs at the date that the subscription is to end; the date may have been cleared or moved since. */
+export const cancelWhenDue = (unit: Unit, subscriptionId: string): void => {
+  const subscription = unit.documents.subscriptions.get(unit.slot, subscriptionId);
+  if (!subscription || !isLedgerSubscriptionLive(subscription)) return;
+  if (endsNow(unit, subscription)) endSubscription(unit, subscription, 'cancellation_requested');
+};
+
+/** True once the date that the subscription is to end has come. */
+export const endsNow = (unit: Unit, { cancelAt }: LedgerSubscription): boolean =>
+  cancelAt !== null && cancelAt <= unit.at;
+
+export const stopCollecting = (unit: Unit, subscription: LedgerSubscription): void => {
+  for (const invoice of invoicesOf(unit, subscription)) {
+    if (invoice.status === 'open' || invoice.status === 'draft') {
+      unit.documents.invoices.put({ ...invoice, collects: false, nextAttemptAt: null });
+    }
+  }
+};
+
+/** Newest first. */
+const invoicesOf = (unit: Unit, { id }: LedgerSubscription): LedgerInvoice[] =>
+  unit.documents.invoices.list(unit.slot, { holder: id, limit: MANY });
+
+/**
+ * The status that the newest invoice gives, of those that are finalized and not void. An uncollectible invoice counts as
+ * paid: docs.stripe.com/billing/subscriptions/overview
+ */
+export const statusByInvoices = (unit: Unit, subscription: LedgerSubscription): LedgerSubscription['status'] => {
+  if (subscription.status !== 'past_due' && subscription.status !== 'unpaid') return subscription.status;
+  const newest = invoicesOf(unit, subscription).find(({ status }) => status !== 'void' && status !== 'draft');
+  return newest?.status === 'paid' || newest?.status === 'uncollectible' ? 'active' : subscription.status;
+};
+
+/** Runs after an invoice changed without a payment. */
+export const followInvoices = (unit: Unit, subscriptionId: string): void => {
+  const subscription = unit.documents.subscriptions.get(unit.slot, subscriptionId);
+  if (!subscription) return;
+  const status = statusByInvoices(unit, subscription);
+  if (status !== subscription.status) changeSubscription(unit, subscription, { status });
 };
 
 const HOUR_MS = 3_600_000;
@@ -56,6 +101,7 @@ export const voidInvoice = (unit: Unit, invoice: LedgerInvoice): LedgerInvoice =
   const voided = putVoid(unit, invoice);
   const subscription = unit.documents.subscriptions.get(unit.slot, invoice.subscriptionId);
   if (subscription?.status === 'incomplete') expire(unit, subscription);
+  else followInvoices(unit, invoice.subscriptionId);
   return voided;
 };
 
@@ -69,12 +115,12 @@ const putVoid = (unit: Unit, invoice: LedgerInvoice): LedgerInvoice => {
     collects: false,
     nextAttemptAt: null,
   });
+  returnBalance(unit, invoice);
   unit.announce({ kind: 'invoice.voided', invoice: voided });
   return voided;
 };
 
-/** An upper bound on unpaid invoices: the oldest one ends its subscription before there are more. */
-const MANY = 100;
+const MANY = 1_000;
 
 export const changeSubscription = (
   unit: Unit,

@@ -1,7 +1,8 @@
-import type { LedgerInvoice, LedgerSubscription } from './billing-documents.ts';
+import { applyBalance, billOf, keptDiscounts } from './billing.ts';
+import type { LedgerInvoice, LedgerLine, LedgerSubscription } from './billing-documents.ts';
 import { startOfPeriod } from './calendar.ts';
 import { awaitConfirmation, type Collected, type Collecting, collectInvoice, methodOf, pay } from './invoices.ts';
-import { changeSubscription, endSubscription } from './subscription-end.ts';
+import { changeSubscription, endSubscription, endsNow } from './subscription-end.ts';
 import type { Unit } from './unit.ts';
 
 /**
@@ -13,7 +14,7 @@ const TRIAL_NOTICE_MS = 3 * 86_400_000;
 const FIRST_CHARGE_MS = 23 * 3_600_000;
 
 /** Whole seconds, as in the providers' times. */
-const wholeSecond = (at: number): number => Math.floor(at / 1_000) * 1_000;
+export const wholeSecond = (at: number): number => Math.floor(at / 1_000) * 1_000;
 
 export type NewSubscription = Omit<
   LedgerSubscription,
@@ -48,9 +49,8 @@ export const startSubscription = (unit: Unit, wanted: NewSubscription, first: Fi
   const { subscription, invoice } = issue(unit, drafted, { reason: 'subscription_create', usedFrom: from });
   unit.announce({ kind: 'subscription.created', subscription });
   unit.schedule(subscription.periodEnd, 'bill_subscription', subscription.id);
-  if (trialEnd !== null) {
-    unit.schedule(Math.max(trialEnd - TRIAL_NOTICE_MS, unit.at), 'announce_trial_end', subscription.id);
-  }
+  if (subscription.cancelAt !== null) unit.schedule(subscription.cancelAt, 'cancel_subscription', subscription.id);
+  if (trialEnd !== null) scheduleNotice(unit, subscription.id, trialEnd);
   if (subscription.status === 'incomplete') {
     unit.schedule(unit.at + FIRST_CHARGE_MS, 'expire_subscription', subscription.id);
   }
@@ -81,7 +81,7 @@ const collectFirst = (unit: Unit, { subscription, invoice }: Issued, first: Firs
 export const billSubscription = (unit: Unit, subscriptionId: string): void => {
   const subscription = unit.documents.subscriptions.get(unit.slot, subscriptionId);
   if (!subscription || !BILLED.includes(subscription.status) || subscription.periodEnd > unit.at) return;
-  if (subscription.cancelAtPeriodEnd) {
+  if (subscription.cancelAtPeriodEnd || endsNow(unit, subscription)) {
     endSubscription(unit, subscription, 'cancellation_requested');
     return;
   }
@@ -99,17 +99,17 @@ export const billSubscription = (unit: Unit, subscriptionId: string): void => {
   renew(unit, subscription);
 };
 
-const BILLED: readonly LedgerSubscription['status'][] = ['trialing', 'active', 'past_due'];
+const BILLED: readonly LedgerSubscription['status'][] = ['trialing', 'active', 'past_due', 'unpaid'];
 
 const renew = (unit: Unit, before: LedgerSubscription): void => {
   const period = before.period + 1;
-  const isForgiven = before.pausedCollection !== null && before.status === 'past_due';
+  const isForgiven = before.pausedCollection === 'mark_uncollectible' && before.status === 'past_due';
   const next: LedgerSubscription = {
     ...before,
     status: before.status === 'trialing' || isForgiven ? 'active' : before.status,
     period,
     periodStart: before.periodEnd,
-    periodEnd: startOfPeriod(before, period + 1),
+    periodEnd: Math.min(startOfPeriod(before, period + 1), before.cancelAt ?? Number.POSITIVE_INFINITY),
   };
   const { subscription, invoice } = issue(unit, next, { reason: 'subscription_cycle', usedFrom: before.periodStart });
   unit.announce({ kind: 'subscription.updated', subscription, before });
@@ -153,9 +153,15 @@ const chargePeriod = (unit: Unit, issued: Issued, first: FirstCharge): Started =
   return collectFirst(unit, issued, first);
 };
 
+export const scheduleNotice = (unit: Unit, subscriptionId: string, trialEnd: number): void =>
+  unit.schedule(Math.max(trialEnd - TRIAL_NOTICE_MS, unit.at), 'announce_trial_end', subscriptionId);
+
+/** Runs three days before the end of a trial; the trial may have been extended since. */
 export const announceTrialEnd = (unit: Unit, subscriptionId: string): void => {
   const subscription = unit.documents.subscriptions.get(unit.slot, subscriptionId);
-  if (subscription?.status === 'trialing') unit.announce({ kind: 'subscription.trial_will_end', subscription });
+  if (subscription?.status !== 'trialing' || subscription.trialEnd === null) return;
+  if (subscription.trialEnd - TRIAL_NOTICE_MS <= unit.at)
+    unit.announce({ kind: 'subscription.trial_will_end', subscription });
 };
 
 const current = (unit: Unit, { id }: LedgerSubscription): LedgerSubscription => {
@@ -175,9 +181,14 @@ interface Issued {
 }
 
 /** The invoice of the subscription's current period, and the subscription that names it. */
-const issue = (unit: Unit, subscription: LedgerSubscription, { reason, usedFrom }: Issuing): Issued => {
-  const { customerId } = subscription;
-  const amount = subscription.status === 'trialing' ? 0 : subscription.amount;
+export const issue = (unit: Unit, subscription: LedgerSubscription, { reason, usedFrom }: Issuing): Issued => {
+  const { customerId, currency } = subscription;
+  const bill = billOf(unit, subscription, [lineOf(subscription)]);
+  const status = firstInvoiceStatus(subscription);
+  const owed =
+    status === 'open' || status === 'uncollectible'
+      ? applyBalance(unit, { customerId, currency, bill })
+      : { amount: bill.total, startingBalance: 0, endingBalance: status === 'draft' ? null : 0 };
   const invoice = unit.documents.invoices.put({
     id: unit.newId('invoice'),
     provider: unit.slot,
@@ -187,9 +198,10 @@ const issue = (unit: Unit, subscription: LedgerSubscription, { reason, usedFrom 
     subscriptionId: subscription.id,
     customerId,
     number: numberOf(unit, customerId),
-    amount,
-    currency: subscription.currency,
-    status: subscription.pausedCollection === null ? 'open' : HELD[subscription.pausedCollection],
+    bill,
+    ...owed,
+    currency,
+    status,
     reason,
     periodStart: subscription.periodStart,
     periodEnd: subscription.periodEnd,
@@ -199,11 +211,30 @@ const issue = (unit: Unit, subscription: LedgerSubscription, { reason, usedFrom 
     firstFailedAt: null,
     nextAttemptAt: null,
     refusedMethodId: null,
-    collects: subscription.status !== 'incomplete',
+    collects: status === 'open' && subscription.status !== 'incomplete',
     paidAt: null,
-    voidedAt: subscription.pausedCollection === 'void' ? unit.at : null,
+    paidElsewhere: false,
+    voidedAt: status === 'void' ? unit.at : null,
+    uncollectibleAt: status === 'uncollectible' ? unit.at : null,
   });
-  return { invoice, subscription: unit.documents.subscriptions.put({ ...subscription, latestInvoiceId: invoice.id }) };
+  const discountIds = keptDiscounts(unit, subscription, bill);
+  const latestInvoiceId = invoice.id;
+  return { invoice, subscription: unit.documents.subscriptions.put({ ...subscription, discountIds, latestInvoiceId }) };
+};
+
+/** The last period before a date of cancelation costs its share of a whole one. */
+const lineOf = (subscription: LedgerSubscription): LedgerLine => {
+  const { status, period, periodStart, periodEnd, priceId, quantity } = subscription;
+  const wholeEnd = startOfPeriod(subscription, period + 1);
+  const share = periodEnd < wholeEnd ? (periodEnd - periodStart) / (wholeEnd - periodStart) : 1;
+  const amount = status === 'trialing' ? 0 : Math.round(subscription.amount * share);
+  return { amount, quantity, priceId, periodStart, periodEnd };
+};
+
+/** While collection is paused, the owner's choice decides; invoices of an unpaid subscription stay drafts. */
+const firstInvoiceStatus = ({ pausedCollection, status }: LedgerSubscription): LedgerInvoice['status'] => {
+  if (pausedCollection !== null) return HELD[pausedCollection];
+  return status === 'unpaid' ? 'draft' : 'open';
 };
 
 const HELD = { void: 'void', keep_as_draft: 'draft', mark_uncollectible: 'uncollectible' } as const;
@@ -211,8 +242,9 @@ const HELD = { void: 'void', keep_as_draft: 'draft', mark_uncollectible: 'uncoll
 const numberOf = (unit: Unit, customerId: string): string =>
   `${customerId.slice(-8).toUpperCase()}-${String(unit.count(`invoices:${customerId}`)).padStart(4, '0')}`;
 
-const collectIssued = (unit: Unit, invoice: LedgerInvoice, collecting: Collecting): Collected => {
+export const collectIssued = (unit: Unit, invoice: LedgerInvoice, collecting: Collecting): Collected => {
   if (invoice.status === 'void') unit.announce({ kind: 'invoice.voided', invoice });
+  if (invoice.status === 'uncollectible') unit.announce({ kind: 'invoice.marked_uncollectible', invoice });
   if (invoice.status !== 'open') return { invoice };
   return invoice.amount === 0 ? { invoice: pay(unit, invoice) } : collectInvoice(unit, invoice, collecting);
 };

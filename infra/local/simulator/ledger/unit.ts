@@ -1,3 +1,4 @@
+import * as z from 'zod';
 import type { ProviderSlot } from '../../../../shared/core/settings.ts';
 import type { LedgerInvoice, LedgerSubscription } from './billing-documents.ts';
 import type {
@@ -16,12 +17,18 @@ export type Change =
   | { readonly kind: PaymentChange; readonly payment: LedgerPayment }
   | { readonly kind: ChargeChange; readonly charge: LedgerCharge }
   | { readonly kind: RefundChange; readonly refund: LedgerRefund }
-  | { readonly kind: DisputeChange; readonly dispute: LedgerDispute }
+  | { readonly kind: 'dispute.created'; readonly dispute: LedgerDispute }
+  | {
+      readonly kind: 'dispute.updated' | 'dispute.closed';
+      readonly dispute: LedgerDispute;
+      readonly before: LedgerDispute;
+    }
   | { readonly kind: 'customer.created' | 'customer.deleted'; readonly customer: LedgerCustomer }
   | { readonly kind: 'customer.updated'; readonly customer: LedgerCustomer; readonly before: LedgerCustomer }
   | { readonly kind: 'method.attached'; readonly method: LedgerMethod }
   | {
-      readonly kind: 'method.detached' | 'method.updated';
+      /** `renewed`: the card network replaced the card. */
+      readonly kind: 'method.detached' | 'method.updated' | 'method.renewed';
       readonly method: LedgerMethod;
       readonly before: LedgerMethod;
     }
@@ -67,8 +74,11 @@ export type SubscriptionChange =
   | 'subscription.deleted';
 export type InvoiceChange =
   | 'invoice.paid'
+  | 'invoice.paid_elsewhere'
   | 'invoice.payment_failed'
   | 'invoice.payment_action_required'
+  | 'invoice.finalized'
+  | 'invoice.marked_uncollectible'
   | 'invoice.voided';
 
 export type LedgerIdKind =
@@ -83,7 +93,10 @@ export type LedgerIdKind =
   | 'product'
   | 'price'
   | 'subscription'
-  | 'invoice';
+  | 'invoice'
+  | 'coupon'
+  | 'discount'
+  | 'tax_rate';
 
 export const WORK_KINDS = [
   'settle_payment',
@@ -92,8 +105,19 @@ export const WORK_KINDS = [
   'announce_trial_end',
   'retry_invoice',
   'expire_subscription',
+  'cancel_subscription',
+  'finalize_invoice',
 ] as const;
 export type WorkKind = (typeof WORK_KINDS)[number];
+
+/** How a provider that bills collects an unpaid invoice, as its owner has set it. */
+export const retrySettings = z.strictObject({
+  /** Days after the first failure. */
+  days: z.array(z.int().min(1).max(60)).max(8),
+  /** The subscription's status after the last retry. */
+  then: z.enum(['cancel', 'unpaid', 'past_due']),
+});
+export type RetrySettings = z.infer<typeof retrySettings>;
 
 /** One transaction over the ledger: a call of a provider's protocol, a step of a customer, or due work. */
 export interface Unit {
@@ -110,6 +134,9 @@ export interface Unit {
   loseAnswer(name: string | undefined): void;
   schedule(dueAt: number, kind: WorkKind, subject: string): void;
   announce(change: Change): void;
+  /** The smallest amount that the provider charges, as it counts; 0 if it has no minimum. */
+  leastCharge(currency: string): number;
+  retries(): RetrySettings;
   /** A value that only the holder of the document can know; the same on every call. */
   secretOf(id: string): string;
   /** Where a customer takes the step that a payment waits for. */

@@ -3,11 +3,19 @@ import * as z from 'zod';
 import { PROVIDER_SLOTS, type ProviderSlot } from '../../../../shared/core/settings.ts';
 import type { Clock } from '../../machine/clock.ts';
 import { type Documents, openDocuments } from '../ledger/documents.ts';
+import { finalizeWhenDue } from '../ledger/invoice-steps.ts';
 import { retryInvoice, settlePayment } from '../ledger/invoices.ts';
 import { settleLedgerRefund } from '../ledger/refunds.ts';
-import { expireSubscription } from '../ledger/subscription-end.ts';
+import { cancelWhenDue, expireSubscription } from '../ledger/subscription-end.ts';
 import { announceTrialEnd, billSubscription } from '../ledger/subscriptions.ts';
-import { type Change, type Unit, WORK_KINDS, type WorkKind } from '../ledger/unit.ts';
+import {
+  type Change,
+  type RetrySettings,
+  retrySettings,
+  type Unit,
+  WORK_KINDS,
+  type WorkKind,
+} from '../ledger/unit.ts';
 import type { Store } from '../state/store.ts';
 import { DELIVERY_MODES, type Outbox } from './outbox.ts';
 import type { Cause, Vendor, VendorEvent } from './vendor.ts';
@@ -23,6 +31,8 @@ export interface Units {
   runDue(): void;
   /** 1, 2, 3 … for each name. */
   count(name: string): number;
+  /** Holds for the failures from now on, at every provider that bills. */
+  useRetries(settings: RetrySettings): void;
   /** Makes the ids of this ledger different from another's. */
   readonly tag: string;
 }
@@ -67,6 +77,8 @@ export const openUnits = (parts: UnitsParts): Units => {
         store.run('INSERT INTO work (due_at, slot, kind, subject) VALUES (?, ?, ?, ?)', dueAt, slot, kind, subject);
       },
       announce: (change) => announce({ unit, change, cause, vendor, outbox }),
+      leastCharge: (currency) => vendor.leastCharge?.(currency) ?? 0,
+      retries: () => store.readSetting(RETRIES, retrySettings) ?? DEFAULT_RETRIES,
       secretOf: (id) => createHash('sha256').update(`${tag}:secret:${id}`).digest('hex').slice(0, 24),
       customerPage: (id) => `${siteOf(slot)}/_local/simulator/payments/${id}/authenticate`,
     };
@@ -83,6 +95,7 @@ export const openUnits = (parts: UnitsParts): Units => {
     documents,
     tag,
     count: (name) => store.next(name),
+    useRetries: (settings) => store.writeSetting(RETRIES, settings),
     work,
     rememberLost: (attempt) => {
       store.next(attempt);
@@ -102,6 +115,9 @@ export const openUnits = (parts: UnitsParts): Units => {
   };
 };
 
+const RETRIES = 'retries';
+const DEFAULT_RETRIES: RetrySettings = { days: [1, 3, 7, 14], then: 'cancel' };
+
 export const lost = (slot: ProviderSlot, attempt: string): string => `lost:${slot}:${attempt}`;
 
 const WORK: Readonly<Record<WorkKind, (unit: Unit, subject: string) => void>> = {
@@ -111,6 +127,8 @@ const WORK: Readonly<Record<WorkKind, (unit: Unit, subject: string) => void>> = 
   announce_trial_end: announceTrialEnd,
   retry_invoice: retryInvoice,
   expire_subscription: expireSubscription,
+  cancel_subscription: cancelWhenDue,
+  finalize_invoice: finalizeWhenDue,
 };
 
 const dueAtRow = z.object({ dueAt: z.int().nullable() });

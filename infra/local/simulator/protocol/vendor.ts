@@ -139,6 +139,8 @@ export interface Vendor {
   awaitsApproval?(payment: LedgerPayment): boolean;
   /** The ledger keeps amounts as the vendor counts them: in ISO 4217 minor units, by the vendor's own table. */
   minorUnits(amount: number, currency: string): number;
+  /** The smallest amount that the vendor charges, as it counts; absent if it has no minimum. */
+  leastCharge?(currency: string): number;
   /** False: the vendor has no canceled refunds. */
   readonly cancelsRefunds?: false;
   /** `tag` makes the ids of each ledger different. */

@@ -49,5 +49,8 @@ const PREFIXES: Readonly<Record<LedgerIdKind | 'request', string>> = {
   price: 'btpl',
   subscription: 'btsu',
   invoice: 'btin',
+  coupon: 'btcp',
+  discount: 'btds',
+  tax_rate: 'bttx',
   request: 'btreq',
 };

@@ -70,6 +70,7 @@ const create = (call: Call, unit: Unit): LedgerCustomer => {
         description: null,
         address: null,
         defaultMethodId: null,
+        balance: 0,
         deleted: false,
       },
       sent,

@@ -28,5 +28,6 @@ const addCustomer = (unit: Unit, merchantId: string | undefined): LedgerCustomer
     description: null,
     address: null,
     defaultMethodId: null,
+    balance: 0,
     deleted: false,
   });

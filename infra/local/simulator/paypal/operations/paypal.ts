@@ -96,6 +96,9 @@ const PREFIXES: Readonly<Record<Exclude<LedgerIdKind, 'event'> | 'request', stri
   price: 'P',
   subscription: 'I',
   invoice: 'INV',
+  coupon: 'COUPON',
+  discount: 'DISCOUNT',
+  tax_rate: 'TAX',
   request: 'f',
 };
 

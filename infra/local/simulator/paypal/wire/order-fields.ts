@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { characters } from '../../state/characters.ts';
 import { refused } from './errors.ts';
 import { customerReference, vaultId } from './request.ts';
 
@@ -11,7 +12,7 @@ export const paypalAmount = z.looseObject({
     .regex(/^((-?[0-9]+)|(-?([0-9]+)?[.][0-9]+))$/),
 });
 
-const text = z.string().min(1).max(127);
+const text = characters(127).min(1);
 
 const experience = z.looseObject({
   return_url: z.url().optional(),
@@ -117,7 +118,9 @@ export const readPaypalMoney = (sent: z.output<typeof paypalAmount>, { at, indiv
     throw refused(decimalsOf(currency) === 0 ? indivisible : 'DECIMAL_PRECISION', `${at}/value`);
   }
   if (Number(value) >= ABOVE_MAX) throw refused('MAX_VALUE_EXCEEDED', `${at}/value`);
-  const amount = Math.round(Number(value) * 10 ** decimalsOf(currency));
+  // Exact for every amount that a number holds; a product of the fraction would not be.
+  const amount = Number(`${value}e${decimalsOf(currency)}`);
+  if (!Number.isSafeInteger(amount)) throw refused('MAX_VALUE_EXCEEDED', `${at}/value`);
   if (amount <= 0) throw refused('CANNOT_BE_ZERO_OR_NEGATIVE', `${at}/value`);
   return { amount, currency };
 };
@@ -127,7 +130,9 @@ export const moneyView = (
   currency: string,
 ): { readonly currency_code: string; readonly value: string } => {
   const decimals = decimalsOf(currency);
-  return { currency_code: currency, value: (amount / 10 ** decimals).toFixed(decimals) };
+  const text = String(amount).padStart(decimals + 1, '0');
+  const at = text.length - decimals;
+  return { currency_code: currency, value: decimals === 0 ? text : `${text.slice(0, at)}.${text.slice(at)}` };
 };
 
 /** In ISO 4217 minor units. */

@@ -2,6 +2,7 @@ import * as z from 'zod';
 import type { LedgerCustomer } from '../../ledger/documents.ts';
 import { deleteLedgerCustomer } from '../../ledger/methods.ts';
 import type { Unit } from '../../ledger/unit.ts';
+import { characters } from '../../state/characters.ts';
 import { squareCustomerView } from '../views/views.ts';
 import { invalidSquareRequest, squareNotFound, versionConflict } from '../wire/errors.ts';
 import { checkLimit, readSquareQuery, sortOrder, squarePage, wholeText } from '../wire/lists.ts';
@@ -9,8 +10,8 @@ import { readSquareBody, type SquareRequest, type SquareRoute, squareAddress } f
 
 /** Customer profiles. */
 const fields = {
-  given_name: z.string().max(300).nullish(),
-  family_name: z.string().max(300).nullish(),
+  given_name: characters(300).nullish(),
+  family_name: characters(300).nullish(),
   email_address: z.string().max(254).nullish(),
   phone_number: z.string().nullish(),
   reference_id: z.string().max(100).nullish(),
@@ -86,6 +87,7 @@ const create = ({ call, unit }: SquareRequest): LedgerCustomer => {
     description: null,
     address: null,
     defaultMethodId: null,
+    balance: 0,
     deleted: false,
   };
   const customer = unit.documents.customers.put(applied(blank, sent));

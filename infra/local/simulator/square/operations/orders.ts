@@ -2,6 +2,7 @@ import * as z from 'zod';
 import type { LedgerPayment } from '../../ledger/documents.ts';
 import { cancelLedgerPayment } from '../../ledger/payments.ts';
 import type { Unit } from '../../ledger/unit.ts';
+import { characters } from '../../state/characters.ts';
 import { orderState, type SquareOrderWire, squareOrderView, squareOrderWire } from '../views/views.ts';
 import { invalidSquareRequest, squareNotFound, versionConflict } from '../wire/errors.ts';
 import { money, readSquareBody, type SquareRequest, type SquareRoute } from '../wire/request.ts';
@@ -9,7 +10,7 @@ import { money, readSquareBody, type SquareRequest, type SquareRoute } from '../
 /** Orders: the ledger's payments before, while and after they are paid. */
 const lineItem = z.strictObject({
   uid: z.string().max(60).optional(),
-  name: z.string().max(512).optional(),
+  name: characters(512).optional(),
   /** A whole number; a decimal number needs a `quantity_unit`, which the simulator does not offer. */
   quantity: z.string().min(1).max(12).regex(/^\d+$/, 'must be a whole number of items'),
   base_price_money: money,

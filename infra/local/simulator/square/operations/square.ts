@@ -124,6 +124,9 @@ const PREFIXES: Readonly<Record<LedgerIdKind | 'request', string>> = {
   price: 'SQOBJ',
   subscription: 'SQSUB',
   invoice: 'SQINV',
+  coupon: 'SQCOUPON',
+  discount: 'SQDISCOUNT',
+  tax_rate: 'SQTAX',
   request: 'SQREQ',
 };
 

@@ -38,6 +38,17 @@ export const squareWebhooks: VendorWebhooks = {
   eventsOf: (change, unit) => eventsOf(change, unit),
 };
 
+/** A field that the update has cleared is null in the event. */
+const updatedCustomer = ({ before, customer }: Extract<Change, { kind: 'customer.updated' }>): SquareObject => {
+  const now = squareCustomerView(customer);
+  const cleared = CONTACT.filter(
+    (field) => squareCustomerView(before)[field] !== undefined && now[field] === undefined,
+  );
+  return { ...now, ...Object.fromEntries(cleared.map((field) => [field, null])) };
+};
+
+const CONTACT = ['given_name', 'family_name', 'email_address', 'phone_number'] as const;
+
 /** Square's signature covers no timestamp, so an old event stays valid. */
 const signatureOf = ({ raw, slot, kind }: Signing): Record<string, string> => {
   if (kind === 'missing') return {};
@@ -88,14 +99,17 @@ const eventsOf = (change: Change, unit: Unit): readonly VendorEvent[] => {
     case 'dispute.updated':
     case 'dispute.closed':
       return [disputeEvent('dispute.state.updated', change.dispute, unit)];
-    case 'customer.created':
     case 'customer.updated':
+      return [{ type: change.kind, object: updatedCustomer(change), subject: change.customer.id }];
+    case 'customer.created':
     case 'customer.deleted':
       return [{ type: change.kind, object: squareCustomerView(change.customer), subject: change.customer.id }];
     case 'method.attached':
       return [cardEvent('card.created', cardView(change.method), change.method.id)];
     case 'method.updated':
       return [cardEvent('card.updated', cardView(change.method), change.method.id)];
+    case 'method.renewed':
+      return [cardEvent('card.automatically_updated', cardView(change.method), change.method.id)];
     case 'method.detached':
       return [cardEvent('card.disabled', { ...cardView(change.before), enabled: false }, change.method.id)];
     default:

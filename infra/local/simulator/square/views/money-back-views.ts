@@ -64,14 +64,6 @@ const REASON: Readonly<Record<DisputeReason, string>> = {
   general: 'AMOUNT_DIFFERS',
 };
 
-const VERSION: Readonly<Record<LedgerDispute['status'], number>> = {
-  needs_response: 1,
-  under_review: 2,
-  won: 3,
-  lost: 3,
-  closed: 3,
-};
-
 export const squareDisputeView = (dispute: LedgerDispute, unit: Unit): SquareObject => ({
   id: dispute.id,
   dispute_id: dispute.id,
@@ -85,7 +77,7 @@ export const squareDisputeView = (dispute: LedgerDispute, unit: Unit): SquareObj
   updated_at: isoTime(dispute.updatedAt),
   brand_dispute_id: `VISA${dispute.id}`,
   reported_at: isoTime(dispute.createdAt),
-  version: VERSION[dispute.status],
+  version: dispute.revision,
   location_id: squareLocationOf(dispute, unit),
 });
 

@@ -3,7 +3,7 @@ import type { LedgerPrice, LedgerProduct, LedgerSubscription } from '../../ledge
 import type { Unit } from '../../ledger/unit.ts';
 import { priceView } from '../views/subscription-views.ts';
 import { seconds } from '../views/views.ts';
-import { checkCurrency } from '../wire/currencies.ts';
+import { checkCurrency, mostAmount } from '../wire/currencies.ts';
 import { invalidStripeRequest, stripeNotFound } from '../wire/errors.ts';
 import {
   anything,
@@ -105,7 +105,7 @@ export const addPrice = (unit: Unit, data: PriceData, { param, metadata: kept }:
       param: named('recurring'),
     });
   }
-  if (data.unit_amount < 0 || data.unit_amount > MAX_AMOUNT) {
+  if (data.unit_amount < 0 || data.unit_amount > mostAmount(data.currency)) {
     throw invalidStripeRequest({ message: `Invalid unit_amount: ${data.unit_amount}`, param: named('unit_amount') });
   }
   return unit.documents.prices.put({
@@ -121,8 +121,6 @@ export const addPrice = (unit: Unit, data: PriceData, { param, metadata: kept }:
     count,
   });
 };
-
-const MAX_AMOUNT = 99_999_999;
 
 const productView = (product: LedgerProduct): StripeObject => ({
   id: product.id,

@@ -17,6 +17,7 @@ import {
   readParameters,
   stripeAddress,
   text,
+  whole,
 } from '../wire/parameters.ts';
 import { getRoute, listPage, none, type StripeRequest, type StripeRoute } from '../wire/request.ts';
 
@@ -26,6 +27,7 @@ const fields = z.strictObject({
   phone: clearable(20).optional(),
   description: clearable().optional(),
   address: z.union([z.literal(''), stripeAddress]).optional(),
+  balance: whole.optional(),
   metadata: metadata.optional(),
   payment_method: text().optional(),
   invoice_settings: z.strictObject({ default_payment_method: clearable().optional() }).optional(),
@@ -65,6 +67,7 @@ const create = ({ call, unit }: StripeRequest): LedgerCustomer => {
     description: null,
     address: null,
     defaultMethodId: null,
+    balance: 0,
     deleted: false,
   };
   const customer = unit.documents.customers.put(applied(unit, blank, sent));
@@ -114,6 +117,7 @@ const applied = (unit: Unit, customer: LedgerCustomer, sent: Omit<Fields, 'payme
   phone: sent.phone === undefined ? customer.phone : sent.phone,
   description: sent.description === undefined ? customer.description : sent.description,
   address: mergeAddress(customer.address, sent.address),
+  balance: sent.balance ?? customer.balance,
   metadata: mergeMetadata(customer.metadata, sent.metadata),
   defaultMethodId: defaultMethod(unit, customer, sent.invoice_settings?.default_payment_method),
   wire: {

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { canMoveDispute, moveDispute } from '../../ledger/disputes.ts';
+import { canMoveDispute, changeDispute, moveDispute } from '../../ledger/disputes.ts';
 import type { LedgerDispute } from '../../ledger/documents.ts';
 import { EVIDENCE_FIELDS, stripeDisputeView } from '../views/money-back-views.ts';
 import { refusedOperation, stripeNotFound } from '../wire/errors.ts';
@@ -66,13 +66,10 @@ const answer = (request: StripeRequest): LedgerDispute => {
   const { unit } = request;
   const before = disputeOf(request);
   if (sent.evidence && before.status !== 'needs_response') throw closed(before);
-  const changed = { ...before, metadata: mergeMetadata(before.metadata, sent.metadata), updatedAt: unit.at };
-  const dispute = unit.documents.disputes.put(changed);
-  if (sent.evidence && sent.submit !== false) {
-    return moveDispute(unit, dispute, ENDS.get(sent.evidence['uncategorized_text']) ?? 'under_review');
-  }
-  unit.announce({ kind: 'dispute.updated', dispute });
-  return dispute;
+  const changes = { metadata: mergeMetadata(before.metadata, sent.metadata) };
+  if (!sent.evidence || sent.submit === false) return changeDispute(unit, before, changes);
+  const status = ENDS.get(sent.evidence['uncategorized_text']) ?? 'under_review';
+  return changeDispute(unit, before, { ...changes, status });
 };
 
 /** The seller accepts the dispute. */

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import type { Unit } from '../../ledger/unit.ts';
+import { couponView, discountView } from '../views/catalog-views.ts';
 import { chargeView } from '../views/charge-views.ts';
 import { clientSecretOf, setupView, stripePaymentView } from '../views/intent-views.ts';
 import { invoicePaymentsView, invoiceView } from '../views/invoice-views.ts';
@@ -19,6 +20,9 @@ type Kind =
   | 'setup_intent'
   | 'subscription'
   | 'invoice'
+  | 'discount'
+  | 'discount.source'
+  | 'coupon'
   /** Not an object itself, but its fields can be expanded. */
   | 'invoice_payment.payment'
   /** Shown only when expanded. */
@@ -36,10 +40,18 @@ const EXPANDABLE: Readonly<Record<string, Readonly<Record<string, Kind>>>> = {
   subscription: {
     customer: 'customer',
     default_payment_method: 'payment_method',
+    discounts: 'discount',
     latest_invoice: 'invoice',
     pending_setup_intent: 'setup_intent',
   },
-  invoice: { customer: 'customer', payments: 'invoice.payments', confirmation_secret: 'invoice.confirmation_secret' },
+  invoice: {
+    customer: 'customer',
+    discounts: 'discount',
+    payments: 'invoice.payments',
+    confirmation_secret: 'invoice.confirmation_secret',
+  },
+  discount: { customer: 'customer', source: 'discount.source' },
+  'discount.source': { coupon: 'coupon' },
   invoice_payment: { payment: 'invoice_payment.payment' },
   'invoice_payment.payment': { payment_intent: 'payment_intent' },
 };
@@ -63,19 +75,27 @@ const expandPath = (object: StripeObject, keys: readonly string[], expansion: Ex
   if (keys.length > MAX_DEPTH + 1) throw notExpandable(path);
   const kind = within ?? String(object['object']);
   const value = object[key];
-  if ((kind === 'list' || kind === 'search_result') && key === 'data' && Array.isArray(value) && rest.length > 0) {
+  if (LISTS.includes(kind) && key === 'data' && Array.isArray(value) && rest.length > 0) {
     return { ...object, data: value.map((item) => expandPath(objectSchema.parse(item), rest, { path, unit })) };
   }
   const target = EXPANDABLE[kind]?.[key];
   if (target === undefined) throw notExpandable(path);
+  if (Array.isArray(value)) {
+    return {
+      ...object,
+      [key]: value.map((id) => expandPath(load(target, String(id), unit) ?? {}, rest, { path, unit })),
+    };
+  }
   const id = target.startsWith('invoice.') ? object['id'] : value;
   const inner = typeof id === 'string' ? load(target, id, unit) : value;
   if (target === 'invoice.confirmation_secret') return { ...object, [key]: inner ?? null };
   if (inner === null || inner === undefined) return object;
-  const isPart = target === 'invoice_payment.payment';
+  const isPart = target === 'invoice_payment.payment' || target === 'discount.source';
   const next = { path, unit, within: isPart ? target : undefined };
   return { ...object, [key]: expandPath(objectSchema.parse(inner), rest, next) };
 };
+
+const LISTS = ['list', 'search_result'];
 
 const notExpandable = (path: string) =>
   invalidStripeRequest({ message: `This property cannot be expanded (${path}).`, param: 'expand' });
@@ -119,6 +139,15 @@ const load = (kind: Kind, id: string, unit: Unit): StripeObject | undefined => {
       const paymentId = documents.invoices.get(slot, id)?.paymentId;
       return paymentId ? { client_secret: clientSecretOf(unit, paymentId), type: 'payment_intent' } : undefined;
     }
+    case 'discount': {
+      const discount = documents.discounts.get(slot, id);
+      return discount && discountView(discount);
+    }
+    case 'coupon': {
+      const coupon = documents.coupons.get(slot, id);
+      return coupon && couponView(coupon);
+    }
+    case 'discount.source':
     case 'invoice_payment.payment':
       return undefined;
   }

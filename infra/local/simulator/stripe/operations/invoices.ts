@@ -1,7 +1,9 @@
 import * as z from 'zod';
 import type { LedgerInvoice } from '../../ledger/billing-documents.ts';
-import { collectInvoice, setCollection } from '../../ledger/invoices.ts';
+import { finalizeInvoice, markUncollectible, payElsewhere } from '../../ledger/invoice-steps.ts';
+import { type Collected, collectInvoice, setCollection } from '../../ledger/invoices.ts';
 import { voidInvoice } from '../../ledger/subscription-end.ts';
+import type { Unit } from '../../ledger/unit.ts';
 import { stripePaymentView } from '../views/intent-views.ts';
 import { invoiceView } from '../views/invoice-views.ts';
 import { stripeMethodView } from '../views/views.ts';
@@ -31,6 +33,8 @@ export const invoiceRoutes: readonly StripeRoute[] = [
   })),
   { method: 'POST', path: `${PATH}/:id`, run: (request) => ({ object: update(request) }) },
   { method: 'POST', path: `${PATH}/:id/pay`, run: (request) => pay(request) },
+  { method: 'POST', path: `${PATH}/:id/finalize`, run: (request) => ({ object: finalize(request) }) },
+  { method: 'POST', path: `${PATH}/:id/mark_uncollectible`, run: (request) => ({ object: writeOff(request) }) },
   { method: 'POST', path: `${PATH}/:id/void`, run: (request) => ({ object: cancel(request) }) },
 ];
 
@@ -85,6 +89,7 @@ const update = (request: StripeRequest): StripeObject => {
 };
 
 const payFields = z.strictObject({
+  paid_out_of_band: flag.optional(),
   payment_method: text().optional(),
   off_session: flag.optional(),
   expand: expand.optional(),
@@ -98,8 +103,27 @@ const pay = (request: StripeRequest): StripeReply => {
     sent.payment_method === undefined
       ? undefined
       : checkUsable(findMethod(unit, sent.payment_method, 'payment_method'), invoice.customerId);
+  checkPayable(unit, invoice);
+  if (sent.paid_out_of_band) {
+    if (method) {
+      throw invalidStripeRequest({
+        message: 'You may only specify one of these parameters: paid_out_of_band, payment_method.',
+      });
+    }
+    return { object: invoiceView(payElsewhere(unit, invoice), unit) };
+  }
+  const collected = collectInvoice(unit, invoice, {
+    method,
+    attempt: `invoice:${invoice.id}`,
+    onSession: sent.off_session === false,
+  });
+  return paidReply(unit, collected);
+};
+
+/** @throws Refused unless the invoice is open or uncollectible, without a charge under way. */
+const checkPayable = (unit: Unit, invoice: LedgerInvoice): void => {
   if (invoice.status === 'paid') throw invalidStripeRequest({ message: 'Invoice is already paid' });
-  if (invoice.status !== 'open') {
+  if (invoice.status !== 'open' && invoice.status !== 'uncollectible') {
     throw invalidStripeRequest({ message: `You cannot pay an invoice that is ${invoice.status}.` });
   }
   const payment = unit.documents.payments.get(unit.slot, invoice.paymentId ?? '');
@@ -109,14 +133,11 @@ const pay = (request: StripeRequest): StripeReply => {
   if (payment?.status === 'canceled') {
     throw invalidStripeRequest({ message: 'The payment of this invoice was canceled.' });
   }
-  const collected = collectInvoice(unit, invoice, {
-    method,
-    attempt: `invoice:${invoice.id}`,
-    onSession: sent.off_session === false,
-  });
-  const { invoice: after, declined, asked } = collected;
-  if (!declined && !asked) return { object: invoiceView(after, unit) };
-  const tried = unit.documents.payments.get(unit.slot, after.paymentId ?? '');
+};
+
+const paidReply = (unit: Unit, { invoice, declined, asked }: Collected): StripeReply => {
+  if (!declined && !asked) return { object: invoiceView(invoice, unit) };
+  const tried = unit.documents.payments.get(unit.slot, invoice.paymentId ?? '');
   const error = {
     ...(declined && !asked ? declineFields(declined.reason) : actionRequired('invoice')),
     ...(declined?.charge && { charge: declined.charge.id }),
@@ -124,6 +145,31 @@ const pay = (request: StripeRequest): StripeReply => {
     ...(declined && { payment_method: stripeMethodView(declined.method) }),
   };
   return { answer: stripeError(402, error, true) };
+};
+
+const finalize = (request: StripeRequest): StripeObject => {
+  const { unit, call } = request;
+  const sent = readParameters(call, z.strictObject({ auto_advance: flag.optional(), expand: expand.optional() }));
+  const invoice = find(request);
+  if (invoice.status !== 'draft') {
+    throw invalidStripeRequest({
+      code: 'invoice_not_editable',
+      message: "This invoice is already finalized, you can't re-finalize a non-draft invoice.",
+    });
+  }
+  return invoiceView(finalizeInvoice(unit, invoice, sent.auto_advance ?? invoice.collects), unit);
+};
+
+const writeOff = (request: StripeRequest): StripeObject => {
+  const { unit, call } = request;
+  readParameters(call, none);
+  const invoice = find(request);
+  if (invoice.status !== 'open') {
+    throw invalidStripeRequest({
+      message: `You can only mark an open invoice as uncollectible. This invoice is ${invoice.status}.`,
+    });
+  }
+  return invoiceView(markUncollectible(unit, invoice), unit);
 };
 
 const cancel = (request: StripeRequest): StripeObject => {

@@ -3,13 +3,14 @@ import type { ProviderSlot } from '../../../../../shared/core/settings.ts';
 import type { LedgerIdKind, Unit } from '../../ledger/unit.ts';
 import { type Answer, type Call, NOT_OFFERED, type Vendor, type VendorCaller } from '../../protocol/vendor.ts';
 import type { SlotOptions } from '../../state/options.ts';
-import { stripeMinorUnits } from '../wire/currencies.ts';
+import { leastStripeCharge, stripeMinorUnits } from '../wire/currencies.ts';
 import { stripeError, unauthorized } from '../wire/errors.ts';
 import { formOf } from '../wire/parameters.ts';
 import type { StripeRoute } from '../wire/request.ts';
 import { catalogRoutes } from './catalog.ts';
 import { chargeRoutes } from './charges.ts';
 import { stripeCustomerRoutes } from './customers.ts';
+import { discountRoutes } from './discounts.ts';
 import { stripeDisputeRoutes } from './disputes.ts';
 import { expanded } from './expand.ts';
 import { invoiceRoutes } from './invoices.ts';
@@ -30,6 +31,7 @@ const ROUTES: readonly StripeRoute[] = [
   ...stripeRefundRoutes,
   ...stripeDisputeRoutes,
   ...catalogRoutes,
+  ...discountRoutes,
   ...subscriptionRoutes,
   ...invoiceRoutes,
 ];
@@ -45,6 +47,7 @@ export const stripe: Vendor = {
   identify: (call, slots) => identify(call, slots),
   execute: (call, caller, unit) => execute(call, caller, unit),
   minorUnits: stripeMinorUnits,
+  leastCharge: leastStripeCharge,
   formatId: (kind, n, tag) => formatId(kind, n, tag),
   headersOf: (call, requestId) => {
     const key = call.headers.get('idempotency-key');
@@ -187,6 +190,9 @@ const PREFIXES: Readonly<Record<LedgerIdKind | 'request', string>> = {
   price: 'price_1',
   subscription: 'sub_1',
   invoice: 'in_1',
+  coupon: '',
+  discount: 'di_1',
+  tax_rate: 'txr_1',
   request: 'req_',
 };
 

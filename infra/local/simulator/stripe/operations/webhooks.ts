@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import type { LedgerCharge, LedgerDispute, LedgerPayment } from '../../ledger/documents.ts';
-import type { Change, DisputeChange, Unit } from '../../ledger/unit.ts';
+import type { Change, Unit } from '../../ledger/unit.ts';
 import type { EnvelopeParts, Signing, VendorEvent, VendorWebhooks } from '../../protocol/vendor.ts';
 import { chargeView } from '../views/charge-views.ts';
 import { setupView, stripePaymentView } from '../views/intent-views.ts';
@@ -42,6 +42,7 @@ const TYPES: Readonly<Record<Change['kind'], string | readonly string[]>> = {
   'method.attached': 'payment_method.attached',
   'method.detached': 'payment_method.detached',
   'method.updated': 'payment_method.updated',
+  'method.renewed': 'payment_method.automatically_updated',
   'setup.created': 'setup_intent.created',
   'setup.requires_action': 'setup_intent.requires_action',
   'setup.succeeded': 'setup_intent.succeeded',
@@ -54,8 +55,11 @@ const TYPES: Readonly<Record<Change['kind'], string | readonly string[]>> = {
   'subscription.resumed': 'customer.subscription.resumed',
   'subscription.deleted': 'customer.subscription.deleted',
   'invoice.paid': ['invoice.paid', 'invoice.payment_succeeded'],
+  'invoice.paid_elsewhere': 'invoice.paid',
   'invoice.payment_failed': 'invoice.payment_failed',
   'invoice.payment_action_required': 'invoice.payment_action_required',
+  'invoice.finalized': 'invoice.finalized',
+  'invoice.marked_uncollectible': 'invoice.marked_uncollectible',
   'invoice.voided': 'invoice.voided',
 };
 
@@ -109,15 +113,17 @@ const eventsOf = (change: Change, unit: Unit): readonly VendorEvent[] => {
 /** Stripe takes a disputed amount back when the dispute begins, except at an inquiry, and returns it when the seller wins. */
 const typesOf = (change: Change): readonly string[] => {
   if (!('dispute' in change)) return [TYPES[change.kind]].flat();
-  const moved = fundsEvent(change.kind, change.dispute);
+  const moved = fundsEvent('before' in change ? change.before : undefined, change.dispute);
   return moved === undefined ? [TYPES[change.kind]].flat() : [TYPES[change.kind], moved].flat();
 };
 
-const fundsEvent = (kind: DisputeChange, { status, inquiry }: LedgerDispute): string | undefined => {
-  if (inquiry) return undefined;
-  if (kind === 'dispute.created') return 'charge.dispute.funds_withdrawn';
-  return status === 'won' ? 'charge.dispute.funds_reinstated' : undefined;
+const fundsEvent = (before: LedgerDispute | undefined, dispute: LedgerDispute): string | undefined => {
+  const wasHeld = before !== undefined && isHeldBack(before);
+  if (!wasHeld && isHeldBack(dispute)) return 'charge.dispute.funds_withdrawn';
+  return wasHeld && dispute.status === 'won' ? 'charge.dispute.funds_reinstated' : undefined;
 };
+
+const isHeldBack = ({ status, inquiry }: LedgerDispute): boolean => !inquiry && status !== 'won' && status !== 'closed';
 
 /** The events of a payment and its charges are sent in order; so are those of a subscription and its invoices. */
 const lane = (document: LedgerPayment | LedgerCharge, paymentId: string): string =>

@@ -1,6 +1,8 @@
+import { taxRateOf } from '../../ledger/billing.ts';
 import type { LedgerPrice, LedgerSubscription } from '../../ledger/billing-documents.ts';
 import type { Unit } from '../../ledger/unit.ts';
 import type { StripeObject } from '../wire/request.ts';
+import { taxRateView } from './catalog-views.ts';
 import { lower, seconds } from './views.ts';
 
 /** In the shape of the newest API version: the item holds the period. */
@@ -14,16 +16,19 @@ export const stripeSubscriptionView = (subscription: LedgerSubscription, unit: U
   automatic_tax: { disabled_reason: null, enabled: false, liability: null },
   billing_cycle_anchor: seconds(subscription.anchor),
   billing_cycle_anchor_config: null,
-  billing_mode: { flexible: null, type: 'classic' },
+  billing_mode: {
+    flexible: subscription.billingMode === 'flexible' ? { proration_discounts: 'included' } : null,
+    type: subscription.billingMode,
+  },
   billing_schedules: [],
   billing_thresholds: null,
-  cancel_at: subscription.cancelAtPeriodEnd ? seconds(subscription.periodEnd) : null,
+  cancel_at: orNull(subscription.cancelAtPeriodEnd ? subscription.periodEnd : subscription.cancelAt),
   cancel_at_period_end: subscription.cancelAtPeriodEnd,
   canceled_at: orNull(subscription.canceledAt),
   cancellation_details: {
     comment: null,
     feedback: null,
-    reason: subscription.endReason ?? (subscription.cancelAtPeriodEnd ? 'cancellation_requested' : null),
+    reason: subscription.endReason ?? (isToEnd(subscription) ? 'cancellation_requested' : null),
   },
   collection_method: 'charge_automatically',
   created: seconds(subscription.createdAt),
@@ -33,9 +38,9 @@ export const stripeSubscriptionView = (subscription: LedgerSubscription, unit: U
   days_until_due: null,
   default_payment_method: subscription.methodId,
   default_source: null,
-  default_tax_rates: [],
+  default_tax_rates: subscription.taxRateIds.map((id) => taxRateView(taxRateOf(unit, id))),
   description: subscription.description,
-  discounts: [],
+  discounts: subscription.discountIds,
   ended_at: orNull(subscription.endedAt),
   invoice_settings: {
     account_tax_ids: null,
@@ -76,11 +81,14 @@ export const stripeSubscriptionView = (subscription: LedgerSubscription, unit: U
   trial_start: orNull(subscription.trialStart),
 });
 
+const isToEnd = ({ cancelAt, cancelAtPeriodEnd }: LedgerSubscription): boolean =>
+  cancelAtPeriodEnd || cancelAt !== null;
+
 /** A subscription has one item, and an invoice one line: their ids derive from it. */
 export const itemIdOf = ({ id }: LedgerSubscription): string => id.replace(/^sub_/, 'si_');
 
 const itemView = (subscription: LedgerSubscription, unit: Unit): StripeObject => {
-  const price = findSubscriptionPrice(subscription, unit);
+  const price = findPrice(subscription.priceId, unit);
   return {
     id: itemIdOf(subscription),
     object: 'subscription_item',
@@ -92,15 +100,16 @@ const itemView = (subscription: LedgerSubscription, unit: Unit): StripeObject =>
     metadata: {},
     plan: planView(price),
     price: priceView(price),
-    quantity: 1,
+    quantity: subscription.quantity,
     subscription: subscription.id,
     tax_rates: [],
   };
 };
 
-export const findSubscriptionPrice = ({ id, priceId }: LedgerSubscription, unit: Unit): LedgerPrice => {
+/** The price of a subscription, or of a line of an invoice. */
+export const findPrice = (priceId: string, unit: Unit): LedgerPrice => {
   const price = unit.documents.prices.get(unit.slot, priceId);
-  if (!price) throw new Error(`Subscription ${id} has no price`);
+  if (!price) throw new Error(`There is no price ${priceId}`);
   return price;
 };
 

@@ -14,7 +14,7 @@ export const stripeCustomerView = (customer: LedgerCustomer): StripeObject =>
         id: customer.id,
         object: 'customer',
         address: customer.address && { ...NO_ADDRESS, ...customer.address },
-        balance: 0,
+        balance: customer.balance,
         created: seconds(customer.createdAt),
         currency: null,
         default_source: null,

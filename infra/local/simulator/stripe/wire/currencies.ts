@@ -67,7 +67,11 @@ const LEAST: Readonly<Record<string, string>> = {
   THB: '10.00',
 };
 
-const MAX_AMOUNT = 99_999_999;
+/** "12 digits for IDR, 10 digits for COP, 9 digits for INR, 8 digits for all other currencies". */
+const MOST_DIGITS: Readonly<Record<string, number>> = { IDR: 12, COP: 10, INR: 9 };
+const USUAL_DIGITS = 8;
+
+export const mostAmount = (currency: string): number => 10 ** (MOST_DIGITS[currency.toUpperCase()] ?? USUAL_DIGITS) - 1;
 
 /** @throws Refused where Stripe does not accept the currency. */
 export const checkCurrency = (currency: string): string => {
@@ -89,10 +93,10 @@ export const checkAmount = (amount: number, currency: string, param = 'amount'):
       param,
     });
   }
-  if (amount > MAX_AMOUNT) {
+  if (amount > mostAmount(currency)) {
     throw invalidStripeRequest({
       code: 'amount_too_large',
-      message: `Amount must be no more than ${writtenAmount(MAX_AMOUNT, currency)}`,
+      message: `Amount must be no more than ${writtenAmount(mostAmount(currency), currency)}`,
       param,
     });
   }
@@ -102,7 +106,7 @@ export const checkAmount = (amount: number, currency: string, param = 'amount'):
 /** @throws Refused where Stripe cannot charge the amount. */
 export const checkCharge = (amount: number, currency: string, param = 'amount'): number => {
   checkAmount(amount, currency, param);
-  const { perUnit, multipleOf } = ruleOf(currency);
+  const { multipleOf } = ruleOf(currency);
   if (amount % multipleOf !== 0) {
     throw invalidStripeRequest({
       code: 'parameter_invalid_integer',
@@ -110,8 +114,7 @@ export const checkCharge = (amount: number, currency: string, param = 'amount'):
       param,
     });
   }
-  const least = LEAST[currency];
-  const leastAmount = Math.round(Number(least ?? 0) * perUnit);
+  const leastAmount = leastStripeCharge(currency);
   if (amount >= leastAmount) return amount;
   throw invalidStripeRequest({
     code: 'amount_too_small',
@@ -119,6 +122,9 @@ export const checkCharge = (amount: number, currency: string, param = 'amount'):
     param,
   });
 };
+
+export const leastStripeCharge = (currency: string): number =>
+  Math.round(Number(LEAST[currency] ?? 0) * ruleOf(currency).perUnit);
 
 /** `$0.50`, `¥50` */
 export const writtenAmount = (amount: number, currency: string): string => {

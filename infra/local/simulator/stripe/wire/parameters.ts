@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { type Call, NOT_OFFERED, Refused } from '../../protocol/vendor.ts';
+import { characters } from '../../state/characters.ts';
 import { invalidStripeRequest } from './errors.ts';
 import { type FormValue, parseForm, type StripeForm } from './form.ts';
 
@@ -12,19 +13,23 @@ const problem = (code: string, message: (input: unknown) => string) => ({
 });
 
 /** A text that cannot be unset. */
-export const text = (max = LONG) => z.string().min(1).max(max);
+export const text = (max = LONG) => characters(max).min(1);
 /** A text that an empty string unsets. */
-export const clearable = (max = LONG) =>
-  z
-    .string()
-    .max(max)
-    .transform((value) => (value === '' ? null : value));
+export const clearable = (max = LONG) => characters(max).transform((value) => (value === '' ? null : value));
 
 export const whole = z
   .string()
   .refine(
     (value) => /^-?\d{1,15}$/.test(value),
     problem('parameter_invalid_integer', (input) => `Invalid integer: ${input}`),
+  )
+  .transform(Number);
+
+export const decimal = z
+  .string()
+  .refine(
+    (value) => /^\d{1,12}(\.\d{1,4})?$/.test(value),
+    problem('parameter_invalid_decimal', (input) => `Invalid decimal: ${input}`),
   )
   .transform(Number);
 
@@ -160,7 +165,7 @@ const perhapsOffered = ({ answer }: Refused): Refused => new Refused({ ...answer
 const messageOf = (issue: z.core.$ZodIssue, param: string, given: FormValue): string => {
   if (issue.code === 'custom') return issue.message;
   if (issue.code === 'too_big' && typeof given === 'string') {
-    return `Invalid string: ${given.slice(0, 5)}…; must be at most ${issue.maximum} characters`;
+    return `Invalid string: ${[...given].slice(0, 5).join('')}…; must be at most ${issue.maximum} characters`;
   }
   if (issue.code === 'invalid_value') return `Invalid ${param}: must be one of ${issue.values.map(String).join(', ')}`;
   return `Invalid ${param}`;

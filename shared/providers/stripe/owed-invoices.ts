@@ -1,0 +1,108 @@
+/**
+ * @module What is owed at Stripe. It is every open invoice of a subscription, not only the newest one: Stripe collects each
+ * until it is paid or void. Whatever stops, pays or moves a subscription asks here.
+ */
+import type Stripe from 'stripe';
+import type { Outcome } from '../../core/outcome.ts';
+import type { CallOptions } from '../port/payments.ts';
+import type { ProviderInvoice } from '../port/subscriptions.ts';
+import { afterChange } from '../wire/failures.ts';
+import type { StripeCall } from './outcome.ts';
+import { readStripeInvoice } from './subscription-report.ts';
+
+type Invoices = readonly ProviderInvoice[];
+
+const WITH_INTENT = { expand: ['payments.data.payment.payment_intent'] };
+
+export const PAGE = 100;
+export const MOST_LISTED = 10_000;
+
+export const owedInvoices = (stripe: Stripe, call: StripeCall) => {
+  const find = (invoiceId: string): Promise<Outcome<ProviderInvoice>> =>
+    call(() => stripe.invoices.retrieve(invoiceId, WITH_INTENT), readStripeInvoice);
+
+  /** The open invoices, oldest first. Each is read by itself: Stripe expands a list only as far as the id of the intent. */
+  const list = async (subscriptionId: string): Promise<Outcome<Invoices>> => {
+    const wanted = { subscription: subscriptionId, status: 'open', limit: PAGE } as const;
+    const open = await call(
+      () => stripe.invoices.list(wanted).autoPagingToArray({ limit: MOST_LISTED }),
+      (newestFirst) => newestFirst.map(({ id }) => id).toReversed(),
+    );
+    return open.kind === 'done' ? each(open.value, find) : open;
+  };
+
+  const voidOne = async ({ invoiceId }: ProviderInvoice): Promise<Outcome<ProviderInvoice>> => {
+    const voided = await call(
+      () => stripe.invoices.voidInvoice(invoiceId),
+      ({ id }) => id,
+    );
+    if (voided.kind === 'unknown' || voided.kind === 'not_done') return voided;
+    // A refusal means that the invoice is not open. A charge may be under way in either case.
+    return find(invoiceId);
+  };
+
+  /** Voids invoices: they can no longer be paid. @returns them as they are then */
+  const drop = async (owed: Invoices, options: CallOptions): Promise<Outcome<Invoices>> => {
+    const held = await setCollection(owed.filter(isDraft), { ...options, collects: false });
+    return held.kind === 'done' ? afterChange(await each(owed.filter(isFinal), voidOne)) : held;
+  };
+
+  /** Sets whether Stripe collects the invoices: a paused collection stops only later invoices. */
+  const setCollection = async (
+    owed: Invoices,
+    { collects, idempotencyKey }: CallOptions & { readonly collects: boolean },
+  ): Promise<Outcome<Invoices>> => {
+    for (const { invoiceId } of owed) {
+      const options = { idempotencyKey: `${idempotencyKey}:${invoiceId}` };
+      const updated = await call(
+        () => stripe.invoices.update(invoiceId, { auto_advance: collects }, options),
+        ({ id }) => id,
+      );
+      // A refusal means that the invoice is no longer open.
+      if (updated.kind === 'unknown' || updated.kind === 'not_done') return afterChange(updated);
+    }
+    return { kind: 'done', value: owed };
+  };
+
+  /** Pays with a method, one after the other, up to the first that is declined. @returns those that are paid */
+  const pay = async (owed: Invoices, { methodId, isAttended, idempotencyKey }: Paying): Promise<Outcome<Invoices>> => {
+    const paid: ProviderInvoice[] = [];
+    for (const { invoiceId } of owed.filter(isPayable)) {
+      const wanted = { payment_method: methodId, off_session: !isAttended, ...WITH_INTENT };
+      const options = { idempotencyKey: `${idempotencyKey}:pay:${invoiceId}` };
+      const tried = await call(() => stripe.invoices.pay(invoiceId, wanted, options), readStripeInvoice);
+      if (tried.kind === 'unknown' || tried.kind === 'not_done') return afterChange(tried);
+      if (tried.kind === 'declined') break;
+      // A refusal means that the invoice is no longer open.
+      if (tried.kind === 'done') paid.push(tried.value);
+    }
+    return { kind: 'done', value: paid };
+  };
+
+  return { find, list, drop, setCollection, pay };
+};
+
+interface Paying extends CallOptions {
+  readonly methodId: string;
+  readonly isAttended: boolean;
+}
+
+const each = async <T, R>(
+  items: readonly T[],
+  run: (item: T) => Promise<Outcome<R>>,
+): Promise<Outcome<readonly R[]>> => {
+  const results: R[] = [];
+  for (const item of items) {
+    const outcome = await run(item);
+    if (outcome.kind !== 'done') return outcome;
+    results.push(outcome.value);
+  }
+  return { kind: 'done', value: results };
+};
+
+/** Stripe makes the intent when it finalizes a draft. */
+const isDraft = ({ intentId, status }: ProviderInvoice): boolean => intentId === undefined && status === 'pending';
+const isFinal = (invoice: ProviderInvoice): boolean => !isDraft(invoice);
+
+const isPayable = (invoice: ProviderInvoice): boolean =>
+  !isDraft(invoice) && (invoice.status === 'failed' || invoice.status === 'pending');

@@ -1,0 +1,92 @@
+import { expect } from 'vitest';
+import { DAY_SECONDS, YEAR_SECONDS } from '../builders/seconds.ts';
+import { logEntriesOf, signIn, type User } from './flow.ts';
+import type { ParsedJson, TestHost } from './host.ts';
+import { type Paying, paidPayment } from './refunders.ts';
+
+/** Steps of tests about disputes. A bank acts by the simulator's dashboard. */
+export interface Disputed {
+  readonly user: User;
+  readonly payment: ParsedJson;
+  /** The provider's id of the dispute. */
+  readonly id: string;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** A paid payment of 25.00 USD that its payer disputes. */
+export const disputedPayment = async (service: TestHost, paying: Paying, fields: Fields = {}): Promise<Disputed> => {
+  const user = await signIn(service, { expires_in: YEAR_SECONDS });
+  const payment = await paidPayment(service, user, { paying });
+  const { id } = await service.control('POST', `/simulator/payments/${payment.id}/disputes`, fields);
+  await service.settle();
+  return { user, payment, id };
+};
+
+/** A day later the bank changes the dispute. */
+export const moveDisputeLater = async (
+  service: TestHost,
+  { id }: Pick<Disputed, 'id'>,
+  fields: Fields,
+): Promise<void> => {
+  await service.advance(DAY_SECONDS);
+  await service.control('POST', `/simulator/disputes/${id}`, fields);
+  await service.settle();
+};
+
+export const disputesOf = async (service: TestHost, { user, payment }: Disputed): Promise<ParsedJson[]> =>
+  (await service.get(`/payments/${payment.id}/disputes`, user.options)).body;
+
+/** The only dispute of the payment, as its user reads it. */
+export const readDispute = async (service: TestHost, disputed: Disputed): Promise<ParsedJson> => {
+  const [only, ...others] = await disputesOf(service, disputed);
+  expect(others).toEqual([]);
+  return only;
+};
+
+/** What has been announced of the disputes of a payment, in the order of its versions. */
+export const announcedOf = async (service: TestHost, paymentId: string): Promise<ParsedJson[]> =>
+  announcedIn(await service.busEvents(), paymentId);
+
+export const announcedIn = (events: readonly ParsedJson[], paymentId: string): ParsedJson[] =>
+  events
+    .filter(({ source, detail }: ParsedJson) => source === 'payments' && detail.payload.data.dispute !== undefined)
+    .filter(({ detail }: ParsedJson) => detail.payload.data.payment_id === paymentId)
+    .map(({ detail }: ParsedJson) => detail)
+    .sort((one: ParsedJson, other: ParsedJson) => Number(one.id.split(':')[1]) - Number(other.id.split(':')[1]))
+    .map(({ payload }: ParsedJson) => ({
+      name: payload.event.replace('payment.dispute_', ''),
+      ...payload.data.dispute,
+    }));
+
+export const wordsOf = async (service: TestHost, paymentId: string): Promise<string[]> =>
+  (await announcedOf(service, paymentId)).map(({ name, status }) => `${name} ${status}`);
+
+/** What became of the provider's events about disputes of the payment, as the log tells, oldest first. */
+export const loggedOutcomes = async (service: TestHost, paymentId: string): Promise<string[]> =>
+  (await logEntriesOf(service, paymentId))
+    .filter(({ eventType }) => /dispute/i.test(eventType))
+    .map(({ response }) => [response.outcome, response.reason].filter(Boolean).join(': '));
+
+/** The record shows the dispute as its provider has it. */
+export const expectSameDispute = async (service: TestHost, disputed: Disputed): Promise<void> => {
+  const { disputes } = await service.control('GET', `/simulator/ledger?payment_id=${disputed.payment.id}`);
+  await expectShownAs(
+    service,
+    disputed,
+    disputes.find(({ id }: ParsedJson) => id === disputed.id),
+  );
+};
+
+/** @param held the dispute in the provider's ledger */
+export const expectShownAs = async (service: TestHost, disputed: Disputed, held: ParsedJson): Promise<void> => {
+  const isOpen = ['needs_response', 'under_review'].includes(held.status);
+  const shown = await readDispute(service, disputed);
+  expect(shown).toMatchObject({ status: held.status, amount_cents: held.amount, currency: held.currency });
+  // PayPal names the due date of an open case only: the last one that it named stays.
+  if (isOpen || held.provider !== 'provider_b') {
+    expect(Date.parse(shown.evidence_due_by)).toBe(Math.floor(Date.parse(held.evidence_due_by) / 1_000) * 1_000);
+  }
+  const after = await service.get(`/payments/${disputed.payment.id}`, disputed.user.options);
+  expect(after.body.data.disputed).toBe(isOpen);
+};

@@ -1,0 +1,310 @@
+import { describe, expect, it } from 'vitest';
+import { DAY } from '../../shared/core/time.ts';
+import { DAY_SECONDS, HOUR_SECONDS } from '../builders/seconds.ts';
+import { atStripe } from './at-stripe.ts';
+import { IMPATIENT, signIn } from './flow.ts';
+import { type ParsedJson, type TestHost, withHost } from './host.ts';
+import { outcomesOf } from './payers.ts';
+import {
+  anotherMethod,
+  command,
+  patch,
+  paymentsOf,
+  readMembership,
+  readSubscription,
+  type Subscriber,
+  subscribe,
+  subscriber,
+  subscribeToGold,
+  subscriptionEventsOf,
+} from './subscribers.ts';
+
+/** What the owner of the Stripe account, or a payer in the portal, changes there: the record here follows. */
+const FAILING = 'pm_card_chargeCustomerFail';
+const NOW = { cancel_at_period_end: false };
+
+const atDashboard = async (service: TestHost, id: string, wish: ParsedJson): Promise<void> => {
+  await service.control('POST', `/simulator/subscriptions/${id}`, wish);
+  await service.settle();
+};
+
+const newestInvoice = async (service: TestHost, providerId: string): Promise<ParsedJson> =>
+  (await service.ledger()).invoices.filter(({ subscription }: ParsedJson) => subscription === providerId).at(-1);
+
+const inDays = (service: TestHost, days: number): string =>
+  new Date(Math.floor(service.now() / 1_000) * 1_000 + days * DAY).toISOString();
+
+const stop = (service: TestHost, who: Subscriber, id: string) => command(service, who, { id, name: 'cancel', body: NOW });
+
+describe('a change at Stripe', () => {
+  const service = withHost({ frozen: true, env: IMPATIENT });
+
+  it('of the end by the portal schedules the cancellation, and a reactivation clears it', async () => {
+    const who = await subscriber(service);
+    const made = await subscribe(service, who);
+    await atDashboard(service, made.id, { cancel_at: made.current_period_end });
+    expect(await readSubscription(service, who, made.id)).toMatchObject({
+      status: 'active',
+      cancel_at_period_end: true,
+      next_billing_date: null,
+    });
+    const kept = await command(service, who, { id: made.id, name: 'reactivate' });
+    expect(kept).toMatchObject({ status: 200, body: { cancel_at_period_end: false } });
+    await service.moveTo(made.current_period_end);
+    await service.advance(2 * HOUR_SECONDS);
+    expect(await readSubscription(service, who, made.id)).toMatchObject({ status: 'active' });
+    await stop(service, who, made.id);
+  });
+
+  it('of the end to a later period keeps the next charge', async () => {
+    const who = await subscriber(service);
+    const made = await subscribe(service, who);
+    await atDashboard(service, made.id, { cancel_at: inDays(service, 45) });
+    expect(await readSubscription(service, who, made.id)).toMatchObject({
+      cancel_at_period_end: true,
+      next_billing_date: made.current_period_end,
+    });
+    await stop(service, who, made.id);
+  });
+
+  it('of the trial is followed: extended, and ended early', async () => {
+    const who = await subscriber(service);
+    const made = await subscribe(service, who, { trial_days: 14 });
+    const later = inDays(service, 30);
+    await atDashboard(service, made.id, { trial_end: later });
+    expect(await readSubscription(service, who, made.id)).toMatchObject({
+      status: 'trialing',
+      trial_end: later,
+      current_period_end: later,
+    });
+    await service.advance(16 * DAY_SECONDS);
+    expect(await readSubscription(service, who, made.id)).toMatchObject({ status: 'trialing', trial_end: later });
+    await atDashboard(service, made.id, { trial_end: 'now' });
+    const now = await readSubscription(service, who, made.id);
+    expect(now).toMatchObject({ status: 'active' });
+    expect(Date.parse(now.trial_end)).toBeLessThanOrEqual(service.now());
+    expect(await paymentsOf(service, who, made.id)).toHaveLength(1);
+    await stop(service, who, made.id);
+  });
+
+  it('that gives a free month leaves the membership active until its end', async () => {
+    const who = await subscriber(service);
+    const made = await subscribeToGold(service, who);
+    await service.settle();
+    const free = inDays(service, 60);
+    await atDashboard(service, made.id, { trial_end: free });
+    expect(await readSubscription(service, who, made.id)).toMatchObject({
+      status: 'trialing',
+      next_billing_date: free,
+    });
+    expect(await readMembership(service, who, made.id)).toMatchObject({ status: 'active', ends_at: free });
+    await stop(service, who, made.id);
+  });
+
+  it('of the seats is the price of the next renewal', async () => {
+    const who = await subscriber(service);
+    const made = await subscribeToGold(service, who);
+    await atDashboard(service, made.id, { quantity: 3 });
+    expect(await readSubscription(service, who, made.id)).toMatchObject({ total_cents: 5_700, subtotal_cents: 5_700 });
+    await service.moveTo(made.current_period_end);
+    await service.advance(2 * HOUR_SECONDS);
+    const [, renewal] = await paymentsOf(service, who, made.id);
+    expect(renewal).toMatchObject({ status: 'succeeded', total_cents: 5_700 });
+    await stop(service, who, made.id);
+  });
+
+  it.each([
+    ['a coupon', { coupon: { percent_off: 50 } }, { subtotal_cents: 1_900, discount_cents: 950, total_cents: 950 }],
+    ['a tax', { tax: { percentage: 10 } }, { subtotal_cents: 1_900, tax_cents: 190, total_cents: 2_090 }],
+  ])('that adds %s is recorded with the renewal as the invoice says', async (_, wish, prices) => {
+    const who = await subscriber(service);
+    const made = await subscribeToGold(service, who);
+    await atDashboard(service, made.id, wish);
+    await service.moveTo(made.current_period_end);
+    await service.advance(2 * HOUR_SECONDS);
+    const [, renewal] = await paymentsOf(service, who, made.id);
+    expect(renewal).toMatchObject({ status: 'succeeded', billing_reason: 'subscription_cycle', ...prices });
+    const now = await readSubscription(service, who, made.id);
+    expect(now).toMatchObject({ status: 'active', total_cents: 1_900 });
+    expect(await readMembership(service, who, made.id)).toMatchObject({
+      status: 'active',
+      ends_at: now.current_period_end,
+    });
+    const admin = await signIn(service, { is_admin: true });
+    const timeline = await service.get(`/payments/${renewal?.id}/timeline`, admin.options);
+    expect(JSON.stringify(timeline.body)).toContain('amount_changed_at_provider');
+    await stop(service, who, made.id);
+  });
+
+  it.each([
+    ['a coupon of 100 %', { coupon: { percent_off: 100 } }],
+    ['a credit', undefined],
+  ])('that pays a period by %s extends the membership without a payment', async (_, wish) => {
+    const who = await subscriber(service);
+    const made = await subscribeToGold(service, who);
+    const { subscriptions } = await service.ledger();
+    const there = subscriptions.find((one: ParsedJson) => one.subscription_id === made.id);
+    if (wish) await atDashboard(service, made.id, wish);
+    else await service.control('POST', `/simulator/customers/${there.customer}/balance`, { balance: -1_900 });
+    await service.moveTo(made.current_period_end);
+    await service.advance(2 * HOUR_SECONDS);
+    expect(await paymentsOf(service, who, made.id)).toHaveLength(1);
+    const now = await readSubscription(service, who, made.id);
+    expect(now).toMatchObject({ status: 'active', current_period_start: made.current_period_end });
+    expect(await readMembership(service, who, made.id)).toMatchObject({ ends_at: now.current_period_end });
+    expect(await subscriptionEventsOf(service, made.id)).toContain('subscription.updated renewed');
+    await stop(service, who, made.id);
+  });
+
+  it('that pays part of a renewal from a balance counts as a discount', async () => {
+    const who = await subscriber(service);
+    const made = await subscribeToGold(service, who);
+    const { subscriptions } = await service.ledger();
+    const there = subscriptions.find((one: ParsedJson) => one.subscription_id === made.id);
+    await service.control('POST', `/simulator/customers/${there.customer}/balance`, { balance: -500 });
+    await service.moveTo(made.current_period_end);
+    await service.advance(2 * HOUR_SECONDS);
+    const [, renewal] = await paymentsOf(service, who, made.id);
+    expect(renewal).toMatchObject({ status: 'succeeded', discount_cents: 500, total_cents: 1_400 });
+    await stop(service, who, made.id);
+  });
+});
+
+describe('a past-due subscription that Stripe bills', () => {
+  const service = withHost({ frozen: true, env: IMPATIENT });
+
+  const owing = async () => {
+    const who = await subscriber(service);
+    const made = await subscribeToGold(service, who);
+    const failing = await anotherMethod(service, who, FAILING);
+    await patch(service, who, { id: made.id, body: { payment_method_id: failing } });
+    await service.moveTo(made.current_period_end);
+    await service.advance(2 * HOUR_SECONDS);
+    expect(await readSubscription(service, who, made.id)).toMatchObject({ status: 'past_due' });
+    return { who, id: made.id, there: made.provider_subscription_id };
+  };
+  const recoveries = async (id: string): Promise<string[]> =>
+    (await subscriptionEventsOf(service, id)).filter((name) => /renewed|recovered/.test(name));
+
+  it('announces one recovery once, and its payment names the card that paid', async () => {
+    const { who, id, there } = await owing();
+    const good = await anotherMethod(service, who);
+    const { provider_payment_method_id: ref } = (await service.get(`/payment-methods/${good}`, who.options)).body;
+    const invoice = await newestInvoice(service, there);
+    await atStripe(service, `POST invoices/${invoice.id}/pay`, { payment_method: ref });
+    await service.settle();
+    expect(await readSubscription(service, who, id)).toMatchObject({ status: 'active' });
+    expect(await recoveries(id)).toEqual(['subscription.updated renewed']);
+    const [, payment] = await paymentsOf(service, who, id);
+    expect(payment).toMatchObject({ status: 'succeeded', payment_method_id: good });
+    await stop(service, who, id);
+  });
+
+  it('that is written off says that it was not paid', async () => {
+    const { who, id, there } = await owing();
+    const invoice = await newestInvoice(service, there);
+    await service.control('POST', `/simulator/invoices/${invoice.id}`, { action: 'mark_uncollectible' });
+    await service.settle();
+    expect(await readSubscription(service, who, id)).toMatchObject({ status: 'active' });
+    expect(await recoveries(id)).toEqual(['subscription.updated recovered_unpaid']);
+    await stop(service, who, id);
+  });
+
+  it('that was paid past Stripe is renewed without a payment', async () => {
+    const { who, id, there } = await owing();
+    const invoice = await newestInvoice(service, there);
+    await service.control('POST', `/simulator/invoices/${invoice.id}`, { action: 'pay_out_of_band' });
+    await service.settle();
+    expect(await readSubscription(service, who, id)).toMatchObject({ status: 'active' });
+    expect((await paymentsOf(service, who, id)).map(({ status }) => status)).toEqual(['succeeded', 'canceled']);
+    expect(await recoveries(id)).toEqual(['subscription.updated renewed']);
+    await stop(service, who, id);
+  });
+
+  it('that Stripe gives up is unpaid, without a membership, until a new card pays', async () => {
+    const { who, id } = await owing();
+    await atDashboard(service, id, { status: 'unpaid' });
+    expect(await readSubscription(service, who, id)).toMatchObject({
+      status: 'past_due',
+      billing_status: 'unpaid',
+      next_billing_date: null,
+    });
+    expect(await readMembership(service, who, id)).toMatchObject({ status: 'cancelled' });
+    const good = await anotherMethod(service, who);
+    const changed = await patch(service, who, { id, body: { payment_method_id: good } });
+    expect(changed).toMatchObject({ status: 200, body: { status: 'active', billing_status: 'active' } });
+    await service.settle();
+    expect(await readMembership(service, who, id)).toMatchObject({ status: 'active' });
+    await stop(service, who, id);
+  });
+
+  it('ends immediately when it is canceled at the end of its period', async () => {
+    const { who, id } = await owing();
+    const canceled = await command(service, who, { id, name: 'cancel', body: { cancel_at_period_end: true } });
+    expect(canceled).toMatchObject({ status: 200, body: { status: 'canceled' } });
+  });
+
+  it('is unpaid after a lost card', async () => {
+    const who = await subscriber(service);
+    const made = await subscribe(service, who);
+    const lost = await anotherMethod(service, who, 'pm_sim_ok_0_then_lost');
+    await patch(service, who, { id: made.id, body: { payment_method_id: lost } });
+    await service.moveTo(made.current_period_end);
+    await service.advance(2 * HOUR_SECONDS);
+    expect(await readSubscription(service, who, made.id)).toMatchObject({
+      status: 'past_due',
+      billing_status: 'unpaid',
+      next_billing_date: null,
+    });
+    await stop(service, who, made.id);
+  });
+});
+
+describe('what Stripe bills', () => {
+  const service = withHost({ frozen: true, env: IMPATIENT });
+
+  it('is not sold again by a reactivation once its product is withdrawn', async () => {
+    const who = await subscriber(service);
+    const made = await subscribeToGold(service, who);
+    await stop(service, who, made.id);
+    const admin = await signIn(service, { is_admin: true });
+    const product = { name: 'Gold', total_cents: 1_900, currency: 'USD', billing_interval: 'monthly', is_active: false };
+    expect((await service.put(`/admin/products/${made.product_id}`, product, admin.options)).status).toBe(200);
+    const within = await command(service, who, { id: made.id, name: 'reactivate' });
+    expect(within).toMatchObject({ status: 200, body: { status: 'active' } });
+    await stop(service, who, made.id);
+    await service.advance(40 * DAY_SECONDS);
+    const after = await command(service, who, { id: made.id, name: 'reactivate' });
+    expect(after).toMatchObject({ status: 400, body: { code: 'PRODUCT_INACTIVE' } });
+  });
+
+  it('and was made there by hand is ignored', async () => {
+    const who = await subscriber(service);
+    const made = await subscribe(service, who);
+    const { subscriptions } = await service.ledger();
+    const there = subscriptions.find((one: ParsedJson) => one.subscription_id === made.id);
+    const product = await atStripe(service, 'POST products', { name: 'By hand' });
+    const byHand = await atStripe(service, 'POST subscriptions', {
+      customer: there.customer,
+      default_payment_method: there.payment_method,
+      'items[0][price_data][currency]': 'usd',
+      'items[0][price_data][product]': product.id,
+      'items[0][price_data][unit_amount]': '700',
+      'items[0][price_data][recurring][interval]': 'month',
+    });
+    await service.settle();
+    const outcomes = await outcomesOf(service, byHand.id);
+    expect(outcomes).not.toHaveLength(0);
+    for (const { response } of outcomes) expect(response).toMatchObject({ outcome: 'ignored', reason: 'not ours' });
+    await stop(service, who, made.id);
+  });
+
+  it('ends its membership with an event when it is paused', async () => {
+    const who = await subscriber(service);
+    const made = await subscribeToGold(service, who);
+    await command(service, who, { id: made.id, name: 'pause' });
+    await service.settle();
+    expect(await subscriptionEventsOf(service, made.id)).toContain('membership.cancelled paused');
+    await stop(service, who, made.id);
+  });
+});

@@ -1,0 +1,202 @@
+import { describe, expect, it } from 'vitest';
+import { DAY_SECONDS, HOUR_SECONDS } from '../builders/seconds.ts';
+import { atStripe } from './at-stripe.ts';
+import { confirm, IMPATIENT } from './flow.ts';
+import { type ParsedJson, type TestHost, withHost } from './host.ts';
+import { addMember, newOrganization, newPerson } from './organization-steps.ts';
+import { saveMethod } from './payers.ts';
+import {
+  anotherMethod,
+  command,
+  patch,
+  payer,
+  paymentsOf,
+  readMembership,
+  readSubscription,
+  type Subscriber,
+  subscriber,
+  subscribe,
+  subscribeToGold,
+  subscriptionEventsOf,
+} from './subscribers.ts';
+
+/** What is owed at a provider that bills: every open invoice, not only the newest one. */
+const FAILING = 'pm_card_chargeCustomerFail';
+const NOW = { cancel_at_period_end: false };
+const PRICE = 1_900;
+
+const paidThere = async (service: TestHost, id: string): Promise<number[]> => {
+  const { subscriptions, invoices, charges } = await service.ledger();
+  const ids = subscriptions.filter((one: ParsedJson) => one.subscription_id === id).map((one: ParsedJson) => one.id);
+  const intents = invoices
+    .filter(({ subscription }: ParsedJson) => ids.includes(subscription))
+    .map(({ payment_intent }: ParsedJson) => payment_intent);
+  return charges
+    .filter(({ payment_intent, status }: ParsedJson) => intents.includes(payment_intent) && status === 'succeeded')
+    .map(({ amount }: ParsedJson) => amount);
+};
+
+const openThere = async (service: TestHost, id: string): Promise<number> => {
+  const { subscriptions, invoices } = await service.ledger();
+  const ids = subscriptions.filter((one: ParsedJson) => one.subscription_id === id).map((one: ParsedJson) => one.id);
+  return invoices.filter(({ subscription, status }: ParsedJson) => ids.includes(subscription) && status === 'open')
+    .length;
+};
+
+/** A member whose last three days are unpaid. */
+const owing = async (service: TestHost) => {
+  const who = await subscriber(service);
+  const made = await subscribeToGold(service, who, { billing_interval: 'daily' });
+  const failing = await anotherMethod(service, who, FAILING);
+  expect((await patch(service, who, { id: made.id, body: { payment_method_id: failing } })).status).toBe(200);
+  await service.advance(3 * DAY_SECONDS + 2 * HOUR_SECONDS);
+  expect(await readSubscription(service, who, made.id)).toMatchObject({ status: 'past_due' });
+  expect(await openThere(service, made.id)).toBe(3);
+  return { who, id: made.id, good: await anotherMethod(service, who) };
+};
+
+const statuses = async (service: TestHost, who: Subscriber, id: string): Promise<string[]> =>
+  (await paymentsOf(service, who, id)).map(({ status }) => status);
+
+describe('three open invoices of a provider-billed subscription', () => {
+  const service = withHost({ frozen: true, env: IMPATIENT });
+
+  it('are all paid by a new method, oldest first, each as its own payment', async () => {
+    const { who, id, good } = await owing(service);
+    const changed = await patch(service, who, { id, body: { payment_method_id: good } });
+    expect(changed).toMatchObject({ status: 200, body: { status: 'active' } });
+    expect(await paidThere(service, id)).toEqual([PRICE, PRICE, PRICE, PRICE]);
+    await service.settle();
+    expect(await statuses(service, who, id)).toEqual(['succeeded', 'succeeded', 'succeeded', 'succeeded']);
+    expect(await openThere(service, id)).toBe(0);
+    const events = (await subscriptionEventsOf(service, id)).filter((name) => name.endsWith('renewed'));
+    expect(events).toHaveLength(1);
+    await command(service, who, { id, name: 'cancel', body: NOW });
+  });
+
+  it('are all paid when the payer confirms the oldest one', async () => {
+    const { who, id, good } = await owing(service);
+    const { open_payment: open } = await readSubscription(service, who, id);
+    const [, oldest] = await paymentsOf(service, who, id);
+    expect(open.id).toBe(oldest?.id);
+    const confirmed = await confirm(service, open.id, { ...who.options, body: { payment_method_id: good } });
+    expect(confirmed).toMatchObject({ status: 200, body: { status: 'succeeded' } });
+    await service.settle();
+    expect(await statuses(service, who, id)).toEqual(['succeeded', 'succeeded', 'succeeded', 'succeeded']);
+    expect(await readSubscription(service, who, id)).toMatchObject({ status: 'active' });
+    await command(service, who, { id, name: 'cancel', body: NOW });
+  });
+
+  it('stay owed where only the newest one is paid at the provider', async () => {
+    const { who, id, good } = await owing(service);
+    const { invoices, subscriptions } = await service.ledger();
+    const there = subscriptions.find((one: ParsedJson) => one.subscription_id === id);
+    const newest = invoices.filter((one: ParsedJson) => one.subscription === there.id).at(-1);
+    const { provider_payment_method_id: ref } = (await service.get(`/payment-methods/${good}`, who.options)).body;
+    await atStripe(service, `POST invoices/${newest.id}/pay`, { payment_method: ref });
+    await service.settle();
+    expect(await statuses(service, who, id)).toEqual(['succeeded', 'failed', 'failed', 'succeeded']);
+    expect(await readSubscription(service, who, id)).toMatchObject({ status: 'past_due' });
+    await command(service, who, { id, name: 'cancel', body: NOW });
+  });
+
+  it.each([
+    ['pause', {}],
+    ['cancel', NOW],
+  ] as const)('are never charged after a %s', async (name, body) => {
+    const { who, id, good } = await owing(service);
+    expect(await command(service, who, { id, name, body })).toMatchObject({ status: 200 });
+    expect(await openThere(service, id)).toBe(0);
+    await service.settle();
+    expect(await statuses(service, who, id)).toEqual(['succeeded', 'canceled', 'canceled', 'canceled']);
+    await patch(service, who, { id, body: { payment_method_id: good } });
+    await service.advance(20 * DAY_SECONDS);
+    expect(await paidThere(service, id)).toEqual([PRICE]);
+    expect((await readMembership(service, who, id)).status).not.toBe('active');
+    await command(service, who, { id, name: 'cancel', body: NOW });
+  });
+});
+
+describe('three open invoices at the same time', () => {
+  const service = withHost({ frozen: true, env: IMPATIENT });
+
+  interface Owing {
+    readonly who: Subscriber;
+    readonly id: string;
+    readonly good: string;
+    readonly leave?: () => Promise<void>;
+  }
+
+  /** An organization's subscription on a member's own card. */
+  const owingOfMember = async (): Promise<Owing> => {
+    const [owner, admin] = [await newPerson(service), await newPerson(service)];
+    const organizationId = await newOrganization(service, owner);
+    const of = { organizationId, email: admin.email, role: 'admin' };
+    const memberId = await addMember(service, owner, of);
+    const fields = { organization_id: organizationId };
+    const who = await payer(service, owner.options, { fields });
+    const made = await subscribe(service, who, { ...fields, billing_interval: 'daily' });
+    const card = await saveMethod(service, admin.options, {
+      organization_id: null,
+      provider_payment_method_token: FAILING,
+    });
+    const body = { payment_method_id: card.id };
+    const lent = await patch(service, { ...who, options: admin.options }, { id: made.id, body });
+    expect(lent.status).toBe(200);
+    await service.advance(3 * DAY_SECONDS + 2 * HOUR_SECONDS);
+    expect(await openThere(service, made.id)).toBe(3);
+    const path = `/organizations/${organizationId}/members/${memberId}`;
+    const leave = async (): Promise<void> => {
+      expect((await service.request('DELETE', path, owner.options)).status).toBe(200);
+      await service.settle();
+    };
+    return { who, id: made.id, good: '', leave };
+  };
+
+  const run = async (step: Step, { who, id, good, leave }: Owing): Promise<void> => {
+    switch (step) {
+      case 'pause':
+      case 'cancel':
+        await command(service, who, { id, name: step, body: step === 'cancel' ? NOW : {} });
+        break;
+      case 'leave':
+        await leave?.();
+        break;
+      case 'new card':
+        await patch(service, who, { id, body: { payment_method_id: good } });
+        break;
+      case 'payer pays': {
+        const { open_payment: open } = await readSubscription(service, who, id);
+        if (open) await confirm(service, open.id, { ...who.options, body: { payment_method_id: good } });
+        break;
+      }
+      case 'retries':
+        await service.advance(6 * HOUR_SECONDS);
+    }
+    await service.settle();
+  };
+
+  it.each<[Step, Step, number]>([
+    ['pause', 'retries', 0],
+    ['pause', 'new card', 0],
+    ['pause', 'payer pays', 0],
+    ['cancel', 'retries', 0],
+    ['cancel', 'payer pays', 0],
+    ['leave', 'retries', 0],
+    ['retries', 'pause', 0],
+    ['retries', 'leave', 0],
+    ['new card', 'retries', 3],
+    ['new card', 'cancel', 3],
+    ['payer pays', 'pause', 3],
+    ['retries', 'payer pays', 3],
+  ])('of %s, then %s, are charged only what is owed', async (first, second, charges) => {
+    const it = first === 'leave' || second === 'leave' ? await owingOfMember() : await owing(service);
+    const before = (await paidThere(service, it.id)).length;
+    for (const step of [first, second]) await run(step, it);
+    expect((await paidThere(service, it.id)).length - before).toBe(charges);
+    expect(await openThere(service, it.id)).toBe(0);
+    await command(service, it.who, { id: it.id, name: 'cancel', body: NOW });
+  });
+});
+
+type Step = 'pause' | 'cancel' | 'leave' | 'new card' | 'payer pays' | 'retries';

@@ -1,0 +1,129 @@
+import type { History, HistoryEvent, HistoryItem, HistoryJson, Oracle } from '../model/history.ts';
+import { at, isVisible, recordsOf } from '../model/records.ts';
+import { canonical, partsOf } from './events.ts';
+
+/** Sentences about disputes: the record follows the provider, its last word is announced, and no refund is an accident. */
+const OPEN = new Set(['needs_response', 'under_review']);
+
+/** The reasons of a bank in each vendor's words, in lower case. Stripe's are those of the ledger. */
+const REASONS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  provider_b: {
+    fraudulent: 'unauthorised',
+    product_not_received: 'merchandise_or_service_not_received',
+    product_unacceptable: 'merchandise_or_service_not_as_described',
+    duplicate: 'duplicate_transaction',
+    subscription_canceled: 'canceled_recurring_billing',
+    general: 'other',
+  },
+  provider_c: {
+    fraudulent: 'no_knowledge',
+    product_not_received: 'not_received',
+    product_unacceptable: 'not_as_described',
+    credit_not_processed: 'customer_requests_credit',
+    subscription_canceled: 'cancelled',
+    general: 'amount_differs',
+  },
+};
+
+/** PayPal names the due date of an open case only: the last one that it named stays. */
+const HIDES_DATE = 'provider_b';
+
+/** Providers count in seconds. */
+const secondOf = (time: string | undefined): number | undefined =>
+  time === undefined ? undefined : Math.floor(at(time) / 1_000);
+
+const hidesDate = ({ provider, status }: HistoryJson): boolean => provider === HIDES_DATE && !OPEN.has(status);
+
+const wordsThere = (there: HistoryJson): string => {
+  const { provider, amount, currency, reason, evidence_due_by: due } = there;
+  const word = REASONS[provider]?.[reason] ?? reason;
+  return [amount, currency, word, hidesDate(there) ? 'hidden' : secondOf(due)].join(' ');
+};
+
+const wordsHere = (here: HistoryItem, there: HistoryJson): string => {
+  const { amountCents, currency, reason, evidenceDueBy: due } = here;
+  return [amountCents, currency, reason, hidesDate(there) ? 'hidden' : secondOf(due)].join(' ');
+};
+
+const recordedDisputes = (history: History): ReadonlyMap<string, HistoryItem> =>
+  new Map(recordsOf(history).disputes.map((one) => [`${one['providerId']} ${one['providerDisputeId']}`, one]));
+
+export const disputeFieldsAgree: Oracle = {
+  sentence: 'At rest the amount, the reason and the due date of a dispute are those of its provider',
+  atRestOnly: true,
+  violations: (history) => {
+    const here = recordedDisputes(history);
+    return history.ledger.disputes.flatMap((there: HistoryJson) => {
+      const record = here.get(`${there.provider} ${there.id}`);
+      if (!record || wordsHere(record, there) === wordsThere(there)) return [];
+      return [`${there.id} is ${wordsThere(there)}, here ${wordsHere(record, there)}`];
+    });
+  },
+};
+
+/** The last event about each dispute, by our id. */
+const lastWords = (history: History): ReadonlyMap<string, HistoryEvent> => {
+  const found = new Map<string, HistoryEvent>();
+  for (const event of canonical(history)) {
+    const id = event.detail.payload.data.dispute?.id;
+    const known = found.get(id);
+    if (id === undefined || (known && partsOf(known).version > partsOf(event).version)) continue;
+    found.set(id, event);
+  }
+  return found;
+};
+
+export const lastWordAnnounced: Oracle = {
+  sentence: 'At rest the last word of a provider about a dispute has been announced',
+  atRestOnly: true,
+  violations: (history) => {
+    const here = recordedDisputes(history);
+    const last = lastWords(history);
+    return history.ledger.disputes.flatMap((there: HistoryJson) => {
+      const id = here.get(`${there.provider} ${there.id}`)?.['id'];
+      if (id === undefined) return [];
+      const event = last.get(id);
+      if (!event) return [`${id} is ${there.status}, and nothing was announced`];
+      const { amount, status, evidence_due_by: due } = event.detail.payload.data.dispute;
+      const isOpen = OPEN.has(there.status);
+      const said = isOpen
+        ? OPEN.has(status) && secondOf(due ?? undefined) === secondOf(there.evidence_due_by)
+        : status === there.status;
+      return said && amount === there.amount
+        ? []
+        : [`${id} is ${there.status}, announced was ${partsOf(event).name} ${status} ${amount} ${due}`];
+    });
+  },
+};
+
+/** The refunds that were made here while a dispute of their payment was open, each with the time of its claim. */
+const claimedDespite = (
+  versions: readonly HistoryItem[],
+): readonly { readonly id: string; readonly time: string }[] => {
+  const open = new Set<string>();
+  return versions.flatMap(({ cause, refund, dispute, at: time }) => {
+    if (cause === 'dispute' && dispute) open[OPEN.has(dispute.status) ? 'add' : 'delete'](dispute.id);
+    const isClaim = cause === 'refund' && refund?.was === undefined;
+    return isClaim && open.size > 0 ? [{ id: refund.id, time }] : [];
+  });
+};
+
+export const disputedRefundsAsked: Oracle = {
+  sentence: 'A payment with an open dispute is refunded here only by a request that says so',
+  atRestOnly: false,
+  violations: (history) => {
+    const { payments, refunds, versionsOf } = recordsOf(history);
+    const made = new Set(refunds.filter(({ source }) => source === 'api').map(({ id }) => id));
+    const asked = (paymentId: string): number =>
+      history.exchanges.filter(
+        ({ method, path, sent }) =>
+          method === 'POST' && path === `/payments/${paymentId}/refunds` && sent?.despite_dispute === true,
+      ).length;
+    return payments.filter(isVisible).flatMap(({ id }) => {
+      const despite = claimedDespite(versionsOf(id)).filter((refund) => made.has(refund.id));
+      return despite
+        .slice(despite.length === 0 ? 0 : asked(id))
+        .map((one) => `${one.id} of ${id} was claimed at ${one.time}, and no request asked for it`);
+    });
+  },
+};
