@@ -460,7 +460,10 @@ describe('the end of a subscription', () => {
       reason,
     });
     for (const _ of [1, 2]) {
-      expect(await native().cancel(end)).toEqual({ kind: 'done', value: { subscriptionId: end.subscriptionId, owed: [] } });
+      expect(await native().cancel(end)).toEqual({
+        kind: 'done',
+        value: { subscriptionId: end.subscriptionId, owed: [] },
+      });
     }
     await rig.clock.advance(100 * DAY);
     expect(await find(end.subscriptionId)).toMatchObject({ status: 'canceled' });

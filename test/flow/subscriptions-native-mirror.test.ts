@@ -34,7 +34,8 @@ const newestInvoice = async (service: TestHost, providerId: string): Promise<Par
 const inDays = (service: TestHost, days: number): string =>
   new Date(Math.floor(service.now() / 1_000) * 1_000 + days * DAY).toISOString();
 
-const stop = (service: TestHost, who: Subscriber, id: string) => command(service, who, { id, name: 'cancel', body: NOW });
+const stop = (service: TestHost, who: Subscriber, id: string) =>
+  command(service, who, { id, name: 'cancel', body: NOW });
 
 describe('a change at Stripe', () => {
   const service = withHost({ frozen: true, env: IMPATIENT });
@@ -268,7 +269,13 @@ describe('what Stripe bills', () => {
     const made = await subscribeToGold(service, who);
     await stop(service, who, made.id);
     const admin = await signIn(service, { is_admin: true });
-    const product = { name: 'Gold', total_cents: 1_900, currency: 'USD', billing_interval: 'monthly', is_active: false };
+    const product = {
+      name: 'Gold',
+      total_cents: 1_900,
+      currency: 'USD',
+      billing_interval: 'monthly',
+      is_active: false,
+    };
     expect((await service.put(`/admin/products/${made.product_id}`, product, admin.options)).status).toBe(200);
     const within = await command(service, who, { id: made.id, name: 'reactivate' });
     expect(within).toMatchObject({ status: 200, body: { status: 'active' } });

@@ -14,8 +14,8 @@ import {
   readMembership,
   readSubscription,
   type Subscriber,
-  subscriber,
   subscribe,
+  subscriber,
   subscribeToGold,
   subscriptionEventsOf,
 } from './subscribers.ts';

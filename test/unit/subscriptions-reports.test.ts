@@ -157,7 +157,12 @@ describe('a report about a trial', () => {
   });
 
   test('of the provider that is no bridge is a trial: moved, or added later', () => {
-    const was = trial(9, { billingOwner: 'provider', status: 'trialing', providerSubscriptionId: 'sub_1', trialNoticed: true });
+    const was = trial(9, {
+      billingOwner: 'provider',
+      status: 'trialing',
+      providerSubscriptionId: 'sub_1',
+      trialNoticed: true,
+    });
     const moved = reported(was, { status: 'trialing', trialEnd });
     expect(moved).toMatchObject({ status: 'trialing', reason: 'updated', trialEnd: iso(trialEnd * 1_000) });
     expect(moved.trialNoticed).toBeUndefined();

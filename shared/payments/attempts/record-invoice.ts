@@ -85,7 +85,10 @@ const advanceByInvoice = async (
     const failsAgain = status === 'failed' && current.status === 'failed' && attempts > current.attempt;
     if (!failsAgain && !isAhead(current.status, status)) return undefined;
     const attempt = Math.max(attempts, current.attempt);
-    return { next: advancePayment(current, { to: status, now: deps.now(), cause: 'event' }, { ...facts, attempt }), by: 'invoice' };
+    return {
+      next: advancePayment(current, { to: status, now: deps.now(), cause: 'event' }, { ...facts, attempt }),
+      by: 'invoice',
+    };
   });
   return record;
 };

@@ -4,7 +4,14 @@ import type { Instant } from '../../core/time.ts';
 import { guestTokenView, jsonValue, nextActionSchema, optionalText, timestamp } from '../../http/fields.ts';
 import { refundableCents } from './amounts.ts';
 import { payingCustomerIdOf } from './paying-customer.ts';
-import { BILLING_REASONS, isGuestPayment, liveSecret, PAYMENT_STATUSES, type Payment, type VisiblePayment } from './payment.ts';
+import {
+  BILLING_REASONS,
+  isGuestPayment,
+  liveSecret,
+  PAYMENT_STATUSES,
+  type Payment,
+  type VisiblePayment,
+} from './payment.ts';
 
 /** A payment as its readers see it. */
 export const paymentView = (payment: VisiblePayment) => ({

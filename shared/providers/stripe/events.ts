@@ -5,9 +5,9 @@ import {
   type MoneyBackEventType,
   type ProviderEvent,
 } from '../port/events.ts';
+import type { EventSubscription } from '../port/subscriptions.ts';
 import { wordTable } from '../wire/adapter.ts';
 import { readContractEvent, STRIPES_OWN } from '../wire/contract-event.ts';
-import type { EventSubscription } from '../port/subscriptions.ts';
 import { reportedAmount, stripeAmounts } from './currencies.ts';
 import { readStripeDispute, readStripeRefund } from './refunds.ts';
 import { idOf, stripeDeclineCode } from './report.ts';

@@ -283,17 +283,18 @@ const reasonOf = (was: Subscription, next: Subscription, outcome: Outcome): Reas
   // While something else is owed, a payment is no recovery.
   if (next.paidUntil !== was.paidUntil) return outcome.status === 'past_due' ? 'updated' : 'renewed';
   if (next.retryAt !== was.retryAt || next.isUnpaid !== was.isUnpaid) return 'payment_failed';
-  const isKnown = was.providerSubscriptionId !== undefined || next.providerSubscriptionId === undefined;
-  const isChanged = SHOWN.some((field) => next[field] !== was[field]);
-  return isChanged || !isKnown || (was.charge && !next.charge) ? 'updated' : undefined;
+  return isShownOtherwise(was, next) ? 'updated' : undefined;
+};
+
+const isShownOtherwise = (was: Subscription, next: Subscription): boolean => {
+  if (SHOWN.some((field) => next[field] !== was[field])) return true;
+  const isNowKnown = was.providerSubscriptionId === undefined && next.providerSubscriptionId !== undefined;
+  return isNowKnown || (was.charge !== undefined && next.charge === undefined);
 };
 
 const SHOWN = ['currentPeriodStart', 'currentPeriodEnd', 'trialEnd', 'cancelAt', 'totalCents'] as const;
 
-const reasonOfStatus = (
-  { status: was, charge, held }: Subscription,
-  { status, isPaid }: Outcome,
-): Reason => {
+const reasonOfStatus = ({ status: was, charge, held }: Subscription, { status, isPaid }: Outcome): Reason => {
   switch (status) {
     case 'canceled':
     case 'paused':

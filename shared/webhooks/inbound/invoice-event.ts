@@ -51,8 +51,8 @@ const applyOutcome = async (
   const isFailed = invoice ? invoice.status === 'failed' : type === 'invoice.payment_failed';
   const paymentId = recorded?.kind === 'payment' ? recorded.payment.id : undefined;
   // One more or one fewer is owed: only a read tells what is left.
-  const isToldOtherwise = event.isOfInterface || isOverruled(event, context.subscription);
-  if (invoice && !isToldOtherwise && owesOthers(context.subscription, invoice, isPaid)) {
+  const hasOtherSource = event.isOfInterface || isOverruled(event, context.subscription);
+  if (invoice && !hasOtherSource && owesOthers(context.subscription, invoice, isPaid)) {
     return syncSubscription(context, invoice.subscriptionId);
   }
   const changed = await store.change(context.subscription, (current) => {
@@ -117,7 +117,14 @@ const wholeInvoice = async (
   const { deps, subscription } = context;
   const { subscriptionId, status, amountCents, currency, periodStart, periodEnd, intentId } = news;
   const isWhole =
-    context.event.isOfInterface && subscriptionId && status && amountCents !== undefined && currency && periodStart && periodEnd && intentId;
+    context.event.isOfInterface &&
+    subscriptionId &&
+    status &&
+    amountCents !== undefined &&
+    currency &&
+    periodStart &&
+    periodEnd &&
+    intentId;
   if (isWhole && !isOutdated(context, news)) {
     const { invoiceId, isVoid, attempts = 1, failureCode, nextAttempt } = news;
     return {
