@@ -46,6 +46,10 @@ const moneyBackOf = (paid: VisiblePayment): readonly BusEvent[] => {
     ...next({ cause: 'refund', refund: { ...refund, status: 'failed' } }),
     ...next({ cause: 'dispute', dispute: { ...dispute, status: 'needs_response' }, openDisputes: [dispute.id] }),
     ...next({ cause: 'dispute', dispute: { ...dispute, status: 'won' } }),
+    ...next({
+      cause: 'dispute',
+      dispute: { ...dispute, status: 'under_review', was: 'under_review', termsChanged: true },
+    }),
   ];
 };
 

@@ -40,6 +40,7 @@ const PROMISED: Readonly<Record<number, readonly string[]>> = {
     'INVALID_STATE',
     'PAYMENT_NOT_UPDATABLE',
     'PAYMENT_IN_PROGRESS',
+    'PAYMENT_DISPUTED',
     'SUBSCRIPTION_NOT_CANCELED',
     'PAYMENT_METHOD_IN_USE',
     'VERSION_CONFLICT',

@@ -156,7 +156,7 @@ describe('the targets', () => {
   });
 
   test('are all taken by a function that runs already, so that one mistake stops no other target', () => {
-    expect(parseTargets({ ...ON, WEBHOOK_1_URL: URL_1, WEBHOOK_1_EVENTS: 'payment.success' }, false)).toHaveLength(1);
+    expect(parseTargets({ ...NODE_1, WEBHOOK_1_EVENTS: 'payment.success' }, false)).toHaveLength(1);
   });
 
   test.each([
@@ -164,9 +164,7 @@ describe('the targets', () => {
     ...['PAYMENT.CAPTURE.*', 'charge.dispute.*', 'provider_b:CUSTOMER.DISPUTE.CREATED', 'provider_a:charge.expired'],
     ...['provider_a:*', 'provider_*', 'provider_*:payment.*', 'provider_d:anything', ''],
   ])('take the filter %s', (filter) => {
-    expect(mistakesIn(() => checkedTargets({ ...ON, WEBHOOK_1_URL: URL_1, WEBHOOK_1_EVENTS: filter }, false))).toEqual(
-      [],
-    );
+    expect(mistakesIn(() => checkedTargets({ ...NODE_1, WEBHOOK_1_EVENTS: filter }, false))).toEqual([]);
   });
 
   test('know every name that an adapter gives an event', () => {
