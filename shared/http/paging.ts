@@ -10,10 +10,10 @@ import type { Reply } from './request.ts';
 export const MAX_OFFSET = 10_000;
 export const PAGE_LIMIT = 100;
 
-const wholeNumber = z
-  .string()
-  .regex(/^\d{1,16}$/, 'must be a whole number')
-  .transform(Number);
+/** The form of a whole number in a query; the largest that is exact has 16 digits. */
+export const WHOLE_NUMBER = /^\d{1,16}$/;
+
+const wholeNumber = z.string().regex(WHOLE_NUMBER, 'must be a whole number').transform(Number);
 
 export const wholeNumberParameter = (min: number, max: number) => wholeNumber.pipe(z.int().min(min).max(max));
 

@@ -1,5 +1,6 @@
 import { createDocument, type ZodOpenApiOverride, type ZodOpenApiPathsObject } from 'zod-openapi';
 import type { Endpoint } from '../http/endpoint.ts';
+import { WHOLE_NUMBER } from '../http/paging.ts';
 import { errorExamples } from './errors.ts';
 import { eventOperations } from './events.ts';
 import { groups } from './groups.ts';
@@ -38,7 +39,7 @@ export const apiDocument = (endpoints: readonly Endpoint[], serverUrl: string, e
 
 /** Documents whole numbers in the query as integers and JSON as any value, and drops the bounds of safe integers. */
 const correctSchema = ({ jsonSchema, zodSchema }: Parameters<ZodOpenApiOverride>[0]): void => {
-  if (jsonSchema.pattern === WHOLE_NUMBER) {
+  if (jsonSchema.pattern === WHOLE_NUMBER.source) {
     delete jsonSchema.pattern;
     Object.assign(jsonSchema, { type: 'integer', minimum: 0 });
   }
@@ -47,8 +48,6 @@ const correctSchema = ({ jsonSchema, zodSchema }: Parameters<ZodOpenApiOverride>
   if (zodSchema._zod.def.type !== 'lazy') return;
   for (const name of Object.keys(jsonSchema)) if (name !== 'description') delete jsonSchema[name];
 };
-
-const WHOLE_NUMBER = '^\\d{1,9}$';
 
 const DESCRIPTION = `Payments, refunds, subscriptions, customers, payment methods, addresses, organizations and webhooks.
 
