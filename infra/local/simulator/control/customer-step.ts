@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { PROVIDER_SLOTS } from '../../../../shared/core/settings.ts';
+import { settleInvoice } from '../billing/invoices.ts';
 import { type Documents, type LedgerPayment, type LedgerSetup, referenceOf } from '../ledger/documents.ts';
-import { settleInvoice } from '../ledger/invoices.ts';
 import { authenticate } from '../ledger/payments.ts';
 import { authenticateSetup } from '../ledger/setups.ts';
 import type { Unit } from '../ledger/unit.ts';

@@ -3,11 +3,11 @@
  * of a subscription or an invoice is the vendor's own call, so that the same rules refuse it and the same events follow.
  */
 import * as z from 'zod';
-import { setBalance } from '../ledger/billing.ts';
+import { setBalance } from '../billing/billing.ts';
+import { stopPaying } from '../billing/invoices.ts';
+import { endSubscription, isLedgerSubscriptionLive } from '../billing/subscription-end.ts';
 import type { LedgerInvoice, LedgerSubscription } from '../ledger/billing-documents.ts';
-import { stopPaying } from '../ledger/invoices.ts';
 import { detachMethod, renewCard } from '../ledger/methods.ts';
-import { endSubscription, isLedgerSubscriptionLive } from '../ledger/subscription-end.ts';
 import { retrySettings, type Unit } from '../ledger/unit.ts';
 import { type ControlCall, ControlError, type ControlParts, parsed } from './control-call.ts';
 import { type SubscriptionWish, subscriptionForm, subscriptionWish } from './dashboard-forms.ts';

@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto';
 import * as z from 'zod';
 import { PROVIDER_SLOTS, type ProviderSlot } from '../../../../shared/core/settings.ts';
 import type { Clock } from '../../machine/clock.ts';
+import { finalizeWhenDue } from '../billing/invoice-steps.ts';
+import { retryInvoice, settlePayment } from '../billing/invoices.ts';
+import { cancelWhenDue, expireSubscription } from '../billing/subscription-end.ts';
+import { announceTrialEnd, billSubscription } from '../billing/subscriptions.ts';
 import { type Documents, openDocuments } from '../ledger/documents.ts';
-import { finalizeWhenDue } from '../ledger/invoice-steps.ts';
-import { retryInvoice, settlePayment } from '../ledger/invoices.ts';
 import { settleLedgerRefund } from '../ledger/refunds.ts';
-import { cancelWhenDue, expireSubscription } from '../ledger/subscription-end.ts';
-import { announceTrialEnd, billSubscription } from '../ledger/subscriptions.ts';
 import {
   type Change,
   type RetrySettings,

@@ -1,7 +1,7 @@
 import * as z from 'zod';
+import { endSubscription, isLedgerSubscriptionLive } from '../../billing/subscription-end.ts';
 import type { LedgerCustomer } from '../../ledger/documents.ts';
 import { attachMethod, deleteLedgerCustomer } from '../../ledger/methods.ts';
-import { endSubscription, isLedgerSubscriptionLive } from '../../ledger/subscription-end.ts';
 import type { Unit } from '../../ledger/unit.ts';
 import { stripeCustomerView } from '../views/views.ts';
 import { checkUsable, findMethod, findStripeCustomer, mergeAddress } from '../wire/method-data.ts';

@@ -1,6 +1,6 @@
 import * as z from 'zod';
+import { settleInvoice } from '../../billing/invoices.ts';
 import type { LedgerMethod, LedgerPayment } from '../../ledger/documents.ts';
-import { settleInvoice } from '../../ledger/invoices.ts';
 import {
   attemptPayment,
   type ChargeOutcome,

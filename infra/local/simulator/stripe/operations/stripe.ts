@@ -3,22 +3,22 @@ import type { ProviderSlot } from '../../../../../shared/core/settings.ts';
 import type { LedgerIdKind, Unit } from '../../ledger/unit.ts';
 import { type Answer, type Call, NOT_OFFERED, type Vendor, type VendorCaller } from '../../protocol/vendor.ts';
 import type { SlotOptions } from '../../state/options.ts';
+import { catalogRoutes } from '../billing/catalog.ts';
+import { discountRoutes } from '../billing/discounts.ts';
+import { invoiceRoutes } from '../billing/invoices.ts';
+import { subscriptionRoutes } from '../billing/subscriptions.ts';
 import { leastStripeCharge, stripeMinorUnits } from '../wire/currencies.ts';
 import { stripeError, unauthorized } from '../wire/errors.ts';
 import { formOf } from '../wire/parameters.ts';
 import type { StripeRoute } from '../wire/request.ts';
-import { catalogRoutes } from './catalog.ts';
 import { chargeRoutes } from './charges.ts';
 import { stripeCustomerRoutes } from './customers.ts';
-import { discountRoutes } from './discounts.ts';
 import { stripeDisputeRoutes } from './disputes.ts';
 import { expanded } from './expand.ts';
-import { invoiceRoutes } from './invoices.ts';
 import { paymentIntentRoutes } from './payment-intents.ts';
 import { paymentMethodRoutes } from './payment-methods.ts';
 import { stripeRefundRoutes } from './refunds.ts';
 import { setupIntentRoutes } from './setup-intents.ts';
-import { subscriptionRoutes } from './subscriptions.ts';
 import { API_VERSION, stripeWebhooks } from './webhooks.ts';
 
 /** Stripe's protocol over the ledger: form in, JSON out, `Stripe-Version`, `Request-Id`, idempotency keys. */

@@ -1,4 +1,4 @@
-import { taxRateOf } from '../../ledger/billing.ts';
+import { taxRateOf } from '../../billing/billing.ts';
 import type { LedgerPrice, LedgerSubscription } from '../../ledger/billing-documents.ts';
 import type { Unit } from '../../ledger/unit.ts';
 import type { StripeObject } from '../wire/request.ts';

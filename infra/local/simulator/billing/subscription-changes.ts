@@ -3,7 +3,9 @@
  * interval changes, if the subscription becomes free or is no longer free, or if its trial ends; then it is charged
  * immediately. Any other change shows in the next invoice, without proration.
  */
-import type { LedgerSubscription } from './billing-documents.ts';
+
+import type { LedgerSubscription } from '../ledger/billing-documents.ts';
+import type { Unit } from '../ledger/unit.ts';
 import { changeSubscription } from './subscription-end.ts';
 import {
   collectIssued,
@@ -14,7 +16,6 @@ import {
   scheduleNotice,
   wholeSecond,
 } from './subscriptions.ts';
-import type { Unit } from './unit.ts';
 
 export interface TermsChange {
   readonly before: LedgerSubscription;

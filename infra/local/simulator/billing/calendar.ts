@@ -1,5 +1,5 @@
 import { Temporal } from 'temporal-polyfill';
-import type { LedgerSubscription } from './billing-documents.ts';
+import type { LedgerSubscription } from '../ledger/billing-documents.ts';
 
 /**
  * Where a period starts, counted from the anchor and never from the period before it: on the anchor's day, or the last of

@@ -1,8 +1,8 @@
 import * as z from 'zod';
+import { finalizeInvoice, markUncollectible, payElsewhere } from '../../billing/invoice-steps.ts';
+import { type Collected, collectInvoice, setCollection } from '../../billing/invoices.ts';
+import { voidInvoice } from '../../billing/subscription-end.ts';
 import type { LedgerInvoice } from '../../ledger/billing-documents.ts';
-import { finalizeInvoice, markUncollectible, payElsewhere } from '../../ledger/invoice-steps.ts';
-import { type Collected, collectInvoice, setCollection } from '../../ledger/invoices.ts';
-import { voidInvoice } from '../../ledger/subscription-end.ts';
 import type { Unit } from '../../ledger/unit.ts';
 import { stripePaymentView } from '../views/intent-views.ts';
 import { invoiceView } from '../views/invoice-views.ts';

@@ -3,9 +3,9 @@
  * quantity needs `proration_behavior: none`, because the simulator has no prorations.
  */
 import * as z from 'zod';
+import { changeTerms, type TermsChange } from '../../billing/subscription-changes.ts';
+import { restartSubscription } from '../../billing/subscriptions.ts';
 import type { LedgerSubscription } from '../../ledger/billing-documents.ts';
-import { changeTerms, type TermsChange } from '../../ledger/subscription-changes.ts';
-import { restartSubscription } from '../../ledger/subscriptions.ts';
 import type { Unit } from '../../ledger/unit.ts';
 import { NOT_OFFERED, Refused } from '../../protocol/vendor.ts';
 import { itemIdOf } from '../views/subscription-views.ts';

@@ -1,9 +1,9 @@
+import type { LedgerInvoice, LedgerLine, LedgerSubscription } from '../ledger/billing-documents.ts';
+import type { Unit } from '../ledger/unit.ts';
 import { applyBalance, billOf, keptDiscounts } from './billing.ts';
-import type { LedgerInvoice, LedgerLine, LedgerSubscription } from './billing-documents.ts';
 import { startOfPeriod } from './calendar.ts';
 import { awaitConfirmation, type Collected, type Collecting, collectInvoice, methodOf, pay } from './invoices.ts';
 import { changeSubscription, endSubscription, endsNow } from './subscription-end.ts';
-import type { Unit } from './unit.ts';
 
 /**
  * Subscriptions that a provider bills itself: each period is billed at its start, on a calendar counted from the anchor.

@@ -2,12 +2,13 @@
  * @module The steps of an invoice that need no charge: its owner finalizes a draft, writes the invoice off, or says that
  * it was paid elsewhere.
  */
+
+import type { LedgerInvoice } from '../ledger/billing-documents.ts';
+import { cancelLedgerPayment } from '../ledger/payments.ts';
+import type { Unit } from '../ledger/unit.ts';
 import { applyBalance } from './billing.ts';
-import type { LedgerInvoice } from './billing-documents.ts';
 import { collectInvoice, pay } from './invoices.ts';
-import { cancelLedgerPayment } from './payments.ts';
 import { followInvoices } from './subscription-end.ts';
-import type { Unit } from './unit.ts';
 
 /** A draft becomes open. An invoice without an amount is paid immediately; `collects` charges any other. */
 export const finalizeInvoice = (unit: Unit, draft: LedgerInvoice, collects: boolean): LedgerInvoice => {

@@ -1,9 +1,9 @@
 /** @module Subscriptions of one item, collected automatically, with Stripe's payment behaviors except pending updates. */
 import * as z from 'zod';
+import { methodOf } from '../../billing/invoices.ts';
+import { endSubscription, isLedgerSubscriptionLive } from '../../billing/subscription-end.ts';
+import { type NewSubscription, resumeLedgerSubscription, startSubscription } from '../../billing/subscriptions.ts';
 import type { LedgerSubscription } from '../../ledger/billing-documents.ts';
-import { methodOf } from '../../ledger/invoices.ts';
-import { endSubscription, isLedgerSubscriptionLive } from '../../ledger/subscription-end.ts';
-import { type NewSubscription, resumeLedgerSubscription, startSubscription } from '../../ledger/subscriptions.ts';
 import type { Unit } from '../../ledger/unit.ts';
 import { stripeSubscriptionView } from '../views/subscription-views.ts';
 import { checkCharge } from '../wire/currencies.ts';

@@ -1,9 +1,9 @@
-import type { DeclineReason } from './behaviours.ts';
-import type { LedgerInvoice, LedgerSubscription } from './billing-documents.ts';
-import type { LedgerMethod, LedgerPayment } from './documents.ts';
-import { attemptPayment, type ChargeOutcome, settleLedgerPayment } from './payments.ts';
+import type { DeclineReason } from '../ledger/behaviours.ts';
+import type { LedgerInvoice, LedgerSubscription } from '../ledger/billing-documents.ts';
+import type { LedgerMethod, LedgerPayment } from '../ledger/documents.ts';
+import { attemptPayment, type ChargeOutcome, settleLedgerPayment } from '../ledger/payments.ts';
+import type { Unit } from '../ledger/unit.ts';
 import { changeSubscription, endSubscription, statusByInvoices, stopCollecting } from './subscription-end.ts';
-import type { Unit } from './unit.ts';
 
 /**
  * The invoice of one period of a subscription, and how the provider collects it: at once, then on the days after the

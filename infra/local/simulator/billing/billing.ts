@@ -2,6 +2,7 @@
  * @module The amounts of an invoice: lines, then discounts in their order, then taxes, then the customer's balance. A
  * draft has no balance applied; it is applied when the invoice is finalized.
  */
+
 import type {
   LedgerBill,
   LedgerCoupon,
@@ -10,8 +11,8 @@ import type {
   LedgerLine,
   LedgerSubscription,
   LedgerTaxRate,
-} from './billing-documents.ts';
-import type { Unit } from './unit.ts';
+} from '../ledger/billing-documents.ts';
+import type { Unit } from '../ledger/unit.ts';
 
 export const billOf = (unit: Unit, subscription: LedgerSubscription, lines: readonly LedgerLine[]): LedgerBill => {
   const subtotal = lines.reduce((sum, { amount }) => sum + amount, 0);

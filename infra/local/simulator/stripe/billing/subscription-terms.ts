@@ -1,7 +1,7 @@
 /** @module The parameters of a subscription that its creation and its update share. */
 import * as z from 'zod';
+import type { FirstCharge, Started } from '../../billing/subscriptions.ts';
 import type { LedgerPrice, LedgerSubscription } from '../../ledger/billing-documents.ts';
-import type { FirstCharge, Started } from '../../ledger/subscriptions.ts';
 import type { Unit } from '../../ledger/unit.ts';
 import { Refused } from '../../protocol/vendor.ts';
 import { stripeMethodView } from '../views/views.ts';

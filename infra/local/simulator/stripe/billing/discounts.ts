@@ -1,7 +1,7 @@
 /** @module Coupons, and the discounts that a subscription takes from them; tax rates. */
 import * as z from 'zod';
+import { addMonths } from '../../billing/calendar.ts';
 import type { LedgerCoupon, LedgerSubscription, LedgerTaxRate } from '../../ledger/billing-documents.ts';
-import { addMonths } from '../../ledger/calendar.ts';
 import type { Unit } from '../../ledger/unit.ts';
 import { couponView, taxRateView } from '../views/catalog-views.ts';
 import { checkCurrency } from '../wire/currencies.ts';

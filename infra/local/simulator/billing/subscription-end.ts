@@ -1,7 +1,7 @@
+import type { LedgerInvoice, LedgerSubscription } from '../ledger/billing-documents.ts';
+import { cancelLedgerPayment } from '../ledger/payments.ts';
+import type { Unit } from '../ledger/unit.ts';
 import { returnBalance } from './billing.ts';
-import type { LedgerInvoice, LedgerSubscription } from './billing-documents.ts';
-import { cancelLedgerPayment } from './payments.ts';
-import type { Unit } from './unit.ts';
 
 const LIVE: readonly LedgerSubscription['status'][] = [
   'incomplete',
