@@ -6,7 +6,7 @@ import type { PaymentProvider } from '../port/provider.ts';
 import { type AdapterOptions, notOffered, splitName } from '../wire/adapter.ts';
 import { ASCII, type ContactLimits, fittedContact, fittedUpdate, inOurFields } from '../wire/contact.ts';
 import { customerGateway } from './gateway.ts';
-import { type BraintreeCall, braintreeCalls, NOT_FOUND } from './outcome.ts';
+import { BRAINTREE_NOT_FOUND, type BraintreeCall, braintreeCalls } from './outcome.ts';
 
 /** @returns undefined if the slot lacks one of its keys: it is closed. */
 export const openBraintree = (options: AdapterOptions): PaymentProvider | undefined => {
@@ -70,7 +70,7 @@ const braintreeCustomers = (customers: ReturnType<typeof customerGateway>, call:
 
   deleteCustomer: async (customerId: string): Promise<Outcome<ProviderCustomer>> => {
     const outcome = await call(() => customers.delete(customerId));
-    const isGone = outcome.kind === 'refused' && outcome.reason === NOT_FOUND;
+    const isGone = outcome.kind === 'refused' && outcome.reason === BRAINTREE_NOT_FOUND;
     if (outcome.kind === 'done' || isGone) return { kind: 'done', value: { customerId } };
     return outcome;
   },

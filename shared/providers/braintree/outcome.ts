@@ -73,11 +73,11 @@ const BY_NAME: Readonly<Record<string, StatusMeaning>> = {
 };
 
 /** Our words for the refusals that the SDK names. */
-export const NOT_FOUND = 'not_found';
+export const BRAINTREE_NOT_FOUND = 'not_found';
 const REASONS: Readonly<Record<string, string>> = {
   authenticationError: 'authentication_failed',
   authorizationError: 'authorization_failed',
-  notFoundError: NOT_FOUND,
+  notFoundError: BRAINTREE_NOT_FOUND,
   upgradeRequired: 'upgrade_required',
   invalidKeysError: 'invalid_request',
 };

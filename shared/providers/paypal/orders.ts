@@ -13,7 +13,7 @@ import {
 } from '../port/payments.ts';
 import { afterChange } from '../wire/failures.ts';
 import { type PaypalMoney, paypalAmounts, paypalMoney } from './amounts.ts';
-import { NOT_FOUND, type PaypalCall } from './outcome.ts';
+import { PAYPAL_NOT_FOUND, type PaypalCall } from './outcome.ts';
 import { expiredOrder, readPaypalOrder } from './report.ts';
 import { type Order, paypalOrderSchema } from './schemas.ts';
 import { findKind, paypalCustomer } from './tokens.ts';
@@ -109,7 +109,8 @@ const pathOf = (orderId: string): string => `${ORDERS}/${encodeURIComponent(orde
 export const findPaypalOrder = (call: PaypalCall, orderId: string): Promise<Outcome<Order>> =>
   call({ method: 'GET', path: pathOf(orderId), answer: paypalOrderSchema });
 
-const isGone = (outcome: Outcome<unknown>): boolean => outcome.kind === 'refused' && outcome.reason === NOT_FOUND;
+const isGone = (outcome: Outcome<unknown>): boolean =>
+  outcome.kind === 'refused' && outcome.reason === PAYPAL_NOT_FOUND;
 
 const NOT_OPEN = { kind: 'refused', reason: 'order_not_open' } as const;
 const SPENT = { kind: 'refused', reason: INTENT_SPENT } as const;

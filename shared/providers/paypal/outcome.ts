@@ -19,14 +19,14 @@ export const callsBy =
   };
 
 /** PayPal's reason for an id that is unknown or expired. */
-export const NOT_FOUND = 'RESOURCE_NOT_FOUND';
+export const PAYPAL_NOT_FOUND = 'RESOURCE_NOT_FOUND';
 
 /** 409: another call used the same object or key at that time, perhaps an earlier try of this call. */
 export const PAYPAL_STATUSES: StatusTable = { 408: 'unknown', 409: 'unknown', 425: 'unknown', 429: 'not_done' };
 
 /** PayPal's issue is the reason of the refusal. */
 export const paypalRefusal = (status: number, body: unknown): Refusal => {
-  if (status === 404) return { kind: 'refused', reason: NOT_FOUND };
+  if (status === 404) return { kind: 'refused', reason: PAYPAL_NOT_FOUND };
   const parsed = paypalRefusalSchema.safeParse(body);
   const detail = parsed.data?.details?.[0];
   const reason = detail?.issue ?? parsed.data?.name ?? `HTTP_${status}`;

@@ -4,7 +4,7 @@ import type { CreateCustomer, CustomerDetails, ProviderCustomer, UpdateCustomer 
 import type { AttachMethod, KeepMethod, ProviderMethod } from '../port/methods.ts';
 import { notOffered } from '../wire/adapter.ts';
 import { findPaypalOrder } from './orders.ts';
-import { NOT_FOUND, type PaypalCall } from './outcome.ts';
+import { PAYPAL_NOT_FOUND, type PaypalCall } from './outcome.ts';
 import { isVaulting, vaultIdOf } from './report.ts';
 import { paymentTokenSchema } from './schemas.ts';
 import { findToken, isUnnamed, paypalCustomer, reportedToken, TOKENS, tokenPath } from './tokens.ts';
@@ -20,7 +20,7 @@ export const paypalVault = (call: PaypalCall) => {
 
   const detachMethod = async (methodId: string): Promise<Outcome<{ readonly methodId: string }>> => {
     const deleted = await call({ method: 'DELETE', path: tokenPath(methodId), answer: z.unknown() });
-    const isGone = deleted.kind === 'refused' && deleted.reason === NOT_FOUND;
+    const isGone = deleted.kind === 'refused' && deleted.reason === PAYPAL_NOT_FOUND;
     return isGone ? { kind: 'done', value: { methodId } } : mapOutcome(deleted, () => ({ methodId }));
   };
 
@@ -92,7 +92,7 @@ const emptyVault = async (
   const query = new URLSearchParams({ customer_id: customerId, page_size: String(PAGE_SIZE) });
   for (let page = 0; page < MAX_PAGES; page += 1) {
     const listed = await call({ method: 'GET', path: `${TOKENS}?${query}`, answer: tokensAnswer });
-    if (listed.kind === 'refused' && listed.reason === NOT_FOUND) return EMPTY;
+    if (listed.kind === 'refused' && listed.reason === PAYPAL_NOT_FOUND) return EMPTY;
     if (listed.kind !== 'done') return listed;
     const tokens = listed.value.payment_tokens ?? [];
     for (const { id } of tokens) {

@@ -101,7 +101,7 @@ const methodChange = z.union([
 ]);
 
 /** The card network renews a stored card, or the owner removes it. */
-export const changeMethod = (parts: ControlParts, call: ControlCall): Response => {
+export const changeMethodByHand = (parts: ControlParts, call: ControlCall): Response => {
   const sent = parsed(methodChange, call.body);
   const method = findById(parts.units.documents.methods, 'payment method', call.id);
   if (method.customerId === null) {

@@ -3,7 +3,7 @@ import { webhookMode } from '../protocol/outbox.ts';
 import { type ControlCall, ControlError, type ControlParts, parsed } from './control-call.ts';
 import { customerPage, customerStep } from './customer-step.ts';
 import { changeCustomerByHand } from './customers.ts';
-import { changeBalance, changeMethod, changeSubscriptionByHand, setRetries, stepInvoice } from './dashboard.ts';
+import { changeBalance, changeMethodByHand, changeSubscriptionByHand, setRetries, stepInvoice } from './dashboard.ts';
 import { ledgerView, type MinorUnits } from './ledger-view.ts';
 import { changeDisputeByHand, makeRefund, raiseDispute, settleRefundByHand } from './money-back.ts';
 import { sendEvent, sentEvent } from './sent-events.ts';
@@ -58,7 +58,7 @@ const ROUTES: readonly Route[] = [
   ['POST', /^\/subscriptions\/([^/]+)$/, (parts, call) => changeSubscriptionByHand(parts, call, minorUnitsBy(parts))],
   ['POST', /^\/invoices\/([^/]+)$/, (parts, call) => stepInvoice(parts, call, minorUnitsBy(parts))],
   ['POST', /^\/customers\/([^/]+)\/balance$/, (parts, call) => changeBalance(parts, call)],
-  ['POST', /^\/payment-methods\/([^/]+)$/, (parts, call) => changeMethod(parts, call)],
+  ['POST', /^\/payment-methods\/([^/]+)$/, (parts, call) => changeMethodByHand(parts, call)],
   ['GET', /^\/faults$/, ({ faults }) => json(200, faults.list())],
   ['POST', /^\/faults$/, ({ faults }, { body }) => json(201, faults.add(parsed(faultRule, body)))],
   [

@@ -15,7 +15,7 @@ import { discountsField, taxRatesField } from './discounts.ts';
 /** `cancel_at` may name the end of the present period instead of a time. */
 export const endTime = z.union([choice(['min_period_end', 'max_period_end']), whole]);
 
-export const common = {
+export const subscriptionFields = {
   automatic_tax: anything.optional(),
   cancel_at_period_end: flag.optional(),
   collection_method: choice(['charge_automatically']).optional(),
@@ -40,7 +40,7 @@ export const common = {
     })
     .optional(),
 };
-const sentFields = z.strictObject(common);
+const sentFields = z.strictObject(subscriptionFields);
 type Sent = z.output<typeof sentFields>;
 
 const MOST_UNITS = 1_000_000;

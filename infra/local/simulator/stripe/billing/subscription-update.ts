@@ -15,7 +15,6 @@ import { anything, choice, flag, mergeMetadata, readParameters, text, whole } fr
 import type { StripeRequest } from '../wire/request.ts';
 import { discountIdsFor, taxRateIdsFor } from './discounts.ts';
 import {
-  common,
   endTime,
   firstCharge,
   futureTime,
@@ -25,11 +24,12 @@ import {
   paidFor,
   priceFor,
   quantityField,
+  subscriptionFields,
   trialTime,
 } from './subscription-terms.ts';
 
 const updateFields = z.strictObject({
-  ...common,
+  ...subscriptionFields,
   billing_cycle_anchor: z.strictObject({ type: choice(['now', 'unchanged']) }).optional(),
   cancel_at: z.union([z.literal(''), endTime]).optional(),
   cancellation_details: anything.optional(),
@@ -59,7 +59,7 @@ export const findSubscription = ({ unit, id }: StripeRequest): LedgerSubscriptio
   return subscription;
 };
 
-export const updateSubscription = (request: StripeRequest): LedgerSubscription => {
+export const updateStripeSubscription = (request: StripeRequest): LedgerSubscription => {
   const { unit, call } = request;
   const sent = readParameters(call, updateFields);
   const before = findSubscription(request);

@@ -26,7 +26,6 @@ import { getRoute, listPage, type StripeRequest, type StripeRoute } from '../wir
 import { discountIdsFor, taxRateIdsFor } from './discounts.ts';
 import {
   attemptOf,
-  common,
   endTime,
   firstCharge,
   futureTime,
@@ -36,9 +35,10 @@ import {
   paidFor,
   priceFor,
   quantityField,
+  subscriptionFields,
   trialTime,
 } from './subscription-terms.ts';
-import { findSubscription, updateSubscription } from './subscription-update.ts';
+import { findSubscription, updateStripeSubscription } from './subscription-update.ts';
 
 const PATH = '/v1/subscriptions';
 
@@ -53,13 +53,13 @@ export const subscriptionRoutes: readonly StripeRoute[] = [
     collection: unit.documents.subscriptions,
     view: (subscription) => stripeSubscriptionView(subscription, unit),
   })),
-  { method: 'POST', path: `${PATH}/:id`, run: withView(updateSubscription) },
+  { method: 'POST', path: `${PATH}/:id`, run: withView(updateStripeSubscription) },
   { method: 'POST', path: `${PATH}/:id/resume`, run: withView((request) => resume(request)) },
   { method: 'DELETE', path: `${PATH}/:id`, run: withView((request) => cancel(request)) },
 ];
 
 const createFields = z.strictObject({
-  ...common,
+  ...subscriptionFields,
   billing_mode: z.strictObject({ type: choice(['classic', 'flexible']), flexible: anything.optional() }).optional(),
   cancel_at: endTime.optional(),
   customer: text(),
