@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { DAY } from '../../shared/core/time.ts';
-import { DAY_SECONDS, HOUR_SECONDS } from '../builders/seconds.ts';
+import { DAY_SECONDS, HOUR_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
 import { atStripe } from './at-stripe.ts';
 import { IMPATIENT, signIn } from './flow.ts';
 import { type ParsedJson, type TestHost, withHost } from './host.ts';
 import { outcomesOf } from './payers.ts';
 import {
   anotherMethod,
+  BILLERS,
   command,
   patch,
   paymentsOf,
@@ -261,29 +262,33 @@ describe('a past-due subscription that Stripe bills', () => {
   });
 });
 
-describe('what Stripe bills', () => {
-  const service = withHost({ frozen: true, env: IMPATIENT });
+describe.each(BILLERS)('what %s bills', (_, env) => {
+  const service = withHost({ frozen: true, env: { ...IMPATIENT, ...env } });
 
-  it('is not sold again by a reactivation once its product is withdrawn', async () => {
+  const WITHDRAWN = { name: 'Gold', total_cents: 1_900, currency: 'USD', billing_interval: 'monthly', is_active: false };
+
+  it.each([
+    ['withdrawn', 'PUT', { body: WITHDRAWN }, 200],
+    ['deleted', 'DELETE', {}, 204],
+  ])('is not sold again by a reactivation once its product is %s', async (_how, method, body, status) => {
     const who = await subscriber(service);
     const made = await subscribeToGold(service, who);
     await stop(service, who, made.id);
-    const admin = await signIn(service, { is_admin: true });
-    const product = {
-      name: 'Gold',
-      total_cents: 1_900,
-      currency: 'USD',
-      billing_interval: 'monthly',
-      is_active: false,
-    };
-    expect((await service.put(`/admin/products/${made.product_id}`, product, admin.options)).status).toBe(200);
+    const { options } = await signIn(service, { is_admin: true });
+    const changed = await service.request(method, `/admin/products/${made.product_id}`, { ...options, ...body });
+    expect(changed).toMatchObject({ status });
     const within = await command(service, who, { id: made.id, name: 'reactivate' });
     expect(within).toMatchObject({ status: 200, body: { status: 'active' } });
     await stop(service, who, made.id);
     await service.advance(40 * DAY_SECONDS);
     const after = await command(service, who, { id: made.id, name: 'reactivate' });
     expect(after).toMatchObject({ status: 400, body: { code: 'PRODUCT_INACTIVE' } });
+    expect(await paymentsOf(service, who, made.id)).toHaveLength(1);
   });
+});
+
+describe('what Stripe bills', () => {
+  const service = withHost({ frozen: true, env: IMPATIENT });
 
   it('and was made there by hand is ignored', async () => {
     const who = await subscriber(service);
@@ -303,6 +308,12 @@ describe('what Stripe bills', () => {
     const outcomes = await outcomesOf(service, byHand.id);
     expect(outcomes).not.toHaveLength(0);
     for (const { response } of outcomes) expect(response).toMatchObject({ outcome: 'ignored', reason: 'not ours' });
+    // The intent of its invoice names no subscription: it is known as a stranger's after one retry.
+    const { payment_intent: intent } = await newestInvoice(service, byHand.id);
+    await service.advance(2 * MINUTE_SECONDS);
+    expect(await outcomesOf(service, intent)).toMatchObject([
+      { eventType: 'payment_intent.succeeded', response: { outcome: 'ignored', reason: 'not ours' } },
+    ]);
     await stop(service, who, made.id);
   });
 

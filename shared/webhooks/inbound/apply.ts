@@ -13,7 +13,7 @@ import { blankStoredEvent, namesErased } from '../record/erased.ts';
 import { type LogEntry, writeLog } from '../record/log-entry.ts';
 import { type StoredEvent, storedEventOf } from '../record/stored-event.ts';
 import { applyCustomerEvent } from './customer-event.ts';
-import type { EventResult, InboundEvent, OwnerIds } from './inbound-event.ts';
+import { type EventResult, type InboundEvent, ignored, type OwnerIds } from './inbound-event.ts';
 import { applyMethodEvent, applySetupEvent } from './method-event.ts';
 import { applyMoneyBackEvent } from './money-back-event.ts';
 import { applyPaymentEvent, type PaymentEvent, type PaymentEventResult } from './payment-event.ts';
@@ -28,6 +28,11 @@ const messageSchema = z.object({ detail: z.object({ provider_id: z.enum(PROVIDER
 
 /** Seconds until the retry of an event whose record does not exist yet, by the number of receives. */
 const EARLY_RETRY_SECONDS = [60, 300, 1_800];
+/**
+ * Every intent that this service makes names its payment. An intent that the provider makes for an invoice is known once the
+ * invoice is recorded, which its own event brings about in less than a minute. Any other intent was made at the provider by hand.
+ */
+const UNNAMED_RETRY_SECONDS = [60];
 /**
  * Thirty hours. A payment that the provider collects by itself is recorded when the provider can be read, at the latest after an
  * outage of a day, and no later event repeats its refund or dispute. SQS hides a message for less than 12 hours after a receive.
@@ -51,11 +56,11 @@ export const applyProviderEvent = async (
     throw new Error('the adapter cannot parse a stored event');
   }
   const work = { requestId: eventId, actor: { type: 'provider', id: slot } } as const;
-  const result = await runAs(work, () => applyToRecord(deps, slot, event));
-  const isErased = stored.isToBlank === true || (await concernsErased(deps, result, stored));
-  const waits = waitsOf(event, isErased);
-  const seconds = result.kind === 'early' ? waits[receive.count - 1] : undefined;
+  const found = await runAs(work, () => applyToRecord(deps, slot, event));
+  const isErased = stored.isToBlank === true || (await concernsErased(deps, found, stored));
+  const seconds = found.kind === 'early' ? waitsOf(event, found, isErased)[receive.count - 1] : undefined;
   if (seconds !== undefined) return { retryAfterSeconds: seconds };
+  const result = isUnnamed(found) ? ignored({}, 'not ours') : found;
   if (isErased) await blankStoredEvent(deps.table, stored);
   const logged = isErased ? withoutPerson(body) : body;
   await writeLog(deps.table, entryOf(stored, { body: logged, result, at: iso(deps.now()) }));
@@ -71,10 +76,13 @@ export const applyProviderEvent = async (
 };
 
 /** Money that went back is recorded of an erased person, too. */
-const waitsOf = ({ type }: ProviderEvent, isErased: boolean): readonly number[] => {
+const waitsOf = ({ type }: ProviderEvent, result: Result, isErased: boolean): readonly number[] => {
   if (isMoneyBackEvent(type)) return EARLY_MONEY_BACK_SECONDS;
-  return isErased ? [] : EARLY_RETRY_SECONDS;
+  if (isErased) return [];
+  return isUnnamed(result) ? UNNAMED_RETRY_SECONDS : EARLY_RETRY_SECONDS;
 };
+
+const isUnnamed = (result: Result): boolean => 'isUnnamed' in result && result.isUnnamed === true;
 
 /** The record tells it; where there is no record, the ids of the event do. */
 const concernsErased = async (

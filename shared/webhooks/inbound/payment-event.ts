@@ -20,8 +20,8 @@ export type PaymentEventResult =
   | { readonly kind: 'ignored'; readonly payment: VisiblePayment; readonly reason: string }
   /** The event contradicts the record: the record stays unchanged, and an operator must check it. */
   | { readonly kind: 'quarantined'; readonly payment: VisiblePayment; readonly reason: string }
-  /** The payment does not exist yet. */
-  | { readonly kind: 'early' };
+  /** The payment does not exist yet. `isUnnamed`: the event names no payment of this service. */
+  | { readonly kind: 'early'; readonly isUnnamed?: boolean };
 
 type PaymentEventType = Extract<InboundEventType, `payment_intent.${string}`>;
 export type PaymentEvent = InboundEvent<PaymentEventType>;
@@ -45,7 +45,7 @@ export const applyPaymentEvent = async (
   const aliased = await aliasedPayment(deps, slot, event);
   const paymentId = aliased ?? event.object.ourPaymentId;
   const payment = paymentId === undefined ? undefined : await store.loadVisible(paymentId);
-  if (!payment) return { kind: 'early' };
+  if (!payment) return { kind: 'early', isUnnamed: paymentId === undefined && !event.isOfInterface };
   let effect: EventEffect = nothing({ kind: 'early' });
   const { record, was, isOurs } = await store.change(payment, async (current) => {
     const difference = aliased === undefined ? findDifference(current, slot, event) : undefined;
