@@ -3,6 +3,7 @@ import type { BillingDeps } from '../billing/biller.ts';
 import { markCanceled, withdrawReturn } from '../billing/lifecycle.ts';
 import { cancelProviderSubscription, carryOutAtProvider, scheduleCancelCommand } from '../provider-billed/commands.ts';
 import { syncFromProvider } from '../provider-billed/sync.ts';
+import { isFirst } from '../record/states.ts';
 import { subscriptionStore } from '../record/store.ts';
 import { isProviderBilled, type Subscription, type VisibleSubscription } from '../record/subscription.ts';
 import { edit } from '../record/versions.ts';
@@ -10,16 +11,18 @@ import { commandView } from '../record/view.ts';
 import { stopAbandonedCharge } from './billers.ts';
 import type { CancelBody } from './requests.ts';
 
-/** Cancels a subscription, at the end of its period or at once. One that is past due has no paid period to wait for. Idempotent. */
+/** Cancels a subscription, at the end of its period or immediately. Idempotent. */
 export const cancelSubscription = async (
   deps: BillingDeps,
   { record, body }: ApiRequest<unknown, unknown, CancelBody, VisibleSubscription>,
 ): Promise<Reply> => {
-  const isAtPeriodEnd = body.cancel_at_period_end && !ENDS_NOW.includes(record.status);
+  const isAtPeriodEnd = body.cancel_at_period_end && !hasNoPeriodLeft(record);
   return { data: commandView(await (isAtPeriodEnd ? scheduleCancel : cancelNow)(deps, record)) };
 };
 
-const ENDS_NOW: readonly Subscription['status'][] = ['canceled', 'past_due'];
+/** A failed renewal leaves no paid period to wait for. A first charge that is pending may still pay its period. */
+const hasNoPeriodLeft = ({ status, charge }: Subscription): boolean =>
+  status === 'canceled' || (status === 'past_due' && !(charge && isFirst(charge)));
 
 /** Where the record has it already, the provider is read first: it may have carried out a reactivation without an answer. */
 const scheduleCancel = async (deps: BillingDeps, read: Subscription): Promise<Subscription> => {
