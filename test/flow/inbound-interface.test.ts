@@ -1,10 +1,18 @@
 /** @module Events in the interface's own shape, `{id, type, provider, data: {object}, created}`: a subscription follows them as they say. */
 import { describe, expect, it } from 'vitest';
-import { DAY_SECONDS } from '../builders/seconds.ts';
+import { DAY_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
 import { atStripe } from './at-stripe.ts';
 import { type ParsedJson, withHost } from './host.ts';
 import { outcomesOf } from './payers.ts';
-import { command, paymentsOf, readSubscription, type Subscriber, subscribe, subscriber } from './subscribers.ts';
+import {
+  command,
+  paymentsOf,
+  readSubscription,
+  type Subscriber,
+  subscribe,
+  subscriber,
+  subscriptionEventsOf,
+} from './subscribers.ts';
 
 /** The clock stands still, so that each event is of the second in which the subscription was created. */
 const service = withHost({ frozen: true });
@@ -170,6 +178,43 @@ describe.each([
     const object = { ...named('in_paused', site.subscription.provider_subscription_id), status: 'succeeded' };
     expect(await send(site, 'invoice.payment_succeeded', { object })).toMatchObject({ status: 'paused' });
     expect(await readsOf()).toBe(1);
+  });
+});
+
+describe('a recovery in the shape of the interface', () => {
+  const recoveriesOf = async ({ id }: ParsedJson): Promise<number> =>
+    (await subscriptionEventsOf(service, id)).filter((name) => name === 'subscription.updated renewed').length;
+
+  /** The invoice of the next period, whole, as an event names it. */
+  const nextInvoice = ({ provider_subscription_id: subscription, current_period_end: end }: ParsedJson): object => {
+    const start = Date.parse(end) / 1_000;
+    const lines = { data: [{ period: { start, end: start + 30 * DAY_SECONDS } }] };
+    return { id: `in_${subscription}`, subscription, payment_intent: `pi_${subscription}`, lines };
+  };
+
+  const paid = { status: 'paid', amount_due: 1_900, attempt_count: 1 };
+  const active = { status: 'active' };
+
+  it.each([
+    ['its status first', ['subscription.updated', 'invoice.payment_succeeded']],
+    ['its money first', ['invoice.payment_succeeded', 'subscription.updated']],
+    ['its money only', ['invoice.payment_succeeded']],
+    ['its status twice', ['subscription.updated', 'subscription.updated']],
+  ])('is announced once (%s)', async (_, types) => {
+    const site = await made({ total_cents: 1_900, subtotal_cents: 1_900 });
+    const invoice = nextInvoice(site.subscription);
+    await service.webhookMode('drop');
+    await service.moveTo(site.subscription.current_period_end);
+    await service.advance(MINUTE_SECONDS);
+    await service.webhookMode('normal');
+    const failed = { ...invoice, status: 'open', amount_due: 1_900, attempt_count: 1 };
+    expect(await send(site, 'invoice.payment_failed', { object: failed })).toMatchObject({ status: 'past_due' });
+    for (const type of types) {
+      await service.advance(MINUTE_SECONDS);
+      await send(site, type, { object: type === 'subscription.updated' ? active : { ...invoice, ...paid } });
+    }
+    expect(await readSubscription(service, site.who, site.subscription.id)).toMatchObject({ status: 'active' });
+    expect(await recoveriesOf(site.subscription)).toBe(1);
   });
 });
 

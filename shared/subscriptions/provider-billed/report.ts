@@ -50,7 +50,10 @@ export const applyReport = (subscription: Subscription, reported: SubscriptionRe
   const synced = { ...next, syncAt: syncTime({ ...next, status }, now) };
   const reason = reasonOf(subscription, synced, { status, isPaid: report.isPaid });
   if (reason === undefined) return synced;
-  return advanceSubscription(synced, { to: status, cause: causeOf(subscription, status), reason, now });
+  const isRecovery = subscription.status === 'past_due' && reason === 'renewed';
+  const recoveredAt = isRecovery ? iso(now) : subscription.recoveredAt;
+  const move = { to: status, cause: causeOf(subscription, status), reason, now };
+  return advanceSubscription(synced, move, { recoveredAt });
 };
 
 interface EffectiveStatus {
@@ -276,12 +279,14 @@ interface Outcome {
 const reasonOf = (was: Subscription, next: Subscription, outcome: Outcome): Reason | undefined => {
   if (was.status === 'creating') return 'created';
   if (was.status === 'canceled') return 'reactivated';
-  if (was.status !== outcome.status) return reasonOfStatus(was, outcome);
+  return was.status === outcome.status ? reasonOfFields(was, next, outcome) : reasonOfStatus(was, outcome);
+};
+
+const reasonOfFields = (was: Subscription, next: Subscription, outcome: Outcome): Reason | undefined => {
   if (next.cancelAtPeriodEnd !== was.cancelAtPeriodEnd)
     return next.cancelAtPeriodEnd ? 'cancel_scheduled' : 'reactivated';
   if (next.activeSince !== was.activeSince) return 'activated';
-  // While something else is owed, a payment is no recovery.
-  if (next.paidUntil !== was.paidUntil) return outcome.status === 'past_due' ? 'updated' : 'renewed';
+  if (next.paidUntil !== was.paidUntil) return renews(was, next, outcome) ? 'renewed' : 'updated';
   if (next.retryAt !== was.retryAt || next.isUnpaid !== was.isUnpaid) return 'payment_failed';
   return isShownOtherwise(was, next) ? 'updated' : undefined;
 };
@@ -291,6 +296,13 @@ const isShownOtherwise = (was: Subscription, next: Subscription): boolean => {
   const isNowKnown = was.providerSubscriptionId === undefined && next.providerSubscriptionId !== undefined;
   return isNowKnown || (was.charge !== undefined && next.charge === undefined);
 };
+
+/**
+ * A payment while something else is owed is no recovery. If its period began before a recovery, that recovery was announced before the
+ * payment was reported.
+ */
+const renews = ({ recoveredAt }: Subscription, { currentPeriodStart }: Subscription, { status }: Outcome): boolean =>
+  status !== 'past_due' && (recoveredAt === undefined || currentPeriodStart > recoveredAt);
 
 const SHOWN = ['currentPeriodStart', 'currentPeriodEnd', 'trialEnd', 'cancelAt', 'totalCents'] as const;
 

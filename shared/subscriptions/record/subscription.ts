@@ -125,6 +125,8 @@ export const subscriptionSchema = z.object({
   followedAt: z.int().optional(),
   /** Past due at the provider: its next retry, where it has reported one. */
   retryAt: optional,
+  /** The provider bills it: when it was last announced that a past-due subscription is active again. */
+  recoveredAt: optional,
   /** Past due, and the provider has given up collecting. */
   isUnpaid: z.literal(true).optional(),
   /** What is owed at the provider that bills it: every open invoice with its payment, oldest first. */
@@ -224,9 +226,11 @@ export const billingStatusOf = (subscription: VisibleSubscription): BillingStatu
   }
 };
 
-/** The next retry of a past-due subscription. */
-export const nextRetryOf = ({ charge, retryAt }: Subscription): string | undefined =>
-  charge ? charge.retryAt : retryAt;
+/** The next retry of a past-due subscription. A provider that bills retries nothing without a method, or once it has given up. */
+export const nextRetryOf = ({ charge, retryAt, held, isUnpaid }: Subscription): string | undefined => {
+  if (charge) return charge.retryAt;
+  return held || isUnpaid ? undefined : retryAt;
+};
 
 const makerFields = z.looseObject({
   ...makerSchema.shape,

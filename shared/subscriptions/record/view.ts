@@ -195,7 +195,9 @@ export const guestSubscriptionSchema = z
       ),
     cancel_at_period_end: z
       .boolean()
-      .describe('True if the subscription ends with its current period and is not charged again.'),
+      .describe(
+        'True if the subscription ends with its current period, or on a date that was set at the provider. If that is later, `next_billing_date` says when it is charged again.',
+      ),
     is_guest_subscription: z.boolean().describe('True if a guest without a session made the subscription.'),
     guest_email: textOrNull.describe("The guest's e-mail address; null for a signed-in user."),
     created_at: timestamp.describe('When the subscription was created.'),
