@@ -100,6 +100,46 @@ describe('three open invoices of a provider-billed subscription', () => {
     await command(service, who, { id, name: 'cancel', body: NOW });
   });
 
+  it('are paid one by one in the browser, and the subscription is active after the last', async () => {
+    const { who, id, good } = await owing(service);
+    const { provider_payment_method_id: ref } = (await service.get(`/payment-methods/${good}`, who.options)).body;
+    const paid: string[] = [];
+    for (const left of [2, 1, 0]) {
+      const { status, open_payment: open } = await readSubscription(service, who, id);
+      expect(status).toBe('past_due');
+      paid.push(open.id);
+      const [intent] = open.client_secret.split('_secret_');
+      await atStripe(service, `POST payment_intents/${intent}/confirm`, { payment_method: ref });
+      await service.settle();
+      expect(await openThere(service, id)).toBe(left);
+    }
+    const now = await readSubscription(service, who, id);
+    expect(now).toMatchObject({ status: 'active', billing_status: 'active' });
+    expect(now).not.toHaveProperty('open_payment');
+    const [, ...renewals] = await paymentsOf(service, who, id);
+    expect(renewals.map((payment) => [payment.id, payment.status])).toEqual(paid.map((each) => [each, 'succeeded']));
+    const events = (await subscriptionEventsOf(service, id)).filter((name) => name.endsWith('renewed'));
+    expect(events).toEqual(['subscription.updated renewed']);
+    await command(service, who, { id, name: 'cancel', body: NOW });
+  });
+
+  it('stay as the merchant has written them off when the subscription is canceled, and a payment is recorded', async () => {
+    const { who, id, good } = await owing(service);
+    const { invoices, subscriptions } = await service.ledger();
+    const there = subscriptions.find((one: ParsedJson) => one.subscription_id === id);
+    const oldest = invoices.filter((one: ParsedJson) => one.subscription === there.id).at(1);
+    await service.control('POST', `/simulator/invoices/${oldest.id}`, { action: 'mark_uncollectible' });
+    await service.settle();
+    expect(await command(service, who, { id, name: 'cancel', body: NOW })).toMatchObject({ status: 200 });
+    const { provider_payment_method_id: ref } = (await service.get(`/payment-methods/${good}`, who.options)).body;
+    await service.advance(20 * DAY_SECONDS);
+    expect(await paidThere(service, id)).toEqual([PRICE]);
+    await atStripe(service, `POST invoices/${oldest.id}/pay`, { payment_method: ref });
+    await service.settle();
+    expect(await statuses(service, who, id)).toEqual(['succeeded', 'succeeded', 'canceled', 'canceled']);
+    expect(await readSubscription(service, who, id)).toMatchObject({ status: 'canceled' });
+  });
+
   it.each([
     ['pause', {}],
     ['cancel', NOW],
@@ -153,6 +193,25 @@ describe('three open invoices at the same time', () => {
     };
     return { who, id: made.id, good: '', leave };
   };
+
+  it('are not charged after their member left, even if the card works again', async () => {
+    const { who, id, leave } = await owingOfMember();
+    await leave?.();
+    expect(await readSubscription(service, who, id)).toMatchObject({
+      status: 'past_due',
+      billing_status: 'unpaid',
+      next_billing_date: null,
+    });
+    const { subscriptions } = await service.ledger();
+    const there = subscriptions.filter((one: ParsedJson) => one.subscription_id === id).at(-1);
+    const { id: method } = await atStripe(service, 'POST payment_methods/pm_card_visa/attach', {
+      customer: there.customer,
+    });
+    await atStripe(service, `POST subscriptions/${there.id}`, { default_payment_method: method });
+    await service.advance(20 * DAY_SECONDS);
+    expect(await paidThere(service, id)).toEqual([PRICE]);
+    await command(service, who, { id, name: 'cancel', body: NOW });
+  });
 
   const run = async (step: Step, { who, id, good, leave }: Owing): Promise<void> => {
     switch (step) {

@@ -21,7 +21,10 @@ export const owedInvoices = (stripe: Stripe, call: StripeCall) => {
   const find = (invoiceId: string): Promise<Outcome<ProviderInvoice>> =>
     call(() => stripe.invoices.retrieve(invoiceId, WITH_INTENT), readStripeInvoice);
 
-  /** The open invoices, oldest first. Each is read by itself: Stripe expands a list only as far as the id of the intent. */
+  /**
+   * The open invoices, oldest first. Each is read by itself: Stripe expands a list only as far as the id of the intent. An
+   * uncollectible invoice is left out: its merchant has written it off, and Stripe does not collect it any more.
+   */
   const list = async (subscriptionId: string): Promise<Outcome<Invoices>> => {
     const wanted = { subscription: subscriptionId, status: 'open', limit: PAGE } as const;
     const open = await call(
