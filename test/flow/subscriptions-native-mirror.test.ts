@@ -265,17 +265,23 @@ describe('a past-due subscription that Stripe bills', () => {
 describe.each(BILLERS)('what %s bills', (_, env) => {
   const service = withHost({ frozen: true, env: { ...IMPATIENT, ...env } });
 
-  const WITHDRAWN = { name: 'Gold', total_cents: 1_900, currency: 'USD', billing_interval: 'monthly', is_active: false };
+  const WITHDRAWN = {
+    name: 'Gold',
+    total_cents: 1_900,
+    currency: 'USD',
+    billing_interval: 'monthly',
+    is_active: false,
+  };
 
   it.each([
-    ['withdrawn', 'PUT', { body: WITHDRAWN }, 200],
-    ['deleted', 'DELETE', {}, 204],
-  ])('is not sold again by a reactivation once its product is %s', async (_how, method, body, status) => {
+    { how: 'withdrawn', method: 'PUT', sent: { body: WITHDRAWN }, status: 200 },
+    { how: 'deleted', method: 'DELETE', sent: {}, status: 204 },
+  ])('is not sold again by a reactivation once its product is $how', async ({ method, sent, status }) => {
     const who = await subscriber(service);
     const made = await subscribeToGold(service, who);
     await stop(service, who, made.id);
     const { options } = await signIn(service, { is_admin: true });
-    const changed = await service.request(method, `/admin/products/${made.product_id}`, { ...options, ...body });
+    const changed = await service.request(method, `/admin/products/${made.product_id}`, { ...options, ...sent });
     expect(changed).toMatchObject({ status });
     const within = await command(service, who, { id: made.id, name: 'reactivate' });
     expect(within).toMatchObject({ status: 200, body: { status: 'active' } });
