@@ -269,6 +269,23 @@ describe('what Square is sent', () => {
   });
 });
 
+describe('a card on file', () => {
+  const find = async (more: object) => {
+    const card = { id: 'ccof:1', customer_id: 'C1', card_brand: 'VISA', last_4: '1111', ...more };
+    return open(async () => answer(200, { card })).findMethod('ccof:1');
+  };
+
+  test('is found with its customer', async () => {
+    const found = { kind: 'done', value: { methodId: 'ccof:1', customerId: 'C1' } };
+    expect(await find({ enabled: true })).toMatchObject(found);
+    expect(await find({})).toMatchObject(found);
+  });
+
+  test('is not found once it is disabled, although Square still shows it with its customer', async () => {
+    expect(await find({ enabled: false })).toEqual({ kind: 'refused', reason: 'NOT_FOUND' });
+  });
+});
+
 describe('the status of an order', () => {
   const find = async (order: object, attempts: readonly object[], known: object = {}) => {
     const provider = open(async (url) => {

@@ -32,11 +32,13 @@ export const squareCards = (call: SquareCall, orders: SquareOrders) => {
       }),
       ({ card }) => reportedCard(card),
     );
-  const find = async (cardId: string): Promise<Outcome<ProviderMethod>> =>
-    mapOutcome(
-      await call({ method: 'GET', path: `/v2/cards/${encodeURIComponent(cardId)}`, answer: cardAnswer }),
-      ({ card }) => reportedCard(card),
-    );
+  const find = async (cardId: string): Promise<Outcome<ProviderMethod>> => {
+    const path = `/v2/cards/${encodeURIComponent(cardId)}`;
+    const found = await call({ method: 'GET', path, answer: cardAnswer });
+    // Square still shows a disabled card, with its customer.
+    if (found.kind === 'done' && found.value.card.enabled === false) return { kind: 'refused', reason: GONE };
+    return mapOutcome(found, ({ card }) => reportedCard(card));
+  };
 
   return {
     attachMethod: ({ token, ...more }: AttachMethod) => create(token, more),
@@ -60,11 +62,13 @@ export const squareCards = (call: SquareCall, orders: SquareOrders) => {
         path: `/v2/cards/${encodeURIComponent(methodId)}/disable`,
         answer: cardAnswer,
       });
-      const isGone = disabled.kind === 'refused' && disabled.reason === 'NOT_FOUND';
+      const isGone = disabled.kind === 'refused' && disabled.reason === GONE;
       return isGone ? { kind: 'done', value: { methodId } } : mapOutcome(disabled, () => ({ methodId }));
     },
   };
 };
+
+const GONE = 'NOT_FOUND';
 
 /** The prefix of the ids of cards on file. */
 export const ON_FILE = 'ccof:';

@@ -13,6 +13,7 @@ export const cardSchema = z.looseObject({
   exp_month: z.nullish(z.int()),
   exp_year: z.nullish(z.int()),
   customer_id: z.nullish(z.string()),
+  enabled: z.nullish(z.boolean()),
 });
 export type SquareCard = z.infer<typeof cardSchema>;
 
@@ -24,7 +25,6 @@ export const squarePaymentSchema = z.looseObject({
   reference_id: z.nullish(z.string()),
   card_details: z.nullish(
     z.looseObject({
-      card: z.nullish(cardSchema),
       auth_result_code: z.nullish(z.string()),
       errors: z.nullish(z.array(error)),
     }),
