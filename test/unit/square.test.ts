@@ -334,6 +334,14 @@ describe('the status of an order', () => {
     ],
     ['it was canceled', { state: 'CANCELED' }, [], {}, ['canceled', undefined]],
     ['it was canceled after a try', { state: 'CANCELED' }, [failed], { attemptRef: 'P1' }, ['canceled', undefined]],
+    ['it is paid by a payment that cannot be found', { state: 'COMPLETED' }, [], {}, ['processing', undefined]],
+    [
+      'it is paid, and only a failed try can be found',
+      { state: 'COMPLETED', tenders },
+      [failed],
+      { attemptRef: 'P1' },
+      ['processing', undefined],
+    ],
     ['the try that we know is not there', {}, [], { attemptRef: 'P9' }, ['created', undefined]],
   ])('where %s', async (...[_, order, attempts, known, expected]) => {
     expect(await find(order, attempts, known)).toEqual(expected);

@@ -181,9 +181,12 @@ const updateOrder = async (orders: SquareOrders, input: UpdateIntent): Promise<O
 /** Only the newest attempts are read. */
 const MAX_ATTEMPTS_READ = 5;
 
+/** States of an order that a failed attempt does not explain. */
+const ENDED: readonly string[] = ['CANCELED', 'COMPLETED'];
+
 interface Located {
   readonly order: SquareOrder;
-  /** undefined: nothing was charged; the order is open or canceled. */
+  /** undefined: the order alone has the status. */
   readonly payment: ProviderPayment | undefined;
 }
 
@@ -204,6 +207,6 @@ export const locate = async (
     if (attempt.kind === 'done') attempts.push(readSquarePayment(attempt.value));
   }
   const payment = decisive(attempts);
-  const isOver = order.state === 'CANCELED' && payment?.status === 'failed';
+  const isOver = ENDED.includes(order.state ?? '') && payment?.status === 'failed';
   return { kind: 'done', value: { order, payment: isOver ? undefined : payment } };
 };

@@ -20,9 +20,10 @@ export const readSquareOrder = (order: SquareOrder, known: Known): ProviderPayme
   ourPaymentId: order.reference_id ?? undefined,
 });
 
-/** Square gets a method only with the charge, and stores no refused charge. */
+/** Square gets a method only with the charge, and stores no refused charge. The payment of a completed order is looked up again. */
 const orderStatus = ({ state }: SquareOrder, { method, status }: Known): ReportedStatus => {
   if (state === 'CANCELED') return 'canceled';
+  if (state === 'COMPLETED') return 'processing';
   if (status === 'failed') return 'failed';
   return method ? 'created' : 'requires_payment_method';
 };
