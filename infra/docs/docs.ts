@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { argv, stdout } from 'node:process';
 import { floorParts } from './floors.ts';
+import { mirrorTables } from './mirror-tables.ts';
 import { routeParts } from './routes.ts';
 import { envExample, settingsTables } from './settings-table.ts';
 import { simulatorOperations } from './simulator-operations.ts';
@@ -19,6 +20,7 @@ export const PAGES: Readonly<Record<string, () => Readonly<Record<string, string
   'docs/states.md': stateDiagrams,
   'docs/local.md': simulatorOperations,
   'docs/routes.md': routeParts,
+  'docs/mirror.md': mirrorTables,
 };
 
 /** Files of which every line is generated. */

@@ -166,7 +166,7 @@ export const strangersIn = (api: OpenApi, schema: SchemaNode | undefined, { valu
 };
 
 /** The schema, and the schemas that it is made of. */
-const partsOf = (api: OpenApi, schema: SchemaNode | undefined): SchemaNode[] => {
+export const partsOf = (api: OpenApi, schema: SchemaNode | undefined): SchemaNode[] => {
   if (schema?.$ref !== undefined) {
     return partsOf(api, api.components.schemas[schema.$ref.slice('#/components/schemas/'.length)]);
   }

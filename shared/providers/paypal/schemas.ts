@@ -39,7 +39,7 @@ export const captureNameSchema = z.looseObject({
       related_ids: z.optional(z.looseObject({ capture_id: z.optional(z.string()), order_id: z.optional(z.string()) })),
     }),
   ),
-  links: z.optional(linksSchema),
+  links: z.optional(z.array(z.looseObject({ href: z.string() }))),
 });
 
 /** The list shows a dispute without its outcome and its transactions. */
@@ -64,7 +64,7 @@ export const paypalDisputesAnswer = z.looseObject({
 const vaulted = z.looseObject({
   attributes: z.optional(
     z.looseObject({
-      vault: z.optional(z.looseObject({ id: z.optional(z.string()), status: z.optional(z.string()) })),
+      vault: z.optional(z.looseObject({ id: z.optional(z.string()) })),
     }),
   ),
 });

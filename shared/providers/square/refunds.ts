@@ -4,16 +4,20 @@ import { mapOutcome, type Outcome } from '../../core/outcome.ts';
 import type { CreateRefund, ProviderDispute, ProviderRefund, RefundedCharge, RefundsPort } from '../port/refunds.ts';
 import { reportedMoney, squareAmounts, squareMoney } from './currencies.ts';
 import { readRefundRefusal, type SquareCall, squareKey } from './outcome.ts';
-import { type SquareDispute, type SquareRefund, squareDisputeSchema, squareRefundSchema } from './schemas.ts';
+import {
+  type SquareDispute,
+  type SquareRefund,
+  squareDisputeSchema,
+  squareRefundedSchema,
+  squareRefundSchema,
+} from './schemas.ts';
 
 /**
  * Refunds and disputes at Square. A refund has no field for our id: its reason, a text that the seller sees, ends with it.
  * Square's list of refunds lags behind and cannot be limited to a payment, so the payment's own list of ids is read.
  */
 const refundAnswer = z.looseObject({ refund: squareRefundSchema });
-const refundedPaymentAnswer = z.looseObject({
-  payment: z.looseObject({ refund_ids: z.nullish(z.array(z.string().check(z.minLength(1)))) }),
-});
+const refundedPaymentAnswer = z.looseObject({ payment: squareRefundedSchema });
 const disputesAnswer = z.looseObject({
   disputes: z.nullish(
     z.array(z.looseObject({ disputed_payment: z.nullish(z.looseObject({ payment_id: z.nullish(z.string()) })) })),

@@ -17,6 +17,9 @@ export const cardSchema = z.looseObject({
 });
 export type SquareCard = z.infer<typeof cardSchema>;
 
+/** Why an attempt failed. */
+const failures = z.nullish(z.array(z.looseObject({ code: z.string() })));
+
 export const squarePaymentSchema = z.looseObject({
   id: z.string().check(z.minLength(1)),
   status: z.string(),
@@ -26,12 +29,15 @@ export const squarePaymentSchema = z.looseObject({
   card_details: z.nullish(
     z.looseObject({
       auth_result_code: z.nullish(z.string()),
-      errors: z.nullish(z.array(error)),
+      errors: failures,
     }),
   ),
-  bank_account_details: z.nullish(z.looseObject({ errors: z.nullish(z.array(error)) })),
+  bank_account_details: z.nullish(z.looseObject({ errors: failures })),
 });
 export type SquarePayment = z.infer<typeof squarePaymentSchema>;
+
+/** The refunds of a payment. */
+export const squareRefundedSchema = z.looseObject({ refund_ids: z.nullish(z.array(z.string().check(z.minLength(1)))) });
 
 export const squareOrderSchema = z.looseObject({
   id: z.string().check(z.minLength(1)),

@@ -1,0 +1,51 @@
+/**
+ * @module The form of the tables in this folder: for each object of a provider that has a record here, every field of the object
+ * and every value of its status, with the use that the service makes of it. docs/mirror.md is generated from the tables, and
+ * test/contract/mirror.test.ts compares them with the providers' own types and with the adapters.
+ */
+import type { DisputeStatus, RefundStatus } from '../../../shared/core/money-back.ts';
+import type { Dispute } from '../../../shared/payments/disputes/dispute.ts';
+import type { Payment } from '../../../shared/payments/record/payment.ts';
+import type { ReportedStatus } from '../../../shared/providers/port/payments.ts';
+import type { ProviderSubscription } from '../../../shared/providers/port/subscriptions.ts';
+import type { Subscription } from '../../../shared/subscriptions/record/subscription.ts';
+
+/** A field that the API shows; a test looks it up in the API document. */
+type ShownField = `${'payment' | 'refund' | 'dispute' | 'subscription' | 'customer' | 'payment_method'}.${string}`;
+
+/** A field that only the stored record has. */
+type StoredField = `Payment.${keyof Payment}` | `Dispute.${keyof Dispute}` | `Subscription.${keyof Subscription}`;
+
+export type OurField = ShownField | StoredField;
+
+/** A status here, as the adapter reports it. */
+export type OurStatus = ReportedStatus | RefundStatus | DisputeStatus | ProviderSubscription['status'];
+
+/** Several statuses: `when` says which one counts. */
+export type Meaning = OurStatus | { readonly either: readonly OurStatus[]; readonly when: string };
+
+/** Names of fields, separated by spaces, by what they have in common. */
+type Grouped = Readonly<Record<string, string>>;
+
+/** A name is a field of the object, or the path of a nested field that the adapter reads: `items.data[].quantity`. */
+export interface MirroredObject {
+  /** The provider's name of the object. */
+  readonly name: string;
+  /** Stored in our fields, by every event and every read. */
+  readonly mirrored: Readonly<Record<string, readonly OurField[]>>;
+  /** Compared with our field: a difference changes nothing and raises an alarm. */
+  readonly checked?: Readonly<Record<string, OurField>>;
+  /** Read to decide something, and not stored: by when it is read. */
+  readonly read?: Grouped;
+  /** By the reason. */
+  readonly ignored: Grouped;
+  /** Fields that the provider's current type lacks, by where they are found. */
+  readonly elsewhere?: Grouped;
+  /** By the field that holds the status. */
+  readonly statuses?: Readonly<Record<string, Readonly<Record<string, Meaning>>>>;
+}
+
+export const namesIn = (names: string): readonly string[] => names.split(' ');
+
+/** The field of the object to which a path leads. */
+export const topOf = (path: string): string => /^\w+/.exec(path)?.[0] ?? path;

@@ -1,0 +1,297 @@
+/** @module What the adapters read of the objects that docs/mirror.md lists, and what each status becomes. */
+import type Stripe from 'stripe';
+import { readPaypalDispute, readPaypalRefund } from '../../shared/providers/paypal/refunds.ts';
+import { readPaypalOrder } from '../../shared/providers/paypal/report.ts';
+import {
+  captureNameSchema,
+  captureSchema,
+  paymentTokenSchema,
+  paypalDisputeSchema,
+  paypalOrderSchema,
+  paypalRefundSchema,
+} from '../../shared/providers/paypal/schemas.ts';
+import type { ReportedStatus } from '../../shared/providers/port/payments.ts';
+import { readSquareDispute, readSquareRefund } from '../../shared/providers/square/refunds.ts';
+import { paymentStatus, readSquareOrder } from '../../shared/providers/square/report.ts';
+import {
+  cardSchema,
+  squareCustomerSchema,
+  squareDisputeSchema,
+  squareOrderSchema,
+  squarePaymentSchema,
+  squareRefundedSchema,
+  squareRefundSchema,
+} from '../../shared/providers/square/schemas.ts';
+import { stripeCustomers } from '../../shared/providers/stripe/customers.ts';
+import { readStripeEvent } from '../../shared/providers/stripe/events.ts';
+import type { StripeCall } from '../../shared/providers/stripe/outcome.ts';
+import { readStripeDispute, readStripeRefund } from '../../shared/providers/stripe/refunds.ts';
+import { readStripeMethod, readStripePayment } from '../../shared/providers/stripe/report.ts';
+import { readStripeInvoice, readStripeSubscription } from '../../shared/providers/stripe/subscription-report.ts';
+import { stripeSubscriptions } from '../../shared/providers/stripe/subscriptions.ts';
+import { pathsOfSchema, watched } from './read-paths.ts';
+
+/** The paths of the fields of an object that its adapter reads. */
+export const fieldsReadBy = async (key: string): Promise<readonly string[]> => {
+  const readings = STRIPE_READINGS[key];
+  const found = readings ? await pathsRead(readings) : (SCHEMAS[key] ?? []).flatMap((schema) => pathsOfSchema(schema));
+  const parts = PARTS[key];
+  const merged = found.map((path) => (parts && path.startsWith(parts) ? parts : path));
+  return [...new Set(merged)].filter((path) => !(NOISE[key] ?? []).includes(path));
+};
+
+/** Every status that the adapter reports for a value of the field, whatever the other fields and the record say. */
+export const reportedStatuses = async (key: string, field: string, value: string): Promise<ReadonlySet<string>> =>
+  new Set(await STATUSES[`${key}.${field}`]?.(value));
+
+/** Objects within an object that have a table of their own. */
+const PARTS: Readonly<Record<string, string>> = {
+  'Stripe: Subscription': 'latest_invoice',
+  'PayPal: Order': 'purchase_units[].payments.captures[]',
+};
+
+/** Fields of the interface's own payload and of other objects, which are read of every event. */
+const EVENT_FIELDS = ['type', 'card', 'email', 'name', 'phone', 'latest_charge', 'last_payment_error'];
+
+const NOISE: Readonly<Record<string, readonly string[]>> = {
+  'Stripe: Refund': EVENT_FIELDS,
+  'Stripe: Dispute': [...EVENT_FIELDS, 'metadata'],
+  'Stripe: Invoice': ['amount'],
+};
+
+const SCHEMAS: Readonly<Record<string, readonly Parameters<typeof pathsOfSchema>[0][]>> = {
+  'PayPal: Order': [paypalOrderSchema],
+  'PayPal: Capture': [captureSchema, captureNameSchema],
+  'PayPal: Refund': [paypalRefundSchema, captureNameSchema],
+  'PayPal: Dispute': [paypalDisputeSchema],
+  'PayPal: Payment token': [paymentTokenSchema],
+  'Square: Order': [squareOrderSchema],
+  'Square: Payment': [squarePaymentSchema, squareRefundedSchema],
+  'Square: PaymentRefund': [squareRefundSchema],
+  'Square: Dispute': [squareDisputeSchema],
+  'Square: Customer': [squareCustomerSchema],
+  'Square: Card': [cardSchema],
+};
+
+interface Reading {
+  readonly objects: readonly object[];
+  readonly read: (object: never) => unknown;
+}
+
+const pathsRead = async (readings: readonly Reading[]): Promise<readonly string[]> => {
+  const paths: string[] = [];
+  for (const { objects, read } of readings) {
+    for (const object of objects) {
+      const seen = watched(object);
+      await read(seen.object as never);
+      paths.push(...seen.paths());
+    }
+  }
+  // What is absent in one object has parts in another one.
+  return paths.filter((path) => !paths.some((other) => other.startsWith(`${path}.`) || other.startsWith(`${path}[`)));
+};
+
+const ERROR = { code: 'card_declined', decline_code: 'generic_decline', payment_method: { id: 'pm_1' } };
+const INTENT = {
+  id: 'pi_1',
+  amount: 100,
+  currency: 'usd',
+  latest_charge: 'ch_1',
+  client_secret: 's',
+  payment_method: null,
+  next_action: { redirect_to_url: { url: 'https://bank.example' } },
+  metadata: { payment_id: 'pay_1' },
+};
+
+const intentsOf = (status: string): readonly Stripe.PaymentIntent[] =>
+  [null, ERROR].map((error) => ({ ...INTENT, status, last_payment_error: error }) as unknown as Stripe.PaymentIntent);
+
+const INTENT_STATUSES = ['requires_payment_method', 'requires_action', 'processing', 'succeeded', 'canceled'];
+const everyIntent = INTENT_STATUSES.flatMap(intentsOf);
+
+const REFUND = {
+  id: 're_1',
+  amount: 100,
+  currency: 'usd',
+  created: 1,
+  status: 'failed',
+  reason: 'duplicate',
+  failure_reason: 'unknown',
+  payment_intent: 'pi_1',
+  metadata: { refund_id: 'ref_1' },
+};
+const DISPUTE = {
+  id: 'du_1',
+  amount: 100,
+  currency: 'usd',
+  created: 1,
+  status: 'won',
+  reason: 'general',
+  payment_intent: 'pi_1',
+  evidence_details: { due_by: 2 },
+};
+
+const OF_SUBSCRIPTION = { subscription: 'sub_1', metadata: { subscription_id: 'subs_1' } };
+const INVOICE = {
+  id: 'in_1',
+  amount_due: 100,
+  subtotal: 100,
+  subtotal_excluding_tax: null,
+  total_taxes: [{ amount: 1 }],
+  currency: 'usd',
+  billing_reason: 'subscription_cycle',
+  next_payment_attempt: null,
+  parent: { subscription_details: OF_SUBSCRIPTION },
+  subscription_details: OF_SUBSCRIPTION,
+  metadata: { subscription_id: 'subs_1' },
+  lines: { data: [{ period: { start: 1, end: 2 } }] },
+};
+
+const invoicesOf = (status: string): readonly Stripe.Invoice[] =>
+  [0, 1].flatMap((attempt_count) =>
+    everyIntent.map((intent) => {
+      const payments = { data: [{ status: 'open', payment: { payment_intent: intent } }] };
+      return { ...INVOICE, status, attempt_count, payments } as unknown as Stripe.Invoice;
+    }),
+  );
+
+const ITEM = {
+  current_period_start: 1,
+  current_period_end: 2,
+  quantity: 2,
+  price: { unit_amount: 50, currency: 'usd' },
+};
+const SUBSCRIPTION = {
+  id: 'sub_1',
+  items: { data: [ITEM] },
+  trial_end: 2,
+  cancel_at: null,
+  cancel_at_period_end: false,
+  default_payment_method: 'pm_1',
+  metadata: { subscription_id: 'subs_1', paid_until: '2' },
+};
+
+const subscriptionsOf = (status: string): readonly Stripe.Subscription[] =>
+  [null, {}].flatMap((pause_collection) =>
+    invoicesOf('paid')
+      .slice(0, 1)
+      .map((latest_invoice) => {
+        return { ...SUBSCRIPTION, status, pause_collection, latest_invoice } as unknown as Stripe.Subscription;
+      }),
+  );
+
+/** The outcome of a call is what Stripe answers. */
+const call: StripeCall = async (send, read) => ({ kind: 'done', value: read(await send()) });
+
+const answering = (customer: unknown) =>
+  stripeCustomers(
+    { customers: { create: async () => customer, retrieve: async () => customer } } as unknown as Stripe,
+    call,
+  );
+
+const ofEvent = (type: string) => (object: never) =>
+  readStripeEvent({ id: 'evt_1', object: 'event', type, created: 1, data: { object } });
+
+const METHOD = {
+  id: 'pm_1',
+  type: 'us_bank_account',
+  customer: 'cus_1',
+  card: { brand: 'visa', last4: '4242', exp_month: 1, exp_year: 2030, wallet: { type: 'apple_pay' } },
+};
+const CUSTOMER = { id: 'cus_1', email: 'a@example.com', name: 'A', phone: '1' };
+const NEW_CUSTOMER = { ourCustomerId: 'c', idempotencyKey: 'k', email: undefined, name: undefined, phone: undefined };
+
+const STRIPE_READINGS: Readonly<Record<string, readonly Reading[]>> = {
+  'Stripe: PaymentIntent': [{ objects: everyIntent, read: readStripePayment }],
+  'Stripe: Refund': [
+    { objects: [REFUND], read: readStripeRefund },
+    { objects: [REFUND], read: ofEvent('refund.updated') },
+  ],
+  'Stripe: Dispute': [
+    { objects: [DISPUTE], read: readStripeDispute },
+    { objects: [DISPUTE], read: ofEvent('charge.dispute.updated') },
+  ],
+  'Stripe: Subscription': [{ objects: subscriptionsOf('active'), read: readStripeSubscription }],
+  'Stripe: Invoice': [{ objects: ['open', 'paid', 'void'].flatMap(invoicesOf), read: readStripeInvoice }],
+  'Stripe: Customer': [
+    { objects: [CUSTOMER], read: (customer) => answering(customer).findCustomer('cus_1') },
+    { objects: [CUSTOMER], read: (customer) => answering(customer).createCustomer(NEW_CUSTOMER) },
+  ],
+  'Stripe: PaymentMethod': [{ objects: [METHOD], read: readStripeMethod }],
+};
+
+const MONEY = { currency_code: 'USD', value: '1.00' };
+const AT = '2026-11-01T00:00:00Z';
+const SQUARE_MONEY = { amount: 100, currency: 'USD' };
+
+const RECORDED: readonly ReportedStatus[] = [
+  'requires_payment_method',
+  'created',
+  'pending',
+  'processing',
+  'failed',
+  'canceled',
+];
+const METHODS = [undefined, 'm'] as const;
+const KNOWN = RECORDED.flatMap((status) => METHODS.map((method) => ({ status, method })));
+
+const paypalOrder = (status: string, captures: readonly string[]) => ({
+  id: 'O1',
+  status,
+  purchase_units: [{ amount: MONEY, payments: { captures: captures.map((one) => ({ id: 'C1', status: one })) } }],
+});
+const paypalDispute = (status: string, outcome_code?: string) =>
+  readPaypalDispute({
+    dispute_id: 'D',
+    create_time: AT,
+    status,
+    dispute_amount: MONEY,
+    dispute_outcome: { outcome_code },
+  });
+
+/** A subscription whose newest invoice is paid while an older one is open. */
+const owing = (status: string) => {
+  const [subscription] = subscriptionsOf(status);
+  const lastResponse = { headers: {} };
+  const stripe = {
+    subscriptions: { retrieve: async () => ({ ...subscription, lastResponse }) },
+    invoices: {
+      list: () => ({ autoPagingToArray: async () => [{ id: 'in_0' }] }),
+      retrieve: async () => ({ ...invoicesOf('open').at(-1), id: 'in_0' }),
+    },
+  };
+  return stripeSubscriptions(stripe as unknown as Stripe, call, '').find('sub_1');
+};
+
+const statusIn = (outcome: Awaited<ReturnType<typeof owing>>): readonly string[] =>
+  outcome.kind === 'done' ? [outcome.value.status] : [];
+
+const STATUSES: Readonly<Record<string, (value: string) => readonly string[] | Promise<readonly string[]>>> = {
+  'Stripe: PaymentIntent.status': (status) =>
+    intentsOf(status).flatMap((one) => METHODS.map((method) => readStripePayment(one, { method }).status)),
+  'Stripe: Refund.status': (status) => [readStripeRefund({ ...REFUND, status }).status],
+  'Stripe: Dispute.status': (status) => [readStripeDispute({ ...DISPUTE, status }).status],
+  'Stripe: Subscription.status': async (status) => [
+    ...subscriptionsOf(status).map((one) => readStripeSubscription(one).status),
+    ...statusIn(await owing(status)),
+  ],
+  'Stripe: Invoice.status': (status) => invoicesOf(status).map((one) => readStripeInvoice(one).status),
+  'PayPal: Order.status': (status) => KNOWN.map((known) => readPaypalOrder(paypalOrder(status, []), known).status),
+  'PayPal: Capture.status': (status) =>
+    KNOWN.map((known) => readPaypalOrder(paypalOrder('COMPLETED', [status]), known).status),
+  'PayPal: Refund.status': (status) => [
+    readPaypalRefund({ id: 'R', status, amount: MONEY, create_time: AT })?.status ?? 'unreadable',
+  ],
+  'PayPal: Dispute.status': (status) =>
+    ['RESOLVED_SELLER_FAVOUR', 'ACCEPTED', 'NONE'].map((code) => paypalDispute(status, code)?.status ?? 'unreadable'),
+  'PayPal: Dispute.dispute_outcome.outcome_code': (code) => [paypalDispute('RESOLVED', code)?.status ?? 'unreadable'],
+  'Square: Order.state': (state) =>
+    KNOWN.map((known) => readSquareOrder({ id: 'O', state, total_money: SQUARE_MONEY }, known).status),
+  'Square: Payment.status': (status) => [paymentStatus(status)],
+  'Square: PaymentRefund.status': (status) => [
+    readSquareRefund({ id: 'R', status, amount_money: SQUARE_MONEY, created_at: AT }).status,
+  ],
+  'Square: Dispute.state': (state) => [
+    readSquareDispute({ id: 'D', state, amount_money: SQUARE_MONEY, created_at: AT })?.status ?? 'unreadable',
+  ],
+};

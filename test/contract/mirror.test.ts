@@ -1,0 +1,248 @@
+/** @module The tables of docs/mirror.md against the providers' published types, against the adapters and against our own API. */
+import { existsSync, readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import * as z from 'zod';
+import { apiDocumentAt } from '../../functions/api/document.ts';
+import { type MirroredObject, namesIn, topOf } from '../../infra/docs/mirror/mirrored-object.ts';
+import { PAYPAL } from '../../infra/docs/mirror/paypal.ts';
+import { SQUARE } from '../../infra/docs/mirror/square.ts';
+import { STRIPE } from '../../infra/docs/mirror/stripe.ts';
+import { declaredFields, declaredTexts, documentedWords } from './declared-types.ts';
+import { fieldsReadBy, reportedStatuses } from './mirror-readers.ts';
+import { type OpenApi, parseOpenApi, partsOf } from './openapi-check.ts';
+
+const OBJECTS = Object.entries({ Stripe: STRIPE, PayPal: PAYPAL, Square: SQUARE }).flatMap(([vendor, objects]) =>
+  objects.map((object) => [`${vendor}: ${object.name}`, object] as const),
+);
+
+const tableOf = (key: string): MirroredObject => {
+  const found = OBJECTS.find(([name]) => name === key)?.[1];
+  if (!found) throw new Error(`no table for ${key}`);
+  return found;
+};
+
+const grouped = (names: Readonly<Record<string, string>> = {}): string[] => Object.values(names).flatMap(namesIn);
+
+const usedPaths = ({ mirrored, checked = {}, read }: MirroredObject): string[] => [
+  ...Object.keys(mirrored),
+  ...Object.keys(checked),
+  ...grouped(read),
+];
+
+const fieldsOf = (object: MirroredObject): string[] => [
+  ...new Set([...usedPaths(object), ...grouped(object.ignored)].map(topOf)),
+];
+
+const statusesOf = ({ statuses = {} }: MirroredObject, field: string): string[] => Object.keys(statuses[field] ?? {});
+
+/** Where two lists of names differ; empty if they have the same names. */
+const difference = (table: readonly string[], theirs: readonly string[]) => ({
+  unnamed: theirs.filter((name) => !table.includes(name)).sort(),
+  unknown: table.filter((name) => !theirs.includes(name)).sort(),
+});
+const NONE = { unnamed: [], unknown: [] };
+
+const MODULES = resolve(import.meta.dirname, '../../node_modules');
+const stripe = (file: string): string => resolve(MODULES, 'stripe/esm/resources', `${file}.d.ts`);
+const paypal = (file: string): string =>
+  resolve(MODULES, '@paypal/paypal-server-sdk/dist/esm/types/models', `${file}.d.ts`);
+const square = (file: string): string => resolve(MODULES, 'square/api/types', `${file}.d.ts`);
+
+/** Square's types have names of TypeScript; the names on the wire are in the types for its serialization. */
+const squareFields = (name: string) => (): readonly string[] =>
+  declaredFields(resolve(MODULES, 'square/serialization/types', `${name}.d.ts`), `${name}.Raw`);
+
+const onTheWire = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+const paypalFields = (file: string, name: string) => (): readonly string[] =>
+  declaredFields(paypal(file), name).map(onTheWire);
+
+interface Published {
+  readonly fields: () => readonly string[];
+  /** By the field that holds the status. */
+  readonly statuses?: Readonly<Record<string, () => readonly string[]>>;
+}
+
+const ofStripe = (file: string, name: string, hasStatus = false): Published => ({
+  fields: () => declaredFields(stripe(file), name),
+  ...(hasStatus && { statuses: { status: () => declaredTexts(stripe(file), `${name}.Status`) } }),
+});
+
+/** The types of the SDKs that are installed. PayPal's SDK has no disputes. */
+const PUBLISHED: Readonly<Record<string, Published>> = {
+  'Stripe: PaymentIntent': ofStripe('PaymentIntents', 'PaymentIntent', true),
+  'Stripe: Refund': {
+    ...ofStripe('Refunds', 'Refund'),
+    statuses: { status: () => documentedWords(stripe('Refunds'), 'Refund.status', /`([a-z_]+)`/g) },
+  },
+  'Stripe: Dispute': ofStripe('Disputes', 'Dispute', true),
+  'Stripe: Subscription': ofStripe('Subscriptions', 'Subscription', true),
+  'Stripe: Invoice': ofStripe('Invoices', 'Invoice', true),
+  'Stripe: Customer': ofStripe('Customers', 'Customer'),
+  'Stripe: PaymentMethod': ofStripe('PaymentMethods', 'PaymentMethod'),
+  'PayPal: Order': {
+    fields: paypalFields('order', 'Order'),
+    statuses: { status: () => declaredTexts(paypal('orderStatus'), 'OrderStatus') },
+  },
+  'PayPal: Capture': {
+    fields: paypalFields('capturedPayment', 'CapturedPayment'),
+    statuses: { status: () => declaredTexts(paypal('captureStatus'), 'CaptureStatus') },
+  },
+  'PayPal: Refund': {
+    fields: paypalFields('refund', 'Refund'),
+    statuses: { status: () => declaredTexts(paypal('refundStatus'), 'RefundStatus') },
+  },
+  'PayPal: Payment token': { fields: paypalFields('paymentTokenResponse', 'PaymentTokenResponse') },
+  'Square: Order': {
+    fields: squareFields('Order'),
+    statuses: { state: () => declaredTexts(square('OrderState'), 'OrderState') },
+  },
+  'Square: Payment': {
+    fields: squareFields('Payment'),
+    statuses: { status: () => documentedWords(square('Payment'), 'Payment.status', /\b([A-Z]{4,})\b/g) },
+  },
+  'Square: PaymentRefund': {
+    fields: squareFields('PaymentRefund'),
+    statuses: { status: () => documentedWords(square('PaymentRefund'), 'PaymentRefund.status', /`([A-Z]+)`/g) },
+  },
+  'Square: Dispute': {
+    fields: squareFields('Dispute'),
+    statuses: { state: () => declaredTexts(square('DisputeState'), 'DisputeState') },
+  },
+  'Square: Customer': { fields: squareFields('Customer') },
+  'Square: Card': { fields: squareFields('Card') },
+};
+
+describe('the tables of mirrored objects', () => {
+  it.each(Object.entries(PUBLISHED))('%s has every field that the SDK declares, and no other', (key, { fields }) => {
+    const table = tableOf(key);
+    const named = fieldsOf(table).filter((field) => !grouped(table.elsewhere).includes(field));
+    expect(fields().length).toBeGreaterThan(3);
+    expect(difference(named, fields())).toEqual(NONE);
+  });
+
+  it.each(Object.entries(PUBLISHED))(
+    '%s has every status that the SDK declares, and no other',
+    (key, { statuses = {} }) => {
+      const table = tableOf(key);
+      expect(Object.keys(table.statuses ?? {})).toEqual(Object.keys(statuses));
+      for (const [field, values] of Object.entries(statuses)) {
+        expect(difference(statusesOf(table, field), values())).toEqual(NONE);
+      }
+    },
+  );
+
+  it('have a published type for every object except the disputes of PayPal', () => {
+    expect(OBJECTS.map(([key]) => key).filter((key) => !(key in PUBLISHED))).toEqual(['PayPal: Dispute']);
+  });
+
+  it.each(OBJECTS)('%s names each field once, and only known ones as found elsewhere', (_key, table) => {
+    const names = [...usedPaths(table), ...grouped(table.ignored)];
+    expect(names.filter((name, at) => names.indexOf(name) !== at)).toEqual([]);
+    const used = usedPaths(table).map(topOf);
+    expect(grouped(table.ignored).filter((name) => used.includes(name))).toEqual([]);
+    expect(grouped(table.elsewhere).filter((name) => !fieldsOf(table).includes(name))).toEqual([]);
+  });
+
+  it.each(OBJECTS)('%s is mirrored to fields that the API document has', (_key, { mirrored, checked = {} }) => {
+    const ours = [...Object.values(mirrored).flat(), ...Object.values(checked)].filter((field) => /^[a-z]/.test(field));
+    expect(ours.filter((field) => !SHOWN.has(field))).toEqual([]);
+  });
+
+  it.each(OBJECTS)('%s uses exactly the fields that the adapter reads', async (key, table) => {
+    expect(difference(usedPaths(table), await fieldsReadBy(key))).toEqual(NONE);
+  });
+
+  it.each(OBJECTS)('%s gives each status the meaning that the adapter gives it', async (key, { statuses = {} }) => {
+    for (const [field, values] of Object.entries(statuses)) {
+      for (const [value, meaning] of Object.entries(values)) {
+        const expected = typeof meaning === 'string' ? [meaning] : meaning.either;
+        expect([value, [...(await reportedStatuses(key, field, value))].sort()]).toEqual([value, [...expected].sort()]);
+      }
+    }
+  });
+});
+
+const SHOWN: ReadonlySet<string> = (() => {
+  const document: unknown = JSON.parse(JSON.stringify(apiDocumentAt('https://api.example')));
+  const schema = z.looseObject({ properties: z.record(z.string(), z.unknown()).optional() });
+  const { components } = z
+    .looseObject({ components: z.looseObject({ schemas: z.record(z.string(), schema) }) })
+    .parse(document);
+  const records = ['Payment', 'Refund', 'Dispute', 'Subscription', 'Customer', 'PaymentMethod'];
+  return new Set(
+    records.flatMap((name) =>
+      Object.keys(components.schemas[name]?.properties ?? {}).map(
+        (field) => `${name.replace('PaymentMethod', 'Payment_method').toLowerCase()}.${field}`,
+      ),
+    ),
+  );
+})();
+
+/** The providers' own files are no part of this project; if copies lie beside the project, the tables are compared with them. */
+const PLACES = ['../contracts', '../shared/contracts'];
+const folder = PLACES.map((place) => resolve(import.meta.dirname, '../..', place)).find(existsSync);
+
+/** The file and the name of the schema. */
+const DESCRIBED: Readonly<Record<string, readonly [file: string, schema: string]>> = {
+  'Stripe: PaymentIntent': ['stripe/spec3.2023-08-16.json', 'payment_intent'],
+  'Stripe: Refund': ['stripe/spec3.2023-08-16.json', 'refund'],
+  'Stripe: Dispute': ['stripe/spec3.2023-08-16.json', 'dispute'],
+  'Stripe: Subscription': ['stripe/spec3.2023-08-16.json', 'subscription'],
+  'Stripe: Invoice': ['stripe/spec3.2023-08-16.json', 'invoice'],
+  'Stripe: Customer': ['stripe/spec3.2023-08-16.json', 'customer'],
+  'Stripe: PaymentMethod': ['stripe/spec3.2023-08-16.json', 'payment_method'],
+  'PayPal: Order': ['paypal/checkout_orders_v2.json', 'order'],
+  'PayPal: Capture': ['paypal/payments_payment_v2.json', 'capture-2'],
+  'PayPal: Refund': ['paypal/payments_payment_v2.json', 'refund'],
+  'PayPal: Payment token': ['paypal/vault_payment_tokens_v3.json', 'payment_token_response'],
+  'Square: Order': ['square/api.json', 'Order'],
+  'Square: Payment': ['square/api.json', 'Payment'],
+  'Square: PaymentRefund': ['square/api.json', 'PaymentRefund'],
+  'Square: Dispute': ['square/api.json', 'Dispute'],
+  'Square: Customer': ['square/api.json', 'Customer'],
+  'Square: Card': ['square/api.json', 'Card'],
+};
+
+const EXAMPLES = 'stripe/fixtures3.head.json';
+const exampleSchema = z.object({ resources: z.record(z.string(), z.record(z.string(), z.unknown())) });
+
+describe.runIf(folder !== undefined)('the tables beside the files that the providers publish', () => {
+  const read = (file: string): string => readFileSync(resolve(folder ?? '', file), 'utf8');
+  const opened = new Map<string, OpenApi>();
+  const open = (file: string): OpenApi => {
+    const api = opened.get(file) ?? parseOpenApi(read(file));
+    opened.set(file, api);
+    return api;
+  };
+
+  it.each(Object.entries(DESCRIBED))('%s has every field and every status of the file', (key, [file, name]) => {
+    const api = open(file);
+    const properties = Object.assign({}, ...partsOf(api, api.components.schemas[name]).map((part) => part.properties));
+    const table = tableOf(key);
+    expect(Object.keys(properties).length).toBeGreaterThan(3);
+    expect(difference(fieldsOf(table), Object.keys(properties)).unnamed).toEqual([]);
+    for (const field of Object.keys(table.statuses ?? {})) {
+      const values = partsOf(api, properties[field]).flatMap((part) => part.enum ?? []);
+      expect(difference(statusesOf(table, field), values.map(String)).unnamed).toEqual([]);
+    }
+  });
+
+  it('Stripe has every field of the newest examples', () => {
+    const { resources } = exampleSchema.parse(JSON.parse(read(EXAMPLES)));
+    for (const table of STRIPE) {
+      const example = resources[onTheWire(table.name).slice(1)];
+      expect(difference(fieldsOf(table), Object.keys(example ?? {})).unnamed).toEqual([]);
+      expect(example).toBeDefined();
+    }
+  });
+});
+
+describe('the comparison', () => {
+  it('finds a field that a table lacks, and a field that only the table has', () => {
+    const published = PUBLISHED['Stripe: Refund']?.fields() ?? [];
+    const named = fieldsOf(tableOf('Stripe: Refund'));
+    expect(difference(named, [...published, 'added_by_stripe']).unnamed).toEqual(['added_by_stripe']);
+    expect(difference([...named, 'made_up'], published).unknown).toEqual(['made_up']);
+  });
+});

@@ -1,0 +1,47 @@
+/** @module Which fields of an object code reads: by watching it, or by the schema with which it parses the object. */
+import type * as z from 'zod/mini';
+
+/**
+ * The object, and the paths that were read of it so far: `items.data[].quantity`. A path counts if nothing below it was read.
+ * A parser that copies an object sees only the fields that it knows, except in `metadata`.
+ */
+export const watched = <T extends object>(
+  object: T,
+): { readonly object: T; readonly paths: () => readonly string[] } => {
+  const paths = new Set<string>();
+  const watch = <U extends object>(value: U, at: string): U =>
+    new Proxy(value, {
+      get: (target, key) => {
+        const inner: unknown = Reflect.get(target, key);
+        if (!isField(target, key) || typeof inner === 'function') return inner;
+        const path = Array.isArray(target) ? `${at}[]` : [at, key].filter(Boolean).join('.');
+        paths.add(path);
+        return typeof inner === 'object' && inner !== null ? watch(inner, path) : inner;
+      },
+      ownKeys: (target) => (Array.isArray(target) || at.endsWith('metadata') ? Reflect.ownKeys(target) : []),
+    });
+  return { object: watch(object, ''), paths: () => leavesOf([...paths]) };
+};
+
+/** A promise asks its value for `then`. */
+const isField = (target: object, key: string | symbol): key is string =>
+  typeof key === 'string' && key !== 'then' && !(Array.isArray(target) && key === 'length');
+
+/** The paths of the fields that a schema knows. */
+export const pathsOfSchema = (schema: z.ZodMiniType, at = ''): readonly string[] => {
+  const { def } = schema._zod as unknown as { readonly def: Definition };
+  if (def.innerType) return pathsOfSchema(def.innerType, at);
+  if (def.element) return pathsOfSchema(def.element, `${at}[]`);
+  const fields = Object.entries(def.shape ?? {});
+  if (fields.length === 0) return [at.replace(/\[\]$/, '')];
+  return fields.flatMap(([name, inner]) => pathsOfSchema(inner, at === '' ? name : `${at}.${name}`));
+};
+
+interface Definition {
+  readonly innerType?: z.ZodMiniType;
+  readonly element?: z.ZodMiniType;
+  readonly shape?: Readonly<Record<string, z.ZodMiniType>>;
+}
+
+const leavesOf = (paths: readonly string[]): readonly string[] =>
+  paths.filter((path) => !paths.some((other) => other.startsWith(`${path}.`) || other.startsWith(`${path}[`)));
