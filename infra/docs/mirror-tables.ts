@@ -1,13 +1,13 @@
 /** @module The tables of docs/mirror.md: what this service does with each field and each status of the providers' objects. */
-import { type Meaning, type MirroredObject, namesIn, type OurField, topOf } from './mirror/mirrored-object.ts';
-import { PAYPAL } from './mirror/paypal.ts';
-import { SQUARE } from './mirror/square.ts';
-import { STRIPE } from './mirror/stripe.ts';
+import { type Meaning, type MirroredObject, type OurField, topOf, splitNames } from './mirror/mirrored-object.ts';
+import { PAYPAL_OBJECTS } from './mirror/paypal.ts';
+import { SQUARE_OBJECTS } from './mirror/square.ts';
+import { STRIPE_OBJECTS } from './mirror/stripe.ts';
 
 export const mirrorTables = (): Readonly<Record<string, string>> => ({
-  'mirror-stripe': sectionsOf('Stripe', STRIPE),
-  'mirror-paypal': sectionsOf('PayPal', PAYPAL),
-  'mirror-square': sectionsOf('Square', SQUARE),
+  'mirror-stripe': sectionsOf('Stripe', STRIPE_OBJECTS),
+  'mirror-paypal': sectionsOf('PayPal', PAYPAL_OBJECTS),
+  'mirror-square': sectionsOf('Square', SQUARE_OBJECTS),
 });
 
 const sectionsOf = (vendor: string, objects: readonly MirroredObject[]): string =>
@@ -19,7 +19,7 @@ const sectionOf = (vendor: string, object: MirroredObject): string =>
 const fieldTable = (object: MirroredObject): string => {
   const { mirrored, checked = {}, read = {}, ignored } = object;
   const named = (names: string): string =>
-    namesIn(names)
+    splitNames(names)
       .map((name) => labelled(object, name))
       .join(', ');
   return [
@@ -35,7 +35,7 @@ const fieldTable = (object: MirroredObject): string => {
 };
 
 const labelled = ({ elsewhere = {} }: MirroredObject, name: string): string => {
-  const label = Object.entries(elsewhere).find(([, names]) => namesIn(names).includes(topOf(name)))?.[0];
+  const label = Object.entries(elsewhere).find(([, names]) => splitNames(names).includes(topOf(name)))?.[0];
   return label === undefined ? `\`${name}\`` : `\`${name}\` (${label})`;
 };
 

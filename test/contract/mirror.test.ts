@@ -4,16 +4,16 @@ import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { apiDocumentAt } from '../../functions/api/document.ts';
-import { type MirroredObject, namesIn, topOf } from '../../infra/docs/mirror/mirrored-object.ts';
-import { PAYPAL } from '../../infra/docs/mirror/paypal.ts';
-import { SQUARE } from '../../infra/docs/mirror/square.ts';
-import { STRIPE } from '../../infra/docs/mirror/stripe.ts';
+import { type MirroredObject, topOf, splitNames } from '../../infra/docs/mirror/mirrored-object.ts';
+import { PAYPAL_OBJECTS } from '../../infra/docs/mirror/paypal.ts';
+import { SQUARE_OBJECTS } from '../../infra/docs/mirror/square.ts';
+import { STRIPE_OBJECTS } from '../../infra/docs/mirror/stripe.ts';
 import { declaredFields, declaredTexts, documentedWords } from './declared-types.ts';
 import { fieldsReadBy, reportedStatuses } from './mirror-readers.ts';
-import { type OpenApi, parseOpenApi, partsOf } from './openapi-check.ts';
+import { type OpenApi, parseOpenApi, schemaPartsOf } from './openapi-check.ts';
 
-const OBJECTS = Object.entries({ Stripe: STRIPE, PayPal: PAYPAL, Square: SQUARE }).flatMap(([vendor, objects]) =>
-  objects.map((object) => [`${vendor}: ${object.name}`, object] as const),
+const OBJECTS = Object.entries({ Stripe: STRIPE_OBJECTS, PayPal: PAYPAL_OBJECTS, Square: SQUARE_OBJECTS }).flatMap(
+  ([vendor, objects]) => objects.map((object) => [`${vendor}: ${object.name}`, object] as const),
 );
 
 const tableOf = (key: string): MirroredObject => {
@@ -22,7 +22,7 @@ const tableOf = (key: string): MirroredObject => {
   return found;
 };
 
-const grouped = (names: Readonly<Record<string, string>> = {}): string[] => Object.values(names).flatMap(namesIn);
+const grouped = (names: Readonly<Record<string, string>> = {}): string[] => Object.values(names).flatMap(splitNames);
 
 const usedPaths = ({ mirrored, checked = {}, read }: MirroredObject): string[] => [
   ...Object.keys(mirrored),
@@ -218,19 +218,22 @@ describe.runIf(folder !== undefined)('the tables beside the files that the provi
 
   it.each(Object.entries(DESCRIBED))('%s has every field and every status of the file', (key, [file, name]) => {
     const api = open(file);
-    const properties = Object.assign({}, ...partsOf(api, api.components.schemas[name]).map((part) => part.properties));
+    const properties = Object.assign(
+      {},
+      ...schemaPartsOf(api, api.components.schemas[name]).map((part) => part.properties),
+    );
     const table = tableOf(key);
     expect(Object.keys(properties).length).toBeGreaterThan(3);
     expect(difference(fieldsOf(table), Object.keys(properties)).unnamed).toEqual([]);
     for (const field of Object.keys(table.statuses ?? {})) {
-      const values = partsOf(api, properties[field]).flatMap((part) => part.enum ?? []);
+      const values = schemaPartsOf(api, properties[field]).flatMap((part) => part.enum ?? []);
       expect(difference(statusesOf(table, field), values.map(String)).unnamed).toEqual([]);
     }
   });
 
   it('Stripe has every field of the newest examples', () => {
     const { resources } = exampleSchema.parse(JSON.parse(read(EXAMPLES)));
-    for (const table of STRIPE) {
+    for (const table of STRIPE_OBJECTS) {
       const example = resources[onTheWire(table.name).slice(1)];
       expect(difference(fieldsOf(table), Object.keys(example ?? {})).unnamed).toEqual([]);
       expect(example).toBeDefined();

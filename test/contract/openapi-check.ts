@@ -150,7 +150,7 @@ const checkObject = (api: OpenApi, schema: SchemaNode, { value, at }: Found): st
 
 /** Fields of a value that its schema does not describe: a provider refuses some of them and drops the rest. */
 export const strangersIn = (api: OpenApi, schema: SchemaNode | undefined, { value, at }: Found): string[] => {
-  const parts = partsOf(api, schema);
+  const parts = schemaPartsOf(api, schema);
   if (Array.isArray(value)) {
     const items = parts.find((part) => part.items)?.items;
     return value.flatMap((item, index) => strangersIn(api, items, { value: item, at: `${at}[${index}]` }));
@@ -166,11 +166,11 @@ export const strangersIn = (api: OpenApi, schema: SchemaNode | undefined, { valu
 };
 
 /** The schema, and the schemas that it is made of. */
-export const partsOf = (api: OpenApi, schema: SchemaNode | undefined): SchemaNode[] => {
+export const schemaPartsOf = (api: OpenApi, schema: SchemaNode | undefined): SchemaNode[] => {
   if (schema?.$ref !== undefined) {
-    return partsOf(api, api.components.schemas[schema.$ref.slice('#/components/schemas/'.length)]);
+    return schemaPartsOf(api, api.components.schemas[schema.$ref.slice('#/components/schemas/'.length)]);
   }
-  return schema === undefined ? [] : [schema, ...(schema.allOf ?? []).flatMap((part) => partsOf(api, part))];
+  return schema === undefined ? [] : [schema, ...(schema.allOf ?? []).flatMap((part) => schemaPartsOf(api, part))];
 };
 
 const content = z.object({ content: z.record(z.string(), z.object({ schema: node.optional() })).optional() });

@@ -238,7 +238,7 @@ describe('a body', () => {
     ['products/x', productBody({ currency: 'XXQ', total_cents: -1, name: '' }), ['currency', 'name', 'total_cents']],
     ['products/x', productBody({ subtotal_cents: 5_000 }), ['total_cents']],
     ['products/x', productBody({ tax_cents: 5_000 }), ['subtotal_cents']],
-    ['products/x', productBody({ discount_cents: 99_999_999 }), ['subtotal_cents']],
+    ['products/x', productBody({ discount_cents: Number.MAX_SAFE_INTEGER }), ['subtotal_cents', 'total_cents']],
     ['products/x', productBody({ metadata: { membership_type_id: 7 } }), ['metadata.membership_type_id']],
     ['products/x', productBody({ metadata: { membership_type_id: null } }), ['metadata.membership_type_id']],
     ['products/x', productBody({ billing_interval: 'hourly', trial_days: 731 }), ['billing_interval', 'trial_days']],

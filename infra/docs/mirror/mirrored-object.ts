@@ -45,7 +45,7 @@ export interface MirroredObject {
   readonly statuses?: Readonly<Record<string, Readonly<Record<string, Meaning>>>>;
 }
 
-export const namesIn = (names: string): readonly string[] => names.split(' ');
+export const splitNames = (names: string): readonly string[] => names.split(' ');
 
 /** The field of the object to which a path leads. */
 export const topOf = (path: string): string => /^\w+/.exec(path)?.[0] ?? path;

@@ -173,4 +173,4 @@ const PAYMENT_TOKEN: MirroredObject = {
   ignored: { 'the id leads to the token': 'links' },
 };
 
-export const PAYPAL: readonly MirroredObject[] = [ORDER, CAPTURE, REFUND, DISPUTE, PAYMENT_TOKEN];
+export const PAYPAL_OBJECTS: readonly MirroredObject[] = [ORDER, CAPTURE, REFUND, DISPUTE, PAYMENT_TOKEN];

@@ -185,4 +185,4 @@ const CARD: MirroredObject = {
   },
 };
 
-export const SQUARE: readonly MirroredObject[] = [ORDER, PAYMENT, REFUND, DISPUTE, CUSTOMER, CARD];
+export const SQUARE_OBJECTS: readonly MirroredObject[] = [ORDER, PAYMENT, REFUND, DISPUTE, CUSTOMER, CARD];

@@ -316,7 +316,7 @@ const PAYMENT_METHOD: MirroredObject = {
   },
 };
 
-export const STRIPE: readonly MirroredObject[] = [
+export const STRIPE_OBJECTS: readonly MirroredObject[] = [
   PAYMENT_INTENT,
   REFUND,
   DISPUTE,
