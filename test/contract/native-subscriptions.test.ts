@@ -217,7 +217,11 @@ describe('a subscription', () => {
       currentPeriodStart: now(),
       currentPeriodEnd: now() + 31 * DAY_SECONDS,
       trialEnd: undefined,
+      isBridge: false,
       cancelAtPeriodEnd: false,
+      cancelAt: null,
+      isUnpaid: false,
+      price: { amountCents: AMOUNT, currency: 'USD' },
       isIncomplete: false,
       methodId,
       latestInvoice: {
@@ -232,13 +236,16 @@ describe('a subscription', () => {
         attempts: 1,
         failureCode: undefined,
         nextAttempt: null,
+        prices: { subtotalCents: AMOUNT, taxCents: 0, discountCents: 0 },
+        reason: 'create',
       },
       owed: [],
     });
     expect(await find(subscription.subscriptionId)).toEqual(subscription);
-    expect(doneValue(await native().findInvoice(subscription.latestInvoice?.invoiceId ?? ''))).toEqual(
-      subscription.latestInvoice,
-    );
+    expect(doneValue(await native().findInvoice(subscription.latestInvoice?.invoiceId ?? ''))).toEqual({
+      ...subscription.latestInvoice,
+      methodId,
+    });
     expect(await paid()).toBe(1);
   });
 
@@ -322,7 +329,10 @@ describe('a subscription', () => {
     const { subscription } = await created('pm_card_visa', { amountCents: 0 });
     expect(subscription).toMatchObject({ status: 'active', latestInvoice: undefined });
     await rig.clock.advance(40 * DAY);
-    expect(await find(subscription.subscriptionId)).toMatchObject({ status: 'active', latestInvoice: undefined });
+    expect(await find(subscription.subscriptionId)).toMatchObject({
+      status: 'active',
+      latestInvoice: { amountCents: 0, intentId: undefined, status: 'succeeded' },
+    });
     expect((await ledger()).charges).toEqual([]);
   });
 
@@ -435,7 +445,8 @@ describe('the end of a subscription', () => {
     const { subscriptionId } = subscription;
     for (const cancel of [true, true, false]) {
       const changed = await native().scheduleCancel({ subscriptionId, cancel, idempotencyKey: name() });
-      expect(doneValue(changed)).toEqual({ ...subscription, cancelAtPeriodEnd: cancel });
+      const cancelAt = cancel ? subscription.currentPeriodEnd : null;
+      expect(doneValue(changed)).toEqual({ ...subscription, cancelAtPeriodEnd: cancel, cancelAt });
     }
     await rig.clock.advance(31 * DAY);
     expect(await paid()).toBe(2);

@@ -143,6 +143,18 @@ describe('three open invoices of a provider-billed subscription', () => {
   it.each([
     ['pause', {}],
     ['cancel', NOW],
+  ] as const)('are canceled here by a %s, even if every event of Stripe is lost', async (name, body) => {
+    const { who, id } = await owing(service);
+    await service.webhookMode('drop');
+    expect(await command(service, who, { id, name, body })).toMatchObject({ status: 200 });
+    expect(await statuses(service, who, id)).toEqual(['succeeded', 'canceled', 'canceled', 'canceled']);
+    await service.webhookMode('normal');
+    await command(service, who, { id, name: 'cancel', body: NOW });
+  });
+
+  it.each([
+    ['pause', {}],
+    ['cancel', NOW],
   ] as const)('are never charged after a %s', async (name, body) => {
     const { who, id, good } = await owing(service);
     expect(await command(service, who, { id, name, body })).toMatchObject({ status: 200 });

@@ -56,8 +56,7 @@ describe('an event', () => {
     ['customer.deleted', 'customer.deleted'],
     ['invoice.payment_succeeded', 'invoice.payment_succeeded'],
     ['invoice.payment_failed', 'invoice.payment_failed'],
-    // The twin of the first: it says nothing more.
-    ['invoice.paid', undefined],
+    ['invoice.paid', 'invoice.payment_succeeded'],
     ['invoice.finalized', undefined],
     ['payment_intent.amount_capturable_updated', undefined],
     ['charge.refund.created', undefined],

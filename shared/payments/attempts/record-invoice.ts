@@ -98,10 +98,10 @@ interface Recording extends Pick<InvoiceRequest, 'paidWith'> {
   readonly store: PaymentStore;
 }
 
-/** The provider has canceled the intent with the invoice. */
-const cancelVoid = ({ now }: CollectDeps, current: VisiblePayment): PaymentCommit | undefined =>
+/** The provider has canceled the intent with the invoice: this is what the intent's own event says. */
+const cancelVoid = ({ now }: CollectDeps, current: VisiblePayment): VisiblePayment | undefined =>
   isAhead(current.status, 'canceled')
-    ? { next: advancePayment(current, { to: 'canceled', now: now(), cause: 'event' }), by: 'invoice' }
+    ? advancePayment(current, { to: 'canceled', now: now(), cause: 'event' })
     : undefined;
 
 /** The event of the payment came first, and did not name what has paid. */

@@ -178,14 +178,19 @@ export const cancelProviderSubscription = async (deps: BillingDeps, subscription
   if (isLive(synced)) throw invalidStateError(synced);
 };
 
-/** A charge that was under way when its invoice was voided continues: it gets its payment, which its events settle. */
+/**
+ * The payments of invoices that were voided are canceled. A charge that was under way continues: it gets its payment, which its events
+ * settle.
+ */
 export const recordDropped = async (
   deps: BillingDeps,
   subscription: Subscription,
   { owed }: Pick<ProviderSubscription, 'owed'>,
 ): Promise<void> => {
+  const known = (subscription.owed ?? []).map(({ invoiceId }) => invoiceId);
   for (const invoice of owed) {
-    if (isCharged(invoice)) await recordInvoicePayment(deps, subscription, invoice);
+    const isKnown = invoice.isVoid && known.includes(invoice.invoiceId);
+    if (isKnown || isCharged(invoice)) await recordInvoicePayment(deps, subscription, invoice);
   }
 };
 
