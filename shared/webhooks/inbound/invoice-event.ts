@@ -50,9 +50,9 @@ const applyOutcome = async (
   const isPaid = invoice ? invoice.status === 'succeeded' : type === 'invoice.payment_succeeded';
   const isFailed = invoice ? invoice.status === 'failed' : type === 'invoice.payment_failed';
   const paymentId = recorded?.kind === 'payment' ? recorded.payment.id : undefined;
-  // One more or one fewer is owed: only a read tells what is left.
-  const hasOtherSource = event.isOfInterface || isOverruled(event, context.subscription);
-  if (invoice && !hasOtherSource && owesOthers(context.subscription, invoice, isPaid)) {
+  // Unless the event decides alone, only a read shows which invoices are still owed.
+  const decidesAlone = event.isOfInterface || isOverruled(event, context.subscription);
+  if (invoice && !decidesAlone && owesOthers(context.subscription, invoice, isPaid)) {
     return syncSubscription(context, invoice.subscriptionId);
   }
   const changed = await store.change(context.subscription, (current) => {
