@@ -3,7 +3,7 @@ import { ADDRESS_TYPES, addressRecord, TAX_ID_TYPES } from '../../shared/address
 import { createAddressBody, listAddressesQuery, updateAddressBody } from '../../shared/addresses/requests.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
 import { guestTokenView, idSchema, timestamp } from '../../shared/http/fields.ts';
-import { guestCreateLimits } from '../../shared/http/guests.ts';
+import { guestCreateLimits } from '../../shared/http/windows.ts';
 
 const none = z.object({});
 const byId = z.object({ id: idSchema.describe('Names the address, `addr_…`.') });

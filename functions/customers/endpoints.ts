@@ -5,7 +5,7 @@ import { customerRecord } from '../../shared/customers/customer.ts';
 import { createCustomerBody, listCustomersQuery, updateCustomerBody } from '../../shared/customers/requests.ts';
 import { CREATE_TIMEOUT_SECONDS, endpoint } from '../../shared/http/endpoint.ts';
 import { guestTokenView, idSchema, jsonValue, timestamp } from '../../shared/http/fields.ts';
-import { guestCreateLimits } from '../../shared/http/guests.ts';
+import { guestCreateLimits } from '../../shared/http/windows.ts';
 
 const none = z.object({});
 const byId = z.object({ id: idSchema.describe('Names the customer, `cust_…`.') });

@@ -85,8 +85,9 @@ export const createOrganizationEndpoint = endpoint({
   body: createOrganizationBody,
   response: organizationSchema,
   status: 201,
-  errors: ['VALIDATION_ERROR'],
+  errors: ['VALIDATION_ERROR', 'RATE_LIMITED'],
   idempotent: 'create',
+  limits: [{ name: 'create-organization', max: 20, windowSeconds: HOUR, by: ({ caller }) => principalOf(caller) }],
 });
 
 export const listOrganizationsEndpoint = endpoint({

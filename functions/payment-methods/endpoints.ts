@@ -6,9 +6,10 @@ import { billingAddressBody } from '../../shared/addresses/requests.ts';
 import { derivedId } from '../../shared/core/ids.ts';
 import { PAYMENT_SECRETS } from '../../shared/core/rights.ts';
 import { customerPointerKey } from '../../shared/customers/customer.ts';
-import { CREATE_TIMEOUT_SECONDS, endpoint, type RateLimit } from '../../shared/http/endpoint.ts';
+import { CREATE_TIMEOUT_SECONDS, endpoint } from '../../shared/http/endpoint.ts';
 import { guestTokenView, idSchema, nextActionSchema, timestamp, tokenParameter } from '../../shared/http/fields.ts';
-import { guestCreateLimits, guestDeclineLimits, networkWithoutSession } from '../../shared/http/guests.ts';
+import type { RateLimit } from '../../shared/http/rate-limit.ts';
+import { declineLimits, guestCreateLimits, networkWithoutSession, provenCaller } from '../../shared/http/windows.ts';
 import { paymentMethodRecord } from '../../shared/payment-methods/payment-method.ts';
 import { createMethodBody, listMethodsQuery, updateMethodBody } from '../../shared/payment-methods/requests.ts';
 import { SETUP_STATUSES } from '../../shared/payment-methods/setup.ts';
@@ -110,7 +111,7 @@ const savingLimits: readonly RateLimit[] = [
   {
     name: 'save-method-guest',
     ...SAVING,
-    by: ({ caller }) => (caller.kind === 'guest' ? caller.email : undefined),
+    by: ({ caller }) => (caller.kind === 'guest' ? provenCaller(caller) : undefined),
   },
   {
     name: 'save-method',
@@ -125,14 +126,7 @@ const savingLimits: readonly RateLimit[] = [
     by: ({ caller, owner }) => (owner?.kind === 'organization' ? principalOf(caller) : undefined),
   },
   { name: 'save-method-ip', ...SAVING_FOR_MANY, by: networkWithoutSession },
-  {
-    name: 'declined-method-user',
-    max: 10,
-    windowSeconds: HOUR,
-    counts: 'declined payments',
-    by: ({ caller }) => (caller.kind === 'session' ? principalOf(caller) : undefined),
-  },
-  ...guestDeclineLimits,
+  ...declineLimits,
 ];
 
 export const createMethodEndpoint = endpoint({

@@ -1,20 +1,21 @@
 import * as z from 'zod';
-import { principalOf } from '../../shared/access/caller.ts';
 import { projectNamed } from '../../shared/catalog/kinds.ts';
 import type { ErrorCode } from '../../shared/core/errors.ts';
 import { derivedId } from '../../shared/core/ids.ts';
 import { PAYMENT_SECRETS } from '../../shared/core/rights.ts';
 import { customerPointerKey } from '../../shared/customers/customer.ts';
-import { CREATE_TIMEOUT_SECONDS, type Endpoint, endpoint, type RateLimit } from '../../shared/http/endpoint.ts';
+import { CREATE_TIMEOUT_SECONDS, type Endpoint, endpoint } from '../../shared/http/endpoint.ts';
 import { idSchema } from '../../shared/http/fields.ts';
+import type { RateLimit } from '../../shared/http/rate-limit.ts';
+import type { ApiRequest } from '../../shared/http/request.ts';
 import {
+  declineLimits,
   emailParams,
   guestCreateLimits,
-  guestDeclineLimits,
   guestListLimits,
   networkWithoutSession,
-} from '../../shared/http/guests.ts';
-import type { ApiRequest } from '../../shared/http/request.ts';
+  provenCaller,
+} from '../../shared/http/windows.ts';
 import {
   confirmBody,
   createIntentBody,
@@ -166,13 +167,12 @@ export const cancelIntentEndpoint = endpoint({
 
 const paymentNamed = ({ params }: ApiRequest): string => byId.parse(params).id;
 
-/** Declined payments have their own windows, because most tries with stolen cards are declined. */
 const confirmLimits: readonly RateLimit[] = [
-  { name: 'confirm-user', max: 20, windowSeconds: MINUTE, by: ({ caller }) => principalOf(caller) },
+  { name: 'confirm-user', max: 20, windowSeconds: MINUTE, by: ({ caller }) => provenCaller(caller) },
   { name: 'confirm-ip', max: 20, windowSeconds: MINUTE, by: networkWithoutSession },
   { name: 'confirm-payment', max: 10, windowSeconds: HOUR, by: paymentNamed },
-  { name: 'declined-payment', max: 5, windowSeconds: HOUR, counts: 'declined payments', by: paymentNamed },
-  ...guestDeclineLimits,
+  { name: 'declined-payment', max: 5, windowSeconds: HOUR, counts: 'declines', by: paymentNamed },
+  ...declineLimits,
 ];
 
 export const confirmPaymentEndpoint = endpoint({

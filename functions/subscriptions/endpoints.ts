@@ -9,7 +9,7 @@ import { PAYMENT_SECRETS } from '../../shared/core/rights.ts';
 import { customerRecord } from '../../shared/customers/customer.ts';
 import { CREATE_TIMEOUT_SECONDS, endpoint } from '../../shared/http/endpoint.ts';
 import { idSchema } from '../../shared/http/fields.ts';
-import { emailParams, guestCreateLimits, guestListLimits } from '../../shared/http/guests.ts';
+import { declineLimits, emailParams, guestCreateLimits, guestListLimits } from '../../shared/http/windows.ts';
 import { methodsUsedBy } from '../../shared/payments/commands/requests.ts';
 import { guestSubscriptionsQuery, listSubscriptionsQuery } from '../../shared/queries/parameters.ts';
 import { subscriptionTimelineSchema } from '../../shared/queries/subscription-timeline.ts';
@@ -91,7 +91,7 @@ export const createSubscriptionEndpoint = endpoint({
     'RATE_LIMITED',
   ],
   idempotent: 'create',
-  limits: guestCreateLimits,
+  limits: [...guestCreateLimits, ...declineLimits],
   uses: ['table:read', 'table:put', 'table:delete', ...PAYMENT_SECRETS, 'secrets:guest-tokens'],
   timeoutSeconds: CREATE_TIMEOUT_SECONDS.subscription,
   paymentPath: true,
@@ -202,7 +202,8 @@ export const updateSubscriptionEndpoint = endpoint({
     uses: methodsUsedBy,
   },
   body: updateSubscriptionBody,
-  errors: [...CHANGE_ERRORS, 'PROVIDER_MISMATCH'],
+  errors: [...CHANGE_ERRORS, 'PROVIDER_MISMATCH', 'PAYMENT_DECLINED'],
+  limits: declineLimits,
 });
 
 export const linkSubscriptionAddressEndpoint = endpoint({
@@ -252,6 +253,7 @@ export const reactivateSubscriptionEndpoint = endpoint({
   access,
   body: none,
   errors: [...CHANGE_ERRORS, 'SUBSCRIPTION_NOT_CANCELED', 'PAYMENT_METHOD_REQUIRED', 'PAYMENT_DECLINED'],
+  limits: declineLimits,
 });
 
 export const pauseSubscriptionEndpoint = endpoint({
@@ -276,6 +278,7 @@ export const resumeSubscriptionEndpoint = endpoint({
   access,
   body: none,
   errors: [...CHANGE_ERRORS, 'PAYMENT_METHOD_REQUIRED', 'PAYMENT_DECLINED'],
+  limits: declineLimits,
 });
 
 export const listGuestSubscriptionsEndpoint = endpoint({

@@ -1,5 +1,6 @@
 import { DomainError } from '../core/errors.ts';
 import { epochSeconds, iso, type Now, SECOND } from '../core/time.ts';
+import type { Caller } from './caller.ts';
 
 /**
  * Guest tokens are signed and carry the lower-cased e-mail and a random guest_id. Both must match the record, so another
@@ -43,4 +44,15 @@ export const guestTokens = (options: GuestTokenOptions) => {
   };
 
   return { issue, read };
+};
+
+/** The guest token that a guest's create request returns in addition to the record. */
+export const guestTokenFields = async (
+  tokens: GuestTokens,
+  caller: Caller,
+  record: { readonly guestId?: string | undefined; readonly guestEmail?: string | undefined },
+): Promise<{ readonly guest_token?: string; readonly guest_token_expires_at?: string }> => {
+  if (caller.kind !== 'guest' || !record.guestId || !record.guestEmail) return {};
+  const issued = await tokens.issue({ guestId: record.guestId, email: record.guestEmail });
+  return issued ? { guest_token: issued.token, guest_token_expires_at: issued.expiresAt } : {};
 };

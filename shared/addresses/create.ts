@@ -1,8 +1,8 @@
 import type { GuestTokens } from '../access/guest-token.ts';
+import { guestTokenFields } from '../access/guest-token.ts';
 import { ownerFieldsOf } from '../access/record-kind.ts';
 import type { IdKind } from '../core/ids.ts';
 import { iso } from '../core/time.ts';
-import { guestTokenFields } from '../http/guests.ts';
 import type { ApiRequest, Reply } from '../http/request.ts';
 import { createOnce } from '../idempotency/create-once.ts';
 import { setDefault } from '../table/defaults.ts';

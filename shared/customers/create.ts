@@ -1,11 +1,11 @@
 import type { GuestTokens } from '../access/guest-token.ts';
+import { guestTokenFields } from '../access/guest-token.ts';
 import { ownerFieldsOf, ownerOfRecord } from '../access/record-kind.ts';
 import { projectRecord } from '../catalog/records.ts';
 import { invalid } from '../core/errors.ts';
 import { fingerprint } from '../core/ids.ts';
 import { iso } from '../core/time.ts';
 import { CREATE_TIMEOUT_SECONDS } from '../http/endpoint.ts';
-import { guestTokenFields } from '../http/guests.ts';
 import type { ApiRequest, Reply } from '../http/request.ts';
 import { createOnce } from '../idempotency/create-once.ts';
 import { canonicalJson } from '../idempotency/idempotency.ts';

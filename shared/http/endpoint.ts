@@ -7,7 +7,8 @@ import { callsProviders, type Right } from '../core/rights.ts';
 import { PROVIDER_FUNCTION_SECONDS } from '../core/settings.ts';
 import type { CsvForm } from '../csv/csv.ts';
 import type { Key, Owner } from '../table/keys.ts';
-import type { ApiRequest } from './request.ts';
+import type { RateLimit } from './rate-limit.ts';
+import { writeLimits } from './windows.ts';
 
 export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
@@ -29,21 +30,6 @@ export type Auth =
  * POST that recognizes a repeat by its content).
  */
 export type Idempotency = 'create' | 'stored' | 'natural';
-
-export interface RateLimit {
-  readonly name: string;
-  readonly max: number;
-  readonly windowSeconds: number;
-  /** The subject to count by; undefined: this request is not counted. */
-  readonly by: (request: ApiRequest) => string | undefined;
-  /**
-   * `requests`, the default: every request; if the path names a record, every request that may act on it.
-   * `allowed requests`: every request that passed the access rule, so that strangers cannot fill an owner's window.
-   * `declined payments`: counts declines of a payment or of a method to save. A full window refuses every request that
-   * passed the access rule.
-   */
-  readonly counts?: 'requests' | 'allowed requests' | 'declined payments';
-}
 
 /**
  * What the chain checks before the use case runs. It reads the record of the path, the caller's standing in the
@@ -169,13 +155,13 @@ export const endpoint = <P extends z.ZodType, Q extends z.ZodType, B extends z.Z
   beside: undefined,
   csv: undefined,
   idempotent: 'natural',
-  limits: [],
   bodyForm: 'json',
   timeoutSeconds: callsProviders(spec.uses) ? PROVIDER_FUNCTION_SECONDS : 10,
   paymentPath: false,
   memoryMb: spec.paymentPath ? MEMORY_MB.payment : MEMORY_MB.request,
   errors: [],
   ...spec,
+  limits: [...writeLimits(spec), ...(spec.limits ?? [])],
 });
 
 /** The endpoints of an installation with these settings. */

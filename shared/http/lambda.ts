@@ -10,7 +10,7 @@ import { canonicalJson, checkKey, claimKey, idempotencyScope, settleKey } from '
 import { errorFields } from '../observability/logger.ts';
 import { credentialsOf, guestBeside, guestOf, requireAdmin, requireCredential } from './callers.ts';
 import { checkAccess, impliedOrganization } from './check-access.ts';
-import type { AccessRule, Endpoint, RateLimit } from './endpoint.ts';
+import type { AccessRule, Endpoint } from './endpoint.ts';
 import { type Exchange, openExchange, type WebDeps } from './exchange.ts';
 import {
   apiVersion,
@@ -22,7 +22,7 @@ import {
   withoutAbsentFields,
 } from './parse.ts';
 import { prepare } from './prepare.ts';
-import { countDecline, enforceLimits } from './rate-limit.ts';
+import { countDecline, enforceLimits, type RateLimit } from './rate-limit.ts';
 import { type HttpResponse, render, renderError, renderFile, renderText, withoutPayerSecrets } from './reply.ts';
 import { type ApiRequest, clientAddress, networkOf, type Reply } from './request.ts';
 
@@ -295,10 +295,13 @@ const limitingOfAllowed: Step = {
   before: async ({ event: exchange }) => {
     if (!exchange.kept) await limit(exchange, (one) => countsAllowed(exchange.spec, one));
   },
-  onError: async ({ event: { deps, spec, request }, error }) => {
-    const isDecline = error instanceof DomainError && error.code === 'PAYMENT_DECLINED';
-    if (isDecline && deps.rateLimits && request) await countDecline(deps, spec.limits, request);
-  },
+  after: ({ event: exchange }) => countIf(exchange, !exchange.kept && exchange.reply?.isDecline === true),
+  onError: ({ event: exchange, error }) =>
+    countIf(exchange, error instanceof DomainError && error.code === 'PAYMENT_DECLINED'),
+};
+
+const countIf = async ({ deps, spec, request }: Exchange, isDecline: boolean): Promise<void> => {
+  if (isDecline && deps.rateLimits && request) await countDecline(deps, spec.limits, request);
 };
 
 const countsAllowed = (spec: Endpoint, { counts }: RateLimit): boolean =>

@@ -2,8 +2,23 @@ import { DomainError } from '../core/errors.ts';
 import { epochSeconds } from '../core/time.ts';
 import { type Key, rateKey } from '../table/keys.ts';
 import type { StoreDeps } from '../table/table.ts';
-import type { RateLimit } from './endpoint.ts';
 import type { ApiRequest } from './request.ts';
+
+/** A limit of requests or of declines in a window of time, for each subject. */
+export interface RateLimit {
+  readonly name: string;
+  readonly max: number;
+  readonly windowSeconds: number;
+  /** The subject to count by; undefined: this request is not counted. */
+  readonly by: (request: ApiRequest) => string | undefined;
+  /**
+   * `requests`, the default: every request; if the path names a record, every request that may act on it.
+   * `allowed requests`: every request that passed the access rule, so that strangers cannot fill an owner's window.
+   * `declines`: counts declines of a payment or of a method to save. A full window refuses every request that
+   * passed the access rule.
+   */
+  readonly counts?: 'requests' | 'allowed requests' | 'declines';
+}
 
 /** The current window of one subject. Windows are fixed, by the service's clock, with one counter each. */
 interface Window {
@@ -56,7 +71,7 @@ export const reserve = async (deps: StoreDeps, limit: RateLimit, request: ApiReq
   };
 };
 
-const countsDeclines = ({ counts }: RateLimit): boolean => counts === 'declined payments';
+const countsDeclines = ({ counts }: RateLimit): boolean => counts === 'declines';
 
 const requireNone = (full: readonly Window[]): void => {
   if (full.length === 0) return;

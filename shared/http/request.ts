@@ -50,6 +50,8 @@ export interface Reply {
   /** Further members of the envelope in addition to `data` (`user_context`). */
   readonly beside?: Readonly<Record<string, unknown>>;
   readonly headers?: Readonly<Record<string, string>>;
+  /** A charge was declined, though the request succeeds: it counts in the windows of declines. */
+  readonly isDecline?: boolean;
   /** Query parameters of the next page: becomes a Link header. */
   readonly next?: Readonly<Record<string, string>>;
   /** Sent as it is, with its own headers, in place of `data`. */

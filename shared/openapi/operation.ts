@@ -1,8 +1,9 @@
 import * as z from 'zod';
 import type { ZodOpenApiOperationObject } from 'zod-openapi';
 import type { ErrorCode } from '../core/errors.ts';
-import type { Endpoint, RateLimit } from '../http/endpoint.ts';
+import type { Endpoint } from '../http/endpoint.ts';
 import { optionalText } from '../http/fields.ts';
+import type { RateLimit } from '../http/rate-limit.ts';
 import { codesByStatus, errorSchema, meaningOfCode } from './errors.ts';
 import { groupOf } from './groups.ts';
 import { errorHeaders, requestHeaders, successHeaders } from './headers.ts';
@@ -49,7 +50,7 @@ const descriptionOf = ({ description, auth, limits }: Endpoint): { readonly desc
 const WINDOWS: Readonly<Record<number, string>> = { 60: 'minute', 3600: 'hour' };
 
 const limitText = ({ name, max, windowSeconds, counts }: RateLimit): string =>
-  `${max} ${counts === 'declined payments' ? 'declines' : 'requests'} per ${WINDOWS[windowSeconds] ?? `${windowSeconds} s`} (\`${name}\`)`;
+  `${max} ${counts === 'declines' ? 'declines' : 'requests'} per ${WINDOWS[windowSeconds] ?? `${windowSeconds} s`} (\`${name}\`)`;
 
 const exampleOf = (text = ''): string | number => (/^\d{1,9}$/.test(text) ? Number(text) : text);
 

@@ -1,3 +1,4 @@
+import { guestTokenFields } from '../access/guest-token.ts';
 import { ownerFieldsOf } from '../access/record-kind.ts';
 import { methodOwner, requireMayCharge, requireSameOwner } from '../access/use.ts';
 import { addressRecord } from '../addresses/address.ts';
@@ -8,7 +9,6 @@ import { type OwnerCustomer, ownerCustomerOf } from '../customers/customer.ts';
 import { ensureCustomer } from '../customers/ensure.ts';
 import { isMethodOf, learnProviderId } from '../customers/learn-provider-id.ts';
 import { CREATE_TIMEOUT_SECONDS } from '../http/endpoint.ts';
-import { guestTokenFields } from '../http/guests.ts';
 import type { ApiRequest, Reply } from '../http/request.ts';
 import { createOnce } from '../idempotency/create-once.ts';
 import { type AttachMethod, NOT_ATTACHABLE, type ProviderMethod } from '../providers/port/methods.ts';

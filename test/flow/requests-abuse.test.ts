@@ -3,13 +3,15 @@ import { LOCAL_SECRETS } from '../../infra/local/machine/environment.ts';
 import { paypalSignatureHeaders } from '../../infra/local/simulator/paypal/wire/signing.ts';
 import type { Signing } from '../../infra/local/simulator/protocol/vendor.ts';
 import { HOUR } from '../../shared/core/time.ts';
-import { DECLINED, guestIntentBody, VISA } from '../builders/intent.ts';
+import { partialAddress } from '../builders/address.ts';
+import { DECLINED, guestIntentBody, intentBody, VISA } from '../builders/intent.ts';
 import { methodBody } from '../builders/payer.ts';
 import { HOUR_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
+import { subscriptionBody } from '../builders/subscription.ts';
 import { confirm, createIntent, itemsOf, PATIENT, signIn, type User } from './flow.ts';
 import { from as fromAddress, type ParsedJson, type RequestOptions, type TestAnswer, withHost } from './host.ts';
 import { addMember, newOrganization, newPerson } from './organization-steps.ts';
-import { company } from './payers.ts';
+import { company, saveMethod } from './payers.ts';
 
 /** Abuse that rate limits stop: forged events, card testing, and guessing of e-mails and targets. */
 const service = withHost({ frozen: true, env: { ...PATIENT, RATE_LIMITS: 'on' } });
@@ -199,16 +201,42 @@ describe('confirms', () => {
     expect(await tryCard(ip, await guestPayment(), DECLINED)).toMatchObject({ status: 402 });
   });
 
-  test('that are declined: 10 an hour of a guest’s e-mail, from any address', async () => {
-    const email = 'card.tester@example.com';
-    const payments: GuestPayment[] = [];
-    for (let index = 0; index < 12; index += 1) {
-      payments.push(await guestPayment(email));
-      await service.advance(15);
+  test('that are declined: 20 an hour of a user, over any number of payments and addresses', async () => {
+    const [user, other] = [await signIn(service), await signIn(service)];
+    const pay = async (who: User, card: string) => {
+      const payment = await createIntent(service, who);
+      return confirm(service, payment.id, { ...from(newAddress(), who.options), body: { payment_method_id: card } });
+    };
+    const statuses: number[] = [];
+    for (let batch = 0; batch < 2; batch += 1) {
+      statuses.push(...(await inTurn(11, () => pay(user, DECLINED))));
+      await service.advance(MINUTE_SECONDS);
+    }
+    expect(statuses).toEqual([...many(20, 402), ...many(2, 429)]);
+    expect(await pay(user, VISA)).toMatchObject(RETRY_LATER);
+    expect(await pay(other, VISA)).toMatchObject({ status: 200 });
+  });
+
+  test('that are declined: 10 an hour of the holder of a guest token, from any address', async () => {
+    const first = await guestPayment();
+    const payments = [first];
+    for (let index = 0; index < 3; index += 1) {
+      const options = from(newAddress(), { guestToken: first.guestToken });
+      const created = await service.post('/payments/intents', intentBody(), options);
+      payments.push({ id: created.body.id, guestToken: first.guestToken });
     }
     const answers = await inTurn(12, (index) => tryCard(newAddress(), at(payments, index), DECLINED));
     expect(answers).toEqual([...many(10, 402), ...many(2, 429)]);
     expect(await tryCard(newAddress(), await guestPayment(), VISA)).toMatchObject({ status: 200 });
+  });
+
+  test('that name a person’s e-mail do not lock that person out', async () => {
+    const email = 'victim@example.com';
+    for (let index = 0; index < 12; index += 1) {
+      const { id, guestToken } = await guestPayment(email);
+      expect(await tryCard(newAddress(), { id, guestToken }, DECLINED)).toMatchObject({ status: 402 });
+    }
+    expect(await tryCard(newAddress(), await guestPayment(email), VISA)).toMatchObject({ status: 200 });
   });
 
   test('that succeed are not counted', async () => {
@@ -299,11 +327,11 @@ describe('payment methods', () => {
     expect((await save(acme.owner.options)).status).toBe(answers[0]);
   });
 
-  test('are saved 20 times an hour by one guest', async () => {
-    const guest_data = { email: 'saver@example.com', name: 'Guest' };
+  test('are saved 20 times an hour by one holder of a guest token', async () => {
+    const { body: payment } = await service.post('/payments/intents', guestIntentBody(), from(newAddress()));
     const answers: number[] = [];
     for (let index = 0; index < 22; index += 1) {
-      answers.push((await save(from(newAddress()), { guest_data })).status);
+      answers.push((await save({ ...from(newAddress()), guestToken: payment.guest_token })).status);
       await service.advance(20);
     }
     expect(answers.slice(0, 20)).not.toContain(429);
@@ -353,13 +381,13 @@ describe('payment methods', () => {
   const attached = async (): Promise<number> =>
     (await service.providerRequests()).filter(({ path }: ParsedJson) => path.endsWith('/v1/setup_intents')).length;
 
-  test('that are declined: 10 an hour of a user, over any number of organizations', async () => {
+  test('that are declined: 20 an hour of a user, over any number of organizations', async () => {
     const [user, other] = [await newPerson(service), await newPerson(service)];
     const organizations = [null, await newOrganization(service, user), await newOrganization(service, user)];
     const saveFor = (index: number, token = REFUSED_CARD) =>
       save(user.options, { organization_id: organizations[index % 3], provider_payment_method_token: token });
-    expect(await inTurn(12, saveFor)).toEqual([...many(10, 402), ...many(2, 429)]);
-    expect(await attached()).toBe(10);
+    expect(await inTurn(22, saveFor)).toEqual([...many(20, 402), ...many(2, 429)]);
+    expect(await attached()).toBe(20);
     expect(await saveFor(0, VISA)).toMatchObject(RETRY_LATER);
     const others = { organization_id: null, provider_payment_method_token: VISA };
     expect(await save(other.options, others)).toMatchObject({ status: 201 });
@@ -380,18 +408,60 @@ describe('payment methods', () => {
     expect(await saveAsGuest(newAddress(), 'declined.last', VISA)).toMatchObject({ status: 201 });
   });
 
-  test('that are declined: 10 an hour of a guest’s e-mail, from any address', async () => {
-    const statuses: number[] = [];
-    for (let index = 0; index < 12; index += 1) {
-      statuses.push((await saveAsGuest(newAddress(), 'declined.often', REFUSED_CARD)).status);
-      await service.advance(15);
-    }
-    expect(statuses).toEqual([...many(10, 402), ...many(2, 429)]);
-  });
-
   test('that are accepted count for no window of declines', async () => {
     const { options } = await signIn(service);
     expect(await inTurn(12, () => save(options, { provider_payment_method_token: VISA }))).toEqual(many(12, 201));
+  });
+});
+
+describe('declined charges of subscriptions', () => {
+  const subscribe = (user: User, { id, customer_id }: ParsedJson) =>
+    service.post('/subscriptions', subscriptionBody({ customer_id, payment_method_id: id }), user.options);
+  const charges = async (): Promise<number> =>
+    (await service.providerRequests()).filter(({ method }: ParsedJson) => method === 'POST').length;
+
+  test('count with those of payments: 20 an hour of a user, then nothing reaches the provider', async () => {
+    const user = await signIn(service);
+    const method = (token: string) => saveMethod(service, user.options, { provider_payment_method_token: token });
+    const [declined, good] = [await method('pm_card_chargeCustomerFail'), await method(VISA)];
+    expect(await inTurn(22, () => subscribe(user, declined))).toEqual([...many(20, 402), ...many(2, 429)]);
+    const payment = await createIntent(service, user);
+    await service.clearProviderRequests();
+    expect(await subscribe(user, good)).toMatchObject(RETRY_LATER);
+    expect(await confirm(service, payment.id, { ...user.options, body: { payment_method_id: VISA } })).toMatchObject(
+      RETRY_LATER,
+    );
+    expect(await charges()).toBe(0);
+    await service.advance(HOUR_SECONDS - 20);
+    expect(await subscribe(user, good)).toMatchObject({ status: 201 });
+  });
+});
+
+describe('writes', () => {
+  test('to one record: 60 a minute of a caller, over all of its routes and of other records none', async () => {
+    const [user, stranger] = [await signIn(service), await signIn(service)];
+    const [payment, other] = [await createIntent(service, user), await createIntent(service, user)];
+    const put = (who: User, id: string, text: string) =>
+      service.put(`/payments/intents/${id}`, { description: text }, who.options);
+    expect(await inTurn(70, () => put(stranger, payment.id, 'theirs'))).not.toContain(200);
+    expect(await inTurn(60, (index) => put(user, payment.id, `text ${index}`))).toEqual(many(60, 200));
+    expect(await put(user, payment.id, 'one more')).toMatchObject(RETRY_LATER);
+    expect(await service.post(`/payments/intents/${payment.id}/cancel`, {}, user.options)).toMatchObject(RETRY_LATER);
+    expect(await put(user, other.id, 'another')).toMatchObject({ status: 200 });
+    await service.advance(40);
+    expect(await put(user, payment.id, 'a minute later')).toMatchObject({ status: 200 });
+  });
+
+  test('that create: 300 a minute of a caller over all kinds; organizations 20 an hour', async () => {
+    const user = await newPerson(service);
+    const made = await inTurn(21, (index) => service.post('/organizations', { name: `Org ${index}` }, user.options));
+    expect(made).toEqual([...many(20, 201), 429]);
+    const address = (index: number) =>
+      service.post('/addresses', partialAddress({ line1: `${index} Main Street` }), user.options);
+    expect(new Set(await inTurn(279, address))).toEqual(new Set([201]));
+    expect(await address(300)).toMatchObject(RETRY_LATER);
+    await service.advance(40);
+    expect(await address(301)).toMatchObject({ status: 201 });
   });
 });
 

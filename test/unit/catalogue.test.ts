@@ -218,7 +218,17 @@ describe.each(endpoints.map((spec) => [spec.id, spec] as const))('%s', (_, spec)
   });
 });
 
+const DECLINES = { 'declined-user': '20/3600', 'declined-ip': '10/3600', 'declined-guest': '10/3600' };
+
 describe('the limits of rates', () => {
+  test('count declines on every route that answers with one', () => {
+    const declining = endpoints.filter(({ errors }) => errors.includes('PAYMENT_DECLINED'));
+    expect(declining.length).toBeGreaterThan(5);
+    for (const { limits } of declining) {
+      expect(limits.map(({ name }) => name)).toEqual(expect.arrayContaining(Object.keys(DECLINES)));
+    }
+  });
+
   test('have a name of their own each, unless they are one and the same', () => {
     const limits = endpoints.flatMap((spec) => spec.limits);
     const byName = Map.groupBy(limits, ({ name }) => name);
@@ -230,36 +240,40 @@ describe('the limits of rates', () => {
   });
 
   test.each([
-    ['payments.create', { 'guest-create-ip': '10/60', 'guest-create-email': '5/60' }],
-    ['payments.create-intent', { 'guest-create-ip': '10/60', 'guest-create-email': '5/60' }],
+    ['payments.create', { create: '300/60', 'guest-create-ip': '10/60' }],
+    ['payments.create-intent', { create: '300/60', 'guest-create-ip': '10/60' }],
     [
       'payments.confirm',
       {
+        write: '60/60',
         'confirm-user': '20/60',
         'confirm-ip': '20/60',
         'confirm-payment': '10/3600',
         'declined-payment': '5/3600',
-        'declined-ip': '10/3600',
-        'declined-email': '10/3600',
+        ...DECLINES,
       },
     ],
+    ['subscriptions.create', { create: '300/60', 'guest-create-ip': '10/60', ...DECLINES }],
+    ['subscriptions.update', { write: '60/60', ...DECLINES }],
+    ['subscriptions.resume', { write: '60/60', ...DECLINES }],
+    ['subscriptions.reactivate', { write: '60/60', ...DECLINES }],
+    ['subscriptions.pause', { write: '60/60' }],
+    ['organizations.create', { create: '300/60', 'create-organization': '20/3600' }],
     [
       'payment-methods.create',
       {
+        create: '300/60',
         'guest-create-ip': '10/60',
-        'guest-create-email': '5/60',
         'save-method-guest': '20/3600',
         'save-method': '20/3600',
         'save-method-user': '60/3600',
         'save-method-ip': '60/3600',
-        'declined-method-user': '10/3600',
-        'declined-ip': '10/3600',
-        'declined-email': '10/3600',
+        ...DECLINES,
       },
     ],
-    ['organizations.add-member', { 'add-member': '30/3600' }],
-    ['webhooks.replay-log', { 'webhook-replay': '60/60' }],
-    ['payments.sync', { 'sync-payment': '10/60' }],
+    ['organizations.add-member', { write: '60/60', 'add-member': '30/3600' }],
+    ['webhooks.replay-log', { write: '60/60', 'webhook-replay': '60/60' }],
+    ['payments.sync', { write: '60/60', 'sync-payment': '10/60' }],
     ['webhooks.send-test', { 'webhook-test': '10/60' }],
     ['payments.list-guest', { 'guest-payments-ip': '10/60', 'guest-payments-email': '5/60' }],
   ])('are what is promised: %s', (id, expected) => {

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { RateLimit } from '../../shared/http/endpoint.ts';
-import { countDecline, enforceLimits, reserve } from '../../shared/http/rate-limit.ts';
+import { countDecline, enforceLimits, type RateLimit, reserve } from '../../shared/http/rate-limit.ts';
 import { apiRequest } from '../builders/api-request.ts';
 import { memoryTable } from '../builders/memory-table.ts';
 import { NOON } from '../builders/payment.ts';
@@ -100,8 +99,8 @@ describe('a rate limit', () => {
   });
 });
 
-describe('a limit of declined payments', () => {
-  const declines: RateLimit = { ...byIp, name: 'declined', counts: 'declined payments' };
+describe('a limit of declines', () => {
+  const declines: RateLimit = { ...byIp, name: 'declined', counts: 'declines' };
 
   test('counts declined requests only, and refuses after too many', async () => {
     const { ask, passed, decline } = service([declines]);

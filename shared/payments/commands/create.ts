@@ -1,4 +1,5 @@
 import type { Caller } from '../../access/caller.ts';
+import { guestTokenFields } from '../../access/guest-token.ts';
 import type { Owned } from '../../access/record-kind.ts';
 import { isOfOtherGuest, requirePayersCustomer, requireSameOwner } from '../../access/use.ts';
 import { addressRecord } from '../../addresses/address.ts';
@@ -11,7 +12,6 @@ import { instant, iso, SECOND } from '../../core/time.ts';
 import { customerRecord, ownerCustomerOf } from '../../customers/customer.ts';
 import { ensureCustomer } from '../../customers/ensure.ts';
 import { CREATE_TIMEOUT_SECONDS } from '../../http/endpoint.ts';
-import { guestTokenFields } from '../../http/guests.ts';
 import type { ApiRequest, Reply } from '../../http/request.ts';
 import { createOnce, isKeyInForce } from '../../idempotency/create-once.ts';
 import { inProgressError } from '../../idempotency/idempotency.ts';

@@ -1,3 +1,4 @@
+import { guestTokenFields } from '../../access/guest-token.ts';
 import { isOfOtherGuest, requireSameOwner } from '../../access/use.ts';
 import { addressRecord } from '../../addresses/address.ts';
 import { type Product, productRecord, projectRecord } from '../../catalog/records.ts';
@@ -6,7 +7,6 @@ import { derivedId } from '../../core/ids.ts';
 import { DAY, type Instant, instant, iso, SECOND } from '../../core/time.ts';
 import { type Customer, customerRecord } from '../../customers/customer.ts';
 import { CREATE_TIMEOUT_SECONDS } from '../../http/endpoint.ts';
-import { guestTokenFields } from '../../http/guests.ts';
 import type { ApiRequest, Reply } from '../../http/request.ts';
 import { createOnce } from '../../idempotency/create-once.ts';
 import { inProgressError } from '../../idempotency/idempotency.ts';

@@ -9,6 +9,7 @@ import { paymentMethodRecord } from '../../payment-methods/payment-method.ts';
 import { type UsableMethod, useSaved } from '../../payment-methods/use.ts';
 import type { StoreDeps } from '../../table/table.ts';
 import type { BillingDeps } from '../billing/biller.ts';
+import { hasOpenAttempt } from '../record/states.ts';
 import { subscriptionStore } from '../record/store.ts';
 import type { Subscription, VisibleSubscription } from '../record/subscription.ts';
 import { edit } from '../record/versions.ts';
@@ -26,7 +27,8 @@ export const updateSubscription = async (
   // The metadata is checked before the method is changed, which may call the provider and charge.
   nextMetadata(record, body);
   const changed = method ? await changeMethod(deps, record, method) : record;
-  return { data: commandView(await storeMetadata(deps, changed, body)) };
+  const isDecline = method !== undefined && changed.status === 'past_due' && !hasOpenAttempt(changed.charge);
+  return { data: commandView(await storeMetadata(deps, changed, body)), isDecline };
 };
 
 /**

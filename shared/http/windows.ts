@@ -1,0 +1,100 @@
+import * as z from 'zod';
+import { type Caller, principalOf } from '../access/caller.ts';
+import { emailSchema } from './fields.ts';
+import type { RateLimit } from './rate-limit.ts';
+import type { ApiRequest } from './request.ts';
+
+/**
+ * @module The windows that several routes share, declared once. They count by who tries: a user, the holder of a guest
+ * token, or a network address. An e-mail address that anyone may name counts only where guests' lists are read, so that
+ * nobody can lock another person out.
+ */
+
+const MINUTE = 60;
+const HOUR = 3_600;
+
+/** A user or the holder of a guest token; undefined: only the network address tells who tries. */
+export const provenCaller = (caller: Caller): string | undefined =>
+  caller.kind === 'session' || (caller.kind === 'guest' && caller.byToken) ? principalOf(caller) : undefined;
+
+/** The caller's network address; undefined for a session, which is not counted by it. */
+export const networkWithoutSession = ({ caller, sourceNetwork }: ApiRequest): string | undefined =>
+  caller.kind === 'session' ? undefined : sourceNetwork;
+
+export const guestCreateLimits: readonly RateLimit[] = [
+  {
+    name: 'guest-create-ip',
+    max: 10,
+    windowSeconds: MINUTE,
+    by: ({ caller, sourceNetwork }) => (caller.kind === 'guest' ? sourceNetwork : undefined),
+  },
+];
+
+/**
+ * Declines of charges and of methods to save, on every route that can cause one: most tries with stolen cards are
+ * declined. A guest without a token may go on as an earlier guest by the records that it names (continue-guest.ts).
+ */
+export const declineLimits: readonly RateLimit[] = [
+  {
+    name: 'declined-user',
+    max: 20,
+    windowSeconds: HOUR,
+    counts: 'declines',
+    by: ({ caller }) => (caller.kind === 'session' ? principalOf(caller) : undefined),
+  },
+  { name: 'declined-ip', max: 10, windowSeconds: HOUR, counts: 'declines', by: networkWithoutSession },
+  {
+    name: 'declined-guest',
+    max: 10,
+    windowSeconds: HOUR,
+    counts: 'declines',
+    by: ({ caller }) =>
+      caller.kind === 'guest' && (caller.byToken || caller.proven !== undefined) ? caller.guestId : undefined,
+  },
+];
+
+/** Every create of a caller. Guests without a token are counted by `guestCreateLimits`. */
+const CREATES: RateLimit = {
+  name: 'create',
+  max: 300,
+  windowSeconds: MINUTE,
+  by: ({ caller }) => provenCaller(caller),
+};
+
+const hasId = z.looseObject({ id: z.string() });
+
+/** Every write of a caller to one record, by whichever route and name. */
+const WRITES: RateLimit = {
+  name: 'write',
+  max: 60,
+  windowSeconds: MINUTE,
+  by: ({ caller, record, params }) => {
+    const named = hasId.safeParse(record ?? params);
+    return named.success ? `${principalOf(caller)} ${named.data.id}` : undefined;
+  },
+};
+
+/** The windows of every route that makes versions, events or calls to providers. */
+export const writeLimits = ({ method, path, auth, idempotent }: Declared): readonly RateLimit[] => {
+  if (method === 'GET' || auth === 'provider-signature' || auth === 'public') return [];
+  if (path.includes('{')) return [WRITES];
+  return idempotent === 'create' ? [CREATES] : [];
+};
+
+/** What a declaration says about the effect of its requests. */
+interface Declared {
+  readonly method: string;
+  readonly path: string;
+  readonly auth: string;
+  readonly idempotent?: string | undefined;
+}
+
+/** Path parameters of a list by e-mail. */
+export const emailParams = z.object({
+  email: emailSchema.describe('The address that the guest gave in `guest_data`, in any case.'),
+});
+
+export const guestListLimits = (name: string): readonly RateLimit[] => [
+  { name: `${name}-ip`, max: 10, windowSeconds: MINUTE, by: ({ sourceNetwork }) => sourceNetwork },
+  { name: `${name}-email`, max: 5, windowSeconds: MINUTE, by: ({ params }) => emailParams.parse(params).email },
+];
