@@ -1,7 +1,7 @@
 import QuickLRU from 'quick-lru';
 import { DomainError } from '../core/errors.ts';
 import { fingerprint } from '../core/ids.ts';
-import { MINUTE, type Now } from '../core/time.ts';
+import { MINUTE, type Now, SECOND } from '../core/time.ts';
 import type { Identity, IdentitySession } from '../identity/identity.ts';
 import type { CacheEpoch } from './cache-epoch.ts';
 import type { Caller } from './caller.ts';
@@ -25,6 +25,8 @@ export interface AuthenticateOptions {
 }
 
 const SESSION_CACHE_MS = MINUTE;
+/** An invalid credential is not asked about again for this long. */
+const INVALID_CACHE_MS = 5 * SECOND;
 /** The cache takes its whole memory at once, at every cold start. */
 const SESSION_CACHE_ENTRIES = 2_000;
 const LOOKS_LIKE_JWT = /^[\w-]+\.[\w-]+\.[\w-]+$/;
@@ -37,10 +39,16 @@ export const authenticator = (options: AuthenticateOptions) => {
     maxSize: SESSION_CACHE_ENTRIES / 2,
   });
 
+  // Kept apart, so that invented credentials displace no session.
+  const invalid = new QuickLRU<string, number>({ maxSize: SESSION_CACHE_ENTRIES / 4 });
+
   let epoch = '';
   const clearIfAsked = async (): Promise<void> => {
     const current = await options.epoch.current('session');
-    if (current !== epoch) cache.clear();
+    if (current !== epoch) {
+      cache.clear();
+      invalid.clear();
+    }
     epoch = current;
   };
 
@@ -49,11 +57,13 @@ export const authenticator = (options: AuthenticateOptions) => {
     await clearIfAsked();
     const cached = cache.get(key);
     if (cached && cached.until > options.now()) return cached.session;
+    if ((invalid.get(key) ?? 0) > options.now()) return undefined;
     const session =
       kind === 'bearer' && LOOKS_LIKE_JWT.test(value)
         ? await options.identity.sessionOfToken(value)
         : await options.identity.session(value);
     if (session) cache.set(key, { session, until: Math.min(options.now() + SESSION_CACHE_MS, session.expiresAt) });
+    else invalid.set(key, options.now() + INVALID_CACHE_MS);
     return session;
   };
 

@@ -131,8 +131,10 @@ export const serviceFields = {
     'the identity service: GET /sessions/{id}, GET /users?email=, POST /users/lookup',
   ),
   IDENTITY_JWKS_URI: urlSetting().describe('keys of bearer tokens (JWT); empty: no bearer token is accepted'),
-  IDENTITY_ISSUER: textSetting().describe('the required issuer of bearer tokens'),
-  IDENTITY_AUDIENCE: textSetting().describe('the required audience of bearer tokens; empty: no check of the audience'),
+  IDENTITY_ISSUER: textSetting().describe('the required issuer of bearer tokens; prod requires one'),
+  IDENTITY_AUDIENCE: textSetting().describe(
+    'the required audience of bearer tokens; empty: no check of the audience; prod requires one',
+  ),
   IDENTITY_TIMEOUT_MS: integerSetting(2_000, 100, LONGEST_IDENTITY_CALL_MS).describe(
     'time-out of a call to the identity service; longer calls are answered 503',
   ),
@@ -304,6 +306,11 @@ const productionMistakes = (env: Environment): readonly string[] => {
     ...plain.map((name) => `${name}: must begin with https:// in prod`),
     ...(readSetting(listSetting(), env['GUEST_TOKEN_SECRET']).some(isWeakGuestSecret)
       ? [`GUEST_TOKEN_SECRET: ${WEAK_GUEST_SECRET}`]
+      : []),
+    ...(env['IDENTITY_JWKS_URI']
+      ? ['IDENTITY_ISSUER', 'IDENTITY_AUDIENCE']
+          .filter((name) => !env[name]?.trim())
+          .map((name) => `${name}: must be set in prod with IDENTITY_JWKS_URI`)
       : []),
     ...(env['RATE_LIMITS'] === 'off' ? ['RATE_LIMITS: must be on in prod'] : []),
     ...(env['EXTERNAL_WEBHOOK_ALLOW_PRIVATE'] === 'true'

@@ -62,6 +62,9 @@ export interface IdentityOptions {
 
 export type Identity = ReturnType<typeof identityClient>;
 
+/** How the service says that it does not know a session or user: also that it cannot be an id of one. */
+const NOT_KNOWN: ReadonlySet<number> = new Set([400, 404]);
+
 const unavailable = (cause: unknown): DomainError => new DomainError('IDENTITY_UNAVAILABLE', { cause });
 
 export const identityClient = (options: IdentityOptions) => {
@@ -72,7 +75,7 @@ export const identityClient = (options: IdentityOptions) => {
         ...init,
         signal: AbortSignal.timeout(options.timeoutMs),
       });
-      if (response.status === 404) return undefined;
+      if (NOT_KNOWN.has(response.status)) return undefined;
       if (!response.ok) throw new Error(`identity service answered ${response.status}`);
       return schema.parse(await response.json());
     } catch (error) {

@@ -70,6 +70,8 @@ describe('the settings of a deployment', () => {
         'IDENTITY_JWKS_URI',
         'PROVIDER_B_BASE_URL',
         'GUEST_TOKEN_SECRET',
+        'IDENTITY_ISSUER',
+        'IDENTITY_AUDIENCE',
         'RATE_LIMITS',
         'EXTERNAL_WEBHOOK_ALLOW_PRIVATE',
         'WEBHOOK_2_SECRET',

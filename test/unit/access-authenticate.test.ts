@@ -140,6 +140,20 @@ describe('a session', () => {
     expect(await code({ sessionId: 's2' })).toBe('SESSION_INVALID');
   });
 
+  test('that is invalid is not asked for again for five seconds, by any carrier, nor does it displace a valid one', async () => {
+    const { who, code, asked } = service({ s1: known() });
+    await who({ sessionId: 's1' });
+    expect(await code({ sessionId: 's2' })).toBe('SESSION_INVALID');
+    for (let index = 0; index < 3_000; index += 1) await code({ sessionId: `invented-${index}` });
+    const before = asked.length;
+    expect(await code({ sessionId: 'invented-2999' })).toBe('SESSION_INVALID');
+    await who({ sessionId: 's1' });
+    expect(asked).toHaveLength(before);
+    clock.at += 5 * SECOND;
+    expect(await code({ sessionId: 'invented-2999' })).toBe('SESSION_INVALID');
+    expect(asked).toHaveLength(before + 1);
+  });
+
   test('is asked for once a minute', async () => {
     const { who, asked } = service({ s1: known() });
     await who({ sessionId: 's1' });
@@ -156,13 +170,6 @@ describe('a session', () => {
     await who({ sessionId: 's1' });
     clock.at = NOON + 10 * SECOND;
     expect(await code({ sessionId: 's1' })).toBe('SESSION_EXPIRED');
-  });
-
-  test('that was not found is requested again', async () => {
-    const { code, asked } = service({});
-    await code({ sessionId: 's1' });
-    await code({ sessionId: 's1' });
-    expect(asked).toHaveLength(2);
   });
 
   test('is dropped from the cache within five seconds after each clearing of the cache', async () => {

@@ -19,6 +19,8 @@ beforeAll(async () => {
   const jwk = { ...(await exportJWK(keys.publicKey)), kid: 'key-1', alg: 'EdDSA', use: 'sig' };
   server = createServer((request, response) => {
     if (request.url === `/sessions/${SILENT}`) return;
+    const refused = /^\/sessions\/status-(\d+)$/.exec(request.url ?? '')?.[1];
+    if (refused) response.statusCode = Number(refused);
     response.setHeader('content-type', 'application/json');
     response.end(JSON.stringify(request.url === '/jwks' ? { keys: [jwk] } : session));
   });
@@ -38,6 +40,15 @@ const PERSON = { user_id: 'user_1', email: 'Ada@example.com' };
 describe('a session', () => {
   test('is neither valid nor invalid while the identity service exceeds its time-out', async () => {
     await expect(client('', 50).session(SILENT)).rejects.toMatchObject({ code: 'IDENTITY_UNAVAILABLE' });
+  });
+
+  test.each([400, 404])('that the identity service answers with %i is unknown', async (status) => {
+    session = { ...PERSON, expires_at: '2030-01-01T00:00:00Z' };
+    expect(await client().session(`status-${status}`)).toBeUndefined();
+  });
+
+  test.each([401, 403, 429, 500, 503])('is neither valid nor invalid after a %i', async (status) => {
+    await expect(client().session(`status-${status}`)).rejects.toMatchObject({ code: 'IDENTITY_UNAVAILABLE' });
   });
 
   test.each(['2030-01-01T00:00:00Z', '2030-01-01T01:00:00.000+01:00'])('ends when it says: %s', async (expires_at) => {

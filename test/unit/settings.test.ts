@@ -128,6 +128,7 @@ describe('the settings', () => {
     expect(parseSettings({})).toMatchObject({ RATE_LIMITS: true, ALLOW_RAW_CARDS: false });
   });
 
+  const TOKENS = { IDENTITY_ISSUER: 'https://id.example', IDENTITY_AUDIENCE: 'payments' };
   const FOR_TESTS_ONLY: Environment = {
     PUBLIC_BASE_URL: 'http://api.example',
     IDENTITY_URL: 'http://id.example',
@@ -140,18 +141,28 @@ describe('the settings', () => {
   };
 
   test.each(Object.entries(FOR_TESTS_ONLY))('allow no production with %s=%s', (name, value) => {
-    const found = mistakes({ STAGE: 'prod', [name]: value });
+    const found = mistakes({ ...TOKENS, STAGE: 'prod', [name]: value });
     expect(found).toHaveLength(1);
     expect(found[0]).toMatch(new RegExp(`^${name}: must [^\\n]+ in prod$`));
     expect(mistakes({ STAGE: 'staging', [name]: value })).toEqual([]);
   });
 
   test('name everything that production refuses at once, with any other mistake', () => {
-    const found = mistakes({ ...FOR_TESTS_ONLY, STAGE: 'prod', GUEST_EMAIL_LIST: 'all' });
+    const found = mistakes({ ...FOR_TESTS_ONLY, ...TOKENS, STAGE: 'prod', GUEST_EMAIL_LIST: 'all' });
     expect(found.map((line) => line.split(':')[0]).toSorted()).toEqual(
       [...Object.keys(FOR_TESTS_ONLY), 'GUEST_EMAIL_LIST'].toSorted(),
     );
     expect(found.join()).not.toContain('xxx');
+  });
+
+  test('allow no production that takes bearer tokens of any issuer or for any audience', () => {
+    const tokens = { STAGE: 'prod', IDENTITY_JWKS_URI: 'https://id.example/jwks' };
+    expect(mistakes(tokens)).toEqual([
+      'IDENTITY_ISSUER: must be set in prod with IDENTITY_JWKS_URI',
+      'IDENTITY_AUDIENCE: must be set in prod with IDENTITY_JWKS_URI',
+    ]);
+    expect(mistakes({ ...tokens, IDENTITY_ISSUER: 'https://id.example', IDENTITY_AUDIENCE: 'payments' })).toEqual([]);
+    expect(mistakes({ ...tokens, STAGE: 'staging' })).toEqual([]);
   });
 
   test('allow production with https and a guest secret of 32 characters', () => {

@@ -1,0 +1,38 @@
+import Stripe from 'stripe';
+import { describe, expect, test } from 'vitest';
+import { MINUTE, SECOND } from '../../shared/core/time.ts';
+import { verifyStripeSignature } from '../../shared/providers/stripe/verify.ts';
+import { NOON } from '../builders/payment.ts';
+
+const SECRET = 'whsec_test';
+const PAYLOAD = '{"id":"evt_1"}';
+const signedAt = (at: number): string =>
+  Stripe.webhooks.generateTestHeaderString({
+    payload: PAYLOAD,
+    secret: SECRET,
+    timestamp: Math.floor(at / SECOND),
+  });
+const verify = (header: string) =>
+  verifyStripeSignature({ raw: Buffer.from(PAYLOAD), headers: { 'stripe-signature': header }, now: NOON }, SECRET);
+
+describe('the signature of a Stripe event', () => {
+  test('is valid for five minutes before and after its time', () => {
+    expect(verify(signedAt(NOON))).toBe('valid');
+    expect(verify(signedAt(NOON - 5 * MINUTE))).toBe('valid');
+    expect(verify(signedAt(NOON + 5 * MINUTE))).toBe('valid');
+    expect(verify(signedAt(NOON - 5 * MINUTE - SECOND))).toBe('invalid');
+    expect(verify(signedAt(NOON + 5 * MINUTE + SECOND))).toBe('invalid');
+  });
+
+  test('with two times is refused, whichever of them is signed and wherever it stands', () => {
+    const now = Math.floor(NOON / SECOND);
+    const [far, near] = [signedAt(NOON + 60 * MINUTE), signedAt(NOON)];
+    for (const header of [`t=${now},${far}`, `${far},t=${now}`, `t=${now},${near}`, `${near},t=${now}`]) {
+      expect(verify(header)).toBe('invalid');
+    }
+  });
+
+  test.each(['', 't=', 'v1=00', 't=abc,v1=00', `t=${Math.floor(NOON / SECOND)}`])('is not %j', (header) => {
+    expect(verify(header)).toBe('invalid');
+  });
+});
