@@ -1,11 +1,11 @@
 import * as z from 'zod';
 import { endpoint } from '../../shared/http/endpoint.ts';
-import { idSchema, timestamp } from '../../shared/http/fields.ts';
+import { boundedText, idSchema, timestamp } from '../../shared/http/fields.ts';
 import { offsetQuery } from '../../shared/http/paging.ts';
 import { REFERENCE_KINDS } from '../../shared/table/keys.ts';
 
 /** No enum: an unknown kind must answer 404, not a validation error. */
-const kind = z.string().meta({
+const kind = boundedText(64).meta({
   description: `What kind of record: ${REFERENCE_KINDS.map((one) => `\`${one}\``).join(', ')}.`,
   examples: ['products'],
 });

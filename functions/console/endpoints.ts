@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { MEMORY_MB } from '../../shared/core/memory.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
+import { boundedText } from '../../shared/http/fields.ts';
 
 const none = z.object({});
 const files = {
@@ -34,7 +35,7 @@ export const consoleFileEndpoint = endpoint({
   summary: 'Show a page of the console, or send one of its files',
   description:
     'Every path below `/console` is the same page, whose script reads the path. Files lie below `/console/assets`; their names change with their content, so browsers keep them.',
-  params: z.object({ path: z.string().max(1_000) }),
+  params: z.object({ path: boundedText(1_000) }),
   errors: ['ROUTE_NOT_FOUND'],
 });
 

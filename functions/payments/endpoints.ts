@@ -5,7 +5,7 @@ import { derivedId } from '../../shared/core/ids.ts';
 import { PAYMENT_SECRETS } from '../../shared/core/rights.ts';
 import { customerPointerKey } from '../../shared/customers/customer.ts';
 import { CREATE_TIMEOUT_SECONDS, type Endpoint, endpoint } from '../../shared/http/endpoint.ts';
-import { idSchema } from '../../shared/http/fields.ts';
+import { boundedText, idSchema } from '../../shared/http/fields.ts';
 import type { RateLimit } from '../../shared/http/rate-limit.ts';
 import type { ApiRequest } from '../../shared/http/request.ts';
 import {
@@ -218,10 +218,8 @@ export const confirmPaymentEndpoint = endpoint({
 });
 
 const byProviderPaymentId = z.object({
-  provider_payment_id: z
-    .string()
+  provider_payment_id: boundedText(255)
     .min(1)
-    .max(255)
     .describe(
       'The id of the payment or of its intent at the provider, as `provider_payment_id` of the payment shows it.',
     ),

@@ -3,12 +3,13 @@ import { principalOf } from '../../shared/access/caller.ts';
 import { MEMORY_MB } from '../../shared/core/memory.ts';
 import { PROVIDER_SLOTS } from '../../shared/core/settings.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
-import { idSchema, jsonValue } from '../../shared/http/fields.ts';
+import { boundedObject, boundedText, idSchema, jsonValue } from '../../shared/http/fields.ts';
 import { offsetQuery } from '../../shared/http/paging.ts';
 import { logView } from '../../shared/webhooks/logs/read.ts';
 import { LOG_STATUSES } from '../../shared/webhooks/record/log-entry.ts';
 
 const MINUTE = 60;
+const TEST_DATA_BOUNDS = { keys: 100, bytes: 64 * 1024 };
 const none = z.object({});
 const logId = z.object({ id: idSchema.describe('Names the log entry, `log_…`.') });
 
@@ -74,10 +75,8 @@ export const listWebhookLogsEndpoint = endpoint({
   query: z.object({
     ...offsetQuery,
     provider: z.enum(PROVIDER_SLOTS).optional().describe('Only entries about this provider slot.'),
-    event_type: z
-      .string()
+    event_type: boundedText(200)
       .min(1)
-      .max(200)
       .optional()
       .meta({ description: 'Only entries of this event.', examples: ['payment.succeeded'] }),
     status: z.enum(LOG_STATUSES).optional().describe('Only attempts that succeeded, or that failed.'),
@@ -132,17 +131,14 @@ export const sendWebhookTestEndpoint = endpoint({
   query: none,
   body: z
     .object({
-      event: z
-        .string()
+      event: boundedText(200)
         .min(1)
-        .max(200)
         .meta({
           description:
             'A canonical name; or the type of an inbound event, which goes to raw nodes as `<provider>:<type>`. Without a slot in front, as in `provider_b:invoice.payment_failed`, it is of `provider_a`. A name that is both, such as `customer.created`, is the canonical event.',
           examples: ['payment.succeeded'],
         }),
-      test_data: z
-        .record(z.string(), jsonValue)
+      test_data: boundedObject(TEST_DATA_BOUNDS, z.record(boundedText(200), jsonValue))
         .default({})
         .describe(
           'Values for the sample: `amount`, `currency`, `status` and `reason`; from platform admins any field. Others are left out.',

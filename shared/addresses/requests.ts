@@ -1,38 +1,36 @@
 import * as z from 'zod';
-import { guestDataField, idSchema, organizationField, organizationParameter } from '../http/fields.ts';
+import { boundedText, guestDataField, idSchema, organizationField, organizationParameter } from '../http/fields.ts';
 import { offsetQuery } from '../http/paging.ts';
 import { ADDRESS_TYPES, TAX_ID_TYPES } from './address.ts';
 import { addressProblems, isCountry } from './rules.ts';
 
 /** Bodies and queries of address routes. Text is trimmed; a string of spaces counts as empty. */
-const text = (max: number) => z.string().trim().max(max).nullish();
+const LONGEST_LINE = 200;
+const text = (max: number) => boundedText(max).trim().nullish();
 
-const country = z
-  .string()
+const country = boundedText(20)
   .trim()
   .toUpperCase()
   .refine(isCountry, { message: 'must be an ISO 3166-1 alpha-2 code such as US', params: { rule: 'iso_3166' } });
 
 const fields = {
-  line1: text(200).meta({
+  line1: text(LONGEST_LINE).meta({
     description: 'Street and number. Required for a full address.',
     examples: ['Main Street 1'],
   }),
-  line2: text(200).describe('Further parts of the street address, such as a floor.'),
+  line2: text(LONGEST_LINE).describe('Further parts of the street address, such as a floor.'),
   city: text(100).meta({ description: 'The town. Required for a full address.', examples: ['Berlin'] }),
   state: text(100).describe('State, province or region, where the country has them.'),
   postal_code: text(20).meta({
     description: 'The postal code. Required for a full address in a country whose postal service requires one.',
     examples: ['10115'],
   }),
-  name: text(200).meta({
+  name: text(LONGEST_LINE).meta({
     description: 'The contact or cardholder.',
     examples: ['Ada Lovelace'],
   }),
-  business_name: text(200).describe('The name of the business. Required if `is_business` is true.'),
-  tax_id: z
-    .string()
-    .max(50)
+  business_name: text(LONGEST_LINE).describe('The name of the business. Required if `is_business` is true.'),
+  tax_id: boundedText(50)
     .nullish()
     .meta({ description: 'The tax id of the business, stored as it is sent.', examples: ['DE136695976'] }),
   tax_id_type: z
@@ -46,8 +44,9 @@ const fields = {
     .describe('Not accepted: use `alias`. A request with this field gets 400.'),
 };
 
+/** A line beyond its bound has a problem of its own, so it is not trimmed here. */
 const given = (value: unknown): string | undefined =>
-  typeof value === 'string' && value.trim() !== '' ? value : undefined;
+  typeof value === 'string' && (value.length > LONGEST_LINE || value.trim() !== '') ? value : undefined;
 
 const factsOf = (body: Readonly<Record<string, unknown>>) => ({
   country: typeof body['country'] === 'string' && isCountry(body['country']) ? body['country'] : undefined,
@@ -117,7 +116,7 @@ export const listAddressesQuery = z.object({
   organization_id: organizationParameter.describe(
     "The organization whose addresses to list; the session's organization if absent. Empty lists personal addresses.",
   ),
-  project_id: z.string().optional().describe('Not supported: addresses have no project, and the answer is 400.'),
+  project_id: boundedText(64).optional().describe('Not supported: addresses have no project, and the answer is 400.'),
   completeness: z
     .enum(['full', 'partial', 'any'])
     .default('any')

@@ -49,7 +49,7 @@ const NOT_ISO = new Set(
 
 /** @param code upper-cased */
 export const isCountry = (code: string): boolean =>
-  /^[A-Z]{2}$/.test(code) && !NOT_ISO.has(code) && regionNames.of(code) !== undefined;
+  code.length === 2 && /^[A-Z]{2}$/.test(code) && !NOT_ISO.has(code) && regionNames.of(code) !== undefined;
 
 /** Countries and territories in which mail needs a postal code for delivery. */
 const POSTAL_CODE_REQUIRED: ReadonlySet<string> = new Set(

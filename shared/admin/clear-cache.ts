@@ -1,11 +1,12 @@
 import * as z from 'zod';
 import { CACHE_TYPES, type CacheEpoch } from '../access/cache-epoch.ts';
 import { DomainError } from '../core/errors.ts';
+import { boundedText } from '../http/fields.ts';
 import type { ApiRequest, Reply } from '../http/request.ts';
 
 export const clearCacheBody = z
   .object({
-    cache_type: z.string().describe('`organization_membership`, `session` or `all`.'),
+    cache_type: boundedText(64).describe('`organization_membership`, `session` or `all`.'),
   })
   .meta({ id: 'ClearCache', description: 'Which cache to empty.' });
 type ClearCacheBody = z.output<typeof clearCacheBody>;

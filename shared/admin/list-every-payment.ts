@@ -4,7 +4,7 @@ import { isIdOf } from '../core/ids.ts';
 import { PROVIDER_SLOTS } from '../core/settings.ts';
 import { iso } from '../core/time.ts';
 import type { CsvPage } from '../csv/csv.ts';
-import { booleanParameter, emailSchema, idParameter } from '../http/fields.ts';
+import { booleanParameter, boundedText, emailSchema, idParameter } from '../http/fields.ts';
 import { runList, wholeNumberParameter } from '../http/paging.ts';
 import type { ApiRequest, Reply } from '../http/request.ts';
 import type { Identity } from '../identity/identity.ts';
@@ -39,11 +39,9 @@ const amountParameter = wholeNumberParameter(0, Number.MAX_SAFE_INTEGER);
 
 export const everyPaymentQuery = z
   .object({
-    search: z
-      .string()
+    search: boundedText(255)
       .trim()
       .min(1)
-      .max(255)
       .optional()
       .meta({
         description: `One of: our id, the provider's id, an e-mail address, a reference code, the last four digits of a card. The whole value, in any
@@ -55,8 +53,7 @@ export const everyPaymentQuery = z
       examples: ['succeeded,failed'],
     }),
     provider_id: z.enum(PROVIDER_SLOTS).optional().describe('Only payments at this provider slot.'),
-    currency: z
-      .string()
+    currency: boundedText(10)
       .regex(/^[A-Za-z]{3}$/, 'must be an ISO 4217 code')
       .transform((code) => code.toUpperCase())
       .optional()

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import type { NamedRecord } from '../access/record-kind.ts';
-import { emailSchema, metadataSchema } from '../http/fields.ts';
+import { boundedText, emailSchema, metadataSchema, timeField } from '../http/fields.ts';
 import type { ReferenceKind } from '../table/keys.ts';
 import type { Item } from '../table/table.ts';
 import {
@@ -20,8 +20,7 @@ import { inviteView, productView, wholeProjectView, wholeTierView } from './view
 /** Bodies of the platform admins' writes; each write replaces the whole record. */
 const CURRENCIES: ReadonlySet<string> = new Set(Intl.supportedValuesOf('currency'));
 
-const currency = z
-  .string()
+const currency = boundedText(10)
   .trim()
   .toUpperCase()
   .refine((code) => CURRENCIES.has(code), {
@@ -61,7 +60,7 @@ const tierBody = z.object(tierFields);
 const inviteBody = z.object({
   ...inviteFields,
   email: emailSchema,
-  expires_at: z.iso.datetime({ offset: true }).transform((time) => new Date(time).toISOString()),
+  expires_at: timeField().transform((time) => new Date(time).toISOString()),
 });
 
 const REFERENCE_BODIES = {

@@ -1,23 +1,24 @@
 import * as z from 'zod';
 import type { RecordKind } from '../access/record-kind.ts';
-import { jsonValue } from '../http/fields.ts';
+import { boundedList, boundedObject, boundedText, jsonValue } from '../http/fields.ts';
 import { referenceKey } from '../table/keys.ts';
 
 /**
  * Products, projects, tiers and invites: other services own them; platform admins write them here as reference records. A
  * payment for a product always has the product's price. An invite's id is its token.
  */
-const id = z.string().min(1).max(64);
+const id = boundedText(64).min(1);
 const optionalId = id.nullish();
 export const cents = z.int().min(0);
+const PROVIDER_REFS = { keys: 20, bytes: 8 * 1024 };
 const metadata = z.record(z.string(), jsonValue).default({});
 
 export const BILLING_INTERVALS = ['daily', 'weekly', 'monthly', 'quarterly', 'yearly'] as const;
 export type BillingInterval = (typeof BILLING_INTERVALS)[number];
 
 export const productFields = {
-  name: z.string().min(1).max(200),
-  description: z.string().max(1000).nullish(),
+  name: boundedText(200).min(1),
+  description: boundedText(1000).nullish(),
   organization_id: optionalId,
   project_id: optionalId,
   is_active: z.boolean().default(true),
@@ -29,13 +30,13 @@ export const productFields = {
   billing_interval: z.enum(BILLING_INTERVALS).nullish(),
   interval_multiplier: z.int().min(1).max(100).default(1),
   trial_days: z.int().min(0).max(730).default(0),
-  provider_refs: z.record(z.string().max(64), z.string().max(255)).default({}),
+  provider_refs: boundedObject(PROVIDER_REFS, z.record(boundedText(64), boundedText(255))).default({}),
   metadata,
 };
 
 export const projectFields = {
-  name: z.string().min(1).max(200),
-  slug: z.string().min(1).max(100),
+  name: boundedText(200).min(1),
+  slug: boundedText(100).min(1),
   billing_email: z.string().nullish(),
   organization_id: optionalId,
   owner_user_id: optionalId,
@@ -43,21 +44,21 @@ export const projectFields = {
 };
 
 export const tierFields = {
-  name: z.string().min(1).max(200),
-  slug: z.string().min(1).max(100),
-  description: z.string().max(1000).nullish(),
+  name: boundedText(200).min(1),
+  slug: boundedText(100).min(1),
+  description: boundedText(1000).nullish(),
   rank: z.int().default(0),
   entity_type: z.enum(['user', 'organization', 'project']),
-  features: z.array(z.string().max(200)).max(100).default([]),
-  product_ids: z.array(id).max(100).default([]),
+  features: boundedList(100, boundedText(200)).default([]),
+  product_ids: boundedList(100, id).default([]),
   is_active: z.boolean().default(true),
 };
 
 export const inviteFields = {
   project_id: id,
   organization_id: optionalId,
-  inviter_name: z.string().min(1).max(200),
-  role: z.string().min(1).max(50),
+  inviter_name: boundedText(200).min(1),
+  role: boundedText(50).min(1),
   email: z.string(),
   status: z.enum(['pending', 'accepted', 'revoked']).default('pending'),
   expires_at: z.string(),

@@ -1,7 +1,9 @@
 /**
- * The catalogue of errors: every public error code with its HTTP status and text.
- * A `DomainError` is mapped to a response once, at the edge; any other error is a bug and becomes a plain 500.
+ * @module The catalogue of errors: every public error code with its HTTP status and text. A `DomainError` is mapped to a
+ * response once, at the edge; any other error is a bug and becomes a plain 500.
  */
+import { cutText } from './text.ts';
+
 export const ERRORS = {
   VALIDATION_ERROR: [400, 'The request is not valid'],
   INVALID_JSON: [400, 'The body is not valid JSON'],
@@ -97,8 +99,14 @@ export const notFound = (resource: string, advice?: string): DomainError => {
   return new DomainError('RESOURCE_NOT_FOUND', { message, details: { resource } });
 };
 
+/** A response lists at most this many problems, so that a small request gets no huge response. */
+export const MAX_PROBLEMS = 100;
+const MAX_PATH = 200;
+
 export const invalid = (problems: readonly Problem[]): DomainError =>
-  new DomainError('VALIDATION_ERROR', { details: problems });
+  new DomainError('VALIDATION_ERROR', {
+    details: problems.slice(0, MAX_PROBLEMS).map((problem) => ({ ...problem, path: cutText(problem.path, MAX_PATH) })),
+  });
 
 /** For branches that the types exclude: a call is a bug. */
 export const assertNever = (value: never): never => {

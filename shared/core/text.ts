@@ -1,4 +1,4 @@
-/** @module Texts as providers and chat services take them: cut to a length, and the text on payers' statements by each provider's rules. */
+/** @module Texts as the service compares them and as providers and chat services take them: cut to a length, and the text on payers' statements by each provider's rules. */
 
 /**
  * The first `most` code points of a text. A lone surrogate becomes U+FFFD, because providers, tables and signatures take only
@@ -15,6 +15,12 @@ export const cutText = (text: string, most: number): string => {
   }
   return text.slice(0, units).toWellFormed();
 };
+
+/**
+ * The one spelling of an e-mail address that the service stores and compares. A lower-cased text may have letters that NFC
+ * joins again, so NFC stands on both sides, and the result of a result is itself.
+ */
+export const normalizedEmail = (email: string): string => email.trim().normalize('NFC').toLowerCase().normalize('NFC');
 
 type Provider = 'stripe' | 'paypal' | 'square' | 'braintree' | '';
 

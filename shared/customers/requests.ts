@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { PROVIDER_SLOTS } from '../core/settings.ts';
 import {
+  boundedText,
   emailSchema,
   guestDataField,
   metadataField,
@@ -10,7 +11,7 @@ import {
 } from '../http/fields.ts';
 import { offsetQuery } from '../http/paging.ts';
 
-const name = z.string().max(200).nullish();
+const name = boundedText(200).nullish();
 
 const contact = {
   name: name.meta({
@@ -19,9 +20,7 @@ const contact = {
   }),
   first_name: name.describe('The given name; kept here only, as a part of the name if none is given.'),
   last_name: name.describe('The family name; kept here only, as a part of the name if none is given.'),
-  phone: z
-    .string()
-    .max(32)
+  phone: boundedText(32)
     .nullish()
     .describe('The phone number in any notation. A provider that takes no such number gets none.'),
   metadata: metadataField,

@@ -1,8 +1,11 @@
+/** @module Reads who calls: a session, a guest token, or the guest whom a body names. */
 import * as z from 'zod';
 import type { Credentials } from '../access/authenticate.ts';
 import type { Caller } from '../access/caller.ts';
 import { DomainError } from '../core/errors.ts';
+import { normalizedEmail } from '../core/text.ts';
 import type { Exchange } from './exchange.ts';
+import { LONGEST_GUEST_TOKEN } from './fields.ts';
 
 /**
  * The credentials that the endpoint's `auth` accepts; an empty one is absent. A route that guests cannot call needs no guest
@@ -13,17 +16,25 @@ export const credentialsOf = (exchange: Exchange): Credentials | undefined => {
   if (spec.auth === 'provider-signature') return undefined;
   const takesSessions = spec.auth !== 'public';
   return {
-    sessionId: takesSessions ? sent(headers['x-session-id']) : undefined,
-    authorization: takesSessions ? sent(headers['authorization']) : undefined,
-    querySession: takesSessions ? sent(query['session_id']) : undefined,
+    sessionId: takesSessions ? sent(headers['x-session-id'], LONGEST_SESSION) : undefined,
+    authorization: takesSessions ? sent(headers['authorization'], LONGEST_SESSION) : undefined,
+    querySession: takesSessions ? sent(query['session_id'], LONGEST_SESSION) : undefined,
     guestToken: guestsMayCall(spec) ? guestTokenOf(exchange) : undefined,
   };
 };
 
-const sent = (credential: string | undefined): string | undefined => credential?.trim() || undefined;
+/** A session may be a JWT. */
+const LONGEST_SESSION = 4_096;
+
+/** @throws DomainError SESSION_INVALID for a credential that no service issues, before anything reads it. */
+const sent = (credential: string | undefined, longest: number): string | undefined => {
+  if (credential === undefined) return undefined;
+  if (credential.length > longest || !credential.isWellFormed()) throw new DomainError('SESSION_INVALID');
+  return credential.trim() || undefined;
+};
 
 const guestTokenOf = ({ headers, query }: Pick<Exchange, 'headers' | 'query'>): string | undefined =>
-  sent(headers['x-guest-token']) ?? sent(query['token']);
+  sent(headers['x-guest-token'], LONGEST_GUEST_TOKEN) ?? sent(query['token'], LONGEST_GUEST_TOKEN);
 
 /**
  * The guest of a token that stands beside a session, where the route also reads by token. A token that is not valid is no
@@ -52,10 +63,12 @@ const guestsMayCall = ({ auth, uses }: Exchange['spec']): boolean =>
   auth === 'session-or-token' ||
   (auth === 'public' && uses.includes('secrets:guest-tokens'));
 
-const namesGuest = (body: unknown): boolean => {
-  const parsed = z.looseObject({ guest_data: z.unknown() }).safeParse(body);
-  return parsed.success && parsed.data.guest_data !== undefined;
-};
+const namesGuest = (body: unknown): boolean =>
+  typeof body === 'object' && body !== null && 'guest_data' in body && body.guest_data !== undefined;
+
+/** True if a guest sent the body, valid or not, on a route that creates records for guests. */
+export const sendsGuest = ({ spec, caller }: Exchange, body: unknown): boolean =>
+  spec.auth === 'session-or-guest' && caller.kind !== 'session' && (caller.kind === 'guest' || namesGuest(body));
 
 /** @throws DomainError AUTHENTICATION_REQUIRED, or GUEST_NOT_ALLOWED if the route takes no guest_data. */
 export const requireCredential = (exchange: Exchange, body: unknown): void => {
@@ -67,7 +80,7 @@ export const requireCredential = (exchange: Exchange, body: unknown): void => {
 
 const guestDataSchema = z.looseObject({
   guest_data: z.object({
-    email: z.string().toLowerCase(),
+    email: z.string().transform(normalizedEmail),
     name: z.string().optional(),
     phone: z.string().optional(),
   }),

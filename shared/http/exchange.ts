@@ -77,7 +77,8 @@ export const openExchange = (
 
 /** The form that X-Response-Form or the query's `envelope` requests, else the form that the endpoint declares. */
 const formOf = (spec: Endpoint, event: APIGatewayProxyEventV2): ResponseForm => {
-  const header = event.headers['x-response-form']?.toLowerCase();
+  const sent = event.headers['x-response-form'];
+  const header = sent !== undefined && sent.length <= 'envelope'.length ? sent.toLowerCase() : undefined;
   if (header === 'bare' || header === 'envelope') return header;
   const envelope = flagOf(event.queryStringParameters?.['envelope'] ?? '');
   if (envelope === undefined) return spec.form;

@@ -1,22 +1,49 @@
+/**
+ * @module Fields that many requests share, with their limits, and the only makers of strings and JSON objects in requests. A
+ * maker checks its bound on the raw value before any other work, so that a long value costs no more than its transport.
+ */
 import * as z from 'zod';
+import { normalizedEmail } from '../core/text.ts';
 import { withEmptyMeaning } from './parse.ts';
 
-/** Fields that many requests share, with their limits. */
-export const idSchema = z.string().min(1).max(64);
+/**
+ * A maximum length that ends the checks of its string. Zod's own `abort` would also stop the rules of the whole body, which
+ * report missing fields in the same response.
+ */
+const rawBound = (max: number) => {
+  const bound = z.maxLength(max);
+  bound._zod.check = ({ value, issues }) => {
+    // Zod counts characters, which are at most two units each.
+    if (value.length <= max || (value.length <= 2 * max && [...String(value)].length <= max)) return;
+    issues.push({ code: 'too_big', origin: 'string', maximum: max, inclusive: true, input: value });
+  };
+  return bound;
+};
+
+/** A string of a request. A longer one fails before it is trimmed, normalized, matched or transformed. */
+export const boundedText = (max: number) => z.string().check(rawBound(max));
+
+const LONGEST_TIME = 40;
+/** A day in UTC, YYYY-MM-DD. */
+export const dayField = () => boundedText(LONGEST_TIME).check(z.iso.date());
+/** A time with its offset. */
+export const timeField = () => boundedText(LONGEST_TIME).check(z.iso.datetime({ offset: true }));
+
+export const idSchema = boundedText(64).min(1);
 /** The id of a record that the body may name; null takes the name out of a stored record. */
 export const optionalId = idSchema.nullish();
 /** The id of a record that the query may name. */
 export const idParameter = idSchema.optional();
 
 /** The organization that owns a new record; null and an empty string make the record personal. */
-export const organizationField = withEmptyMeaning(z.string().max(64).nullish(), 'a personal record');
+export const organizationField = withEmptyMeaning(boundedText(64).nullish(), 'a personal record');
 /** The organization whose records the query asks for; an empty value asks for personal records. */
-export const organizationParameter = withEmptyMeaning(z.string().max(64).optional(), 'personal records');
+export const organizationParameter = withEmptyMeaning(boundedText(64).optional(), 'personal records');
 
 /** A text of the caller's own; null clears a stored one. */
-export const textField = (max: number) => z.string().max(max).nullish();
+export const textField = (max: number) => boundedText(max).nullish();
 export const centsField = z.int().min(0).optional();
-export const currencyField = z.string().trim().min(1).max(10);
+export const currencyField = boundedText(10).trim().min(1);
 
 /** Any JSON, in views and requests; under one name in the API document. */
 export const jsonValue = z.json().register(z.globalRegistry, {
@@ -29,6 +56,32 @@ export const optionalText = z.string().optional();
 
 /** A time in an answer. */
 export const timestamp = z.string().meta({ format: 'date-time' });
+
+interface ObjectBounds {
+  readonly keys: number;
+  readonly bytes: number;
+}
+
+/** JSON of the caller's own. Its bounds are checked before its members are. */
+export const boundedObject = <T extends z.ZodType>({ keys, bytes }: ObjectBounds, members: T) =>
+  z.preprocess((value, { issues }) => {
+    const tooBig = (message: string) => {
+      issues.push({ code: 'custom', input: value, message, params: { rule: 'too_big' } });
+    };
+    if (typeof value !== 'object' || value === null) return value;
+    if (Object.keys(value).length > keys) tooBig(`must have at most ${keys} keys`);
+    else if (Buffer.byteLength(JSON.stringify(value)) > bytes) tooBig(`must be at most ${bytes} bytes`);
+    return value;
+  }, members);
+
+/** A list whose length is checked before its members are. */
+export const boundedList = <T extends z.ZodType>(max: number, member: T) =>
+  z.preprocess((value, { issues }) => {
+    if (Array.isArray(value) && value.length > max) {
+      issues.push({ code: 'too_big', origin: 'array', maximum: max, inclusive: true, input: value });
+    }
+    return value;
+  }, z.array(member).max(max));
 
 const METADATA_KEYS = 50;
 const METADATA_VALUE_LENGTH = 500;
@@ -51,20 +104,13 @@ const isStorable = (value: unknown): boolean => {
   return Object.entries(value).every(([name, inner]) => name !== 'constructor' && isStorable(inner));
 };
 
-export const metadataSchema = z
-  .record(z.string().min(1).max(40), metadataValue)
-  .refine((metadata) => Object.keys(metadata).length <= METADATA_KEYS, {
-    message: `must have at most ${METADATA_KEYS} keys`,
-    params: { rule: 'too_big' },
-  })
-  .refine((metadata) => Buffer.byteLength(JSON.stringify(metadata)) <= METADATA_BYTES, {
-    message: `must be at most ${METADATA_BYTES} bytes`,
-    params: { rule: 'too_big' },
-  })
-  .refine(isStorable, {
+export const metadataSchema = boundedObject(
+  { keys: METADATA_KEYS, bytes: METADATA_BYTES },
+  z.record(boundedText(40).min(1), metadataValue).refine(isStorable, {
     message: `must hold no number beyond ${Number.MAX_SAFE_INTEGER} or nearer to 0 than 1e-130, and no name "constructor"`,
     params: { rule: 'storable' },
-  });
+  }),
+);
 
 export const metadataField = metadataSchema
   .nullish()
@@ -72,19 +118,19 @@ export const metadataField = metadataSchema
     'Your own data: at most 50 keys of at most 40 characters, values of at most 500 characters as JSON, 16 KB in all.',
   );
 
-export const tagsSchema = z
-  .string()
-  .max(500)
+export const tagsSchema = boundedText(500)
   .refine((tags) => tags.split(',').length <= 20 && tags.split(',').every((tag) => tag.trim().length <= 50), {
     message: 'must be at most 20 tags of at most 50 characters, separated by commas',
     params: { rule: 'tags' },
   })
   .nullish();
 
+const LONGEST_FLAG = 'false'.length;
 const FLAGS: Readonly<Record<string, boolean>> = { true: true, 1: true, yes: true, false: false, 0: false, no: false };
 
 /** What a flag says, in any case; undefined if it is no flag. */
 export const flagOf = (text: string): boolean | undefined => {
+  if (text.length > LONGEST_FLAG) return undefined;
   const word = text.toLowerCase();
   return Object.hasOwn(FLAGS, word) ? FLAGS[word] : undefined;
 };
@@ -102,12 +148,8 @@ export const booleanParameter = z
 const EMAIL =
   /^[^\s@.<>()[\]\\,;:"\p{C}]+(?:\.[^\s@.<>()[\]\\,;:"\p{C}]+)*@[^\s@.<>()[\]\\,;:"'\p{C}]+(?:\.[^\s@.<>()[\]\\,;:"'\p{C}]+)+$/u;
 
-export const emailSchema = z
-  .string()
-  .trim()
-  .normalize()
-  .toLowerCase()
-  .max(254)
+export const emailSchema = boundedText(254)
+  .overwrite(normalizedEmail)
   .refine((email) => EMAIL.test(email), {
     message: 'must be an e-mail address',
     params: { rule: 'invalid_format' },
@@ -120,13 +162,11 @@ const guestDataSchema = z
       description: "The guest's e-mail address; stored in lower case.",
       examples: ['gus@example.com'],
     }),
-    name: z
-      .string()
+    name: boundedText(200)
       .trim()
       .min(1)
-      .max(200)
       .meta({ description: "The guest's full name.", examples: ['Gus Guest'] }),
-    phone: z.string().max(32).optional().describe("The guest's phone number, in any notation."),
+    phone: boundedText(32).optional().describe("The guest's phone number, in any notation."),
   })
   .meta({ id: 'GuestData', description: 'Who the guest is, for a request without a session.' });
 
@@ -156,10 +196,10 @@ export const guestTokenView = {
     .describe('Until when the token holds; 7 days from now unless the operator sets another lifetime.'),
 };
 
+export const LONGEST_GUEST_TOKEN = 2_048;
+
 /** The query parameter of a guest token, where the document names it. */
-export const tokenParameter = z
-  .string()
-  .max(2048)
+export const tokenParameter = boundedText(LONGEST_GUEST_TOKEN)
   .optional()
   .describe('A guest token, in place of the header `X-Guest-Token`. Prefer the header: addresses end up in logs.');
 
@@ -178,4 +218,4 @@ export const requiredRule = (path: string, message = 'is required') => ({
 });
 
 /** The proof of a payer's authentication that the provider's page in the browser has made. Used once, never stored. */
-export const verificationTokenSchema = z.string().min(1).max(2048).optional();
+export const verificationTokenSchema = boundedText(2048).min(1).optional();

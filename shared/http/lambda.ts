@@ -1,30 +1,23 @@
 import middy, { type MiddlewareObj } from '@middy/core';
 import type { APIGatewayProxyEventV2, Context } from 'aws-lambda';
 import type * as z from 'zod';
-import { actorOfCaller, principalOf } from '../access/caller.ts';
+import { actorOfCaller } from '../access/caller.ts';
 import { runAs } from '../core/actor.ts';
 import { DomainError } from '../core/errors.ts';
-import { fingerprint } from '../core/ids.ts';
-import type { CsvPage, CsvRenderer } from '../csv/csv.ts';
-import { canonicalJson, checkKey, claimKey, idempotencyScope, settleKey } from '../idempotency/idempotency.ts';
+import type { CsvPage } from '../csv/csv.ts';
+import { claimKey, settleKey } from '../idempotency/idempotency.ts';
 import { errorFields } from '../observability/logger.ts';
-import { credentialsOf, guestBeside, guestOf, requireAdmin, requireCredential } from './callers.ts';
-import { checkAccess, impliedOrganization } from './check-access.ts';
+import { credentialsOf, guestBeside, requireAdmin, sendsGuest } from './callers.ts';
+import { checkAccess } from './check-access.ts';
 import type { AccessRule, Endpoint } from './endpoint.ts';
 import { type Exchange, openExchange, type WebDeps } from './exchange.ts';
-import {
-  apiVersion,
-  checkAll,
-  jsonBodyOf,
-  queryOf,
-  rawBodyOf,
-  requireSomeField,
-  withoutAbsentFields,
-} from './parse.ts';
+import { apiVersion, jsonBodyOf, queryOf, rawBodyOf, requireBoundedHeaders } from './parse.ts';
 import { prepare } from './prepare.ts';
-import { countDecline, enforceLimits, type RateLimit } from './rate-limit.ts';
+import { countDecline, countSubject, enforceLimits, type RateLimit } from './rate-limit.ts';
+import { rendererOf, requestOf, sourceNetworkOf } from './read-request.ts';
 import { type HttpResponse, render, renderError, renderFile, renderText, withoutPayerSecrets } from './reply.ts';
-import { type ApiRequest, clientAddress, networkOf, type Reply } from './request.ts';
+import type { ApiRequest, Reply } from './request.ts';
+import { guestCreatesByAddress } from './windows.ts';
 
 type Step = MiddlewareObj<Exchange, HttpResponse>;
 
@@ -108,18 +101,6 @@ const renderCsv = (exchange: Exchange, { data, more }: Reply, page: CsvPage): Ht
   return renderText(csvText(columns, records), headers ?? {});
 };
 
-const rendererOf = ({ deps: { csv }, spec }: Exchange): CsvRenderer => {
-  if (!csv) throw new Error(`${spec.id} declares CSV and has nothing that writes it`);
-  return csv;
-};
-
-/** The page of a list that a caller asks for as CSV. */
-const csvPageOf = (exchange: Exchange): CsvPage | undefined => {
-  if (!exchange.spec.csv) return undefined;
-  const { prefersCsv, csvPageAt } = rendererOf(exchange);
-  return prefersCsv(exchange.headers['accept']) ? csvPageAt(exchange.query['cursor']) : undefined;
-};
-
 const parsedRequest = <P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType, R>(
   exchange: Exchange,
 ): ApiRequest<z.output<P>, z.output<Q>, z.output<B>, R> => {
@@ -193,6 +174,7 @@ const errors: Step = {
 
 const callers: Step = {
   before: async ({ event: exchange }) => {
+    requireBoundedHeaders(exchange.headers);
     exchange.version = apiVersion(exchange.headers['x-api-version']);
     exchange.query = queryOf(exchange.event, exchange.spec.query);
     exchange.rawBody = rawBodyOf(exchange.event);
@@ -202,87 +184,29 @@ const callers: Step = {
   },
 };
 
-/** On an update, null clears a field; on a create or a command, null is absent. */
-const NULL_CLEARS: ReadonlySet<string> = new Set(['PUT', 'PATCH']);
-
 const parsing: Step = {
-  before: ({ event: exchange }) => {
+  before: async ({ event: exchange }) => {
     const { spec } = exchange;
     const json =
       spec.body === null || spec.bodyForm === 'raw'
         ? undefined
         : jsonBodyOf(exchange.rawBody, exchange.headers['content-type']);
-    const body = spec.body && withoutAbsentFields(spec.body, json, NULL_CLEARS.has(spec.method));
-    requireCredential(exchange, body);
-    if (spec.body) requireSomeField(spec.body, json);
-    const parts = checkAll(spec, { params: exchange.event.pathParameters ?? {}, query: exchange.query, body });
-    exchange.caller = guestOf(exchange, parts.body);
-    exchange.request = {
-      requestId: exchange.requestId,
-      caller: exchange.caller,
-      ...parts,
-      record: undefined,
-      role: undefined,
-      canWrite: false,
-      asAdmin: spec.auth === 'platform-admin',
-      owner: undefined,
-      named: () => undefined,
-      alongside: [],
-      csvPage: csvPageOf(exchange),
-      rawBody: exchange.rawBody,
-      headers: exchange.headers,
-      sourceNetwork: networkOf(
-        clientAddress(
-          { sourceIp: exchange.event.requestContext.http.sourceIp, headers: exchange.headers },
-          exchange.deps.edge,
-        ),
-      ),
-      method: spec.method,
-      path: spec.path,
-      idempotency: idempotencyOf(exchange, parts, json),
-    };
+    try {
+      exchange.request = requestOf(exchange, json);
+    } catch (error) {
+      if (isInvalid(error) && sendsGuest(exchange, json)) await countInvalidGuest(exchange);
+      throw error;
+    }
+    exchange.caller = exchange.request.caller;
   },
 };
 
-const idempotencyOf = (
-  exchange: Exchange,
-  { params, query, body }: Pick<ApiRequest, 'params' | 'query' | 'body'>,
-  json: unknown,
-): ApiRequest['idempotency'] => {
-  const key = exchange.headers['idempotency-key'];
-  if (key === undefined || exchange.spec.method !== 'POST') return undefined;
-  const { method, path, access: rule } = exchange.spec;
-  // The same body is another request once the session means another organization.
-  const isDecidedLater = rule === undefined && exchange.spec.idempotent === 'stored';
-  const organizationId = isDecidedLater
-    ? organizationOfSession(exchange.caller)
-    : impliedOrganization(rule, { caller: exchange.caller, body, query });
-  return {
-    scope: idempotencyScope({
-      principal: principalOf(exchange.caller),
-      route: `${method} ${path}`,
-      params,
-      key: checkKey(key, !hasCredential(exchange)),
-    }),
-    requestHash: fingerprint(
-      canonicalJson(withoutCardData(json)),
-      ...(organizationId === undefined ? [] : [organizationId]),
-    ).slice(0, 40),
-  };
+const isInvalid = (error: unknown): boolean => error instanceof DomainError && error.code === 'VALIDATION_ERROR';
+
+/** @throws DomainError RATE_LIMITED in place of the refusal, once the address has sent too many requests of guests. */
+const countInvalidGuest = async (exchange: Exchange): Promise<void> => {
+  if (exchange.deps.rateLimits) await countSubject(exchange.deps, guestCreatesByAddress, sourceNetworkOf(exchange));
 };
-
-const organizationOfSession = (caller: Exchange['caller']): string | undefined =>
-  caller.kind === 'session' ? caller.organizationId : undefined;
-
-/** guest_data is not a credential; a provider's signature is. */
-const hasCredential = ({ spec, caller }: Exchange): boolean =>
-  spec.auth === 'provider-signature' || caller.kind === 'session' || (caller.kind === 'guest' && caller.byToken);
-
-/** The stored hash covers no card data: the number of possible cards is small enough to try them all. */
-const withoutCardData = (json: unknown): unknown =>
-  typeof json === 'object' && json !== null
-    ? Object.fromEntries(Object.entries(json).filter(([name]) => !name.startsWith('card_')))
-    : json;
 
 const limiting: Step = {
   before: async ({ event: exchange }) => {

@@ -4,6 +4,7 @@ import { type ItemKind, type Key, type Owner, ownerPartition } from '../table/ke
 import type { IndexRow, Listed } from '../table/listing.ts';
 import type { Item, Table } from '../table/table.ts';
 import { type CountedPage, listCounted, type Total } from '../table/totals.ts';
+import { boundedText } from './fields.ts';
 import type { Reply } from './request.ts';
 
 /** Lists by limit and offset are bare arrays, newest first, with the total and the next page in headers. */
@@ -13,7 +14,7 @@ export const PAGE_LIMIT = 100;
 /** The form of a whole number in a query; the largest that is exact has 16 digits. */
 export const WHOLE_NUMBER = /^\d{1,16}$/;
 
-const wholeNumber = z.string().regex(WHOLE_NUMBER, 'must be a whole number').transform(Number);
+const wholeNumber = boundedText(20).regex(WHOLE_NUMBER, 'must be a whole number').transform(Number);
 
 export const wholeNumberParameter = (min: number, max: number) => wholeNumber.pipe(z.int().min(min).max(max));
 

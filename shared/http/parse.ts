@@ -1,14 +1,29 @@
+/**
+ * @module Parses path, query and body. One response lists every problem. The schemas alone decide what a request leaves out:
+ * null and "" in an optional field of a body, and an empty value of the query, count as absent. Sizes and counts are checked
+ * on the raw request, before any work whose cost depends on them.
+ */
 import type { APIGatewayProxyEventV2 } from 'aws-lambda';
 import * as z from 'zod';
-import { DomainError, invalid, type Problem } from '../core/errors.ts';
+import { DomainError, invalid, MAX_PROBLEMS, type Problem } from '../core/errors.ts';
 import { IS_REQUIRED, messageFor } from './problem-messages.ts';
 
-/**
- * Parses path, query and body. One answer lists every problem. What a request leaves out is decided here alone, by the
- * schemas: null and "" in an optional field of a body, and an empty value of the query, count as absent.
- */
 export const MAX_BODY_BYTES = 256 * 1024;
 const MAX_JSON_DEPTH = 10;
+/** Members and elements of a body, at all depths together. */
+const MAX_JSON_VALUES = 5_000;
+/** API Gateway takes 10,240 bytes of request line and headers. */
+export const MAX_QUERY_CHARACTERS = 8_192;
+export const MAX_HEADER_CHARACTERS = 8_192;
+
+const tooLong = (path: string, most: number): DomainError =>
+  invalid([{ path, rule: 'too_big', message: `must be at most ${most} characters long` }]);
+
+/** @throws DomainError VALIDATION_ERROR for a header that is too long for anything that reads it. */
+export const requireBoundedHeaders = (headers: Readonly<Record<string, string | undefined>>): void => {
+  const long = Object.entries(headers).find(([, value]) => (value?.length ?? 0) > MAX_HEADER_CHARACTERS);
+  if (long) throw tooLong(long[0], MAX_HEADER_CHARACTERS);
+};
 
 export const rawBodyOf = (event: APIGatewayProxyEventV2): Buffer => {
   const raw = Buffer.from(event.body ?? '', event.isBase64Encoded ? 'base64' : 'utf8');
@@ -20,6 +35,7 @@ export const rawBodyOf = (event: APIGatewayProxyEventV2): Buffer => {
 
 /** The query that the schema reads; a repeated name becomes a comma-separated list. Reads the raw text, equal on every host. */
 export const queryOf = (event: APIGatewayProxyEventV2, schema: z.ZodType): Readonly<Record<string, string>> => {
+  if (event.rawQueryString.length > MAX_QUERY_CHARACTERS) throw tooLong('query', MAX_QUERY_CHARACTERS);
   const query = new Map<string, string>();
   for (const [name, value] of new URLSearchParams(event.rawQueryString)) {
     const before = query.get(name);
@@ -28,39 +44,53 @@ export const queryOf = (event: APIGatewayProxyEventV2, schema: z.ZodType): Reado
   return presentQuery(schema, Object.fromEntries(query));
 };
 
-/** @throws DomainError UNSUPPORTED_MEDIA_TYPE, INVALID_JSON, or VALIDATION_ERROR for a value that no field can hold. */
+/** @throws DomainError UNSUPPORTED_MEDIA_TYPE or INVALID_JSON. */
 export const jsonBodyOf = (raw: Buffer, contentType: string | undefined): unknown => {
   if (raw.byteLength === 0) return {};
   if (contentType !== undefined && !/^application\/([\w.-]+\+)?json\s*(;|$)/i.test(contentType)) {
     throw new DomainError('UNSUPPORTED_MEDIA_TYPE');
   }
-  let parsed: unknown;
   try {
-    parsed = JSON.parse(raw.toString('utf8'));
+    return JSON.parse(raw.toString('utf8'));
   } catch (cause) {
     throw new DomainError('INVALID_JSON', { cause });
   }
-  const problem = problemIn(parsed, MAX_JSON_DEPTH);
-  if (problem) throw invalid([problem]);
-  return parsed;
 };
 
-/** Finds nesting that is too deep, or a lone surrogate, which neither the table nor a provider accepts. */
-const problemIn = (value: unknown, left: number, path = ''): Problem | undefined => {
-  if (typeof value === 'string' && !value.isWellFormed()) {
-    return { path, rule: 'unicode', message: 'must be well-formed Unicode' };
-  }
-  if (typeof value !== 'object' || value === null) return undefined;
-  if (left === 0) {
-    return { path: '', rule: 'max_depth', message: `must not be nested deeper than ${MAX_JSON_DEPTH}` };
-  }
-  for (const [name, inner] of Object.entries(value)) {
-    const at = path === '' ? name : `${path}.${name}`;
-    const problem = problemIn(name, left - 1, path) ?? problemIn(inner, left - 1, at);
-    if (problem) return problem;
-  }
-  return undefined;
+/**
+ * Counts are checked before members. Neither the table nor a provider accepts a lone surrogate.
+ * @throws DomainError VALIDATION_ERROR for a body that no schema accepts: too deep, too many values, or not Unicode
+ */
+export const requireReadable = (json: unknown): void => {
+  let values = 0;
+  const problemIn = (value: unknown, depth: number, path: string): Problem | undefined => {
+    if (typeof value === 'string') return value.isWellFormed() ? undefined : { path, ...NOT_UNICODE };
+    if (typeof value !== 'object' || value === null) return undefined;
+    values += countOf(value);
+    return problemOfSize(depth, values) ?? problemInMembers(value, depth + 1, path);
+  };
+  const problemInMembers = (value: object, depth: number, path: string): Problem | undefined => {
+    for (const [name, inner] of Object.entries(value)) {
+      const at = path === '' ? name : `${path}.${name}`;
+      const problem = problemIn(name, depth, path) ?? problemIn(inner, depth, at);
+      if (problem) return problem;
+    }
+    return undefined;
+  };
+  const problem = problemIn(json, 0, '');
+  if (problem) throw invalid([problem]);
 };
+
+const countOf = (value: object): number => (Array.isArray(value) ? value.length : Object.keys(value).length);
+
+const problemOfSize = (depth: number, values: number): Problem | undefined => {
+  if (depth === MAX_JSON_DEPTH) return TOO_DEEP;
+  return values > MAX_JSON_VALUES ? TOO_MANY : undefined;
+};
+
+const NOT_UNICODE = { rule: 'unicode', message: 'must be well-formed Unicode' };
+const TOO_DEEP = { path: '', rule: 'max_depth', message: `must not be nested deeper than ${MAX_JSON_DEPTH}` };
+const TOO_MANY = { path: '', rule: 'too_big', message: `must have at most ${MAX_JSON_VALUES} values` };
 
 type Schema = z.core.$ZodType;
 
@@ -140,7 +170,10 @@ const presentQuery = (schema: Schema, query: Readonly<Record<string, string>>): 
   return Object.fromEntries(present);
 };
 
+const LONGEST_CHOICE = 100;
+
 const inSpellingOf = (schema: Schema, value: string): string => {
+  if (value.length > LONGEST_CHOICE) return value;
   const { inner } = fieldOf(schema);
   if (!(inner instanceof z.ZodEnum)) return value;
   const lower = value.toLowerCase();
@@ -166,7 +199,7 @@ export const checkAll = (schemas: Schemas, parts: RequestParts): RequestParts =>
     if (schema === null) return undefined;
     const parsed = schema.safeParse(value, { error: messageFor });
     if (parsed.success) return parsed.data;
-    for (const issue of parsed.error.issues) problems.push(...problemsOf(issue));
+    problems.push(...parsed.error.issues.slice(0, MAX_PROBLEMS).flatMap(problemsOf));
     return undefined;
   };
   const checked = {
@@ -201,7 +234,11 @@ export const API_VERSIONS = ['2026-11-01'] as const;
 /** The version that X-API-Version requests; without the header, the oldest supported version. */
 export const apiVersion = (header: string | undefined): string => {
   if (header === undefined) return API_VERSIONS[0];
-  if (!/^\d{4}-\d{2}-\d{2}$/.test(header) || Number.isNaN(Date.parse(header))) {
+  if (
+    header.length !== 'YYYY-MM-DD'.length ||
+    !/^\d{4}-\d{2}-\d{2}$/.test(header) ||
+    Number.isNaN(Date.parse(header))
+  ) {
     throw invalid([{ path: 'X-API-Version', rule: 'date', message: 'must be a date, YYYY-MM-DD' }]);
   }
   return header;

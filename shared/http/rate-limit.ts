@@ -71,6 +71,11 @@ export const reserve = async (deps: StoreDeps, limit: RateLimit, request: ApiReq
   };
 };
 
+/** Counts a request that is known by its subject alone. @throws DomainError RATE_LIMITED if the window is full. */
+export const countSubject = async (deps: StoreDeps, limit: RateLimit, subject: string): Promise<void> => {
+  requireNone(await countIn(deps, windowOf(deps, limit, subject)));
+};
+
 const countsDeclines = ({ counts }: RateLimit): boolean => counts === 'declines';
 
 const requireNone = (full: readonly Window[]): void => {
@@ -80,15 +85,18 @@ const requireNone = (full: readonly Window[]): void => {
 };
 
 /** A limit without a subject in this request has no window. */
-const windowsOf = ({ now }: StoreDeps, limits: readonly RateLimit[], request: ApiRequest): readonly Window[] =>
-  limits.flatMap(({ name, max, windowSeconds, by }) => {
-    const subject = by(request);
-    if (subject === undefined) return [];
-    const seconds = epochSeconds(now());
-    const window = Math.floor(seconds / windowSeconds);
-    const endsAt = (window + 1) * windowSeconds;
-    return { key: rateKey(name, subject, window), max, secondsLeft: endsAt - seconds, ttl: endsAt + windowSeconds };
+const windowsOf = (deps: StoreDeps, limits: readonly RateLimit[], request: ApiRequest): readonly Window[] =>
+  limits.flatMap((limit) => {
+    const subject = limit.by(request);
+    return subject === undefined ? [] : windowOf(deps, limit, subject);
   });
+
+const windowOf = ({ now }: StoreDeps, { name, max, windowSeconds }: RateLimit, subject: string): Window => {
+  const seconds = epochSeconds(now());
+  const window = Math.floor(seconds / windowSeconds);
+  const endsAt = (window + 1) * windowSeconds;
+  return { key: rateKey(name, subject, window), max, secondsLeft: endsAt - seconds, ttl: endsAt + windowSeconds };
+};
 
 /** @returns the window if it is full. */
 const countIn = async ({ table }: StoreDeps, window: Window): Promise<readonly Window[]> => {

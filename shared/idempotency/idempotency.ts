@@ -25,9 +25,12 @@ export interface IdempotentRequest {
 /** Without a credential, the key alone gives access to the stored answer, so it must be hard to guess. */
 const SOLE_KEY_CHARACTERS = 20;
 
+const LONGEST_KEY = 255;
+
 /** @param isSole the caller presents no credential. @throws DomainError IDEMPOTENCY_KEY_INVALID */
 export const checkKey = (key: string, isSole = false): string => {
-  if (!/^[\x21-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?$/.test(key)) throw new DomainError('IDEMPOTENCY_KEY_INVALID');
+  if (key.length > LONGEST_KEY || !/^[\x21-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?$/.test(key))
+    throw new DomainError('IDEMPOTENCY_KEY_INVALID');
   if (isSole && key.length < SOLE_KEY_CHARACTERS) {
     const message = `Without a session or guest token, Idempotency-Key must have at least ${SOLE_KEY_CHARACTERS} characters`;
     throw new DomainError('IDEMPOTENCY_KEY_INVALID', { message });

@@ -20,7 +20,7 @@ const PAYMENT = 'pay_814fd0524add4278431c499b';
 
 const GUIDE: Readonly<Record<ErrorCode, Guide>> = {
   VALIDATION_ERROR: {
-    when: 'A parameter, header or field is missing or breaks a rule. `details` lists every problem; correct them all and send the request again.',
+    when: 'A parameter, header or field is missing or breaks a rule. `details` lists every problem, at most 100 of them; correct them all and send the request again.',
     example: invalid([{ path: 'currency', rule: 'required', message: 'is required' }]),
   },
   INVALID_JSON: { when: 'The body cannot be parsed as JSON.' },

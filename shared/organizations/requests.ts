@@ -1,16 +1,16 @@
 import * as z from 'zod';
 import { ROLES } from '../access/permissions.ts';
-import { emailSchema } from '../http/fields.ts';
+import { boundedText, emailSchema } from '../http/fields.ts';
 import { isWithinReach, outOfReach, PAGE_LIMIT, pageNumber, wholeNumberParameter } from '../http/paging.ts';
 
 const DEFAULT_PAGE_SIZE = 20;
 
-const name = z.string().trim().min(1).max(200).describe('The name to show to people, at most 200 characters.');
+const name = boundedText(200).trim().min(1).describe('The name to show to people, at most 200 characters.');
 const details = {
   business_email: emailSchema.nullish().describe('The e-mail address for business matters.'),
-  business_phone: z.string().max(32).nullish().describe('The phone number for business matters, in any notation.'),
-  tax_id: z.string().max(50).nullish().describe('The tax number; it is kept as entered, and not checked.'),
-  address: z.string().max(500).nullish().describe('The postal address as one text.'),
+  business_phone: boundedText(32).nullish().describe('The phone number for business matters, in any notation.'),
+  tax_id: boundedText(50).nullish().describe('The tax number; it is kept as entered, and not checked.'),
+  address: boundedText(500).nullish().describe('The postal address as one text.'),
 };
 
 export const createOrganizationBody = z

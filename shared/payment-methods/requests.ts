@@ -1,10 +1,11 @@
 import * as z from 'zod';
 import { PROVIDER_SLOTS } from '../core/settings.ts';
 import {
+  boundedText,
   guestDataField,
   hasAnyField,
+  idParameter,
   optionalId,
-  optionalText,
   organizationField,
   organizationParameter,
   requiredRule,
@@ -13,28 +14,24 @@ import {
 } from '../http/fields.ts';
 import { cappedLimit, isWithinReach, outOfReach, pageNumber } from '../http/paging.ts';
 
-const alias = z.string().max(100).nullish().describe('A name that the owner recognizes, such as "Company card".');
+const alias = boundedText(100).nullish().describe('A name that the owner recognizes, such as "Company card".');
 
 const rawCard = {
-  card_number: z
-    .string()
+  card_number: boundedText(40)
     .regex(/^(?:\d[ -]?){12,18}\d$/, 'must be a card number')
     .optional()
     .describe(
       'For development only: a raw card number. Send a token of the provider instead; the service refuses raw cards unless the operator allows them.',
     ),
-  card_exp_month: z
-    .string()
+  card_exp_month: boundedText(2)
     .regex(/^(0[1-9]|1[0-2])$/, 'must be MM')
     .optional()
     .describe('The month of expiry as MM; required with `card_number`.'),
-  card_exp_year: z
-    .string()
+  card_exp_year: boundedText(4)
     .regex(/^20\d{2}$/, 'must be YYYY')
     .optional()
     .describe('The year of expiry as YYYY; required with `card_number`.'),
-  card_cvc: z
-    .string()
+  card_cvc: boundedText(4)
     .regex(/^\d{3,4}$/, 'must be 3 or 4 digits')
     .optional()
     .describe('The security code, 3 or 4 digits. It is never stored.'),
@@ -44,10 +41,8 @@ export const createMethodBody = z
   .object({
     ...rawCard,
     provider_id: z.enum(PROVIDER_SLOTS).describe('The provider slot that keeps the method.'),
-    provider_payment_method_token: z
-      .string()
+    provider_payment_method_token: boundedText(255)
       .min(1)
-      .max(255)
       .optional()
       .meta({
         description: `The token that the provider's library made in the browser. The id of a method that is saved already answers 200 with that
@@ -114,23 +109,19 @@ export const listMethodsQuery = z
     organization_id: organizationParameter.describe(
       "The organization whose methods to list. Absent or empty lists the caller's personal methods.",
     ),
-    project_id: optionalText.describe('Not supported: payment methods have no project, and the answer is 400.'),
+    project_id: idParameter.describe('Not supported: payment methods have no project, and the answer is 400.'),
     page: pageNumber.describe('The number of the page, from 1. Pages lead to 10,000 methods at most.'),
     limit: cappedLimit.describe(
       'How many methods a page holds, at least 1; 100 if absent, and for every number above.',
     ),
     payment_type: z.enum(['card', 'bank_account']).optional().describe('Only methods of this kind.'),
-    card_brand: z
-      .string()
+    card_brand: boundedText(50)
       .toLowerCase()
-      .max(50)
       .optional()
       .meta({ description: 'Only cards of this brand, in any case.', examples: ['visa'] }),
-    search: z
-      .string()
+    search: boundedText(200)
       .trim()
       .toLowerCase()
-      .max(200)
       .optional()
       .describe('A part of the alias, of the brand or of the last four digits, in any case.'),
     orderBy: z

@@ -1,5 +1,13 @@
 import * as z from 'zod';
-import { booleanParameter, idParameter, organizationParameter, tokenParameter } from '../http/fields.ts';
+import {
+  booleanParameter,
+  boundedText,
+  dayField,
+  idParameter,
+  organizationParameter,
+  timeField,
+  tokenParameter,
+} from '../http/fields.ts';
 import { offsetQuery, wholeNumberParameter } from '../http/paging.ts';
 import { PAYMENT_STATUSES } from '../payments/record/payment.ts';
 import { SUBSCRIPTION_STATUSES } from '../subscriptions/record/subscription.ts';
@@ -12,27 +20,20 @@ const MAX_PAYMENTS_PER_PAGE = 50;
 /** A time, or a day (UTC): its first or last moment; undefined if it is not sent. */
 export const moment = (dayEnd: boolean) =>
   z
-    .union([
-      z.iso.datetime({ offset: true }),
-      z.iso.date().transform((day) => `${day}T${dayEnd ? '23:59:59.999' : '00:00:00.000'}Z`),
-    ])
+    .union([timeField(), dayField().transform((day) => `${day}T${dayEnd ? '23:59:59.999' : '00:00:00.000'}Z`)])
     .transform((text) => new Date(text).toISOString())
     .optional();
 
 /** A comma list of statuses, in any case. */
 const statusList = <const S extends readonly string[]>(statuses: S) =>
-  z
-    .string()
-    .max(200)
+  boundedText(200)
     .transform((text) => text.split(',').map((status) => status.trim().toLowerCase()))
     .pipe(z.array(z.enum(statuses)).min(1))
     .optional();
 export const paymentStatusList = statusList(PAYMENT_STATUSES);
 
 /** The position of a list that has a cursor. */
-export const cursorParameter = z
-  .string()
-  .max(1_000)
+export const cursorParameter = boundedText(1_000)
   .optional()
   .describe('Where the page starts: `next_cursor` of the page before. For CSV the cursor in its header `Link`.');
 
@@ -54,9 +55,7 @@ const LIST_INCLUDES = ['payment_method'] as const satisfies readonly PaymentIncl
 /** A comma list of includes, in any case; `pm` is another name of `payment_method`. */
 const includeList = (allowed: readonly PaymentInclude[]) => {
   const names: readonly string[] = [...allowed, 'pm'];
-  return z
-    .string()
-    .max(200)
+  return boundedText(200)
     .transform((text) => text.split(',').map((name) => name.trim().toLowerCase()))
     .refine((asked) => asked.every((name) => names.includes(name)), {
       message: `must be a comma list of ${names.join(', ')}`,
@@ -73,10 +72,8 @@ export const listPaymentsQuery = z
       description: 'Only payments in one of these statuses, separated by commas.',
       examples: ['succeeded,failed'],
     }),
-    search: z
-      .string()
+    search: boundedText(200)
       .trim()
-      .max(200)
       .optional()
       .describe('A payment id, or a part of an e-mail address or description, in any case.'),
     created_at_from: moment(false).meta({

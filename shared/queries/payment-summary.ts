@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { DomainError, invalid } from '../core/errors.ts';
 import { PROVIDER_SLOTS } from '../core/settings.ts';
 import { DAY, type Instant, iso, utcDay } from '../core/time.ts';
-import { idParameter, organizationParameter } from '../http/fields.ts';
+import { dayField, idParameter, organizationParameter } from '../http/fields.ts';
 import type { ApiRequest, Reply } from '../http/request.ts';
 import { PAYMENT_STATUSES } from '../payments/record/payment.ts';
 import { type AttributeSums, amountSum, type Group, NO_SUMS, sumNamed } from '../payments/record/sums.ts';
@@ -17,11 +17,10 @@ const INTERVALS = ['day', 'week', 'month'] as const;
 const GROUPS = ['currency', 'status', 'provider'] as const;
 
 export const summaryQuery = z.object({
-  from: z.iso
-    .date()
+  from: dayField()
     .optional()
     .describe('The first UTC day, YYYY-MM-DD; 30 days before `to` if absent, at most 365 days before it.'),
-  to: z.iso.date().optional().describe('The last UTC day, which is included; today if absent.'),
+  to: dayField().optional().describe('The last UTC day, which is included; today if absent.'),
   interval: z.enum(INTERVALS).default('day').describe('The length of the periods. Weeks begin on Monday.'),
   group_by: z
     .enum(GROUPS)

@@ -7,6 +7,7 @@ import { benchGrowth } from './growth.ts';
 import { benchAllPaymentsGrowth } from './growth-all-payments.ts';
 import { benchLogGrowth } from './growth-logs.ts';
 import { benchSummaryGrowth } from './growth-summaries.ts';
+import { benchHostile } from './hostile.ts';
 import { benchImports } from './imports.ts';
 import { benchMonth } from './month.ts';
 import { benchProjection } from './projection.ts';
@@ -23,6 +24,7 @@ const BENCHES: Readonly<Record<string, () => Promise<boolean>>> = {
   bundles: benchBundles,
   imports: benchImports,
   cpu: benchCpu,
+  hostile: benchHostile,
   growth: async () => {
     const lists = await benchGrowth();
     const logs = await benchLogGrowth();

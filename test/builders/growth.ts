@@ -34,6 +34,7 @@ const UNITS = [
     '&a=',
   ],
   ...['\\"', '[]', 'a,', 'a.', '%41', ' AND ', '="'],
+  ...['\u0301\u0316', '👩\u200d', '漢', '\u0001'],
 ];
 /** What an expression may want to see before it reads on. */
 const HEADS = ['', '?', '"', '[', '/', 'a@', '\\"', 'Bearer ', 'application/', 't=1,'];
@@ -52,6 +53,7 @@ export const TEXTS: readonly Text[] = HEADS.flatMap((head) => UNITS.map((unit) =
 /** Enough for a whole function, whose expressions each read all texts. */
 const PLAIN_TEXTS: readonly Text[] = [
   ...['1', 'a', ' ', '@', '-', '"', '[', '\\', '😀', 'Zm9v', 'a@a.', '4 ', '_secret_', '?token=a', '[]', 'a,'],
+  ...['\u0301\u0316', '👩\u200d'],
 ].map((unit) => text('', unit));
 
 type Run = (text: string) => unknown;

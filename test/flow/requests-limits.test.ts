@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
+import { endpoints } from '../../functions/api/catalogue.ts';
 import { LOCAL_SECRETS } from '../../infra/local/machine/environment.ts';
 import { HOUR } from '../../shared/core/time.ts';
 import { guestIntentBody, intentBody } from '../builders/intent.ts';
@@ -52,6 +53,24 @@ describe('rate limits', () => {
       service.get(`/payments/guest/${index % 2 ? 'One' : 'one'}@example.com`, from(`203.0.113.${index}`)),
     );
   });
+
+  const guestRoutes = endpoints.filter(({ auth }) => auth === 'session-or-guest');
+
+  test.each(guestRoutes.map(({ method, path }) => [method, path]))(
+    'on creates by guests that are refused as invalid: 10 per minute and address (%s %s)',
+    async (method, path) => {
+      const invalid = (body: unknown, sent = from('203.0.113.9')) => service.request(method, path, { ...sent, body });
+      await expectLimit(10, MINUTE_SECONDS, (index) =>
+        invalid(index % 2 ? { guest_data: { email: 'x' } } : { guest_data: {}, note: '\ud800' }),
+      );
+      await service.advance(MINUTE_SECONDS);
+      expect(statusesOf(await times(10, () => invalid({ guest_data: {} })))).toEqual(Array(10).fill(400));
+      const create = () => service.post('/payments/intents', guestIntentBody(), from('203.0.113.9'));
+      expect((await create()).status).toBe(429);
+      const user = await signIn(service);
+      expect((await invalid({ guest_data: {} }, { session: user.session, ...from('203.0.113.9') })).status).toBe(400);
+    },
+  );
 
   test('on creates by guests: 10 per minute and address; users have no limit', async () => {
     const create = () => service.post('/payments/intents', guestIntentBody(), from('203.0.113.3'));

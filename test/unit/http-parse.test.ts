@@ -2,11 +2,23 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
 import { booleanParameter, organizationParameter } from '../../shared/http/fields.ts';
-import { apiVersion, checkAll, jsonBodyOf, MAX_BODY_BYTES, queryOf, rawBodyOf } from '../../shared/http/parse.ts';
+import {
+  apiVersion,
+  checkAll,
+  jsonBodyOf,
+  MAX_BODY_BYTES,
+  queryOf,
+  rawBodyOf,
+  requireReadable,
+} from '../../shared/http/parse.ts';
 import { apiEvent } from '../builders/api-event.ts';
 import { refusalOf } from '../builders/refusal.ts';
 
-const json = (text: string, type?: string): unknown => jsonBodyOf(Buffer.from(text), type);
+const json = (text: string, type?: string): unknown => {
+  const parsed = jsonBodyOf(Buffer.from(text), type);
+  requireReadable(parsed);
+  return parsed;
+};
 
 describe('a body', () => {
   test('is accepted up to 256 KB, plain or as base64', () => {

@@ -4,7 +4,7 @@ import { DomainError, invalid } from '../../core/errors.ts';
 import { REFUND_REASONS } from '../../core/money-back.ts';
 import type { NotDone } from '../../core/outcome.ts';
 import { iso } from '../../core/time.ts';
-import { metadataField } from '../../http/fields.ts';
+import { boundedText, metadataField } from '../../http/fields.ts';
 import type { ApiRequest, Reply } from '../../http/request.ts';
 import { createOnce } from '../../idempotency/create-once.ts';
 import type { PaymentProvider } from '../../providers/port/provider.ts';
@@ -44,7 +44,7 @@ export const createRefundBody = z
       .enum(REFUND_REASONS)
       .nullish()
       .describe('Why the payment is refunded; the provider gets it where it has such a word.'),
-    description: z.string().max(1_000).nullish().describe('A note in your words, at most 1,000 characters.'),
+    description: boundedText(1_000).nullish().describe('A note in your words, at most 1,000 characters.'),
     metadata: metadataField,
     despite_dispute: z
       .boolean()

@@ -5,6 +5,7 @@ import { productRecord, projectRecord } from '../../catalog/records.ts';
 import { PROVIDER_SLOTS } from '../../core/settings.ts';
 import { customerRecord } from '../../customers/customer.ts';
 import {
+  boundedText,
   centsField,
   currencyField,
   guestDataField,
@@ -21,9 +22,8 @@ import { paymentMethodRecord } from '../../payment-methods/payment-method.ts';
 
 /** The bodies of payment requests. Lengths are limits of the service; `null` means absent, and clears the field on PUT. */
 
-const webUrl = z
-  .url({ protocol: /^https?$/ })
-  .max(2048)
+const webUrl = boundedText(2048)
+  .check(z.url({ protocol: /^https?$/ }))
   .nullish()
   .meta({
     description: `Where the provider sends the payer back to after a page of its own: http or https, at most 2,048 characters. PayPal and 3-D Secure
@@ -76,10 +76,8 @@ const fields = {
     .enum(['off_session'])
     .nullish()
     .describe('`off_session` saves the method as a payment method of the payer once the payment succeeds.'),
-  payment_method_id: z
-    .string()
+  payment_method_id: boundedText(255)
     .min(1)
-    .max(255)
     .nullish()
     .meta({
       description: `The method to charge: the id of a saved payment method, the provider's id of one, or a one-time token that the provider's

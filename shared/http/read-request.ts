@@ -1,0 +1,99 @@
+/** @module Makes the request of a use case from what the gateway sent: checked body, query and path, caller, and Idempotency-Key. */
+import { type Caller, principalOf } from '../access/caller.ts';
+import { fingerprint } from '../core/ids.ts';
+import type { CsvPage, CsvRenderer } from '../csv/csv.ts';
+import { canonicalJson, checkKey, idempotencyScope } from '../idempotency/idempotency.ts';
+import { guestOf, requireCredential } from './callers.ts';
+import { impliedOrganization } from './check-access.ts';
+import type { Endpoint } from './endpoint.ts';
+import type { Exchange } from './exchange.ts';
+import { checkAll, requireReadable, requireSomeField, withoutAbsentFields } from './parse.ts';
+import { type ApiRequest, clientAddress, networkOf } from './request.ts';
+
+/** On an update, null clears a field; on a create or a command, null is absent. */
+const NULL_CLEARS: ReadonlySet<string> = new Set(['PUT', 'PATCH']);
+
+/** @throws DomainError for a request that is not valid, or that needs a credential */
+export const requestOf = (exchange: Exchange, json: unknown): ApiRequest => {
+  const { spec } = exchange;
+  requireReadable(json);
+  const body = spec.body && withoutAbsentFields(spec.body, json, NULL_CLEARS.has(spec.method));
+  requireCredential(exchange, body);
+  if (spec.body) requireSomeField(spec.body, json);
+  const parts = checkAll(spec, { params: exchange.event.pathParameters ?? {}, query: exchange.query, body });
+  const caller = guestOf(exchange, parts.body);
+  return {
+    requestId: exchange.requestId,
+    caller,
+    ...parts,
+    record: undefined,
+    role: undefined,
+    canWrite: false,
+    asAdmin: spec.auth === 'platform-admin',
+    owner: undefined,
+    named: () => undefined,
+    alongside: [],
+    csvPage: csvPageOf(exchange),
+    rawBody: exchange.rawBody,
+    headers: exchange.headers,
+    sourceNetwork: sourceNetworkOf(exchange),
+    method: spec.method,
+    path: spec.path,
+    idempotency: idempotencyOf(exchange, caller, { ...parts, json }),
+  };
+};
+
+const idempotencyOf = (
+  exchange: Exchange,
+  caller: Caller,
+  { params, query, body, json }: Pick<ApiRequest, 'params' | 'query' | 'body'> & { readonly json: unknown },
+): ApiRequest['idempotency'] => {
+  const key = exchange.headers['idempotency-key'];
+  if (key === undefined || exchange.spec.method !== 'POST') return undefined;
+  const { method, path, access: rule } = exchange.spec;
+  // The same body is another request once the session means another organization.
+  const isDecidedLater = rule === undefined && exchange.spec.idempotent === 'stored';
+  const organizationId = isDecidedLater
+    ? organizationOfSession(caller)
+    : impliedOrganization(rule, { caller, body, query });
+  return {
+    scope: idempotencyScope({
+      principal: principalOf(caller),
+      route: `${method} ${path}`,
+      params,
+      key: checkKey(key, !hasCredential(exchange.spec, caller)),
+    }),
+    requestHash: fingerprint(
+      canonicalJson(withoutCardData(json)),
+      ...(organizationId === undefined ? [] : [organizationId]),
+    ).slice(0, 40),
+  };
+};
+
+const organizationOfSession = (caller: Caller): string | undefined =>
+  caller.kind === 'session' ? caller.organizationId : undefined;
+
+/** guest_data is not a credential; a provider's signature is. */
+const hasCredential = (spec: Endpoint, caller: Caller): boolean =>
+  spec.auth === 'provider-signature' || caller.kind === 'session' || (caller.kind === 'guest' && caller.byToken);
+
+/** The stored hash covers no card data: the number of possible cards is small enough to try them all. */
+const withoutCardData = (json: unknown): unknown =>
+  typeof json === 'object' && json !== null
+    ? Object.fromEntries(Object.entries(json).filter(([name]) => !name.startsWith('card_')))
+    : json;
+
+/** The page of a list that a caller asks for as CSV. */
+const csvPageOf = (exchange: Exchange): CsvPage | undefined => {
+  if (!exchange.spec.csv) return undefined;
+  const { prefersCsv, csvPageAt } = rendererOf(exchange);
+  return prefersCsv(exchange.headers['accept']) ? csvPageAt(exchange.query['cursor']) : undefined;
+};
+
+export const rendererOf = ({ deps: { csv }, spec }: Exchange): CsvRenderer => {
+  if (!csv) throw new Error(`${spec.id} declares CSV and has nothing that writes it`);
+  return csv;
+};
+
+export const sourceNetworkOf = ({ event, headers, deps }: Pick<Exchange, 'event' | 'headers' | 'deps'>): string =>
+  networkOf(clientAddress({ sourceIp: event.requestContext.http.sourceIp, headers }, deps.edge));
