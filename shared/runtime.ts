@@ -161,6 +161,7 @@ export const webDeps = perInstance(() => ({
   allowRawCards: settings().ALLOW_RAW_CARDS && settings().STAGE !== 'prod',
   deleteHistory: settings().CUSTOMER_DELETE_HISTORY,
   rateLimits: settings().RATE_LIMITS,
+  allowsCardNumbers: settings().CARD_NUMBERS === 'allow',
   edge: edge(),
   log: log(),
   now,

@@ -35,10 +35,12 @@ const routes = endpoints.map(({ method, path, serves }) => ({
   ),
 }));
 
+const LONGEST_PATH = 8_192;
+
 /** The other methods of the path's route. Empty if no route has the path, or if an encoded path hides the real route. */
 const allowedMethods = (asked: string, path: string): readonly string[] => {
   const { basePath, ...settings } = routingDeps();
-  if (!path.startsWith(`${basePath}/`)) return [];
+  if (path.length > LONGEST_PATH || !path.startsWith(`${basePath}/`)) return [];
   const route = path.slice(basePath.length);
   const installed = installedEndpoints(routes, settings);
   const methods = new Set<string>(installed.filter(({ pattern }) => pattern.test(route)).map(({ method }) => method));

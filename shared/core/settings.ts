@@ -165,6 +165,9 @@ export const serviceFields = {
   ALLOW_RAW_CARDS: choiceSetting(['true', 'false'], '').describe(
     'accepts raw card fields for payment methods; never in prod; empty: true with STAGE=local, else false',
   ),
+  CARD_NUMBERS: choiceSetting(['refuse', 'allow'], 'refuse').describe(
+    'what happens to a text or metadata that holds a card number; a field that takes a token refuses one in any case',
+  ),
   ALLOW_QUERY_SESSION: booleanSetting(true).describe('accepts the credential session_id in the query'),
   RATE_LIMITS: choiceSetting(['on', 'off'], '').describe(
     'limits the requests of each caller; off for load and matrix tests, never in prod; empty: off with STAGE=local, else on',

@@ -21,6 +21,8 @@ export interface WebDeps {
   readonly standings: Standings;
   readonly authenticate: Authenticate['authenticate'];
   readonly rateLimits: boolean;
+  /** In texts and metadata; never in a field that takes a token. */
+  readonly allowsCardNumbers?: boolean | undefined;
   /** How long a guest without a token continues the guest_id of a record after its creation. */
   readonly guestContinueSeconds: number;
   /** undefined: clients connect to the API themselves. */

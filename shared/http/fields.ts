@@ -23,6 +23,16 @@ const rawBound = (max: number) => {
 /** A string of a request. A longer one fails before it is trimmed, normalized, matched or transformed. */
 export const boundedText = (max: number) => z.string().check(rawBound(max));
 
+const tokenFields = z.registry<{ readonly isToken: true }>();
+
+/** A provider's token or our id of a method: what such a field holds is sent on, so it never takes a card number. */
+export const tokenText = (max: number) => boundedText(max).min(1).register(tokenFields, { isToken: true });
+
+export const isTokenField = (field: z.core.$ZodType): boolean =>
+  field instanceof z.ZodOptional || field instanceof z.ZodNullable
+    ? isTokenField(field._zod.def.innerType)
+    : tokenFields.get(field) !== undefined;
+
 const LONGEST_TIME = 40;
 /** A day in UTC, YYYY-MM-DD. */
 export const dayField = () => boundedText(LONGEST_TIME).check(z.iso.date());
@@ -32,6 +42,8 @@ export const timeField = () => boundedText(LONGEST_TIME).check(z.iso.datetime({ 
 export const idSchema = boundedText(64).min(1);
 /** The id of a record that the body may name; null takes the name out of a stored record. */
 export const optionalId = idSchema.nullish();
+/** Our id of a saved payment method. */
+export const methodIdSchema = tokenText(64);
 /** The id of a record that the query may name. */
 export const idParameter = idSchema.optional();
 
@@ -218,4 +230,4 @@ export const requiredRule = (path: string, message = 'is required') => ({
 });
 
 /** The proof of a payer's authentication that the provider's page in the browser has made. Used once, never stored. */
-export const verificationTokenSchema = boundedText(2048).min(1).optional();
+export const verificationTokenSchema = tokenText(2048).optional();

@@ -4,6 +4,7 @@ import { fingerprint } from '../core/ids.ts';
 import type { CsvPage, CsvRenderer } from '../csv/csv.ts';
 import { canonicalJson, checkKey, idempotencyScope } from '../idempotency/idempotency.ts';
 import { guestOf, requireCredential } from './callers.ts';
+import { refuseCardNumbers } from './card-numbers.ts';
 import { impliedOrganization } from './check-access.ts';
 import type { Endpoint } from './endpoint.ts';
 import type { Exchange } from './exchange.ts';
@@ -21,6 +22,7 @@ export const requestOf = (exchange: Exchange, json: unknown): ApiRequest => {
   requireCredential(exchange, body);
   if (spec.body) requireSomeField(spec.body, json);
   const parts = checkAll(spec, { params: exchange.event.pathParameters ?? {}, query: exchange.query, body });
+  refuseCardNumbers({ params: parts.params, body: json, schema: spec.body }, exchange.deps.allowsCardNumbers === true);
   const caller = guestOf(exchange, parts.body);
   return {
     requestId: exchange.requestId,

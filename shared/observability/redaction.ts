@@ -1,16 +1,17 @@
-import { cutText } from '../core/text.ts';
-
 /**
- * Redacts a payload for storage. Fields whose names denote secrets or card data lose their values, at any depth; e-mail
+ * @module Redacts a payload for storage. Fields whose names denote secrets or card data lose their values, at any depth; e-mail
  * addresses keep their first letter and domain. A value that a table item cannot hold is stored as text.
  */
+import { cardNumbersIn } from '../core/card-number.ts';
+import { cutText } from '../core/text.ts';
+
 const SECRET_NAME =
   /secret|token|password|authorization|signature|cvc|cvv|api_?key|private|credential|^number$|card_?number|^pan$|client_key/i;
 /** A run of characters that may hold e-mail addresses: an address ends at each excluded character. */
 const WORD = /[^\s"<>()[\],;:\\]+/gu;
 /**
- * The form of a card number: 13 to 19 digits, possibly grouped. The check digit distinguishes it from a time or an
- * amount.
+ * The form of a card number of any brand: 13 to 19 digits, possibly grouped. The check digit distinguishes it from a time or
+ * an amount.
  */
 const CARD_NUMBER = /\b(?:\d[ -]?){12,18}\d\b/g;
 /** The text before a secret: Stripe's `_secret_`, or a parameter of a link, whose name decides. */
@@ -46,11 +47,22 @@ export const redact = (value: unknown, depth = 0): unknown => {
 /** Runs in linear time: providers and senders of test events choose the text. */
 const redactedText = (text: string): string =>
   cutText(
-    withoutSecrets(cutText(text, MAX_READ))
+    withoutCardNumbers(withoutSecrets(cutText(text, MAX_READ)))
       .replace(WORD, (word) => (word.includes('@') ? withoutAddresses(word) : word))
       .replace(CARD_NUMBER, (digits) => (isCardNumber(digits) ? REDACTED : digits)),
     MAX_TEXT,
   );
+
+/** However they are spaced; runs of 13 to 19 digits outside the brands' ranges follow. */
+const withoutCardNumbers = (text: string): string => {
+  const kept: string[] = [];
+  let end = 0;
+  for (const { from, to } of cardNumbersIn(text)) {
+    kept.push(text.slice(end, from), REDACTED);
+    end = to;
+  }
+  return [...kept, text.slice(end)].join('');
+};
 
 /** Reads each character once: skips a start within a secret that is already redacted. */
 const withoutSecrets = (text: string): string => {

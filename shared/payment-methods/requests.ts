@@ -10,6 +10,7 @@ import {
   organizationParameter,
   requiredRule,
   tokenParameter,
+  tokenText,
   verificationTokenSchema,
 } from '../http/fields.ts';
 import { cappedLimit, isWithinReach, outOfReach, pageNumber } from '../http/paging.ts';
@@ -41,8 +42,7 @@ export const createMethodBody = z
   .object({
     ...rawCard,
     provider_id: z.enum(PROVIDER_SLOTS).describe('The provider slot that keeps the method.'),
-    provider_payment_method_token: boundedText(255)
-      .min(1)
+    provider_payment_method_token: tokenText(255)
       .optional()
       .meta({
         description: `The token that the provider's library made in the browser. The id of a method that is saved already answers 200 with that

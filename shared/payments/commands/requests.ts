@@ -16,6 +16,7 @@ import {
   requiredRule,
   tagsSchema,
   textField,
+  tokenText,
   verificationTokenSchema,
 } from '../../http/fields.ts';
 import { paymentMethodRecord } from '../../payment-methods/payment-method.ts';
@@ -76,8 +77,7 @@ const fields = {
     .enum(['off_session'])
     .nullish()
     .describe('`off_session` saves the method as a payment method of the payer once the payment succeeds.'),
-  payment_method_id: boundedText(255)
-    .min(1)
+  payment_method_id: tokenText(255)
     .nullish()
     .meta({
       description: `The method to charge: the id of a saved payment method, the provider's id of one, or a one-time token that the provider's

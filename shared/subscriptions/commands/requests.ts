@@ -6,10 +6,10 @@ import {
   currencyField,
   guestDataField,
   hasAnyField,
-  idParameter,
   idSchema,
   metadataField,
   metadataSchema,
+  methodIdSchema,
   optionalId,
   organizationField,
   requiredRule,
@@ -30,7 +30,7 @@ export const createSubscriptionBody = z
     product_id: optionalId.describe(
       'The product to subscribe to. Price, currency, interval and trial days are then those of the product.',
     ),
-    payment_method_id: idSchema.describe(
+    payment_method_id: methodIdSchema.describe(
       "The saved payment method to charge each period: the caller's own, or one of the organization that pays.",
     ),
     provider_id: z
@@ -94,9 +94,11 @@ export type CreateSubscriptionBody = z.output<typeof createSubscriptionBody>;
 /** In mode `merge`, a null value of the metadata deletes its key. */
 export const updateSubscriptionBody = z
   .object({
-    payment_method_id: idParameter.describe(
-      "A saved payment method of the caller, at the subscription's provider. Charged from the next charge on.",
-    ),
+    payment_method_id: methodIdSchema
+      .optional()
+      .describe(
+        "A saved payment method of the caller, at the subscription's provider. Charged from the next charge on.",
+      ),
     metadata: metadataSchema.optional().describe('Your own data, under the limits of the create request.'),
     metadata_mode: z
       .enum(['merge', 'replace'])

@@ -1,0 +1,182 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import * as z from 'zod';
+import { endpoints } from '../../functions/api/catalogue.ts';
+import { cardNumbersIn, holdsCardNumber } from '../../shared/core/card-number.ts';
+import { refuseCardNumbers } from '../../shared/http/card-numbers.ts';
+import { isTokenField, tokenText } from '../../shared/http/fields.ts';
+import { redact } from '../../shared/observability/redaction.ts';
+import { cardNumber } from '../builders/card-number.ts';
+import { growthOf } from '../builders/growth.ts';
+import { refusalOf } from '../builders/refusal.ts';
+
+/** The spellings of one number: all of them are refused in a request and redacted in a log. */
+const SPELLINGS: readonly string[] = [
+  '4242424242424242',
+  '4242 4242 4242 4242',
+  '4242-4242-4242-4242',
+  '4242.4242.4242.4242',
+  '4242  4242  4242  4242',
+  '4242 - 4242 - 4242 - 4242',
+  '4242\n4242\n4242\n4242',
+  '4242\r\n4242\r\n4242\r\n4242',
+  '4242\t4242\t4242\t4242',
+  '4242\u00a04242\u00a04242\u00a04242',
+  '4242\u20034242\u20034242\u20034242',
+  '4242\u20114242\u20114242\u20114242',
+  '4242\u20134242\u20134242\u20134242',
+  '4242\u22124242\u22124242\u22124242',
+  '4242\u200b4242\u200b4242\u200b4242',
+  '４２４２４２４２４２４２４２４２',
+  '４２４２　４２４２　４２４２　４２４２',
+  '٤٢٤٢٤٢٤٢٤٢٤٢٤٢٤٢',
+  '𝟒𝟐𝟒𝟐𝟒𝟐𝟒𝟐𝟒𝟐𝟒𝟐𝟒𝟐𝟒𝟐',
+  [...'4242424242424242'].join(' '),
+  '424242 4242424242',
+];
+
+const AROUND: readonly (readonly [before: string, after: string])[] = [
+  ['', ''],
+  ['paid with ', '.'],
+  ['card:', ' 12/30 123'],
+  ['1 x 2026-11-01, ', ' 7'],
+  ['(', ')'],
+  ['pm_', ''],
+  ['#', 'USD'],
+  ['R-', ''],
+];
+
+describe('a card number', () => {
+  test.each(SPELLINGS)('is found as %j, whatever stands around it', (written) => {
+    expect(AROUND.filter(([before, after]) => !holdsCardNumber(`${before}${written}${after}`))).toEqual([]);
+  });
+
+  test.each(SPELLINGS)('is redacted as %j, in a text and as a name', (written) => {
+    for (const [before, after] of AROUND) {
+      expect(String(redact(`${before}${written}${after}`))).not.toContain(written);
+      expect(JSON.stringify(redact({ [written]: [written] }))).not.toContain(JSON.stringify(written).slice(1, -1));
+    }
+  });
+
+  test.each([
+    ['4000000000000002', 'Visa'],
+    ['5105105105105100', 'Mastercard 51'],
+    ['5555555555554444', 'Mastercard 55'],
+    ['2223003122003222', 'Mastercard 2'],
+    ['6011111111111117', 'Discover 6011'],
+    ['6445644564456445', 'Discover 644'],
+    ['6510000000000000', 'Discover 65'],
+    ['3530111333300000', 'JCB'],
+    ['378282246310005', 'American Express 37'],
+    ['341111111111111', 'American Express 34'],
+    ['30569309025904', 'Diners 30'],
+    ['36227206271667', 'Diners 36'],
+    ['38520000023237', 'Diners 38'],
+    ['6200000000000005', 'UnionPay 16'],
+    ['6205500000000000004', 'UnionPay 19'],
+  ])('%s is one of %s', (number) => {
+    const valid = cardNumber(number.slice(0, -1));
+    expect(holdsCardNumber(valid)).toBe(true);
+    const wrong = (Number(valid.at(-1)) + 1) % 10;
+    expect(holdsCardNumber(`${valid.slice(0, -1)}${wrong}`)).toBe(false);
+  });
+
+  test.each([
+    ['a barcode of 13 digits', '4006381333931'],
+    ['a Visa number of 13 digits, which is no longer issued', '4222222222222'],
+    ['a number of no brand', cardNumber('900000000000000')],
+    ['a range below 2221', cardNumber('222000000000000')],
+    ['a range above 2720', cardNumber('272100000000000')],
+    ['a range below 3528', cardNumber('352700000000000')],
+    ['more digits than its brand has', cardNumber('4242424242424242')],
+    ['a reference with a letter in front', 'R4242424242424242'],
+    ['a reference with a letter of any script in front', 'Ä4242 4242 4242 4242'],
+    ['digits among other signs', '4242/4242/4242/4242'],
+    ['a time', '2026-11-01T12:00:00.000Z'],
+    ['an id', 'pay_4f242c4242d4242a4242e4242'],
+    ['a telephone number', '+49 30 901820 4242'],
+    ['an IBAN', 'DE89 3704 0044 0532 0130 00'],
+  ])('is not %s', (_, text) => {
+    expect(cardNumbersIn(text)).toEqual([]);
+  });
+
+  test('is found in any text exactly where it stands', () => {
+    const words = fc
+      .array(fc.constantFrom('a', 'é', 'x1', ',', '/', '漢', ': '), { maxLength: 8 })
+      .map((all) => all.join(''));
+    fc.assert(
+      fc.property(words, words, fc.constantFrom(...SPELLINGS), (before, after, written) => {
+        const text = `${before}: ${written}!${after}`;
+        const from = `${before}: `.length;
+        expect(cardNumbersIn(text)).toContainEqual({ from, to: from + written.length });
+      }),
+    );
+  });
+
+  test('is sought in linear time', async () => {
+    expect(await growthOf(holdsCardNumber)).toEqual([]);
+    expect(
+      await growthOf(holdsCardNumber, [{ name: 'digits apart', of: (length) => '4 2 '.repeat(length / 4) }]),
+    ).toEqual([]);
+  });
+});
+
+describe('a request', () => {
+  const NUMBER = '4242 4242 4242 4242';
+  const schema = z.object({
+    token: tokenText(255).optional().describe('A token.'),
+    description: z.string().optional(),
+    total_cents: z.number().optional(),
+  });
+  const refuse = (body: unknown, allowed = false) => refuseCardNumbers({ params: {}, body, schema }, allowed);
+  const pathsOf = (body: unknown, allowed = false): readonly unknown[] => {
+    const { code, details } = refusalOf(() => refuse(body, allowed));
+    expect(code).toBe('VALIDATION_ERROR');
+    expect(JSON.stringify(details)).not.toMatch(/4242/);
+    return z
+      .array(z.looseObject({ path: z.string(), rule: z.literal('card_number') }))
+      .parse(details)
+      .map(({ path }) => path);
+  };
+
+  test('is refused with a card number in a text, in metadata at any depth, as a number or as a name', () => {
+    expect(pathsOf({ description: NUMBER })).toEqual(['description']);
+    expect(pathsOf({ metadata: { a: { b: [{ c: NUMBER }] } } })).toEqual(['metadata.a.b.0.c']);
+    expect(pathsOf({ metadata: { a: 4242424242424242, b: [5555555555554444] } })).toEqual([
+      'metadata.a',
+      'metadata.b.0',
+    ]);
+    expect(pathsOf({ metadata: { [NUMBER]: 1 } })).toEqual(['metadata']);
+    expect(pathsOf({ [NUMBER]: 1 })).toEqual(['']);
+    expect(pathsOf({ unknown: NUMBER, token: NUMBER })).toEqual(['token', 'unknown']);
+    expect(
+      refusalOf(() => refuseCardNumbers({ params: { id: NUMBER }, body: undefined, schema: null }, false)).code,
+    ).toBe('VALIDATION_ERROR');
+  });
+
+  test('tells how to write a reference that only looks like one', () => {
+    expect(JSON.stringify(refusalOf(() => refuse({ description: NUMBER })).details)).toContain('R1234');
+    expect(() => refuse({ description: `R${NUMBER}`, metadata: { order: 'R4242424242424242' } })).not.toThrow();
+  });
+
+  test('takes amounts and raw card fields, which have rules of their own', () => {
+    expect(() => refuse({ total_cents: 4242424242424242, card_number: NUMBER })).not.toThrow();
+  });
+
+  test('takes card numbers in texts if the operator allows them, never in a token field', () => {
+    expect(() => refuse({ description: NUMBER, metadata: { a: NUMBER } }, true)).not.toThrow();
+    expect(pathsOf({ description: NUMBER, token: NUMBER }, true)).toEqual(['token']);
+  });
+
+  test('has a token field wherever the catalogue takes a token or names a method', () => {
+    const fields = endpoints.flatMap(({ id, body }) =>
+      body instanceof z.ZodObject
+        ? Object.entries(body.shape).flatMap(([name, field]) =>
+            /token|payment_method_id/.test(name) ? [[`${id} ${name}`, isTokenField(field as z.ZodType)] as const] : [],
+          )
+        : [],
+    );
+    expect(fields.length).toBeGreaterThan(6);
+    expect(fields.filter(([, isToken]) => !isToken)).toEqual([]);
+  });
+});
