@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { MEMORY_MB } from '../../shared/core/memory.ts';
+import { MEMORY_MB } from '../../shared/core/rights.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
 import { browserConfigSchema } from '../../shared/queries/browser-config.ts';
 

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { principalOf } from '../../shared/access/caller.ts';
-import { MEMORY_MB } from '../../shared/core/memory.ts';
+import { MEMORY_MB } from '../../shared/core/rights.ts';
 import { PROVIDER_SLOTS } from '../../shared/core/settings.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
 import { boundedObject, boundedText, idSchema, jsonValue } from '../../shared/http/fields.ts';

@@ -1,5 +1,4 @@
-import { MEMORY_MB } from '../../shared/core/memory.ts';
-import { CUSTOMER_SECRETS, PAYMENT_SECRETS } from '../../shared/core/rights.ts';
+import { CUSTOMER_SECRETS, MEMORY_MB, PAYMENT_SECRETS } from '../../shared/core/rights.ts';
 import type { Trigger } from '../../shared/messaging/trigger.ts';
 
 /** Sort keys of items whose changes become events on the bus. */

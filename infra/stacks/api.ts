@@ -3,7 +3,7 @@ import { CorsHttpMethod, HttpApi, HttpRoute, HttpRouteKey, type IHttpApi } from 
 import { HttpLambdaIntegration } from 'aws-cdk-lib/aws-apigatewayv2-integrations';
 import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
-import { MEMORY_MB } from '../../shared/core/memory.ts';
+import { MEMORY_MB } from '../../shared/core/rights.ts';
 import type { Endpoint } from '../../shared/http/endpoint.ts';
 import { canariesOf } from '../constructs/canary.ts';
 import type { KeptResources, ServiceContext } from '../constructs/context.ts';

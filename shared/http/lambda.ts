@@ -4,6 +4,7 @@ import type * as z from 'zod';
 import { actorOfCaller } from '../access/caller.ts';
 import { runAs } from '../core/actor.ts';
 import { DomainError } from '../core/errors.ts';
+import { PROVIDER_SLOTS } from '../core/settings.ts';
 import type { CsvPage } from '../csv/csv.ts';
 import { claimKey, settleKey } from '../idempotency/idempotency.ts';
 import { errorFields } from '../observability/logger.ts';
@@ -11,8 +12,7 @@ import { credentialsOf, guestBeside, requireAdmin, sendsGuest } from './callers.
 import { checkAccess } from './check-access.ts';
 import type { AccessRule, Endpoint } from './endpoint.ts';
 import { type Exchange, openExchange, type WebDeps } from './exchange.ts';
-import { apiVersion, jsonBodyOf, queryOf, rawBodyOf, requireBoundedHeaders } from './parse.ts';
-import { prepare } from './prepare.ts';
+import { apiVersion, checkAll, jsonBodyOf, queryOf, rawBodyOf, requireBoundedHeaders } from './parse.ts';
 import { countDecline, countSubject, enforceLimits, type RateLimit } from './rate-limit.ts';
 import { rendererOf, requestOf, sourceNetworkOf } from './read-request.ts';
 import { type HttpResponse, render, renderError, renderFile, renderText, withoutPayerSecrets } from './reply.ts';
@@ -301,4 +301,30 @@ const idempotency: Step = {
       kept ? { status: KEPT_FAILURE, body: JSON.parse(renderError(error, exchange.requestId).body) } : undefined,
     );
   },
+};
+
+/**
+ * What a function does while it starts, so that its first request need not: Lambda gives a starting function a whole
+ * processor, and afterwards the share of its memory. It builds the dependencies and the schemas of a request, loads the
+ * adapters of the providers and reads their secrets. Never rejects: the first request meets and reports the same failure.
+ */
+const prepare = async <P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType, R, D extends WebDeps>(
+  spec: Endpoint<P, Q, B, R>,
+  depsOf: () => D,
+): Promise<void> => {
+  try {
+    // Only those that the function may read: another one would be refused at every start.
+    const slots = PROVIDER_SLOTS.filter((slot) => spec.uses.includes(`secrets:${slot}`));
+    const opened = depsOf().prepare?.(slots);
+    parseNothing(spec);
+    await opened;
+  } catch {}
+};
+
+const parseNothing = (spec: Parameters<typeof checkAll>[0]): void => {
+  try {
+    checkAll(spec, { params: {}, query: {}, body: {} });
+  } catch {
+    // Most requests have fields that must be there.
+  }
 };

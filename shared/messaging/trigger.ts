@@ -1,5 +1,4 @@
-import type { MemoryMb } from '../core/memory.ts';
-import type { QueueName, Right } from '../core/rights.ts';
+import { type MemoryMb, type QueueName, type Right } from '../core/rights.ts';
 import type { Settings } from '../core/settings.ts';
 import { SECOND } from '../core/time.ts';
 

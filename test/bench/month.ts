@@ -1,4 +1,4 @@
-import { MEMORY_MB } from '../../shared/core/memory.ts';
+import { MEMORY_MB } from '../../shared/core/rights.ts';
 import { parseSettings } from '../../shared/core/settings.ts';
 import { BILLING_STOPS_AT, mostRenewals } from '../../shared/workers/sweep-due.ts';
 import { DAY_SECONDS, HOUR_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';

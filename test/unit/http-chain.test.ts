@@ -40,6 +40,9 @@ const itemEndpoint = (fields: Partial<Endpoint<z.ZodType, z.ZodType, typeof body
     ...fields,
   });
 
+/** The count of requests in a window of a limit. */
+const isWindow = ({ pk }: { readonly pk?: unknown }): boolean => String(pk).startsWith('RATE#');
+
 type Sent = Parameters<typeof apiEvent>[0];
 type UseCase = (deps: WebDeps, request: ApiRequest) => Promise<Reply>;
 
@@ -364,7 +367,9 @@ describe('under an Idempotency-Key', () => {
   });
 
   test('a request whose work is done never answers that nothing happened, where its answer cannot be stored', async () => {
-    memory.table.update = async () => {
+    const { update } = memory.table;
+    memory.table.update = async (key, ...rest) => {
+      if (isWindow(key)) return update(key, ...rest);
       throw new DomainError('VERSION_CONFLICT');
     };
     const answer = await serve()(keyed());
@@ -376,7 +381,8 @@ describe('under an Idempotency-Key', () => {
     const ask = serve(itemEndpoint({ idempotent: 'natural' }));
     await ask(keyed());
     await ask(keyed());
-    expect([runs.length, memory.items().length]).toEqual([2, 0]);
+    expect(runs).toHaveLength(2);
+    expect(memory.items().filter((item) => !isWindow(item))).toEqual([]);
   });
 
   test('no hash of card data is stored', async () => {
