@@ -1,6 +1,6 @@
 import { DomainError, notFound } from '../core/errors.ts';
 import type { Caller, GuestCaller } from './caller.ts';
-import { PERMISSIONS, type Permission } from './permissions.ts';
+import { PERMISSIONS, type Permission, ROLES, type Role } from './permissions.ts';
 import type { Owned, RecordKind } from './record-kind.ts';
 import type { Standing } from './standing.ts';
 
@@ -121,11 +121,19 @@ export const decideShowing = (
   return decideAccess('read', { ...request, kind: { resource: kind.resource, rule: 'project' } });
 };
 
-const permits = (standing: Standing, action: Exclude<OwnersAction, 'read'>): boolean => {
-  if (!standing.exists || standing.role === undefined) return false;
+type MembersAction = Exclude<OwnersAction, 'read'>;
+
+const permits = (standing: Standing, action: MembersAction): boolean =>
+  standing.exists && standing.role !== undefined && hasPermission(standing.role, action);
+
+const hasPermission = (role: Role, action: MembersAction): boolean => {
   if (action === 'member') return true;
-  return action === 'owner only' ? standing.role === 'owner' : PERMISSIONS[standing.role].has(action);
+  return action === 'owner only' ? role === 'owner' : PERMISSIONS[role].has(action);
 };
+
+/** The roles whose members may take the action. */
+export const rolesWith = (action: MembersAction): readonly Role[] =>
+  ROLES.filter((role) => hasPermission(role, action));
 
 export type ScopeDecision =
   | { readonly kind: 'granted'; readonly asAdmin?: true }

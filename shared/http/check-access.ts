@@ -2,7 +2,8 @@ import * as z from 'zod';
 import { type Action, decideAccess, decideScope, effectiveOrganization } from '../access/access.ts';
 import type { Caller } from '../access/caller.ts';
 import { continueGuest } from '../access/continue-guest.ts';
-import { type NamedRecord, ownerFor, type RecordAliases, type RecordKind } from '../access/record-kind.ts';
+import { type NamedRecord, type Owned, ownerFor, type RecordAliases, type RecordKind } from '../access/record-kind.ts';
+import { type CallerRight, NO_CONDITIONS, rightOf } from '../access/right.ts';
 import { type Standing, standingKeys, standingOf } from '../access/standing.ts';
 import { DomainError, notFound } from '../core/errors.ts';
 import { type Instant, instant } from '../core/time.ts';
@@ -48,6 +49,9 @@ export const checkAccess = async (deps: AccessDeps, rule: AccessRule, asked: Api
     role: loaded.standing?.role,
     canWrite: path?.canWrite ?? false,
     asAdmin: path?.asAdmin ?? inScope?.asAdmin ?? false,
+    right: path
+      ? path.right
+      : rightOf(deps.standings, { caller, action: rule.action, organizationId: scope.organizationId }),
     owner: scope.owner,
     alongside,
     // Sound: the record under each kind was parsed by that kind.
@@ -254,6 +258,7 @@ interface CheckedRecord {
   readonly record: unknown;
   readonly canWrite: boolean;
   readonly asAdmin: boolean;
+  readonly right: CallerRight;
 }
 
 interface CheckContext {
@@ -276,8 +281,23 @@ const checkerFor =
     }
     if (decision.kind === 'refused') throw advised(caller, kind, decision.error);
     if (decision.kind !== 'granted') throw new Error('the access rule did not decide');
-    return { record, canWrite: decision.canWrite, asAdmin: decision.asAdmin ?? false };
+    const { canWrite, asAdmin = false } = decision;
+    return { record, canWrite, asAdmin, right: rightTo(deps, { ...request, action, asAdmin }) };
   };
+
+/** Only records under the access rule of owners are charged, changed and saved for an organization. */
+const rightTo = ({ standings }: AccessDeps, { caller, action, asAdmin, kind, record }: Granted): CallerRight =>
+  asAdmin || kind.rule !== 'owned'
+    ? NO_CONDITIONS
+    : rightOf(standings, { caller, action, organizationId: record.organizationId });
+
+interface Granted {
+  readonly caller: Caller;
+  readonly action: Action;
+  readonly asAdmin: boolean;
+  readonly kind: Pick<RecordKind, 'rule'>;
+  readonly record: Owned;
+}
 
 /** A guest without a token learns how to go on, and not whether there is such a record. */
 const advised = (caller: Caller, { resource, provesGuest }: RecordKind, error: DomainError): DomainError => {

@@ -58,7 +58,7 @@ export const lambda = <P extends z.ZodType, Q extends z.ZodType, B extends z.Zod
   const runUseCase = (exchange: Exchange): Promise<Reply> => {
     const request = parsedRequest<P, Q, B, R>(exchange);
     const work = { requestId: exchange.requestId, actor: actorOfCaller(request.caller, request.asAdmin) };
-    return runAs(work, () => run(depsOf(), request));
+    return runAs(work, () => underRight(request, () => run(depsOf(), request)));
   };
   const chain = middy<Exchange, HttpResponse>()
     .use(summary)
@@ -86,6 +86,20 @@ export const lambda = <P extends z.ZodType, Q extends z.ZodType, B extends z.Zod
       chain(openExchange({ spec, deps: depsOf() }, event, context), context),
     { prepare: () => prepare(spec, depsOf) },
   );
+};
+
+/**
+ * A refusal may follow from the loss of the right: the claim has failed, or the deletion of the organization has changed the record.
+ * After a decline the attempt was made, so the caller gets its outcome.
+ */
+const underRight = async ({ right }: ApiRequest, run: () => Promise<Reply>): Promise<Reply> => {
+  try {
+    return await run();
+  } catch (error) {
+    if (error instanceof DomainError && error.status < 500 && error.code !== 'PAYMENT_DECLINED')
+      await right.requireStill();
+    throw error;
+  }
 };
 
 const renderCsv = (exchange: Exchange, { data, more }: Reply, page: CsvPage): HttpResponse => {

@@ -1,4 +1,5 @@
 /** @module Makes the request of a use case from what the gateway sent: checked body, query and path, caller, and Idempotency-Key. */
+import { NO_CONDITIONS } from '../access/right.ts';
 import { type Caller, principalOf } from '../access/caller.ts';
 import { fingerprint } from '../core/ids.ts';
 import type { CsvPage, CsvRenderer } from '../csv/csv.ts';
@@ -32,6 +33,7 @@ export const requestOf = (exchange: Exchange, json: unknown): ApiRequest => {
     role: undefined,
     canWrite: false,
     asAdmin: spec.auth === 'platform-admin',
+    right: NO_CONDITIONS,
     owner: undefined,
     named: () => undefined,
     alongside: [],

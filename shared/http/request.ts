@@ -3,6 +3,7 @@ import { isIP, isIPv6 } from 'node:net';
 import type { Caller } from '../access/caller.ts';
 import type { Role } from '../access/permissions.ts';
 import type { RecordKind } from '../access/record-kind.ts';
+import type { CallerRight } from '../access/right.ts';
 import type { CsvPage, More } from '../csv/csv.ts';
 import type { Owner } from '../table/keys.ts';
 import type { Item } from '../table/table.ts';
@@ -22,6 +23,11 @@ export interface ApiRequest<Params = unknown, Query = unknown, Body = unknown, R
   readonly canWrite: boolean;
   /** The caller reads or acts as a platform admin: the record or list is another's, or the action is for admins only. */
   readonly asAdmin: boolean;
+  /**
+   * What allowed the caller to act. A write that claims a charge, an update or a save is made under its conditions; if one of them
+   * fails, the use case throws VERSION_CONFLICT, and the chain answers with the refusal of a caller who has lost the right.
+   */
+  readonly right: CallerRight;
   /** The owner of the list or of the new record, if the endpoint declares `organization`. */
   readonly owner: Owner | undefined;
   /** A record that the body names: loaded, and allowed for this caller. */

@@ -63,6 +63,7 @@ export const createMethod = async (deps: MethodDeps, request: CreateRequest): Pr
       aliasStep(method.providerId, method.providerMethodId, { kind: 'PM', id: method.id }),
       ...(body.is_default && !method.setup ? [defaultStep(methodDefaultSlotOf(method), method.id)] : []),
       ...addressUseSteps(undefined, method),
+      ...request.right.onlyIf,
     ],
   });
   const isDefault = replayed ? await isDefaultMethod(deps.table, record) : body.is_default && !record.setup;

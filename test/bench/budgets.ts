@@ -67,6 +67,13 @@ const PAYMENT_BUDGETS = {
   confirm,
   'confirm in a project': { ...confirm, writeUnits: 9, because: '+1 a commit: the project index holds the status' },
   'confirm with a saved method': confirm,
+  'confirm for an organization': {
+    ...confirm,
+    requests: 4,
+    levels: 4,
+    writeUnits: 11,
+    because: 'the membership is read first; the claim checks it again, and the organization: 2 units each',
+  },
   'confirm by a guest token': { ...confirm, windows: 4 },
   'confirm, declined': { ...confirm, countsDecline: true },
   'confirm, 3-D Secure asked for': confirm,
@@ -110,6 +117,15 @@ const PAYMENT_BUDGETS = {
     because:
       'load, claim of the draft, commit, as confirm; lists do not show the claim; another amount for a method that the ' +
       'payment holds reads whether that method may be charged',
+  },
+  'update intent for an organization': {
+    of: 'payments.update-intent',
+    requests: 5,
+    levels: 5,
+    writeUnits: 11,
+    dueUnits: 4,
+    because:
+      'as update intent; the membership is read first, and the claim is a transaction (4, two more for its checks of the membership and of the organization)',
   },
   'update intent, here only': {
     of: 'payments.update-intent',

@@ -202,6 +202,11 @@ export const PAYMENT_SCENARIOS: Readonly<Record<PaymentRow, Scenario>> = {
     const payment = await intent(service, who, { payment_method_id: undefined });
     return warmed(who, post(`/payments/confirm/${payment.id}`, who, body));
   },
+  'confirm for an organization': async (service) => {
+    const who = await person(service);
+    const payment = await intent(service, who, { organization_id: await storeOrganization(service, who) });
+    return warmed(who, post(`/payments/confirm/${payment.id}`, who));
+  },
   'confirm by a guest token': async (service) => {
     const who = await newGuest(service);
     return { ask: post(`/payments/confirm/${who.payment.id}`, who), status: 200 };
@@ -296,6 +301,12 @@ export const PAYMENT_SCENARIOS: Readonly<Record<PaymentRow, Scenario>> = {
     return { ask: get(`/payments/guest/${email}`, { headers: {} }), status: 200 };
   },
   'update intent': change({ total_cents: 9_900 }),
+  'update intent for an organization': async (service) => {
+    const who = await person(service);
+    const payment = await intent(service, who, { organization_id: await storeOrganization(service, who) });
+    const ask: Ask = { ...post(`/payments/intents/${payment.id}`, who, { total_cents: 9_900 }), method: 'PUT' };
+    return warmed(who, ask);
+  },
   'update intent, here only': change({ metadata: { order_id: '1043' } }),
   cancel,
   'cancel with an Idempotency-Key': async (service) => {

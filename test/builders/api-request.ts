@@ -1,4 +1,5 @@
 import type { GuestCaller, SessionCaller } from '../../shared/access/caller.ts';
+import { NO_CONDITIONS } from '../../shared/access/right.ts';
 import type { ApiRequest } from '../../shared/http/request.ts';
 
 export const session = (fields: Partial<SessionCaller> = {}): SessionCaller => ({
@@ -31,6 +32,7 @@ export const apiRequest = (fields: Partial<ApiRequest> = {}): ApiRequest => ({
   role: undefined,
   canWrite: false,
   asAdmin: false,
+  right: NO_CONDITIONS,
   owner: undefined,
   named: () => undefined,
   alongside: [],

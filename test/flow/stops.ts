@@ -17,7 +17,7 @@ export interface Stop {
 }
 
 interface Overtaken {
-  readonly name: string;
+  readonly name: string | number;
   readonly stop: Stop;
 }
 
@@ -30,10 +30,10 @@ export interface Stoppable {
   /** Loses one call, which fails for its caller, and lets the others pass. */
   losing<T>(stop: Stop, act: () => Promise<T>): Promise<T>;
   /**
-   * Runs `act`; the first call of that name is carried out, and answered only when `meanwhile` is over. @param at the name; and
-   * the stop of the function of `act`, counted from its next call
+   * Runs `act`; the first call of that name is carried out, and answered only when `meanwhile` is over. @param at the name, or the
+   * number of the call, counted from 1; and the stop of the function of `act`, counted from its next call
    */
-  overtaken<T>(at: string | Overtaken, meanwhile: () => Promise<unknown>, act: () => Promise<T>): Promise<T>;
+  overtaken<T>(at: string | number | Overtaken, meanwhile: () => Promise<unknown>, act: () => Promise<T>): Promise<T>;
 }
 
 interface Watch {
@@ -41,7 +41,11 @@ interface Watch {
   readonly at?: Stop;
   /** Everything after the stop is lost too. */
   readonly forGood?: boolean;
-  readonly hold?: { readonly name: string; readonly meanwhile: () => Promise<unknown>; readonly after?: Watch };
+  readonly hold?: {
+    readonly name: string | number;
+    readonly meanwhile: () => Promise<unknown>;
+    readonly after?: Watch;
+  };
 }
 
 /** Read only now and then: the epoch of the caches. By a projection: a payment's history, and its entry in a list. */
@@ -93,7 +97,7 @@ const start = async (env: Env, onClose: (step: () => unknown) => void): Promise<
     losing: (at, act) => under({ names: [], at }, act),
     overtaken: async (at, meanwhile, act) => {
       const names: string[] = [];
-      const { name, stop } = typeof at === 'string' ? { name: at } : at;
+      const { name, stop } = typeof at === 'object' ? at : { name: at };
       let happened: Promise<unknown> | undefined;
       const hold = {
         name,
@@ -122,7 +126,7 @@ const openProxy = async () => {
   const call: Call = async (name, carryOut) => {
     const fate = watch ? fateOf(watch, name) : 'pass';
     if (fate === 'lost before') throw new Lost('stopped by a test');
-    const hold = name !== undefined && name.split('?')[0] === watch?.hold?.name ? watch?.hold : undefined;
+    const hold = watch && name !== undefined && isHeld(watch, name) ? watch.hold : undefined;
     if (hold) watch = undefined;
     const answer = await carryOut();
     await hold?.meanwhile();
@@ -183,6 +187,9 @@ const providerCall = (message: IncomingMessage): string =>
     ?.slice(PROVIDER.length)
     .replace(/^([^?]*)\?expand.*/, '$1')
     .replaceAll(/(pi|pm|cus|sub)_\w+/g, ':id')}`;
+
+const isHeld = ({ names, hold }: Watch, name: string): boolean =>
+  typeof hold?.name === 'number' ? names.length === hold.name : name.split('?')[0] === hold?.name;
 
 const fateOf = ({ names, at, forGood }: Watch, name: string | undefined): 'pass' | 'lost before' | 'lost after' => {
   if (name === undefined) return 'pass';

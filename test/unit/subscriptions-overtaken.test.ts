@@ -38,7 +38,8 @@ test('a method that the subscription has no more is removed without a call to th
 
 test('the method of a subscription that was canceled meanwhile is changed nowhere', async () => {
   const deps = await overtakenBy({ status: 'canceled' });
-  const method = { paymentMethodId: 'pmt_b', methodRef: 'pm_b', providerCustomerId: 'cus_1', onlyIf: [] };
-  const changed = changeMethod(deps, read, method as unknown as UsableMethod);
+  const chosen = { paymentMethodId: 'pmt_b', methodRef: 'pm_b', providerCustomerId: 'cus_1', onlyIf: [] };
+  const method = chosen as unknown as UsableMethod;
+  const changed = changeMethod(deps, read, { method, right: [] });
   await expect(changed).rejects.toMatchObject({ code: 'INVALID_STATE' });
 });

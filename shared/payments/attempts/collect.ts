@@ -28,13 +28,15 @@ export interface CollectRequest {
   readonly attempts: number;
   /** Conditions of the write that claims the attempt. */
   readonly onlyIf: readonly TransactionStep[];
+  /** The conditions of the caller's right; absent without a caller. If one of them fails, nothing is charged. */
+  readonly right?: readonly TransactionStep[] | undefined;
 }
 
 export type CollectResult =
   | { readonly kind: 'payment'; readonly payment: VisiblePayment }
   /** The provider refused the payment: there is no record of it. */
   | { readonly kind: 'refused'; readonly error: DomainError }
-  /** The payment could not be created yet, or its provider did nothing: nothing was charged. */
+  /** The payment could not be created or claimed, or its provider did nothing. Nothing was charged. */
   | { readonly kind: 'not yet'; readonly error: DomainError };
 
 /** Makes one attempt at a payment, unless it must not be charged or an attempt is still open. */
@@ -50,9 +52,15 @@ export const collect = async (deps: CollectDeps, wanted: CollectRequest): Promis
     if (error.code === 'PROVIDER_UNAVAILABLE') return { kind: 'not yet', error };
     const stands = await store.load(found.id);
     if (!stands) return { kind: 'refused', error };
-    return isVisiblePayment(stands) ? { kind: 'payment', payment: stands } : { kind: 'not yet', error };
+    return isVisiblePayment(stands) && !isUntried(stands, wanted)
+      ? { kind: 'payment', payment: stands }
+      : { kind: 'not yet', error };
   }
 };
+
+/** The attempt was not claimed, and none is under way. */
+const isUntried = (payment: VisiblePayment, { attempts }: CollectRequest): boolean =>
+  payment.attempt === attempts && claimRefusal(payment) === undefined;
 
 interface NewAttempt extends CollectRequest {
   readonly isFirstTry: boolean;
@@ -83,10 +91,16 @@ const createAndClaim = async (
   creating: Payment,
   { isFirstTry, ...wanted }: NewAttempt,
 ): Promise<Attempt> => {
-  const onlyIf = [...wanted.onlyIf, ...wanted.method.onlyIf];
+  const onlyIf = conditionsOf(wanted);
   const { payment, created } = await createIntent(parts, creating, { claim: chosenBy(wanted), onlyIf, isFirstTry });
   return { payment, before: created };
 };
+
+const conditionsOf = ({ onlyIf, method, right = [] }: Omit<CollectRequest, 'payment'>): readonly TransactionStep[] => [
+  ...onlyIf,
+  ...method.onlyIf,
+  ...right,
+];
 
 const asCreating = (wanted: PeriodPayment, now: Instant): Payment => ({
   ...wanted,
@@ -104,11 +118,12 @@ const claimNextAttempt = async (
   payment: VisiblePayment,
   wanted: CollectRequest,
 ): Promise<Attempt> => {
-  const { record, was, isOurs } = await store.change(payment, (current) => {
+  const { record, was, isOurs, unmet } = await store.change(payment, (current) => {
     if (claimRefusal(current) !== undefined || current.attempt !== wanted.attempts) return undefined;
     const next = claimAttempt(current, chosenBy(wanted), deps.now());
-    return { next, onlyIf: [...wanted.onlyIf, ...wanted.method.onlyIf] };
+    return { next, onlyIf: conditionsOf(wanted) };
   });
+  if (unmet && wanted.right) throw new DomainError('VERSION_CONFLICT');
   return { payment: record, before: isOurs ? was : undefined };
 };
 

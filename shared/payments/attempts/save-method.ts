@@ -1,4 +1,5 @@
 import { ownerOfRecord } from '../../access/record-kind.ts';
+import { organizationCheck } from '../../access/standing.ts';
 import { addressShape } from '../../addresses/address.ts';
 import { derivedId, isIdOf } from '../../core/ids.ts';
 import { iso } from '../../core/time.ts';
@@ -114,7 +115,8 @@ const isOf = (record: PaymentMethod | Customer, owner: Owner): boolean => {
 
 const save = async (deps: SaveDeps, method: PaymentMethod): Promise<PaymentMethod> => {
   const alias = aliasStep(method.providerId, method.providerMethodId, { kind: 'PM', id: method.id });
-  await recordStore(deps, paymentMethodShape).insertOrFind(method, [alias, ...addressUseSteps(undefined, method)]);
+  const steps = [alias, ...addressUseSteps(undefined, method), ...organizationCheck(method)];
+  await recordStore(deps, paymentMethodShape).insertOrFind(method, steps);
   return method;
 };
 

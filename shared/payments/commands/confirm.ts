@@ -86,7 +86,7 @@ type Claim =
   | { readonly kind: 'succeeded'; readonly payment: VisiblePayment };
 
 /**
- * Claims the attempt, on the condition that this caller may charge the method.
+ * Claims the attempt, on the condition that this caller may still act for the payer and charge the method.
  * @throws DomainError INVALID_STATE, PAYMENT_IN_PROGRESS, PAYMENT_METHOD_REQUIRED or INSUFFICIENT_PERMISSIONS
  */
 const claimForCaller = async (
@@ -99,16 +99,21 @@ const claimForCaller = async (
   request: ConfirmRequest,
 ): Promise<Claim> => {
   const { store, provider, onlyIf } = parts;
+  const { right } = request;
   const claim = (payment: VisiblePayment, resolved?: UsableMethod) =>
     store.change(payment, (current) => {
       if (!requireClaimable(current)) return undefined;
       const chosen = choose(provider, request, current);
       const method = current === payment ? (resolved ?? chosen.method) : chosen.method;
       if (!provider.can.capturesOnApproval && !method.methodRef) throw new DomainError('PAYMENT_METHOD_REQUIRED');
-      return { next: claimAttempt(current, { ...chosen, method }, deps.now()), onlyIf: [...onlyIf, ...method.onlyIf] };
+      return {
+        next: claimAttempt(current, { ...chosen, method }, deps.now()),
+        onlyIf: [...onlyIf, ...method.onlyIf, ...right.onlyIf],
+      };
     });
   let claimed = await claim(request.record);
   if (claimed.unmet) {
+    await right.requireStill();
     const { method } = choose(provider, request, claimed.record);
     claimed = await claim(
       claimed.record,

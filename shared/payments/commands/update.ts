@@ -15,6 +15,7 @@ import { requireHeld, requireOneTime, type UsableMethod, useSaved, useToken } fr
 import type { PaymentProvider } from '../../providers/port/provider.ts';
 import type { MoneyDeps } from '../../providers/registry/deps.ts';
 import { requireProvider, unavailableError, unknownOutcomeError } from '../../providers/registry/unwrap.ts';
+import type { TransactionStep } from '../../table/table.ts';
 import type { IntentParts } from '../attempts/create-intent.ts';
 import {
   bringIntoForce,
@@ -86,8 +87,9 @@ const change = async (
     await requireOneTime(provider, asked);
   }
   const draft = await withCustomer(deps, request, asked);
-  if (!concernsProvider(payment, draft)) return storeChange(parts, payment, draft);
-  const held = await store.claimDraft(payment, draft);
+  const { onlyIf } = request.right;
+  if (!concernsProvider(payment, draft)) return storeChange(parts, payment, { draft, onlyIf });
+  const held = await store.claimDraft(payment, draft, onlyIf);
   return held && carryOut(parts, held);
 };
 
@@ -298,13 +300,17 @@ const refused = async (
   return settled.payment;
 };
 
-/** Stores a change that does not concern the provider. @returns undefined if another commit came first */
+/**
+ * Stores a change that does not concern the provider. @returns undefined if another commit came first
+ * @throws DomainError VERSION_CONFLICT if only the conditions failed
+ */
 const storeChange = async (
   { deps, store }: Pick<IntentParts, 'deps' | 'store'>,
   payment: VisiblePayment,
-  draft: Draft,
+  { draft, onlyIf }: { readonly draft: Draft; readonly onlyIf: readonly TransactionStep[] },
 ): Promise<VisiblePayment | undefined> => {
   const next = applyDraft(payment, draft, { now: deps.now() });
-  const committed = await store.commit(payment, next);
+  const committed = await store.commit(payment, next, { onlyIf });
+  if (!committed.ok && committed.unmet) throw new DomainError('VERSION_CONFLICT');
   return committed.ok ? committed.record : undefined;
 };

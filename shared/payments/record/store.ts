@@ -1,12 +1,12 @@
 import { ownerOfRecord } from '../../access/record-kind.ts';
 import { currentMaker } from '../../core/actor.ts';
-import { notFound } from '../../core/errors.ts';
+import { DomainError, notFound } from '../../core/errors.ts';
 import { cutText } from '../../core/text.ts';
 import { epochSeconds, type Instant, instant, iso, type Now, SECOND } from '../../core/time.ts';
 import { putAlias } from '../../table/alias.ts';
 import { type Changed, type Committed, changeRecord, type Decide, inOrder } from '../../table/change.ts';
 import type { Changes, Clause } from '../../table/expression.ts';
-import { dueShard, listSort, ownerPartition, paymentKey, projectPartition } from '../../table/keys.ts';
+import { dueShard, type Key, listSort, ownerPartition, paymentKey, projectPartition } from '../../table/keys.ts';
 import type { Item, Table, TransactionStep, Written } from '../../table/table.ts';
 import { newAliases } from './aliases.ts';
 import { FIRST_LOOK_MS, nextPaymentDue } from './due.ts';
@@ -214,19 +214,35 @@ const drafts = (table: Table, now: () => Instant) => {
     return changed && isVisiblePayment(changed) ? changed : undefined;
   };
 
-  /** Claims the one update that may be under way, and holds it. Due work finishes a draft that is left. */
+  /**
+   * Claims the one update that may be under way, and holds it. Due work finishes a draft that is left.
+   * @returns undefined if another commit came first
+   * @throws DomainError VERSION_CONFLICT if only one of the conditions `onlyIf` failed
+   */
   const claimDraft = async <P extends VisiblePayment>(
     payment: P,
     draft: Draft,
+    onlyIf: readonly TransactionStep[] = [],
   ): Promise<(P & { readonly draft: Draft }) | undefined> => {
     const at = iso(now() + FIRST_LOOK_MS);
     const held = { draft, draftBusyUntil: iso(now() + DRAFT_BUSY_MS), draftVersion: payment.version };
-    const claimed = await table.update(
-      paymentKey(payment.id),
-      { set: { ...held, reconcileAt: at, due: dueShard(payment.id), due_at: at } },
-      [{ equals: ['version', payment.version] }, { lacks: 'draft' }],
-    );
-    return claimed.ok ? { ...payment, ...held, reconcileAt: at } : undefined;
+    const claim = {
+      update: paymentKey(payment.id),
+      changes: { set: { ...held, reconcileAt: at, due: dueShard(payment.id), due_at: at } },
+      if: [{ equals: ['version', payment.version] }, { lacks: 'draft' }],
+    } as const;
+    if (!(await isWritten(claim, onlyIf))) return undefined;
+    return { ...payment, ...held, reconcileAt: at };
+  };
+
+  const isWritten = async (
+    claim: Extract<TransactionStep, { readonly update: Key }>,
+    onlyIf: readonly TransactionStep[],
+  ): Promise<boolean> => {
+    if (onlyIf.length === 0) return (await table.update(claim.update, claim.changes, claim.if)).ok;
+    const written = await table.transact([claim, ...onlyIf]);
+    if (!written.ok && !written.failed.includes(0)) throw new DomainError('VERSION_CONFLICT');
+    return written.ok;
   };
 
   /** Holds a draft that no function works on. @returns the payment as it is now; undefined where another holds it */

@@ -6,6 +6,7 @@ import type { Instant } from '../../core/time.ts';
 import type { UsableMethod } from '../../payment-methods/use.ts';
 import type { CollectDeps } from '../../payments/attempts/collect.ts';
 import type { VisiblePayment } from '../../payments/record/payment.ts';
+import type { TransactionStep } from '../../table/table.ts';
 import type { Charge, Subscription } from '../record/subscription.ts';
 import type { Settlement } from './charge.ts';
 import type { DunningPolicy } from './dunning.ts';
@@ -38,12 +39,15 @@ export interface BillingResult {
 export interface ChargeRequest {
   /** The rule of use has been checked for the caller of this charge. */
   readonly method: UsableMethod;
-  /** The payer waits for the answer. */
-  readonly attended: boolean;
+  /** The conditions of the right of the caller who waits for the response; absent for a charge by due work. */
+  readonly right?: readonly TransactionStep[] | undefined;
 }
 
 /** The cause of a first charge: the payer waits for its outcome. */
 export type StartCause = Exclude<Charge['cause'], 'renew'>;
+
+/** A charge that a caller waits for. */
+export type AttendedCharge = ChargeRequest & { readonly right: readonly TransactionStep[] };
 
 /** How a billing owner starts a subscription. */
 export interface Biller {

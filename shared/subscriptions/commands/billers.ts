@@ -2,7 +2,7 @@ import type { Caller } from '../../access/caller.ts';
 import { DomainError } from '../../core/errors.ts';
 import { requireHeld, type UsableMethod } from '../../payment-methods/use.ts';
 import type { VisiblePayment } from '../../payments/record/payment.ts';
-import { type Biller, type BillingDeps, settlementOf } from '../billing/biller.ts';
+import { type AttendedCharge, type Biller, type BillingDeps, settlementOf } from '../billing/biller.ts';
 import { dropCharge, settleCharge } from '../billing/charge.ts';
 import { providerBiller } from '../provider-billed/create.ts';
 import { hasOpenAttempt } from '../record/states.ts';
@@ -70,6 +70,10 @@ const reportedSince = (chosen: Subscription, current: Subscription): Subscriptio
   return { ...current, customerId, paymentMethodId, methodRef };
 };
 
+interface Start extends AttendedCharge {
+  readonly cause: 'reactivate' | 'resume';
+}
+
 /**
  * Starts a new period now, and charges it while the payer waits. Where the provider bills, it gets a new subscription. The record
  * may be newer than the one that the caller was allowed to start: another start may have been faster.
@@ -78,17 +82,21 @@ const reportedSince = (chosen: Subscription, current: Subscription): Subscriptio
 export const startPeriod = async (
   deps: BillingDeps,
   subscription: Subscription,
-  { cause, method }: { readonly cause: 'reactivate' | 'resume'; readonly method: UsableMethod },
+  { cause, method, right }: Start,
 ): Promise<Subscription> => {
   const biller = billerOf(subscription);
-  const opened = await subscriptionStore(deps.table).change(subscription, (current) => {
-    if (cause === 'reactivate' && isLive(current)) throw new DomainError('SUBSCRIPTION_NOT_CANCELED');
-    if (hasOpenAttempt(current.charge)) throw new DomainError('PAYMENT_IN_PROGRESS');
-    const base = current === subscription ? current : reportedSince(subscription, current);
-    return biller.openFirstPeriod(base, cause, deps.now());
-  });
+  const opened = await subscriptionStore(deps.table).change(
+    subscription,
+    (current) => {
+      if (cause === 'reactivate' && isLive(current)) throw new DomainError('SUBSCRIPTION_NOT_CANCELED');
+      if (hasOpenAttempt(current.charge)) throw new DomainError('PAYMENT_IN_PROGRESS');
+      const base = current === subscription ? current : reportedSince(subscription, current);
+      return biller.openFirstPeriod(base, cause, deps.now());
+    },
+    right,
+  );
   if (!opened.charge) return opened;
-  const charged = await biller.collect(deps, opened, { method, attended: true });
+  const charged = await biller.collect(deps, opened, { method, right });
   if (charged.error) throw charged.error;
   if (charged.declined && charged.subscription.status === subscription.status) {
     throw new DomainError('PAYMENT_DECLINED', { details: { decline_code: charged.declined } });

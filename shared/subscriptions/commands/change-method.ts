@@ -1,8 +1,9 @@
 import { DomainError } from '../../core/errors.ts';
 import { instant, iso } from '../../core/time.ts';
 import type { PaymentMethod } from '../../payment-methods/payment-method.ts';
-import { type HeldMethod, heldAs, type UsableMethod } from '../../payment-methods/use.ts';
-import { type BillingDeps, settlementOf } from '../billing/biller.ts';
+import { type HeldMethod, heldAs } from '../../payment-methods/use.ts';
+import type { TransactionStep } from '../../table/table.ts';
+import { type AttendedCharge, type BillingDeps, settlementOf } from '../billing/biller.ts';
 import { claimChargeAttempt, type Settlement } from '../billing/charge.ts';
 import { lastRetry, nextRetry } from '../billing/dunning.ts';
 import { changeMethodCommand, recordDropped, resumeAtProvider, sendToProvider } from '../provider-billed/commands.ts';
@@ -19,23 +20,31 @@ import { attemptCharge } from '../service-billed/collect.ts';
 export const changeMethod = async (
   deps: BillingDeps,
   subscription: Subscription,
-  method: UsableMethod,
+  { method, right }: AttendedCharge,
 ): Promise<Subscription> => {
   if (isProviderBilled(subscription)) {
-    const current = await changeAtProvider(deps, subscription, { method, isAttended: true });
+    const current = await changeAtProvider(deps, subscription, { method, right });
     if (isLive(subscription) && !isLive(current)) throw invalidStateError(current);
     const stored = await storeMethod(deps, current, method);
     // It is held until the provider reports that it collects again: after a failure, the caller may repeat the call.
-    return stored.held && isLive(stored) ? resumeAtProvider(deps, stored) : stored;
+    return stored.held && isLive(stored) ? resumeAtProvider(deps, stored, right) : stored;
   }
-  const changed = await subscriptionStore(deps.table).change(subscription, (current) => {
-    if (current.paymentMethodId === method.paymentMethodId) return current;
-    const next = withMethod(current, method, deps.now());
-    return isOwed(next) ? claimChargeAttempt(next, deps.now()) : next;
-  });
+  const changed = await subscriptionStore(deps.table).change(
+    subscription,
+    (current) => {
+      if (current.paymentMethodId === method.paymentMethodId) return current;
+      const next = withMethod(current, method, deps.now());
+      return isOwed(next) ? claimChargeAttempt(next, deps.now()) : next;
+    },
+    right,
+  );
   const isClaimed = hasOpenAttempt(changed.charge) && !hasOpenAttempt(subscription.charge);
   if (!isClaimed || changed.status !== 'past_due') return changed;
-  return (await attemptCharge(deps, changed, { method, attended: true })).subscription;
+  const charged = await attemptCharge(deps, changed, { method, right });
+  // Since the method was stored, the caller may have lost the right, or the subscription its organization.
+  if (charged.error?.code === 'VERSION_CONFLICT') throw charged.error;
+  if (!charged.declined && !isLive(charged.subscription)) throw invalidStateError(charged.subscription);
+  return charged.subscription;
 };
 
 /**
@@ -46,7 +55,7 @@ export const changeMethod = async (
 const changeAtProvider = async (
   deps: BillingDeps,
   subscription: Subscription,
-  { method, isAttended }: { readonly method: HeldMethod; readonly isAttended: boolean },
+  { method, right }: { readonly method: HeldMethod; readonly right?: readonly TransactionStep[] },
 ): Promise<Subscription> => {
   if (subscription.transfer) throw new DomainError('PAYMENT_IN_PROGRESS');
   const { providerCustomerId = subscription.providerCustomerId } = method;
@@ -57,17 +66,13 @@ const changeAtProvider = async (
   const read = isTransfer ? syncFromProvider : isHeld && syncBeforeCharge;
   const current = read ? await read(deps, subscription) : subscription;
   if (!isLive(current)) return current;
-  if (isTransfer) return startTransfer(deps, current, method);
+  if (isTransfer) return startTransfer(deps, current, { method, onlyIf: right });
   // Earlier changes may have got no answer: the next lock makes a key of its own for this one.
   const claimed = await subscriptionStore(deps.table).change(current, (found) =>
     isLive(found) ? { ...found } : found,
   );
   if (!isLive(claimed)) return claimed;
-  const { subscription: changed, isDone } = await sendToProvider(
-    deps,
-    claimed,
-    changeMethodCommand(method, isAttended),
-  );
+  const { subscription: changed, isDone } = await sendToProvider(deps, claimed, changeMethodCommand(method, right));
   if (!isDone && isLive(changed)) throw invalidStateError(changed);
   return changed;
 };
@@ -93,7 +98,7 @@ export const replaceMethodOf = async (
   if (subscription.transfer) throw new DomainError('PAYMENT_IN_PROGRESS');
   if (successor && isProviderBilled(subscription)) {
     const method = heldAs(successor);
-    return storeMethod(deps, await changeAtProvider(deps, subscription, { method, isAttended: false }), method);
+    return storeMethod(deps, await changeAtProvider(deps, subscription, { method }), method);
   }
   return storeReplacement(deps, subscription, { removedId, successor });
 };

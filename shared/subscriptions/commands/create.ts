@@ -16,7 +16,7 @@ import { requireAcceptedAmount } from '../../payments/commands/accepted-amount.t
 import type { VisiblePayment } from '../../payments/record/payment.ts';
 import type { PaymentProvider } from '../../providers/port/provider.ts';
 import { requireProvider } from '../../providers/registry/unwrap.ts';
-import type { SubscriptionDeps } from '../billing/biller.ts';
+import type { ChargeRequest, SubscriptionDeps } from '../billing/biller.ts';
 import { findOpenPayment, openPaymentView } from '../billing/open-payment.ts';
 import { billingOwnerOf } from '../provider-billed/port.ts';
 import { type SubscriptionStore, subscriptionStore } from '../record/store.ts';
@@ -49,11 +49,16 @@ export const createSubscription = async (deps: SubscriptionDeps, request: Create
     kind: 'subscription',
     idempotency,
     build: async (id) => billerOf(draft).openFirstPeriod({ ...draft, id }, 'create', deps.now()),
+    beside: () => request.right.onlyIf,
   });
   if (record.status === 'declined') throw declinedError(record);
   const created = isVisibleSubscription(record)
     ? record
-    : await finishCreation(deps, replayed ? await takeOverCreation(deps, store, record) : record, { method, replayed });
+    : await finishCreation(deps, replayed ? await takeOverCreation(deps, store, record) : record, {
+        method,
+        right: request.right.onlyIf,
+        replayed,
+      });
   const customer = customerNamed(request);
   const known = isOfOtherGuest(request.caller, customer) ? undefined : customer;
   const detached = await detachDeletedRecords(deps, created, known);
@@ -93,9 +98,9 @@ const takeOverCreation = async (
 const finishCreation = async (
   deps: SubscriptionDeps,
   creating: Subscription,
-  { method, replayed }: { readonly method: UsableMethod; readonly replayed: boolean },
+  { replayed, ...charge }: ChargeRequest & { readonly replayed: boolean },
 ): Promise<VisibleSubscription> => {
-  const charged = await billerOf(creating).collect(deps, creating, { method, attended: true });
+  const charged = await billerOf(creating).collect(deps, creating, charge);
   const { subscription, error } = charged;
   if (isVisibleSubscription(subscription)) return subscription;
   if (subscription.status === 'declined') throw declinedError(subscription);

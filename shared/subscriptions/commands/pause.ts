@@ -35,7 +35,7 @@ export const pauseSubscription = async (
 /** Resumes in the current period while it is paid for; else starts a new period now, and charges it. */
 export const resumeSubscription = async (
   deps: BillingDeps,
-  { record: read, caller }: ApiRequest<unknown, unknown, unknown, VisibleSubscription>,
+  { record: read, caller, right: { onlyIf } }: ApiRequest<unknown, unknown, unknown, VisibleSubscription>,
 ): Promise<Reply> => {
   const record = await readAgainIf(deps, read, 'active');
   if (record.status === 'active') return { data: commandView(record) };
@@ -45,13 +45,18 @@ export const resumeSubscription = async (
   const method = await requireStartable(deps, record, { caller, needsMethod: !isPaid || isProviderBilled(record) });
   if (isProviderBilled(record)) {
     if (method.paymentMethodId === undefined) throw new DomainError('PAYMENT_METHOD_REQUIRED');
-    return { data: commandView(await resumeAtProvider(deps, record)) };
+    return { data: commandView(await resumeAtProvider(deps, record, onlyIf)) };
   }
-  if (!isPaid) return { data: commandView(await startPeriod(deps, record, { cause: 'resume', method })) };
-  const resumed = await subscriptionStore(deps.table).change(record, (current) => {
-    requireState(current, current.status === 'paused');
-    return resumeInPaidPeriod(current, deps.now());
-  });
+  if (!isPaid)
+    return { data: commandView(await startPeriod(deps, record, { cause: 'resume', method, right: onlyIf })) };
+  const resumed = await subscriptionStore(deps.table).change(
+    record,
+    (current) => {
+      requireState(current, current.status === 'paused');
+      return resumeInPaidPeriod(current, deps.now());
+    },
+    onlyIf,
+  );
   return { data: commandView(resumed) };
 };
 

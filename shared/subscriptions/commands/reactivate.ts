@@ -3,6 +3,7 @@ import { requireOnSale } from '../../catalog/price.ts';
 import { DomainError } from '../../core/errors.ts';
 import type { ApiRequest, Reply } from '../../http/request.ts';
 import { requireHeld } from '../../payment-methods/use.ts';
+import type { TransactionStep } from '../../table/table.ts';
 import type { BillingDeps } from '../billing/biller.ts';
 import { reactivateInPaidPeriod } from '../billing/lifecycle.ts';
 import { isPaidFor } from '../billing/periods.ts';
@@ -22,17 +23,17 @@ import { requireStartable, startPeriod } from './billers.ts';
  */
 export const reactivateSubscription = async (
   deps: BillingDeps,
-  { record, caller }: ApiRequest<unknown, unknown, unknown, VisibleSubscription>,
+  { record, caller, right: { onlyIf } }: ApiRequest<unknown, unknown, unknown, VisibleSubscription>,
 ): Promise<Reply> => {
-  if (isLive(record)) return { data: commandView(await withdrawCancel(deps, record, caller)) };
+  if (isLive(record)) return { data: commandView(await withdrawCancel(deps, record, { caller, onlyIf })) };
   const canceled = await withoutDeletedRecords(deps, record);
   const isPaid = isPaidFor(canceled, deps.now()) && !isProviderBilled(canceled);
   const method = await requireStartable(deps, canceled, { caller, needsMethod: !isPaid });
-  if (isPaid) return { data: commandView(await continuePeriod(deps, canceled)) };
+  if (isPaid) return { data: commandView(await continuePeriod(deps, canceled, onlyIf)) };
   const synced = isProviderBilled(canceled) ? await syncBeforeReturn(deps, canceled) : canceled;
   if (!isPaidFor(synced, deps.now())) await requireOnSale(deps.table, synced.productId);
   const former = { ...synced, customerId: canceled.customerId };
-  return { data: commandView(await startPeriod(deps, former, { cause: 'reactivate', method })) };
+  return { data: commandView(await startPeriod(deps, former, { cause: 'reactivate', method, right: onlyIf })) };
 };
 
 /**
@@ -49,18 +50,35 @@ const withoutDeletedRecords = async ({ table }: BillingDeps, subscription: Subsc
 };
 
 /** @throws DomainError SUBSCRIPTION_NOT_CANCELED without a scheduled cancellation, or why the caller may not withdraw it. */
-const withdrawCancel = async (deps: BillingDeps, subscription: Subscription, caller: Caller): Promise<Subscription> => {
+const withdrawCancel = async (
+  deps: BillingDeps,
+  subscription: Subscription,
+  { caller, onlyIf }: { readonly caller: Caller; readonly onlyIf: readonly TransactionStep[] },
+): Promise<Subscription> => {
   if (!subscription.cancelAtPeriodEnd) throw new DomainError('SUBSCRIPTION_NOT_CANCELED');
   await requireHeld({ table: deps.table, caller }, subscription, subscription);
-  if (isProviderBilled(subscription)) return carryOutAtProvider(deps, subscription, withdrawCancelCommand);
-  return subscriptionStore(deps.table).change(subscription, (current) => {
-    if (!isLive(current) || !current.cancelAtPeriodEnd) throw new DomainError('SUBSCRIPTION_NOT_CANCELED');
-    return edit(current, { reason: 'reactivated', now: deps.now() }, { cancelAtPeriodEnd: false });
-  });
+  if (isProviderBilled(subscription))
+    return carryOutAtProvider(deps, subscription, { ...withdrawCancelCommand, onlyIf });
+  return subscriptionStore(deps.table).change(
+    subscription,
+    (current) => {
+      if (!isLive(current) || !current.cancelAtPeriodEnd) throw new DomainError('SUBSCRIPTION_NOT_CANCELED');
+      return edit(current, { reason: 'reactivated', now: deps.now() }, { cancelAtPeriodEnd: false });
+    },
+    onlyIf,
+  );
 };
 
-const continuePeriod = (deps: BillingDeps, subscription: Subscription): Promise<Subscription> =>
-  subscriptionStore(deps.table).change(subscription, (current) => {
-    if (isLive(current)) throw new DomainError('SUBSCRIPTION_NOT_CANCELED');
-    return reactivateInPaidPeriod(current, deps.now());
-  });
+const continuePeriod = (
+  deps: BillingDeps,
+  subscription: Subscription,
+  onlyIf: readonly TransactionStep[],
+): Promise<Subscription> =>
+  subscriptionStore(deps.table).change(
+    subscription,
+    (current) => {
+      if (isLive(current)) throw new DomainError('SUBSCRIPTION_NOT_CANCELED');
+      return reactivateInPaidPeriod(current, deps.now());
+    },
+    onlyIf,
+  );

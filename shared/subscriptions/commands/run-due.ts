@@ -163,7 +163,7 @@ const failWithoutMethod = (work: DueWork): Promise<string> => {
 };
 
 const attempt = async (work: DueWork, method: UsableMethod): Promise<string> => {
-  const result = await attemptCharge(work.deps, work.subscription, { method, attended: false });
+  const result = await attemptCharge(work.deps, work.subscription, { method });
   if (result.error) await retryLater(work);
   return result.error?.code ?? result.subscription.status;
 };

@@ -26,7 +26,7 @@ export const updateSubscription = async (
   const method = chooseMethod(request);
   // The metadata is checked before the method is changed, which may call the provider and charge.
   nextMetadata(record, body);
-  const changed = method ? await changeMethod(deps, record, method) : record;
+  const changed = method ? await changeMethod(deps, record, { method, right: request.right.onlyIf }) : record;
   const isDecline = method !== undefined && changed.status === 'past_due' && !hasOpenAttempt(changed.charge);
   return { data: commandView(await storeMetadata(deps, changed, body)), isDecline };
 };

@@ -4,6 +4,7 @@ import { epochSeconds, type Instant, instant, MINUTE } from '../../core/time.ts'
 import type { HeldMethod } from '../../payment-methods/use.ts';
 import type { CallOptions } from '../../providers/port/payments.ts';
 import type { ProviderInvoice, ProviderSubscription, SubscriptionsPort } from '../../providers/port/subscriptions.ts';
+import type { TransactionStep } from '../../table/table.ts';
 import type { BillingDeps } from '../billing/biller.ts';
 import { isPaidFor } from '../billing/periods.ts';
 import { subscriptionStore } from '../record/store.ts';
@@ -22,6 +23,8 @@ export interface Command {
   ) => Promise<Outcome<ProviderSubscription>>;
   /** The subscription already has the state that the command requests. */
   readonly isMet: (subscription: Subscription) => boolean;
+  /** The conditions of the caller's right, checked immediately before the call; absent without a caller. */
+  readonly onlyIf?: readonly TransactionStep[];
 }
 
 export const scheduleCancelCommand: Command = {
@@ -36,10 +39,15 @@ export const withdrawCancelCommand: Command = {
   isMet: (subscription) => isLive(subscription) && !subscription.cancelAtPeriodEnd,
 };
 
-export const changeMethodCommand = ({ paymentMethodId, methodRef = '' }: HeldMethod, isAttended: boolean): Command => ({
+/** @param right the conditions of the right of the caller who waits; absent where due work replaces the method */
+export const changeMethodCommand = (
+  { paymentMethodId, methodRef = '' }: HeldMethod,
+  right: readonly TransactionStep[] | undefined,
+): Command => ({
   name: `method:${paymentMethodId}`,
-  send: (port, target) => port.changeMethod({ ...target, methodId: methodRef, isAttended }),
+  send: (port, target) => port.changeMethod({ ...target, methodId: methodRef, isAttended: right !== undefined }),
   isMet: () => false,
+  ...(right && { onlyIf: right }),
 });
 
 /** The payer has paid one open invoice: the others are paid with the same method. */
@@ -107,8 +115,13 @@ export const sendToProvider = async (
  * @throws DomainError PAYMENT_IN_PROGRESS while an invoice is being charged; PAYMENT_DECLINED: the subscription stays as it was,
  * and the next call makes another charge
  */
-export const resumeAtProvider = async (deps: BillingDeps, subscription: Subscription): Promise<Subscription> => {
-  if (isPaidFor(subscription, deps.now())) return carryOutAtProvider(deps, subscription, resumeCommand);
+export const resumeAtProvider = async (
+  deps: BillingDeps,
+  subscription: Subscription,
+  onlyIf: readonly TransactionStep[],
+): Promise<Subscription> => {
+  const command = { ...resumeCommand, onlyIf };
+  if (isPaidFor(subscription, deps.now())) return carryOutAtProvider(deps, subscription, command);
   const { providerSubscriptionId, transfer } = subscription;
   if (providerSubscriptionId === undefined || transfer) throw new DomainError('PAYMENT_IN_PROGRESS');
   const port = await subscriptionsPortOf(deps, subscription);
@@ -117,14 +130,17 @@ export const resumeAtProvider = async (deps: BillingDeps, subscription: Subscrip
   if (answer.status !== 'paused') return requireMet({ subscription: synced, isDone: true }, resumeCommand);
   requireSettled(answer);
   return isPaidFor(synced, deps.now())
-    ? carryOutAtProvider(deps, synced, resumeCommand)
-    : resumeInNewPeriod(deps, synced);
+    ? carryOutAtProvider(deps, synced, command)
+    : resumeInNewPeriod(deps, synced, { ...resumeInNewPeriodCommand, onlyIf });
 };
 
 /** A repeated call before the charge is known to be paid is the same charge, even if other fields have changed since. */
-const resumeInNewPeriod = async (deps: BillingDeps, subscription: Subscription): Promise<Subscription> => {
+const resumeInNewPeriod = async (
+  deps: BillingDeps,
+  subscription: Subscription,
+  command: Command,
+): Promise<Subscription> => {
   const { paidUntil, lapsed = 0 } = subscription;
-  const command = resumeInNewPeriodCommand;
   const outcome = await send(deps, subscription, { command, key: `begin:${paidUntil ?? 'never'}:${lapsed}` });
   if (outcome.kind !== 'declined') return requireMet(await storeOutcome(deps, subscription, outcome), command);
   await subscriptionStore(deps.table).change(subscription, (current) =>
@@ -141,6 +157,7 @@ const send = async (
   const { id, providerSubscriptionId, transfer } = subscription;
   if (providerSubscriptionId === undefined || transfer) throw new DomainError('PAYMENT_IN_PROGRESS');
   const port = await subscriptionsPortOf(deps, subscription);
+  await subscriptionStore(deps.table).requireAll(command.onlyIf);
   return command.send(port, { subscriptionId: providerSubscriptionId, idempotencyKey: `${id}:${key}` });
 };
 

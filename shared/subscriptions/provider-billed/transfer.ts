@@ -6,6 +6,7 @@ import type { CallOptions } from '../../providers/port/payments.ts';
 import type { ProviderSubscription, SubscriptionsPort } from '../../providers/port/subscriptions.ts';
 import { unavailableError } from '../../providers/registry/unwrap.ts';
 import { putAlias } from '../../table/alias.ts';
+import type { TransactionStep } from '../../table/table.ts';
 import type { BillingDeps } from '../billing/biller.ts';
 import { isPaidFor } from '../billing/periods.ts';
 import { subscriptionStore } from '../record/store.ts';
@@ -27,10 +28,12 @@ import { storeReport, syncAfterRefusal, syncIfKnown } from './sync.ts';
 export const startTransfer = async (
   deps: BillingDeps,
   subscription: Subscription,
-  method: HeldMethod,
+  { method, onlyIf }: { readonly method: HeldMethod; readonly onlyIf?: readonly TransactionStep[] | undefined },
 ): Promise<Subscription> => {
-  const claimed = await subscriptionStore(deps.table).change(subscription, (current) =>
-    claimTransfer(current, method, deps.now()),
+  const claimed = await subscriptionStore(deps.table).change(
+    subscription,
+    (current) => claimTransfer(current, method, deps.now()),
+    onlyIf,
   );
   return continueTransfer(deps, claimed);
 };

@@ -40,16 +40,24 @@ export const subscriptionStore = (table: Table) => {
     return item && subscriptionOf(item);
   };
 
-  /** Stores a new subscription with its dependent items. @returns the existing record if the id is taken */
-  const insertOrFind = async (subscription: Subscription): Promise<Found<Subscription> | undefined> => {
+  /**
+   * Stores a new subscription with its dependent items. @returns the existing record if the id is taken
+   * @throws DomainError VERSION_CONFLICT if only one of the conditions `onlyIf` failed
+   */
+  const insertOrFind = async (
+    subscription: Subscription,
+    onlyIf: readonly TransactionStep[] = [],
+  ): Promise<Found<Subscription> | undefined> => {
     const put = { put: itemOf(stamped(undefined, started(undefined, subscription))), if: [{ absent: true }] } as const;
-    const beside = stepsBetween(undefined, subscription);
+    const steps = stepsBetween(undefined, subscription);
+    const beside = [...steps, ...onlyIf];
     if (beside.length === 0) {
       const written = await table.put(put.put, put.if);
       return written.ok ? undefined : foundOf(written.found);
     }
     const written = await table.transact([put, ...beside]);
     if (written.ok) return undefined;
+    if (isUnmet(written, steps)) throw new DomainError('VERSION_CONFLICT');
     if (!written.failed.includes(0)) throw new Error('a period of a new subscription has been billed already');
     return foundOf(written.found[0]);
   };
@@ -71,7 +79,7 @@ export const subscriptionStore = (table: Table) => {
     const beside = [...steps, ...onlyIf];
     const written = beside.length === 0 ? await table.put(put.put, put.if) : await table.transact([put, ...beside]);
     if (written.ok) return { ok: true, record: locked };
-    if ('failed' in written && written.failed.every((index) => index > steps.length)) {
+    if ('failed' in written && isUnmet(written, steps)) {
       return { ok: false, found: was, unmet: true };
     }
     if ('failed' in written && !written.failed.includes(0)) throw new Error('the period has been billed already');
@@ -79,9 +87,25 @@ export const subscriptionStore = (table: Table) => {
     return { ok: false, found: found && subscriptionOf(found) };
   };
 
-  /** Changes a subscription; see `changeRecord`. @returns the record after the change */
-  const change = async (subscription: Subscription, decide: Decide<Subscription>): Promise<Subscription> =>
-    (await changeRecord(commit, subscription, decide)).record;
+  /**
+   * Changes a subscription; see `changeRecord`. @param onlyIf further conditions of the write, such as the caller's right
+   * @returns the record after the change
+   * @throws DomainError VERSION_CONFLICT if only one of these conditions failed
+   */
+  const change = async (
+    subscription: Subscription,
+    decide: Decide<Subscription>,
+    onlyIf: readonly TransactionStep[] = [],
+  ): Promise<Subscription> => {
+    const { record, unmet } = await changeRecord((was, next) => commit(was, next, onlyIf), subscription, decide);
+    if (unmet) throw new DomainError('VERSION_CONFLICT');
+    return record;
+  };
+
+  /** The conditions of a call to the provider that no write claims. @throws DomainError VERSION_CONFLICT if one of them failed */
+  const requireAll = async (onlyIf: readonly TransactionStep[] = []): Promise<void> => {
+    if (onlyIf.length > 0 && !(await table.transact(onlyIf)).ok) throw new DomainError('VERSION_CONFLICT');
+  };
 
   /** Changes the due time only. */
   const deferDue = (subscription: Subscription, dueAt: string | undefined): Promise<Written> =>
@@ -98,8 +122,12 @@ export const subscriptionStore = (table: Table) => {
       ...(subscription.charge ? [{ delete: periodKey(subscription.id, subscription.charge.start) }] : []),
     ]);
 
-  return { load, insertOrFind, commit, change, deferDue, removeCreating };
+  return { load, insertOrFind, commit, change, requireAll, deferDue, removeCreating };
 };
+
+/** Only a condition after the record and its dependent items failed. */
+const isUnmet = ({ failed }: { readonly failed: readonly number[] }, steps: readonly TransactionStep[]): boolean =>
+  failed.every((index) => index > steps.length);
 
 const asRead = ({ lock }: Subscription): readonly Clause[] => [{ exists: true }, { equals: ['lock', lock] }];
 

@@ -17,19 +17,20 @@ import { advanceSubscription } from '../record/versions.ts';
 export const attemptCharge = async (
   deps: BillingDeps,
   subscription: Subscription,
-  { method, attended }: ChargeRequest,
+  { method, right }: ChargeRequest,
 ): Promise<BillingResult> => {
   const { charge } = subscription;
   if (!charge || subscription.billingOwner !== 'service') throw new Error('no open charge that the service bills');
   const collected = await collect(deps, {
     payment: {
       ...periodPaymentRequest(subscription, charge.paymentId),
-      ...(!attended && { offSession: true }),
+      ...(!right && { offSession: true }),
       ...(!isVisibleSubscription(subscription) && { withheld: true }),
     },
     method,
     attempts: charge.attempts,
     onlyIf: [chargeOpenCondition(subscription.id, charge.paymentId)],
+    right,
   });
   const next = await subscriptionStore(deps.table).change(subscription, (current) =>
     current.charge?.paymentId === charge.paymentId ? recordResult(deps, current, { charge, collected }) : current,

@@ -1,0 +1,49 @@
+import { memberKey } from '../table/keys.ts';
+import type { TransactionStep } from '../table/table.ts';
+import { type Action, rolesWith, standingRefusal } from './access.ts';
+import type { Caller } from './caller.ts';
+import { organizationCheck, type Standings } from './standing.ts';
+
+/**
+ * @module What allowed a caller to act for an organization, as conditions of a write. The access rule reads the membership once,
+ * before the use case; a member may be removed or demoted, or the organization deleted, before the write that claims a charge,
+ * an update or a save. That write is therefore made under the caller's right, as charges without a caller are.
+ */
+export interface CallerRight {
+  /** The organization exists, and the membership has a role that permits the action. Empty for a personal record. */
+  readonly onlyIf: readonly TransactionStep[];
+  /**
+   * Reads the membership again, for a write whose conditions have failed.
+   * @throws DomainError ORGANIZATION_ACCESS_DENIED or INSUFFICIENT_PERMISSIONS if the right is lost
+   */
+  readonly requireStill: () => Promise<void>;
+}
+
+/** Of a caller who acts on a personal record, as a guest or as a platform admin. */
+export const NO_CONDITIONS: CallerRight = { onlyIf: [], requireStill: async () => {} };
+
+interface Permitted {
+  readonly caller: Caller;
+  readonly action: Action;
+  /** The organization whose standing has allowed the action. */
+  readonly organizationId: string | undefined;
+}
+
+export const rightOf = (
+  standings: Pick<Standings, 'consistent'>,
+  { caller, action, organizationId }: Permitted,
+): CallerRight => {
+  const isMembers = action !== 'read' && action !== 'platform admin';
+  if (caller.kind !== 'session' || organizationId === undefined || !isMembers) return NO_CONDITIONS;
+  const hasRole = { any: rolesWith(action).map((role) => ({ equals: ['role', role] as const })) };
+  return {
+    onlyIf: [
+      ...organizationCheck({ organizationId }),
+      { check: memberKey(organizationId, caller.userId), if: [hasRole] },
+    ],
+    requireStill: async () => {
+      const refusal = standingRefusal(await standings.consistent(caller, organizationId), action);
+      if (refusal) throw refusal;
+    },
+  };
+};
