@@ -94,8 +94,8 @@ export const getWebhookLogEndpoint = endpoint({
   method: 'GET',
   path: '/webhooks/logs/{id}',
   summary: 'Show one log entry with its payload and response',
-  description: `Shows one attempt with everything that was sent or received, and what the target answered. Secrets, card numbers and tokens are
-    left out of it.`,
+  description: `Shows one attempt with what was sent or received, and its outcome. Platform admins see a provider's event as received, and the target's
+    response. Secrets, card numbers and tokens are left out.`,
   auth: 'session',
   params: logId,
   query: none,

@@ -29,14 +29,24 @@ export const runAs = <T>(work: Work, run: () => Promise<T>): Promise<T> => stora
 export const currentWork = (): Work | undefined => storage.getStore();
 
 /** The actor of a record's version. Stored in few bytes, so that a record does not grow by a write unit. */
-export const actorSchema = z
-  .object({
-    type: z
-      .enum(ACTOR_TYPES)
-      .describe('Who acted: a user, a guest, a platform admin, the provider, or the service itself.'),
-    id: z.string().describe("The user id, the `guest_id`, the provider slot, or the name of the service's worker."),
+export const actorSchema = z.object({
+  type: z
+    .enum(ACTOR_TYPES)
+    .describe('Who acted: a user, a guest, a platform admin, the provider, or the service itself.'),
+  id: z.string(),
+});
+
+/** An actor in a history: payers do not see which admin acted. */
+export const shownActorSchema = actorSchema
+  .extend({
+    id: actorSchema.shape.id
+      .optional()
+      .describe(
+        "The user id, the `guest_id`, the provider slot, or the name of the service's worker. Absent where a payer sees that a platform admin acted.",
+      ),
   })
   .meta({ id: 'Actor', description: 'Who caused a change.' });
+export type ShownActor = z.infer<typeof shownActorSchema>;
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const SHORT_UUID = /^~[\w-]{22}$/;

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { type Audience, audienceOf } from '../access/audience.ts';
 import { DISPUTE_STATUSES, REFUND_STATUSES } from '../core/money-back.ts';
 import { iso } from '../core/time.ts';
 import type { CsvPage } from '../csv/csv.ts';
@@ -41,21 +42,26 @@ const listOfPayment = async (
   });
 
 type OfPayment = Pick<ApiRequest<unknown, unknown, unknown, VisiblePayment>, 'record'>;
+type ForCaller<R> = Pick<ApiRequest<unknown, unknown, unknown, R>, 'record' | 'caller'>;
 type InRange = Pick<ApiRequest<unknown, RangeQuery>, 'query' | 'csvPage'>;
 
-const refundViewOf = (item: Item) => refundView(refundOf(item));
+const refundViewFor = (audience: Audience) => (item: Item) => refundView(refundOf(item), audience);
 const disputeViewOf = (item: Item) => disputeView(disputeOf(item));
 
-export const listRefundsOfPayment = ({ table }: StoreDeps, { record }: OfPayment): Promise<Reply> =>
-  listOfPayment(table, record.id, { kind: 'RFD', viewOf: refundViewOf });
+export const listRefundsOfPayment = (
+  { table }: StoreDeps,
+  { record, caller }: ForCaller<VisiblePayment>,
+): Promise<Reply> => refundsOfPayment(table, record.id, audienceOf(caller));
+
+export const refundsOfPayment = (table: Table, paymentId: string, audience: Audience): Promise<Reply> =>
+  listOfPayment(table, paymentId, { kind: 'RFD', viewOf: refundViewFor(audience) });
 
 export const listDisputesOfPayment = ({ table }: StoreDeps, { record }: OfPayment): Promise<Reply> =>
   listOfPayment(table, record.id, { kind: 'DSP', viewOf: disputeViewOf });
 
-export const getRefund = async (
-  _: StoreDeps,
-  { record }: ApiRequest<unknown, unknown, unknown, Refund>,
-): Promise<Reply> => ({ data: refundView(record) });
+export const getRefund = async (_: StoreDeps, { record, caller }: ForCaller<Refund>): Promise<Reply> => ({
+  data: refundView(record, audienceOf(caller)),
+});
 
 const MAX_LIMIT = 100;
 const DEFAULT_LIMIT = 25;
@@ -81,7 +87,7 @@ export const listDisputesQuery = z.object({
 type RangeQuery = z.output<typeof listRefundsQuery> | z.output<typeof listDisputesQuery>;
 
 export const listRefunds = ({ table, now }: StoreDeps, request: InRange): Promise<Reply> =>
-  listByMonth({ table, now }, request, { kind: 'RFD', viewOf: refundViewOf });
+  listByMonth({ table, now }, request, { kind: 'RFD', viewOf: refundViewFor('staff') });
 
 export const listDisputes = ({ table, now }: StoreDeps, request: InRange): Promise<Reply> =>
   listByMonth({ table, now }, request, { kind: 'DSP', viewOf: disputeViewOf });

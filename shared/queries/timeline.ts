@@ -1,7 +1,8 @@
 import * as z from 'zod';
+import { actorFor, audienceOf } from '../access/audience.ts';
 import type { Owned } from '../access/record-kind.ts';
 import type { Standings } from '../access/standing.ts';
-import { actorSchema } from '../core/actor.ts';
+import { actorSchema, type ShownActor, shownActorSchema } from '../core/actor.ts';
 import { timestamp } from '../http/fields.ts';
 import type { ApiRequest, Reply } from '../http/request.ts';
 import { HISTORY, HISTORY_LOG, HISTORY_VERSIONS, type Historic, recordKey, versionOf } from '../table/keys.ts';
@@ -14,7 +15,7 @@ import { mayReadLogOf } from '../webhooks/logs/access.ts';
  * log.
  */
 const madeBy = {
-  actor: actorSchema
+  actor: shownActorSchema
     .nullable()
     .describe('On whose behalf the entry was made; null for a version that is older than the field.'),
   request_id: z
@@ -64,6 +65,7 @@ export type LoggedEntry = z.infer<(typeof LOG_ENTRIES)[number]>;
 
 interface ChangeEntry {
   readonly kind: 'change';
+  readonly actor: ShownActor | null;
   readonly at: string;
   readonly version: number;
 }
@@ -120,8 +122,11 @@ export const timelineReply = async <C extends ChangeEntry>(
     caller.kind === 'session' &&
       mayReadLogOf(caller, record, (organizationId) => standings.consistent(caller, organizationId)),
   ]);
+  const audience = audienceOf(caller);
   return {
-    data: withLog ? entries : entries.filter(({ kind }) => kind === 'change'),
+    data: entries
+      .filter(({ kind }) => withLog || kind === 'change')
+      .map((entry) => ({ ...entry, actor: actorFor(audience, entry.actor) })),
     meta: { [idName]: record.id, status: record.status, is_complete: isComplete },
   };
 };

@@ -64,15 +64,16 @@ describe('the history of a payment', () => {
     });
   });
 
-  test('names the platform admin who synced or canceled it', async () => {
+  test('names the platform admin who synced or canceled it to admins, and says “admin” to the payer', async () => {
     const [user, admin] = [await signIn(service), await signInAdmin()];
     const payment = await createPaidIntent(service, user);
     const canceled = await service.post(`/payments/intents/${payment.id}/cancel`, {}, admin.options);
     expect(canceled).toMatchObject({ status: 200, body: { status: 'canceled' } });
     expect(canceled.body).not.toHaveProperty('client_secret');
-    const last = (await changesOf(payment.id, user.options)).at(-1);
+    const last = (await changesOf(payment.id, admin.options)).at(-1);
     expect(last).toMatchObject({ cause: 'cancel', actor: { type: 'admin', id: admin.userId } });
     expect(last.request_id).toBe(canceled.headers.get('x-request-id'));
+    expect((await changesOf(payment.id, user.options)).at(-1)).toEqual({ ...last, actor: { type: 'admin' } });
   });
 
   test('names a platform admin as the user of an own payment', async () => {
@@ -94,7 +95,7 @@ describe('the history of a payment', () => {
     const synced = await service.post(`/payments/sync/${payment.provider_payment_id}`, {}, admin.options);
     await service.control('POST', '/simulator/webhooks', { mode: 'normal' });
     expect(synced).toMatchObject({ status: 200, body: { status: 'succeeded' } });
-    expect((await changesOf(payment.id, user.options)).at(-1)).toMatchObject({
+    expect((await changesOf(payment.id, admin.options)).at(-1)).toMatchObject({
       cause: 'sync',
       actor: { type: 'admin', id: admin.userId },
     });

@@ -188,9 +188,10 @@ describe('one entry of the webhook log', () => {
     expect(body).toMatchObject({
       event_id: webhookIdOf((await deliveredTo(service, 'all', 'payment.created'))[0] as never),
       payload: { event: 'payment.created', data: { user: { email: expect.stringMatching(/^p\*\*\*@/) } } },
-      response: { http_status: 200, body: { received: true }, duration_ms: expect.any(Number) },
     });
-    expect((await service.get(`/webhooks/logs/${entry.id}`, admin.options)).body).toEqual(entry);
+    expect(body.response).toEqual({ http_status: 200, duration_ms: expect.any(Number) });
+    const asAdmin = (await service.get(`/webhooks/logs/${entry.id}`, admin.options)).body;
+    expect(asAdmin).toEqual({ ...entry, response: { ...entry.response, body: { received: true } } });
   });
 
   test('gets 404 for all other callers', async () => {

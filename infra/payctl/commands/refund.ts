@@ -82,7 +82,7 @@ const reportRefund = (refund: Refund, payment: VisiblePayment): Report => {
   const left = refundableCents(payment);
   const state = isUnknown ? 'pending: the provider has not answered' : refund.status;
   return {
-    json: { dry_run: false, refund: refundView(refund), refundable_cents: left },
+    json: { dry_run: false, refund: refundView(refund, 'staff'), refundable_cents: left },
     lines: [
       `${refund.id} is ${[state, refund.failureCode].filter(Boolean).join(': ')}`,
       `${describeAmount(payment, refund.amountCents)}, made by ${MADE_BY}`,

@@ -9,7 +9,7 @@ import { chargedAs } from '../../../shared/payments/refunds/attempt.ts';
 import { refundViewSchema } from '../../../shared/payments/refunds/refund.ts';
 import { findReportedRefund } from '../../../shared/payments/refunds/reports.ts';
 import type { ProviderDispute, ProviderRefund, RefundsPort } from '../../../shared/providers/port/refunds.ts';
-import { listDisputesOfPayment, listRefundsOfPayment } from '../../../shared/queries/list-refunds.ts';
+import { listDisputesOfPayment, refundsOfPayment } from '../../../shared/queries/list-refunds.ts';
 import type { Installation } from '../installation/installation.ts';
 import { type Drift, type DriftKind, findingOf, type Unread } from './payment.ts';
 
@@ -19,9 +19,9 @@ type Reader = Pick<Installation, 'deps'>;
 const refundViews = z.array(refundViewSchema);
 const disputeViews = z.array(disputeViewSchema);
 
-/** As GET /payments/{id}/refunds shows them, newest first. */
+/** As GET /payments/{id}/refunds shows them to platform admins, newest first. */
 export const listRefundsHere = async ({ deps }: Reader, record: VisiblePayment) =>
-  refundViews.parse((await listRefundsOfPayment(deps, { record })).data);
+  refundViews.parse((await refundsOfPayment(deps.table, record.id, 'staff')).data);
 
 /** As GET /payments/{id}/disputes shows them, newest first. */
 export const listDisputesHere = async ({ deps }: Reader, record: VisiblePayment) =>

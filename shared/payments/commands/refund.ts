@@ -220,7 +220,7 @@ const refusedError = async (deps: MoneyDeps, refund: Refund): Promise<DomainErro
 
 /** 202 while the provider has not answered. */
 const answerOf = (refund: Refund): Reply => ({
-  data: refundView(refund),
+  data: refundView(refund, 'staff'),
   ...(refund.status === 'pending' && refund.providerRefundId === undefined && { status: 202 }),
 });
 

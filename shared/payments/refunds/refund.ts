@@ -1,6 +1,8 @@
 import * as z from 'zod';
+import type { Audience } from '../../access/audience.ts';
 import { ownerColumns, ownerIdsOf, type RecordKind } from '../../access/record-kind.ts';
 import { REFUND_REASONS, REFUND_STATUSES } from '../../core/money-back.ts';
+import { pick } from '../../core/pick.ts';
 import { PROVIDER_SLOTS } from '../../core/settings.ts';
 import { type Instant, iso } from '../../core/time.ts';
 import { jsonValue, timestamp } from '../../http/fields.ts';
@@ -79,8 +81,8 @@ export const refundRecord: RecordKind<Refund> = {
   guestsRead: true,
 };
 
-/** A refund as its readers see it. */
-export const refundView = (refund: Refund) => ({
+/** A refund with everything that staff see. */
+const fullView = (refund: Refund) => ({
   id: refund.id,
   payment_id: refund.paymentId,
   amount_cents: refund.amountCents,
@@ -99,6 +101,31 @@ export const refundView = (refund: Refund) => ({
   completed_at: refund.completedAt ?? null,
 });
 
+type RefundView = ReturnType<typeof fullView>;
+
+const PAYERS_FIELDS = [
+  'id',
+  'payment_id',
+  'amount_cents',
+  'currency',
+  'status',
+  'reason',
+  'source',
+  'provider_id',
+  'provider_refund_id',
+  'failure_code',
+  'created_at',
+  'updated_at',
+  'completed_at',
+] as const satisfies readonly (keyof RefundView)[];
+
+/** What payers find in place of the shop's own notes and of the admin who made the refund. */
+const HIDDEN: Omit<RefundView, (typeof PAYERS_FIELDS)[number]> = { description: null, metadata: {}, created_by: null };
+
+/** A refund as the audience sees it. */
+export const refundView = (refund: Refund, audience: Audience): RefundView =>
+  audience === 'staff' ? fullView(refund) : { ...pick(fullView(refund), PAYERS_FIELDS), ...HIDDEN };
+
 /** The columns of refunds in CSV. */
 export const REFUND_COLUMNS = [
   'id',
@@ -116,7 +143,7 @@ export const REFUND_COLUMNS = [
   'created_at',
   'updated_at',
   'completed_at',
-] as const satisfies readonly (keyof ReturnType<typeof refundView>)[];
+] as const satisfies readonly (keyof RefundView)[];
 
 const text = z.string().nullable();
 
@@ -140,10 +167,12 @@ export const refundViewSchema = z
         - \`canceled\`: canceled at the provider; the money stays`,
     }),
     reason: z.enum(REFUND_REASONS).nullable().describe('Why the payment is refunded; null if no reason was given.'),
-    description: text.describe('A note in your words; null without one.'),
+    description: text.describe('A note in your words; null without one, and for payers, who do not see it.'),
     metadata: z
       .record(z.string(), jsonValue)
-      .describe('Your own data, as the request set it; an empty object without metadata.'),
+      .describe(
+        'Your own data, as the request set it; an empty object without metadata, and for payers, who do not see it.',
+      ),
     source: z
       .enum(REFUND_SOURCES)
       .describe("`api`: made with this API. `provider`: made in the provider's dashboard or by another system."),
@@ -153,7 +182,7 @@ export const refundViewSchema = z
       "Why the refund failed, in the provider's word; `not_received` if it never reached the provider, `duplicate_record` if another record has the same refund of the provider. Null otherwise.",
     ),
     created_by: text.describe(
-      'The user id of the platform admin who made the refund; null if the provider reported it.',
+      'The user id of the platform admin who made the refund; null if the provider reported it, and for payers, who do not see it.',
     ),
     created_at: timestamp.describe('When the refund was created here.'),
     updated_at: timestamp.describe('When the refund last changed.'),

@@ -10,7 +10,7 @@ import { type InboundEventType, isMoneyBackEvent, type ProviderEvent } from '../
 import type { BillingDeps } from '../../subscriptions/billing/biller.ts';
 import { type Historic, providerEventKey } from '../../table/keys.ts';
 import { blankStoredEvent, namesErased } from '../record/erased.ts';
-import { type LogEntry, writeLog } from '../record/log-entry.ts';
+import { type LogEntry, type ShownEvent, writeLog } from '../record/log-entry.ts';
 import { type StoredEvent, storedEventOf } from '../record/stored-event.ts';
 import { applyCustomerEvent } from './customer-event.ts';
 import { type EventResult, type InboundEvent, ignored, type OwnerIds } from './inbound-event.ts';
@@ -63,7 +63,7 @@ export const applyProviderEvent = async (
   const result = isUnnamed(found) ? ignored({}, 'not ours') : found;
   if (isErased) await blankStoredEvent(deps.table, stored);
   const logged = isErased ? withoutPerson(body) : body;
-  await writeLog(deps.table, entryOf(stored, { body: logged, result, at: iso(deps.now()) }));
+  await writeLog(deps.table, entryOf(stored, { body: logged, event, result, at: iso(deps.now()) }));
   deps.log.info('provider event applied', {
     event_id: event.id,
     event_type: event.rawType,
@@ -146,11 +146,12 @@ const HANDLERS: Handlers = {
 
 interface Applied {
   readonly body: unknown;
+  readonly event: ProviderEvent;
   readonly result: Result;
   readonly at: string;
 }
 
-const entryOf = (stored: StoredEvent, { body, result, at }: Applied): LogEntry => ({
+const entryOf = (stored: StoredEvent, { body, event, result, at }: Applied): LogEntry => ({
   provider: stored.providerId,
   eventType: stored.rawType,
   eventId: stored.eventId,
@@ -158,11 +159,28 @@ const entryOf = (stored: StoredEvent, { body, result, at }: Applied): LogEntry =
   direction: 'inbound',
   attempt: 1,
   payload: body,
+  shown: shownEventOf(event),
   response: responseOf(result),
   createdAt: at,
   ...ownerOf(result),
   about: subjectOf(result),
 });
+
+/** What payers see of the event. The status is the provider's; of a payment it is that of the event's type. */
+const shownEventOf = ({ type, createdAt, object }: ProviderEvent): ShownEvent => {
+  const { id, amountCents, currency, refund, dispute, invoice, subscription } = object;
+  const moneyBack = refund ?? dispute;
+  const ofType = type?.startsWith(PAYMENT_TYPE) ? type.slice(PAYMENT_TYPE.length) : undefined;
+  return {
+    id,
+    amount: amountCents ?? moneyBack?.amountCents ?? invoice?.amountCents,
+    currency: (currency ?? moneyBack?.currency ?? invoice?.currency)?.toLowerCase(),
+    status: moneyBack?.status ?? subscription?.status ?? ofType,
+    created: createdAt,
+  };
+};
+
+const PAYMENT_TYPE = 'payment_intent.';
 
 const subjectOf = (result: Result): Historic | undefined => {
   if ('payment' in result) return { kind: 'PAY', id: result.payment.id };

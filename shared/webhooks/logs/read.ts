@@ -1,4 +1,6 @@
 import * as z from 'zod';
+import { type Audience, audienceOf } from '../../access/audience.ts';
+import { CANONICAL_EVENTS } from '../../events/bus-event.ts';
 import type { WebDeps } from '../../http/exchange.ts';
 import { timestamp } from '../../http/fields.ts';
 import { type OffsetPage, offsetReply, runList } from '../../http/paging.ts';
@@ -30,7 +32,7 @@ export const listLogs = async (
         limit: query.limit,
       }),
     recordOf: logRecordOf,
-    viewsOf: (records) => records.map(listedViewOfLog),
+    viewsOf: (records) => records.map((record) => listedViewOfLog(record, audienceOf(caller))),
     replyOf: (views, listed, total) => offsetReply(views, { listed, page: query, total }),
   });
 };
@@ -43,7 +45,7 @@ const filterOf = ({ provider, event_type: eventType }: LogsQuery): readonly Clau
 type GetLogDeps = Pick<WebDeps, 'table' | 'standings'>;
 
 export const getLog = async (deps: GetLogDeps, request: ApiRequest<{ id: string }>): Promise<Reply> => ({
-  data: viewOfLog(await logFor(deps, request)),
+  data: viewOfLog(await logFor(deps, request), audienceOf(request.caller)),
 });
 
 /** @returns the entry of the path. @throws DomainError RESOURCE_NOT_FOUND where this caller may not see it. */
@@ -75,11 +77,13 @@ export const logView = z
       .meta({ description: 'The target of a delivery; null for inbound events.', examples: ['WEBHOOK_1'] }),
     event_id: z.string().describe("The event's id: `msg_…` for deliveries, the provider's own for inbound events."),
     payload: z.unknown().meta({
-      description: 'What was received or sent, without secrets. In lists a payload over 16 KB is `{left_out, bytes}`.',
+      description:
+        'What was received or sent, without secrets. An event of a provider is `{id, type, provider, data: {object: {id, amount, currency, status}}, created}`; platform admins see it as received. In lists a payload over 16 KB is `{left_out, bytes}`.',
     }),
-    response: z
-      .unknown()
-      .meta({ description: 'What came of it: the status and the beginning of the answer, or the reason.' }),
+    response: z.unknown().meta({
+      description:
+        "What came of it: the outcome, the status or the reason. Platform admins also see the beginning of the target's response.",
+    }),
     created_at: timestamp.describe('When the attempt was made.'),
   })
   .meta({
@@ -89,7 +93,8 @@ export const logView = z
 
 export type LogView = z.infer<typeof logView>;
 
-const viewOfLog = (record: LogRecord): LogView => ({
+/** The one view of a log entry. */
+const viewOfLog = (record: LogRecord, audience: Audience): LogView => ({
   id: record.id,
   provider: record.provider,
   event_type: record.eventType,
@@ -98,17 +103,37 @@ const viewOfLog = (record: LogRecord): LogView => ({
   attempt: record.attempt,
   target: record.target ?? null,
   event_id: record.eventId,
-  payload: record.payload,
-  response: record.response,
+  payload: audience === 'staff' ? record.payload : payersPayload(record),
+  response: audience === 'staff' ? record.response : payersResponse(record),
   created_at: record.createdAt,
+});
+
+/** A delivery holds the canonical event, which is made for others to read; a provider's event has the shape of the interface. */
+const payersPayload = ({ direction, eventId, eventType, provider, payload, shown }: LogRecord): unknown => {
+  if (direction === 'outbound') return CANONICAL_EVENTS.some((name) => name === eventType) ? payload : {};
+  const { created, ...object } = shown ?? {};
+  return { id: eventId, type: eventType, provider, data: { object }, created: created ?? null };
+};
+
+/** Everything else, such as the target's own body or the address that was refused, is for staff. */
+const payersResponse = ({ response }: LogRecord): unknown => payersResponseSchema.safeParse(response).data ?? {};
+
+const payersResponseSchema = z.object({
+  outcome: z.string().optional(),
+  reason: z.string().optional(),
+  payment_id: z.string().optional(),
+  status: z.string().optional(),
+  http_status: z.int().optional(),
+  error: z.string().optional(),
+  duration_ms: z.number().optional(),
 });
 
 /** A hundred payloads of the largest events would exceed the size limit of a response. */
 const LARGEST_LISTED = 16 * 1_024;
 
 /** A log entry in a list: a large payload is replaced by its size. */
-const listedViewOfLog = (record: LogRecord): LogView => {
-  const view = viewOfLog(record);
+const listedViewOfLog = (record: LogRecord, audience: Audience): LogView => {
+  const view = viewOfLog(record, audience);
   const bytes = Buffer.byteLength(JSON.stringify(view.payload) ?? '');
   return bytes <= LARGEST_LISTED ? view : { ...view, payload: { left_out: true, bytes } };
 };

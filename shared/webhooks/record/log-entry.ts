@@ -10,6 +10,17 @@ import type { Item, Table } from '../../table/table.ts';
 export const LOG_STATUSES = ['success', 'failed'] as const;
 export type LogStatus = (typeof LOG_STATUSES)[number];
 
+/** The object of a provider's event in the shape of the interface. Amounts are in minor units, currencies in lower case. */
+const shownEventSchema = z.object({
+  id: z.string(),
+  amount: z.number().optional(),
+  currency: z.string().optional(),
+  status: z.string().optional(),
+  /** Unix seconds. */
+  created: z.int(),
+});
+export type ShownEvent = z.infer<typeof shownEventSchema>;
+
 export interface LogEntry {
   readonly provider: string;
   readonly eventType: string;
@@ -22,6 +33,8 @@ export interface LogEntry {
   /** The queue message of an outbound attempt. A redriven or replayed message counts its attempts from 1 again. */
   readonly messageId?: string | undefined;
   readonly payload: unknown;
+  /** The payload of an inbound event as payers see it, in the shape of the interface. */
+  readonly shown?: ShownEvent | undefined;
   readonly response: unknown;
   readonly createdAt: string;
   /** The owner; members of the organization, or the user, may read the entry. */
@@ -56,6 +69,7 @@ export const logItem = (entry: LogEntry): Item => {
     attempt,
     target,
     payload: redact(entry.payload),
+    shown: entry.shown,
     response: redact(entry.response),
     createdAt,
     organizationId: entry.organizationId,
@@ -108,6 +122,7 @@ const logRecordSchema = z.object({
   attempt: z.int(),
   target: z.string().optional(),
   payload: z.unknown(),
+  shown: shownEventSchema.optional(),
   response: z.unknown(),
   createdAt: z.string(),
   organizationId: z.string().optional(),

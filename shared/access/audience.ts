@@ -1,0 +1,18 @@
+/**
+ * @module Who a view is for. Payers, members of organizations and guests see of a log entry, a refund or a history only the fields
+ * that are named for them; those who run the shop see all that is stored. A new field is shown to no payer until it is named.
+ */
+import type { ShownActor } from '../core/actor.ts';
+import type { Caller } from './caller.ts';
+
+/** `staff`: platform admins and the operator's tool. `payer`: everyone else. */
+export type Audience = 'staff' | 'payer';
+
+export const audienceOf = (caller: Caller): Audience =>
+  caller.kind === 'session' && caller.isAdmin ? 'staff' : 'payer';
+
+/** The actor of a version as the audience sees it: a payer learns that an admin acted, and not which one. */
+export const actorFor = (audience: Audience, actor: ShownActor | null): ShownActor | null => {
+  if (actor === null) return null;
+  return audience === 'payer' && actor.type === 'admin' ? { type: actor.type } : actor;
+};
