@@ -1,4 +1,5 @@
 import { DomainError } from '../core/errors.ts';
+import { normalizedEmail } from '../core/text.ts';
 import { epochSeconds, iso, type Now, SECOND } from '../core/time.ts';
 import type { Caller } from './caller.ts';
 
@@ -37,7 +38,7 @@ export const guestTokens = (options: GuestTokenOptions) => {
     const { verifyGuestToken } = await import('./guest-signature.ts');
     try {
       const { email, guest_id: guestId } = await verifyGuestToken(token, secrets, options.now());
-      return { email, guestId };
+      return { email: normalizedEmail(email), guestId };
     } catch (error) {
       throw new DomainError('SESSION_INVALID', { message: 'The guest token is not valid', cause: error });
     }

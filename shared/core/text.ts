@@ -17,10 +17,13 @@ export const cutText = (text: string, most: number): string => {
 };
 
 /**
- * The one spelling of an e-mail address that the service stores and compares. A lower-cased text may have letters that NFC
- * joins again, so NFC stands on both sides, and the result of a result is itself.
+ * A text in the one form that is compared whatever its case and composition. Lower case may leave letters that NFC joins
+ * again, so NFC stands on both sides, and the form of the form is itself.
  */
-export const normalizedEmail = (email: string): string => email.trim().normalize('NFC').toLowerCase().normalize('NFC');
+export const comparableText = (text: string): string => text.normalize('NFC').toLowerCase().normalize('NFC');
+
+/** The one spelling of an e-mail address that the service stores and compares. */
+export const normalizedEmail = (email: string): string => comparableText(email.trim());
 
 type Provider = 'stripe' | 'paypal' | 'square' | 'braintree' | '';
 

@@ -1,6 +1,7 @@
 import type { Owned } from '../access/record-kind.ts';
 import { type Address, addressRecord } from '../addresses/address.ts';
 import { DomainError } from '../core/errors.ts';
+import { normalizedEmail } from '../core/text.ts';
 import { epochSeconds } from '../core/time.ts';
 import { type Customer, customerRecord, customerShape } from '../customers/customer.ts';
 import { membershipSchema } from '../memberships/membership.ts';
@@ -37,7 +38,7 @@ export interface Erasing {
   readonly deps: RemovalDeps;
   readonly erasureId: string;
   readonly subject: Subject;
-  /** The person's e-mail addresses that are known so far, in lower case. */
+  /** The person's e-mail addresses that are known so far, normalized. */
   readonly emails: readonly string[];
 }
 
@@ -70,7 +71,9 @@ export type ErasedKind = keyof typeof RECORD_ERASURES;
 
 /** Is the record the person's, or of an organization and made by the person? */
 const isOf = (subject: Subject, { userId, guestEmail }: Pick<Owned, 'userId' | 'guestEmail'>): boolean =>
-  subject.kind === 'user' ? userId === subject.userId : guestEmail?.toLowerCase() === subject.email;
+  subject.kind === 'user'
+    ? userId === subject.userId
+    : guestEmail !== undefined && normalizedEmail(guestEmail) === normalizedEmail(subject.email);
 
 const inProgress = (): DomainError => new DomainError('PAYMENT_IN_PROGRESS');
 
@@ -163,7 +166,7 @@ const removeCustomerOf = async (erasing: Erasing, customer: Customer | undefined
 /** An organization's customer has the e-mail address of the member whose request created it. */
 const clearCustomerEmail = async ({ deps, emails, subject }: Erasing, customer: Customer): Promise<boolean> => {
   const { email } = customer;
-  if (subject.kind !== 'user' || email === undefined || !emails.includes(email.toLowerCase())) return false;
+  if (subject.kind !== 'user' || email === undefined || !emails.includes(normalizedEmail(email))) return false;
   const provider = await deps.providers.require(customer.providerId, 'customers');
   const startedAt = deps.now();
   const outcome = await provider.updateCustomer({

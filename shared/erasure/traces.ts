@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { comparableText, normalizedEmail } from '../core/text.ts';
 import { idsIn, withoutEmails, withoutPerson } from '../observability/person-fields.ts';
 import { redact } from '../observability/redaction.ts';
 import { ownerKeyOf } from '../table/defaults.ts';
@@ -20,7 +21,7 @@ import type { Counted, ErasureJob } from './job.ts';
 /** What an erasure looks for in logs, events, deliveries and stored answers. The e-mail addresses are removed when it is done. */
 export interface Sought {
   readonly userId: string | undefined;
-  /** In lower case. */
+  /** Normalized. */
   readonly emails: readonly string[];
   /** Ids of the person's records, ours and the providers'. */
   readonly ids: ReadonlySet<string>;
@@ -31,7 +32,7 @@ export const seekEmails = async (
   erasureId: string,
   emails: readonly (string | undefined)[],
 ): Promise<void> => {
-  const found = new Set(emails.filter((email) => email !== undefined).map((email) => email.toLowerCase()));
+  const found = new Set(emails.filter((email) => email !== undefined).map(normalizedEmail));
   await Promise.all([...found].map((email) => table.put({ ...soughtKey(erasureId, email), email })));
 };
 
@@ -117,8 +118,7 @@ const blankedLog = (sought: Sought, item: Item): Readonly<Record<string, unknown
   const owner = ownerOf(item);
   const text = JSON.stringify([item['payload'], item['response']]);
   const isAll = isPersonal(sought, owner, text);
-  const masked =
-    owner.userId === sought.userId ? sought.emails.map((email) => String(redact(email)).toLowerCase()) : [];
+  const masked = owner.userId === sought.userId ? sought.emails.flatMap(maskedForms) : [];
   const emails = [...sought.emails, ...masked];
   const next = {
     payload: isAll ? withoutPerson(item['payload']) : withoutEmails(item['payload'], emails),
@@ -126,6 +126,10 @@ const blankedLog = (sought: Sought, item: Item): Readonly<Record<string, unknown
   };
   return JSON.stringify(ERASED_FIELDS.map((field) => next[field])) === text ? undefined : next;
 };
+
+/** The first letter of a masked address may have been composed or not when it was masked. */
+const maskedForms = (email: string): readonly string[] =>
+  ['NFC', 'NFD'].map((form) => comparableText(String(redact(email.normalize(form)))));
 
 /** The service's own words about an attempt stay; the body is what a target answered. */
 const withoutAnswer = (response: unknown): unknown => {
@@ -136,10 +140,13 @@ const withoutAnswer = (response: unknown): unknown => {
   );
 };
 
+/** A provider may escape any letter, so the texts are compared after they are parsed. An unchanged JSON keeps its bytes. */
 const blankedText = (sought: Sought, json: string, isAll: boolean): string => {
-  if (!isAll && !sought.emails.some((email) => json.toLowerCase().includes(email))) return json;
+  if (!isAll && sought.emails.length === 0) return json;
   const value: unknown = JSON.parse(json);
-  return JSON.stringify(isAll ? withoutPerson(value) : withoutEmails(value, sought.emails));
+  if (isAll) return JSON.stringify(withoutPerson(value));
+  const blanked = JSON.stringify(withoutEmails(value, sought.emails));
+  return blanked === JSON.stringify(value) ? json : blanked;
 };
 
 const blankedEvent = (sought: Sought, item: Item, isWhole = isNamed) => {
@@ -173,7 +180,7 @@ export const removeClaim = async (table: Table, { userId, emails }: Sought, item
   const { pk, sk, claim } = item;
   if (!String(sk).startsWith(CLAIM_PREFIX) || claim === undefined) return false;
   const isUsers = userId !== undefined && pk === `OWNER#${ownerKeyOf({ kind: 'user', userId })}`;
-  const text = JSON.stringify(claim).toLowerCase();
+  const text = comparableText(JSON.stringify(claim));
   if (!isUsers && !emails.some((email) => text.includes(JSON.stringify(email)))) return false;
   return (await table.remove(keyOf(item), [{ has: 'claim' }])).ok;
 };

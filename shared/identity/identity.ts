@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { assertNever, DomainError } from '../core/errors.ts';
+import { normalizedEmail } from '../core/text.ts';
 import { instant, type Now, SECOND } from '../core/time.ts';
 import { type FetchInit, fetchOverHttp } from '../network/fetch.ts';
 import type { VerifiedBearer } from './bearer-token.ts';
@@ -16,7 +17,7 @@ const optionalText = z
 
 /** What a session and the claims of a token say of their user. */
 const userFields = {
-  email: z.string().toLowerCase(),
+  email: z.string().transform(normalizedEmail),
   organization_id: optionalText,
   is_admin: z
     .boolean()
@@ -122,7 +123,7 @@ export const identityClient = (options: IdentityOptions) => {
   };
 
   const userByEmail = (email: string): Promise<IdentityUser | undefined> =>
-    ask(`/users?email=${encodeURIComponent(email.toLowerCase())}`, userSchema);
+    ask(`/users?email=${encodeURIComponent(normalizedEmail(email))}`, userSchema);
 
   /** The users of all ids, with names and pictures, in one call. */
   const users = async (ids: readonly string[]): Promise<readonly IdentityUser[]> =>

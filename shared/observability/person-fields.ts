@@ -1,11 +1,12 @@
-import { ID_PREFIX } from '../core/ids.ts';
-
 /**
- * Blanks the personal data of an erased person in a stored payload. Numbers, dates, ids, amounts, currencies and statuses stay.
+ * @module Blanks the personal data of an erased person in a stored payload. Numbers, dates, ids, amounts, currencies and statuses stay.
  * A text stays only if it is a code (one word, no e-mail address, no phone number) in a field whose name does not denote a
  * person, a place or free text. Fields inside such a field are blanked too. Our own ids always stay, and so do Square's states
  * of orders and disputes.
  */
+import { ID_PREFIX } from '../core/ids.ts';
+import { comparableText } from '../core/text.ts';
+
 const PERSON_NAME =
   /name|mail|phone|mobile|fax|whatsapp|address|line_?\d|street|city|locality|(?:^|_)state$|region|province|admin_area|postal|(?:^|_)zip|country|birth|gender|(?:^|_)notes?$|description|statement|memo|reference_?code|nickname|(?:^|_)alias|(?:^|_)tax_?id|(?:^|_)vat|(?:^|_)ip(?:_|$)|user_agent|contact|metadata|(?:^|_)tags$|concept|category|url|href|website|iban|holder|buyer|payer_info|shipping|billing_details|custom_fields/i;
 
@@ -52,7 +53,7 @@ const DATE_OR_AMOUNT = /^(?:\d{4}-\d{2}-\d{2}|\d+\.\d{1,3})$/;
 export const codeOnly = (text: string | undefined): string | undefined =>
   text !== undefined && isCode(text) ? text : undefined;
 
-/** Replaces e-mail addresses (lower case) in every text of a value, whatever their case there. */
+/** Replaces normalized e-mail addresses in every text of a value, whatever their case and composition there. */
 export const withoutEmails = (value: unknown, emails: readonly string[]): unknown => {
   if (typeof value === 'string') return emails.reduce(withoutEmail, value);
   if (typeof value !== 'object' || value === null) return value;
@@ -65,10 +66,11 @@ export const withoutEmails = (value: unknown, emails: readonly string[]): unknow
 export const ERASED = '[erased]';
 
 const withoutEmail = (text: string, email: string): string => {
-  const lower = text.toLowerCase();
+  const lower = comparableText(text);
   if (!lower.includes(email)) return text;
-  // Lower case may change the length of a text: then the place of the address is not the same in both.
-  const source = lower.length === text.length ? text : lower;
+  // Composition and lower case may change lengths: then the place of the address is not the same in both.
+  const isAligned = lower === text.toLowerCase() && lower.length === text.length;
+  const source = isAligned ? text : lower;
   const kept: string[] = [];
   let from = 0;
   for (let at = lower.indexOf(email); at >= 0; at = lower.indexOf(email, from)) {

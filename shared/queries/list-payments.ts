@@ -1,6 +1,7 @@
 import type { Caller } from '../access/caller.ts';
 import { DomainError } from '../core/errors.ts';
 import { isIdOf } from '../core/ids.ts';
+import { normalizedEmail } from '../core/text.ts';
 import { runList } from '../http/paging.ts';
 import type { ApiRequest, Reply } from '../http/request.ts';
 import { paymentRecord, type VisiblePayment } from '../payments/record/payment.ts';
@@ -131,13 +132,17 @@ const csvRows = async ({ table }: StoreDeps, list: ListQuery, { orderBy }: ListP
 };
 
 const filtersOf = (query: ListPaymentsQuery): Clause[] => {
-  const term = query.search?.toLowerCase();
+  const { search } = query;
   return [
     ...(query.status ? [{ oneOf: ['f.s', query.status] } as const] : []),
     ...(query.product_id ? [{ equals: ['f.d', query.product_id] } as const] : []),
-    ...(term ? [{ any: [{ contains: ['f.e', term] }, { contains: ['f.t', term] }] } as const] : []),
+    ...(search ? [searchClause(search)] : []),
   ];
 };
+
+const searchClause = (search: string): Clause => ({
+  any: [{ contains: ['f.e', normalizedEmail(search)] }, { contains: ['f.t', search.toLowerCase()] }],
+});
 
 interface ById {
   readonly scope: Scope;

@@ -1,5 +1,6 @@
 import { derivedId, fingerprint } from '../core/ids.ts';
 import { PROVIDER_SLOTS, type ProviderSlot } from '../core/settings.ts';
+import { normalizedEmail } from '../core/text.ts';
 
 /** The keys of every item. The table's page in docs/ explains each. */
 export interface Key {
@@ -185,7 +186,7 @@ export const ownerPartition = (owner: Owner, kind: ItemKind): string => {
   }
 };
 export const guestPartition = (email: string, kind: ItemKind): string => `GUEST#${emailHash(email)}#${kind}`;
-const emailHash = (email: string): string => fingerprint(email.toLowerCase()).slice(0, 32);
+const emailHash = (email: string): string => fingerprint(normalizedEmail(email)).slice(0, 32);
 export const projectPartition = (projectId: string, kind: ItemKind): string => `PROJECT#${projectId}#${kind}`;
 
 /** The refunds or disputes of a payment, in the `owner` index. */

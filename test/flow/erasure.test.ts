@@ -1,5 +1,7 @@
 import { beforeEach, describe, expect, test, vi } from 'vitest';
+import { comparableText } from '../../shared/core/text.ts';
 import { freePort } from '../builders/free-port.ts';
+import { intentBody } from '../builders/intent.ts';
 import { MINUTE_SECONDS } from '../builders/seconds.ts';
 import {
   findPlanted,
@@ -51,6 +53,29 @@ const sentAfter = async (known: readonly unknown[]): Promise<string> => {
 
 const FIXED = ['id', 'status', 'total_cents', 'currency', 'created_at', 'completed_at', 'provider_payment_id'] as const;
 const fixed = (payment: ParsedJson) => Object.fromEntries(FIXED.map((name) => [name, payment[name]]));
+
+describe('the erasure of an e-mail address', () => {
+  const STORED = '\u01f0oe@mail.example.com';
+
+  test.each(['J\u030coe@mail.example.com', ' \u01f0OE@mail.example.com'])(
+    'finds every form of it, asked for as %j',
+    async (asked) => {
+      const admin = await platformAdmin(service);
+      const guest = (email: string) => ({ guest_data: { email, name: 'Joe' } });
+      const first = await service.post('/payments/intents', intentBody(guest('J\u030cOE@Mail.Example.com')));
+      const second = await service.post('/payments/intents', intentBody(guest('j\u030coe@mail.example.com')));
+      expect([first.status, second.status]).toEqual([201, 201]);
+      // An event of nobody's record, with the address as a provider may write it.
+      const note = 'mail to J\u030cOE@mail.example.com';
+      await service.sendEvent({ type: 'customer.updated', object: { id: 'cus_none', object: 'customer', note } });
+      await service.settle();
+      const { id } = await requestErasure(service, admin.options, { email: asked });
+      await untilErased(service, admin.options, { id });
+      const left = (await itemsOf(service)).filter((item) => comparableText(textOf(item)).includes(STORED));
+      expect(left.map(({ pk, sk }) => [pk, sk])).toEqual([]);
+    },
+  );
+});
 
 describe('the erasure of a user', () => {
   test('erases every value of the user, and keeps the records of money', async () => {

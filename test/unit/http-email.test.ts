@@ -1,5 +1,9 @@
 import { describe, expect, test } from 'vitest';
+import { guestTokens } from '../../shared/access/guest-token.ts';
+import { normalizedEmail } from '../../shared/core/text.ts';
 import { emailSchema } from '../../shared/http/fields.ts';
+import { guestPartition } from '../../shared/table/keys.ts';
+import { NOON } from '../builders/payment.ts';
 
 describe('an e-mail address', () => {
   test.each([
@@ -44,5 +48,33 @@ describe('an e-mail address', () => {
     `${'a'.repeat(243)}@example.com`,
   ])('%j is refused', (sent) => {
     expect(emailSchema.safeParse(sent).success).toBe(false);
+  });
+});
+
+/** Letters with marks of which lower case and composition together have more than one spelling. */
+const SPELLINGS = ['J\u030coe@example.com', 'j\u030coe@example.com', '\u01f0oe@example.com', ' J\u030cOE@EXAMPLE.COM '];
+
+describe('a normalized e-mail address', () => {
+  test('does not change if it is normalized again, for every letter with every mark', () => {
+    const letters = Array.from({ length: 0x11_00_00 }, (_, point) => point)
+      .filter((point) => point < 0xd8_00 || point > 0xdf_ff)
+      .map((point) => String.fromCodePoint(point));
+    const marks = Array.from({ length: 0x70 }, (_, at) => String.fromCodePoint(0x3_00 + at));
+    const marked = letters
+      .filter((letter) => /\p{Lu}/u.test(letter))
+      .flatMap((letter) => marks.map((mark) => letter + mark));
+    const unstable = [...letters, ...marked].filter((text) => {
+      const once = normalizedEmail(`${text}a@example.com`);
+      return normalizedEmail(once) !== once;
+    });
+    expect(unstable).toEqual([]);
+  });
+
+  test.each(SPELLINGS)('is the same for %j in a body, in a key and in a guest token', async (sent) => {
+    expect(emailSchema.parse(sent)).toBe('\u01f0oe@example.com');
+    expect(guestPartition(sent, 'PAY')).toBe(guestPartition('\u01f0oe@example.com', 'PAY'));
+    const tokens = guestTokens({ secrets: async () => ['s'.repeat(32)], ttlSeconds: 60, now: () => NOON });
+    const issued = await tokens.issue({ email: sent, guestId: 'guest_1' });
+    expect(await tokens.read(issued?.token ?? '')).toEqual({ email: '\u01f0oe@example.com', guestId: 'guest_1' });
   });
 });

@@ -75,6 +75,14 @@ test('an e-mail address is replaced at any place, in any case', () => {
   expect(withoutEmails('İ ada@example.com', emails)).toContain(ERASED);
 });
 
+test.each(['J\u030coe@example.com', 'j\u030coe@example.com', '\u01f0oe@example.com', 'J\u030cOE@EXAMPLE.COM'])(
+  'an e-mail address is replaced as %j, in any composition and case',
+  (written) => {
+    const replaced = withoutEmails({ [written]: [`Re\u0301: to ${written}, today`] }, ['\u01f0oe@example.com']);
+    expect(replaced).toEqual({ [ERASED]: [expect.stringContaining(`: to ${ERASED}, today`)] });
+  },
+);
+
 test.each([
   ['INV-2026-17', true],
   ['order.17', true],

@@ -2,6 +2,8 @@ import { ownerOfRecord } from '../../access/record-kind.ts';
 import { currentMaker } from '../../core/actor.ts';
 import { DomainError, notFound } from '../../core/errors.ts';
 import { cutText } from '../../core/text.ts';
+import { notFound } from '../../core/errors.ts';
+import { cutText, normalizedEmail } from '../../core/text.ts';
 import { epochSeconds, type Instant, instant, iso, type Now, SECOND } from '../../core/time.ts';
 import { putAlias } from '../../table/alias.ts';
 import { type Changed, type Committed, changeRecord, type Decide, inOrder } from '../../table/change.ts';
@@ -29,6 +31,11 @@ import { advancePayment } from './versions.ts';
 /** A payment in the table: its item, its list keys, its due time. Only commits of a version are visible changes. */
 const DESCRIPTION_IN_INDEX = 200;
 
+const payersEmail = ({ guestEmail, userEmail }: Payment): string | undefined => {
+  const email = guestEmail ?? userEmail;
+  return email === undefined ? undefined : normalizedEmail(email);
+};
+
 /** The fields that lists filter by, in addition to `sort`; short names, because every change writes them. */
 const listFields = (payment: Payment) => ({
   s: payment.status,
@@ -39,7 +46,7 @@ const listFields = (payment: Payment) => ({
   d: payment.productId,
   g: payment.guestId,
   c: payment.customerId,
-  e: (payment.guestEmail ?? payment.userEmail)?.toLowerCase(),
+  e: payersEmail(payment),
   t: payment.description && cutText(payment.description, DESCRIPTION_IN_INDEX).toLowerCase(),
 });
 

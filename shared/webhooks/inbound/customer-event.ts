@@ -1,4 +1,5 @@
 /** @module Applies a provider's event about a customer: created confirms it, updated refreshes it, deleted removes it. */
+import { normalizedEmail } from '../../core/text.ts';
 import { CONTACT_FIELDS, type Customer, customerShape } from '../../customers/customer.ts';
 import type { ReportedDetails } from '../../providers/port/customers.ts';
 import type { ProviderEvent } from '../../providers/port/events.ts';
@@ -54,7 +55,7 @@ const factsOf = (provider: PaymentProvider, reported: ReportedDetails, known: Cu
   const kept = provider.keptContact({ email: known.email, name: known.name, phone: known.phone });
   const changed = CONTACT_FIELDS.flatMap((field) => {
     if (reported[field] === undefined) return [];
-    const value = (field === 'email' ? reported.email?.toLowerCase() : reported[field]) || undefined;
+    const value = (field === 'email' ? normalizedEmail(reported.email ?? '') : reported[field]) || undefined;
     return value === kept[field] || value === known[field] ? [] : [[field, value] as const];
   });
   const facts: Partial<Customer> = Object.fromEntries(changed);
