@@ -37,7 +37,9 @@ export const createRefundEndpoint = endpoint({
     is open, which \`details\` name with \`dispute_id\` and \`status\`, and the body does not say \`despite_dispute: true\`; or the provider
     refuses to refund a disputed payment. Stripe and Square refuse unless the dispute is an inquiry, Stripe after a lost dispute too,
     and PayPal refuses to refund a part. 502 \`PROVIDER_ERROR\`: the provider refused; the
-    refund is stored as \`failed\`.`,
+    refund is stored as \`failed\`.
+
+    403 \`INSUFFICIENT_PERMISSIONS\`: the caller made the payment, also for an organization; another platform admin refunds it.`,
   auth: 'platform-admin',
   access: { action: 'platform admin', record: paymentRecord },
   params: byPaymentId,
@@ -52,6 +54,7 @@ export const createRefundEndpoint = endpoint({
     'VALIDATION_ERROR',
     'REFUND_EXCEEDS_PAYMENT',
     'UNSUPPORTED_PROVIDER',
+    'INSUFFICIENT_PERMISSIONS',
     'RESOURCE_NOT_FOUND',
     'INVALID_STATE',
     'PAYMENT_DISPUTED',

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { DAY_SECONDS, MINUTE_SECONDS, YEAR_SECONDS } from '../builders/seconds.ts';
 import { createPaidIntent, eventsOf, PATIENT, read, signIn } from './flow.ts';
 import { withHost } from './host.ts';
+import { newOrganization } from './organization-steps.ts';
 import {
   expectAgreement,
   PAYING_METHODS,
@@ -326,6 +327,18 @@ describe('a refund', () => {
       'metadata.a',
       'reason',
     ]);
+  });
+
+  test.each(['personal', 'of an organization'])('is not made by the admin who made the payment, %s', async (whose) => {
+    const [payer, other] = [await signInAdmin(service), await signInAdmin(service)];
+    const owner = whose === 'personal' ? {} : { organization_id: await newOrganization(service, payer) };
+    const payment = await paidPayment(service, payer, owner);
+    expect(await refund(service, payment.id, payer.options)).toMatchObject({
+      status: 403,
+      body: { code: 'INSUFFICIENT_PERMISSIONS' },
+    });
+    expect(await refundsAtProvider(service, payment.id)).toEqual([]);
+    expect(await refund(service, payment.id, other.options)).toMatchObject({ status: 201 });
   });
 
   test('is made by platform admins only, and read by those who may read the payment', async () => {

@@ -72,8 +72,17 @@ export type OrderedRefund = RefundResult & { readonly replayed: boolean };
 export const createRefund = async (deps: MoneyDeps, request: CreateRequest): Promise<Reply> => {
   const { record: payment, body, caller, idempotency } = request;
   const createdBy = caller.kind === 'session' ? caller.userId : undefined;
+  requireOthers(payment, createdBy);
   const ordered = await orderRefund(deps, { payment, body, idempotency, createdBy });
   return ordered.replayed && ordered.refund ? replay(deps, ordered.refund) : reply(deps, ordered);
+};
+
+/** Nobody refunds a payment that they have made, also for an organization. @throws DomainError INSUFFICIENT_PERMISSIONS */
+const requireOthers = ({ userId }: VisiblePayment, refunder: string | undefined): void => {
+  if (userId === undefined || userId !== refunder) return;
+  throw new DomainError('INSUFFICIENT_PERMISSIONS', {
+    message: 'You made this payment: ask another platform admin to refund it',
+  });
 };
 
 /**

@@ -315,8 +315,8 @@ owner of another organization | 403 | - | - | - | -
 platform admin                | ok  | - | - | - | -
 `);
 
-/** Only platform admins may do this, on any record. */
-export const PLATFORM_ADMIN_ON_RECORD = tableOf(`
+/** Only platform admins refund, and never a payment that they have made. */
+export const REFUND = tableOf(`
 anonymous                     | 401 | 401 | 401 | 401 | 401
 bad session                   | 401 | 401 | 401 | 401 | 401
 expired session               | 401 | 401 | 401 | 401 | 401
@@ -330,7 +330,7 @@ billing                       | 403 | 403 | 403 | 403 | 403
 admin                         | 403 | 403 | 403 | 403 | 403
 owner                         | 403 | 403 | 403 | 403 | 403
 owner of another organization | 403 | 403 | 403 | 403 | 403
-platform admin                | ok  | ok  | ok  | ok  | ok
+platform admin                | 403 | ok  | ok  | ok  | ok
 `);
 
 /** Log entries, by sessions without an organization: each sees its own, platform admins all. */
