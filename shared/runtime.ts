@@ -6,15 +6,22 @@ import { guestTokens } from './access/guest-token.ts';
 import { standings } from './access/standing.ts';
 import { openReadSecret } from './clients/choice.ts';
 import { type IdKind, idFromBytes } from './core/ids.ts';
+import { type SecretPurpose, secretsFor } from './core/provider-secrets.ts';
 import { listSetting } from './core/setting.ts';
-import { isWeakGuestSecret, type ProviderSlot, type SlotSettings, WEAK_GUEST_SECRET } from './core/settings.ts';
+import {
+  isWeakGuestSecret,
+  PAYMENT_SLOTS,
+  type ProviderSlot,
+  type SlotSettings,
+  WEAK_GUEST_SECRET,
+} from './core/settings.ts';
 import { MINUTE } from './core/time.ts';
 import { environment, holds, log, now, perHost, perInstance, queues, settings, table } from './host.ts';
 import type { WebDeps } from './http/exchange.ts';
 import { identityClient } from './identity/identity.ts';
 import { fetchOverHttp } from './network/fetch.ts';
 import { openCallRate } from './providers/registry/call-rate.ts';
-import { openProviders } from './providers/registry/registry.ts';
+import { openProviders, openReceivers } from './providers/registry/registry.ts';
 import { openPost } from './webhooks/outbound/post.ts';
 import { parseTargets, type Target } from './webhooks/outbound/targets.ts';
 
@@ -59,32 +66,37 @@ const guests = perInstance(() =>
   }),
 );
 
-const secretFields = z.record(z.string(), z.string());
+const secretTexts = z.record(z.string(), z.string());
 
-/** @param onCall runs before each call to a provider */
-const providersWith = (onCall?: (slot: ProviderSlot) => void) => {
+/** The settings of a slot with the secrets of one purpose; undefined if the function may not read them. */
+const withSecretsFor = (purpose: SecretPurpose) => {
   const filled = new Map<ProviderSlot, { readonly text: string; readonly settings: SlotSettings }>();
-  const withSecrets = async (slot: ProviderSlot): Promise<SlotSettings | undefined> => {
-    if (!holds(`secrets:${slot}`)) return undefined;
+  return async (slot: ProviderSlot): Promise<SlotSettings | undefined> => {
+    if (!mayRead(purpose, slot)) return undefined;
     const given = settings().slots[slot];
-    if (given.SECRET_ARN === '') return given;
-    const text = await secrets()(given.SECRET_ARN);
+    const arn = purpose === 'calls' ? given.SECRET_ARN : given.SIGNATURE_SECRET_ARN;
+    const text = arn === '' ? '' : await secrets()(arn);
     const known = filled.get(slot);
     if (known?.text === text) return known.settings;
-    const merged = { ...given, ...secretFields.parse(JSON.parse(text || '{}')) };
+    const merged = secretsFor(purpose, { ...given, ...secretTexts.parse(JSON.parse(text || '{}')) });
     filled.set(slot, { text, settings: merged });
     return merged;
   };
-  return openProviders({
-    slots: settings().slots,
-    withSecrets,
-    timeoutMs: settings().PROVIDER_TIMEOUT_MS,
-    fetch: fetchOverHttp,
-    log: log(),
-    ...(onCall && { onCall }),
-  });
 };
-const providers = perInstance(() => providersWith());
+
+const mayRead = (purpose: SecretPurpose, slot: ProviderSlot): boolean =>
+  purpose === 'calls'
+    ? holds(`secrets:${slot}`)
+    : PAYMENT_SLOTS.some((known) => known === slot && holds(`signatures:${known}`));
+
+const registryOptions = () => ({
+  slots: settings().slots,
+  timeoutMs: settings().PROVIDER_TIMEOUT_MS,
+  fetch: fetchOverHttp,
+  log: log(),
+});
+const providers = perInstance(() => openProviders({ ...registryOptions(), withSecrets: withSecretsFor('calls') }));
+const receivers = perInstance(() => openReceivers({ ...registryOptions(), withSecrets: withSecretsFor('events') }));
 
 /** Calls of due work alone: requests of payers do not count, and are never held back. */
 const callRate = perInstance(() =>
@@ -98,7 +110,9 @@ const callRate = perInstance(() =>
     },
   }),
 );
-const dueProviders = perInstance(() => providersWith(callRate().count));
+const dueProviders = perInstance(() =>
+  openProviders({ ...registryOptions(), withSecrets: withSecretsFor('calls'), onCall: callRate().count }),
+);
 
 const TARGETS_CACHE_MS = MINUTE;
 const webhookTargets = perInstance(() => {
@@ -108,7 +122,7 @@ const webhookTargets = perInstance(() => {
     if (!holds('secrets:webhooks')) return [];
     const text = arn === '' ? '' : await secrets()(arn, TARGETS_CACHE_MS);
     if (known?.text !== text || known === undefined) {
-      const env = arn === '' ? environment() : secretFields.parse(JSON.parse(text || '{}'));
+      const env = arn === '' ? environment() : secretTexts.parse(JSON.parse(text || '{}'));
       known = { text, targets: parseTargets(env, allowPrivate, stage) };
     }
     return known.targets;
@@ -176,6 +190,13 @@ export const moneyDeps = perInstance(() => ({
   providers: providers(),
   dunning: dunning(),
   prepare: providers().openSlots,
+}));
+
+/** The dependencies of the receivers of providers' events. */
+export const receiverDeps = perInstance(() => ({
+  ...webDeps(),
+  receivers: receivers(),
+  prepare: receivers().openSlots,
 }));
 
 /** The slots of the providers, of which only public settings are read. */

@@ -54,7 +54,7 @@ const inbound = (slot: 'a' | 'b' | 'c') =>
       'PROVIDER_UNAVAILABLE',
       'STORAGE_UNAVAILABLE',
     ],
-    uses: ['table:put', `secrets:provider_${slot}`],
+    uses: ['table:put', `signatures:provider_${slot}`],
     memoryMb: MEMORY_MB.background,
   });
 

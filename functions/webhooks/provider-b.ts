@@ -1,8 +1,8 @@
 import { lambda } from '../../shared/http/lambda.ts';
-import { moneyDeps } from '../../shared/runtime.ts';
+import { receiverDeps } from '../../shared/runtime.ts';
 import { receiveProviderEvent } from '../../shared/webhooks/inbound/receive.ts';
 import { providerBWebhookEndpoint } from './endpoints.ts';
 
-export const handler = lambda(providerBWebhookEndpoint, moneyDeps, (deps, request) =>
+export const handler = lambda(providerBWebhookEndpoint, receiverDeps, (deps, request) =>
   receiveProviderEvent(deps, 'provider_b', request),
 );

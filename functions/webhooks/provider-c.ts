@@ -1,8 +1,8 @@
 import { lambda } from '../../shared/http/lambda.ts';
-import { moneyDeps } from '../../shared/runtime.ts';
+import { receiverDeps } from '../../shared/runtime.ts';
 import { receiveProviderEvent } from '../../shared/webhooks/inbound/receive.ts';
 import { providerCWebhookEndpoint } from './endpoints.ts';
 
-export const handler = lambda(providerCWebhookEndpoint, moneyDeps, (deps, request) =>
+export const handler = lambda(providerCWebhookEndpoint, receiverDeps, (deps, request) =>
   receiveProviderEvent(deps, 'provider_c', request),
 );

@@ -4,7 +4,7 @@ import type { IKey } from 'aws-cdk-lib/aws-kms';
 import type { Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import type { QueueName } from '../../shared/core/rights.ts';
-import type { ProviderSlot } from '../../shared/core/settings.ts';
+import type { PaymentSlot, ProviderSlot } from '../../shared/core/settings.ts';
 import type { DeploymentSettings } from '../stage/settings.ts';
 import type { Alarms } from './alarm.ts';
 
@@ -13,6 +13,8 @@ export interface KeptResources {
   readonly table: Table;
   readonly bus: EventBus;
   readonly providerSecrets: Readonly<Record<ProviderSlot, Secret>>;
+  /** What verifies the events of each provider. */
+  readonly signatureSecrets: Readonly<Record<PaymentSlot, Secret>>;
   readonly guestTokenSecret: Secret;
   /** Targets of outbound webhooks and their signing secrets. */
   readonly webhookSecret: Secret;

@@ -1,7 +1,9 @@
 import { Aws } from 'aws-cdk-lib';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
+import type { Secret } from 'aws-cdk-lib/aws-secretsmanager';
+import { verifiesWithKeys } from '../../shared/core/provider-secrets.ts';
 import { type Right, TABLE_ACTIONS } from '../../shared/core/rights.ts';
-import { PROVIDER_SLOTS, type ProviderSlot } from '../../shared/core/settings.ts';
+import { PAYMENT_SLOTS, type PaymentSlot, PROVIDER_SLOTS, type ProviderSlot } from '../../shared/core/settings.ts';
 import { TABLE } from '../../shared/table/keys.ts';
 import type { ServiceContext } from './context.ts';
 
@@ -29,6 +31,10 @@ export const statementsOf = (right: Right, context: ServiceContext): readonly Po
     case 'secrets:provider_c':
     case 'secrets:provider_d':
       return [readSecret(context.providerSecrets[slotOf(right)].secretArn), useKeyForSecrets(context)];
+    case 'signatures:provider_a':
+    case 'signatures:provider_b':
+    case 'signatures:provider_c':
+      return [readSecret(secretForEvents(receivingSlotOf(right), context).secretArn), useKeyForSecrets(context)];
     case 'queue:depth:run-due':
       return [allow(['sqs:GetQueueAttributes'], [queueOf('run-due', context).queueArn])];
     default:
@@ -67,6 +73,12 @@ export const environmentOf = (right: Right, context: ServiceContext): Readonly<R
       const slot = slotOf(right);
       return { [`${slot.toUpperCase()}_SECRET_ARN`]: context.providerSecrets[slot].secretArn };
     }
+    case 'signatures:provider_a':
+    case 'signatures:provider_b':
+    case 'signatures:provider_c': {
+      const slot = receivingSlotOf(right);
+      return { [`${slot.toUpperCase()}_SIGNATURE_SECRET_ARN`]: secretForEvents(slot, context).secretArn };
+    }
     case 'queue:depth:run-due':
       return queueEnvironment('run-due', queueOf('run-due', context).queueUrl);
     default:
@@ -79,6 +91,16 @@ const slotOf = (right: `secrets:${ProviderSlot}`): ProviderSlot => {
   if (!slot) throw new Error(`${right} names no slot`);
   return slot;
 };
+
+const receivingSlotOf = (right: `signatures:${PaymentSlot}`): PaymentSlot => {
+  const slot = PAYMENT_SLOTS.find((known) => right === `signatures:${known}`);
+  if (!slot) throw new Error(`${right} names no slot`);
+  return slot;
+};
+
+/** The one secret that a receiver of events may read. The events of PayPal are verified by a call, with its keys. */
+const secretForEvents = (slot: PaymentSlot, { providerSecrets, signatureSecrets, settings }: ServiceContext): Secret =>
+  verifiesWithKeys(settings.adapters[slot]) ? providerSecrets[slot] : signatureSecrets[slot];
 
 export const queueEnvironment = (queue: string, url: string): Readonly<Record<string, string>> => ({
   [`QUEUE_URL_${queue.toUpperCase().replaceAll('-', '_')}`]: url,

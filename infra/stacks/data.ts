@@ -13,7 +13,7 @@ import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import type { Construct } from 'constructs';
-import { PROVIDER_SLOTS, type ProviderSlot } from '../../shared/core/settings.ts';
+import { PAYMENT_SLOTS, type PaymentSlot, PROVIDER_SLOTS, type ProviderSlot } from '../../shared/core/settings.ts';
 import { TABLE } from '../../shared/table/keys.ts';
 import type { KeptResources } from '../constructs/context.ts';
 import { constructId } from '../constructs/service-function.ts';
@@ -39,12 +39,21 @@ export class DataStack extends ServiceStack {
         provider_c: this.#providerSecret('provider_c', key),
         provider_d: this.#providerSecret('provider_d', key),
       },
+      signatureSecrets: {
+        provider_a: this.#signatureSecret('provider_a', key),
+        provider_b: this.#signatureSecret('provider_b', key),
+        provider_c: this.#signatureSecret('provider_c', key),
+      },
       guestTokenSecret: this.#guestTokenSecret(key),
       webhookSecret: this.#webhookSecret(stage, key),
       alarms: { topic: this.#alarms(stage, key), stage },
     };
     for (const slot of PROVIDER_SLOTS) {
       new CfnOutput(this, `${constructId(slot)}SecretArn`, { value: this.kept.providerSecrets[slot].secretArn });
+    }
+    for (const slot of PAYMENT_SLOTS) {
+      const { secretArn: value } = this.kept.signatureSecrets[slot];
+      new CfnOutput(this, `${constructId(slot)}SignatureSecretArn`, { value });
     }
   }
 
@@ -93,8 +102,19 @@ export class DataStack extends ServiceStack {
 
   /** Empty at first, which closes the provider. The operator fills in the keys from the provider's console. */
   #providerSecret(slot: ProviderSlot, key: IKey): Secret {
-    const secret = new Secret(this, `${constructId(slot)}Secret`, {
-      description: `Keys of ${slot}: a JSON object such as {"API_KEY": "…", "WEBHOOK_SECRET": "…"}`,
+    const description = `Keys of ${slot}: a JSON object such as {"API_KEY": "…"}`;
+    return this.#emptySecret(`${constructId(slot)}Secret`, description, key);
+  }
+
+  /** Empty at first, which closes the route of the provider's events. */
+  #signatureSecret(slot: PaymentSlot, key: IKey): Secret {
+    const description = `Verifies the events of ${slot}: a JSON object such as {"WEBHOOK_SECRET": "…"}`;
+    return this.#emptySecret(`${constructId(slot)}SignatureSecret`, description, key);
+  }
+
+  #emptySecret(id: string, description: string, key: IKey): Secret {
+    const secret = new Secret(this, id, {
+      description,
       secretStringValue: SecretValue.unsafePlainText('{}'),
       encryptionKey: key,
       removalPolicy: this.removalPolicy,

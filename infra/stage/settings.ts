@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
 import * as z from 'zod';
+import { secretFields } from '../../shared/core/provider-secrets.ts';
 import {
   checked,
   choiceSetting,
@@ -11,7 +12,13 @@ import {
   textSetting,
   type Values,
 } from '../../shared/core/setting.ts';
-import { prefix, SettingsError } from '../../shared/core/settings.ts';
+import {
+  type AdapterName,
+  type ProviderSlot,
+  prefix,
+  type Settings,
+  SettingsError,
+} from '../../shared/core/settings.ts';
 import type { OperatedSettings } from '../../shared/messaging/trigger.ts';
 import { checkedSettings } from '../../shared/webhooks/outbound/checked-targets.ts';
 import { isTargetVariable, namesTarget } from '../../shared/webhooks/outbound/targets.ts';
@@ -52,6 +59,8 @@ export interface DeploymentSettings {
   readonly bulkheads: Bulkheads | undefined;
   /** The stage has the routes of the console. */
   readonly console: boolean;
+  /** The adapter of each slot; empty: the slot is off. */
+  readonly adapters: Readonly<Record<ProviderSlot, AdapterName | ''>>;
   /** The settings that triggers use. */
   readonly operated: OperatedSettings;
   /** Targets of outbound webhooks: stored in one secret, never in a template or a function's environment. */
@@ -116,10 +125,7 @@ export const PLAIN_SETTINGS: readonly string[] = [
 ];
 
 /** Settings that a function reads from Secrets Manager when deployed. They are never in a template. */
-export const SECRET_SETTINGS: readonly string[] = [
-  'GUEST_TOKEN_SECRET',
-  ...ofSlots(['API_KEY', 'WEBHOOK_SECRET', 'CLIENT_SECRET', 'ACCESS_TOKEN', 'SIGNATURE_KEY', 'PRIVATE_KEY']),
-];
+export const SECRET_SETTINGS: readonly string[] = ['GUEST_TOKEN_SECRET', ...ofSlots(secretFields())];
 
 /** Settings that the stacks know and the operator does not give. */
 export const STACK_SETTINGS: readonly string[] = [
@@ -127,7 +133,7 @@ export const STACK_SETTINGS: readonly string[] = [
   'EVENT_BUS_NAME',
   'GUEST_TOKEN_SECRET_ARN',
   'WEBHOOKS_SECRET_ARN',
-  ...ofSlots(['SECRET_ARN']),
+  ...ofSlots(['SECRET_ARN', 'SIGNATURE_SECRET_ARN']),
 ];
 
 /** Names by which an operator's tools find what is deployed. */
@@ -217,12 +223,20 @@ export const readDeploymentSettings = (given: Environment = operatorEnvironment(
     canary: deployment.DEPLOY === 'canary',
     bulkheads: bulkheadsOf(deployment),
     console: service.CONSOLE,
+    adapters: adaptersOf(service),
     operated: service,
     environment: valuesOf({ ...env, BASE_PATH: basePath }, PLAIN_SETTINGS),
     webhookVariables,
     secretsLeftOut: SECRET_SETTINGS.filter((name) => given[name]),
   };
 };
+
+const adaptersOf = ({ slots }: Pick<Settings, 'slots'>): DeploymentSettings['adapters'] => ({
+  provider_a: slots.provider_a.ADAPTER,
+  provider_b: slots.provider_b.ADAPTER,
+  provider_c: slots.provider_c.ADAPTER,
+  provider_d: slots.provider_d.ADAPTER,
+});
 
 /** The client that the bundles of the functions hold. @throws SettingsError */
 export const bundledAwsClient = (given: Environment = operatorEnvironment()): 'thin' | 'sdk' => {

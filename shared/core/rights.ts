@@ -1,16 +1,18 @@
-import type { ProviderSlot } from './settings.ts';
+import { type PaymentSlot, PROVIDER_SLOTS, type ProviderSlot } from './settings.ts';
 
 /** The queues of the service. Rights, triggers and hosts use the same names. */
 export type QueueName = 'apply-provider-event' | 'follow-payment' | 'run-due' | 'webhook-dispatch' | 'webhook-delivery';
 
 /**
  * What a function may access. Each host grants exactly the declared rights: AWS by the function's role, the local host by
- * its own check. `table:put` covers puts and updates; `secrets:provider_a` the keys of that slot alone.
+ * its own check. `table:put` covers puts and updates; `secrets:provider_a` the keys of that slot alone, `signatures:provider_a`
+ * what verifies the events of its provider.
  */
 export type Right =
   | TableRight
   | 'events:put'
   | `secrets:${ProviderSlot}`
+  | `signatures:${PaymentSlot}`
   | 'secrets:guest-tokens'
   | 'secrets:webhooks'
   | `queue:send:${QueueName}`
@@ -33,8 +35,14 @@ export const TABLE_ACTIONS: Readonly<Record<TableRight, readonly string[]>> = {
 export const PAYMENT_SECRETS = ['secrets:provider_a', 'secrets:provider_b', 'secrets:provider_c'] as const;
 export const CUSTOMER_SECRETS = [...PAYMENT_SECRETS, 'secrets:provider_d'] as const;
 
-export const callsProviders = (rights: readonly Right[]): boolean =>
-  CUSTOMER_SECRETS.some((right) => rights.includes(right));
+/** The slots that a function with these rights opens, to call the provider or to verify its events. */
+export const slotsOpenedBy = (rights: readonly Right[]): readonly ProviderSlot[] =>
+  PROVIDER_SLOTS.filter((slot) =>
+    rights.some((right) => right === `secrets:${slot}` || right === `signatures:${slot}`),
+  );
+
+/** Verification may be a call, too. */
+export const callsProviders = (rights: readonly Right[]): boolean => slotsOpenedBy(rights).length > 0;
 
 /**
  * The memory of functions in MB. Lambda gives a function a share of a processor in proportion, a whole one at 1,769 MB.

@@ -37,6 +37,9 @@ export const prefix = mapped(
 
 export const PROVIDER_SLOTS = ['provider_a', 'provider_b', 'provider_c', 'provider_d'] as const;
 export type ProviderSlot = (typeof PROVIDER_SLOTS)[number];
+/** The slots that take payments, and events of their provider. */
+export const PAYMENT_SLOTS = ['provider_a', 'provider_b', 'provider_c'] as const satisfies readonly ProviderSlot[];
+export type PaymentSlot = (typeof PAYMENT_SLOTS)[number];
 const LETTERS = ['A', 'B', 'C', 'D'] as const;
 
 export const ADAPTERS = ['stripe', 'paypal', 'square', 'braintree'] as const;
@@ -61,6 +64,7 @@ export const slotFields = {
     'who bills new subscriptions: native (the provider) or service; empty: the adapter decides; existing subscriptions keep their biller',
   ),
   SECRET_ARN: textSetting(),
+  SIGNATURE_SECRET_ARN: textSetting(),
   API_KEY: textSetting().describe('Stripe: the secret key'),
   PUBLISHABLE_KEY: publicSetting(/^pk_\w+$/, 'must be a publishable key: pk_test_… or pk_live_…').describe(
     'Stripe: the publishable key, shown to browsers by GET /config',

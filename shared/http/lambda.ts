@@ -4,7 +4,7 @@ import type * as z from 'zod';
 import { actorOfCaller } from '../access/caller.ts';
 import { runAs } from '../core/actor.ts';
 import { DomainError } from '../core/errors.ts';
-import { PROVIDER_SLOTS } from '../core/settings.ts';
+import { slotsOpenedBy } from '../core/rights.ts';
 import type { CsvPage } from '../csv/csv.ts';
 import { claimKey, settleKey } from '../idempotency/idempotency.ts';
 import { errorFields } from '../observability/logger.ts';
@@ -328,8 +328,7 @@ const prepare = async <P extends z.ZodType, Q extends z.ZodType, B extends z.Zod
 ): Promise<void> => {
   try {
     // Only those that the function may read: another one would be refused at every start.
-    const slots = PROVIDER_SLOTS.filter((slot) => spec.uses.includes(`secrets:${slot}`));
-    const opened = depsOf().prepare?.(slots);
+    const opened = depsOf().prepare?.(slotsOpenedBy(spec.uses));
     parseNothing(spec);
     await opened;
   } catch {}

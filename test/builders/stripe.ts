@@ -1,6 +1,7 @@
 import { parseSettings } from '../../shared/core/settings.ts';
 import type { PaymentProvider } from '../../shared/providers/port/provider.ts';
-import { openStripe } from '../../shared/providers/stripe/stripe.ts';
+import { openStripe, openStripeReceiver } from '../../shared/providers/stripe/stripe.ts';
+import type { AdapterOptions } from '../../shared/providers/wire/adapter.ts';
 import { logLines } from './log-lines.ts';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -47,28 +48,28 @@ export const stripeThatAnswers = (answer: Answer, env: Readonly<Record<string, s
     PROVIDER_A_WEBHOOK_SECRET: 'whsec_test',
     ...env,
   });
-  const open = () =>
-    openStripe({
-      slot: 'provider_a',
-      settings: slots.provider_a,
-      timeoutMs: 40,
-      log,
-      fetch: async (input, init) => {
-        const url = new URL(input);
-        const form = new URLSearchParams(String(init?.body ?? ''));
-        calls.push({
-          method: init?.method ?? 'GET',
-          path: url.pathname,
-          key: new Headers(init?.headers).get('idempotency-key'),
-          form: Object.fromEntries(form),
-        });
-        return answer(init?.signal);
-      },
-    });
+  const options: AdapterOptions = {
+    slot: 'provider_a',
+    settings: slots.provider_a,
+    timeoutMs: 40,
+    log,
+    fetch: async (input, init) => {
+      const url = new URL(input);
+      const form = new URLSearchParams(String(init?.body ?? ''));
+      calls.push({
+        method: init?.method ?? 'GET',
+        path: url.pathname,
+        key: new Headers(init?.headers).get('idempotency-key'),
+        form: Object.fromEntries(form),
+      });
+      return answer(init?.signal);
+    },
+  };
+  const open = () => openStripe(options);
   const provider = (): PaymentProvider => {
     const opened = open();
     if (!opened) throw new Error('the slot is closed');
     return opened;
   };
-  return { open, provider, calls, lines };
+  return { open, provider, receiver: openStripeReceiver(options), calls, lines };
 };

@@ -437,7 +437,7 @@ describe('an event', () => {
     const sent = await sentEvents();
     for (const { headers, body } of sent) {
       const webhook = { raw: Buffer.from(body), headers, now: rig.clock.now() };
-      expect(await rig.provider.verifyWebhook(webhook)).toBe('valid');
+      expect(await rig.receiver?.verifyWebhook(webhook)).toBe('valid');
     }
     const events = sent.map((event) => read(bodyOf(event)));
     expect(events.map((event) => `${event?.rawType} ${event?.object.refund?.status}`)).toEqual(expected);

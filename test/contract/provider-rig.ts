@@ -3,7 +3,9 @@ import type { AddressInfo } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createSimulator } from '../../infra/local/host/simulator.ts';
 import type { SlotOptions } from '../../infra/local/simulator/state/options.ts';
+import { type SecretPurpose, secretsFor } from '../../shared/core/provider-secrets.ts';
 import { type AdapterName, type ProviderSlot, parseSettings, type SlotSettings } from '../../shared/core/settings.ts';
+import type { EventReceiver } from '../../shared/providers/port/events.ts';
 import type { PaymentProvider } from '../../shared/providers/port/provider.ts';
 import type { AdapterOptions } from '../../shared/providers/wire/adapter.ts';
 import { type FakeClock, fakeClock, type SimulatorDelivery } from './simulator-harness.ts';
@@ -13,6 +15,7 @@ export interface Bound {
   readonly slot: ProviderSlot;
   readonly adapter: AdapterName;
   readonly open: (options: AdapterOptions) => PaymentProvider | undefined;
+  readonly openReceiver?: (options: AdapterOptions) => EventReceiver | undefined;
   /** Settings of the slot, but for its adapter and base URL. */
   readonly settings: Partial<SlotSettings>;
   readonly credentials: Pick<SlotOptions, 'apiKey' | 'webhookSecret'>;
@@ -32,6 +35,10 @@ export interface WireExchange {
 export interface ProviderRig {
   readonly clock: FakeClock;
   readonly provider: PaymentProvider;
+  /** Verifies the webhooks, with none of the secrets that only call the provider; Braintree has none. */
+  readonly receiver: EventReceiver | undefined;
+  /** Opens the receiver with other settings, or with another deadline. */
+  reopenReceiver(settings: Partial<SlotSettings>, timeoutMs?: number): EventReceiver | undefined;
   /** The same adapter with a short deadline, for calls that get no answer. */
   readonly impatient: PaymentProvider;
   /** Opens the same adapter with other settings, or with calls that go through another `fetch`. */
@@ -49,7 +56,7 @@ export interface ProviderRig {
 
 export const WEBHOOK_URL = 'https://pay.example/webhooks';
 const DEADLINE_MS = 10_000;
-const SHORT_DEADLINE_MS = 300;
+export const SHORT_DEADLINE_MS = 300;
 
 export const openRig = async (bound: Bound): Promise<ProviderRig> => {
   const clock = fakeClock();
@@ -81,23 +88,32 @@ export const openRig = async (bound: Bound): Promise<ProviderRig> => {
   });
   const logged: string[] = [];
   const write = (message: string, fields: object): number => logged.push(`${message} ${JSON.stringify(fields)}`);
-  const open = (
+  const optionsOf = (
+    purpose: SecretPurpose,
     settings: Partial<SlotSettings>,
     { timeoutMs = DEADLINE_MS, through = fetch } = {},
-  ): PaymentProvider | undefined =>
-    bound.open({
+  ): AdapterOptions => {
+    const own = { ADAPTER: bound.adapter, BASE_URL: `${server.url}/${bound.adapter}` };
+    return {
       slot: bound.slot,
-      settings: { ...blankSlot(), ADAPTER: bound.adapter, BASE_URL: `${server.url}/${bound.adapter}`, ...settings },
+      settings: secretsFor(purpose, { ...blankSlot(), ...own, ...settings }),
       timeoutMs,
       fetch: through,
       log: { info: write, warn: write, error: write },
-    });
+    };
+  };
+  const open = (settings: Partial<SlotSettings>, more = {}): PaymentProvider | undefined =>
+    bound.open(optionsOf('calls', settings, more));
+  const openReceiver = (settings: Partial<SlotSettings>, more = {}): EventReceiver | undefined =>
+    bound.openReceiver?.(optionsOf('events', settings, more));
   const provider = open(bound.settings);
   const impatient = open(bound.settings, { timeoutMs: SHORT_DEADLINE_MS });
   if (!provider || !impatient) throw new Error(`${bound.adapter} stays closed`);
   return {
     clock,
     provider,
+    receiver: openReceiver(bound.settings),
+    reopenReceiver: (settings, timeoutMs = DEADLINE_MS) => openReceiver(settings, { timeoutMs }),
     impatient,
     reopen: (settings, through = fetch) => open(settings, { through }),
     url: `${server.url}/${bound.adapter}`,

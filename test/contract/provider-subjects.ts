@@ -1,6 +1,6 @@
-import { openPayPal } from '../../shared/providers/paypal/paypal.ts';
-import { openSquare } from '../../shared/providers/square/square.ts';
-import { openStripe } from '../../shared/providers/stripe/stripe.ts';
+import { openPayPal, openPayPalReceiver } from '../../shared/providers/paypal/paypal.ts';
+import { openSquare, openSquareReceiver } from '../../shared/providers/square/square.ts';
+import { openStripe, openStripeReceiver } from '../../shared/providers/stripe/stripe.ts';
 import { WEBHOOK_URL } from './provider-rig.ts';
 import type { ProviderSubject } from './provider-suite.ts';
 
@@ -23,6 +23,7 @@ export const STRIPE: ProviderSubject = {
   slot: 'provider_a',
   adapter: 'stripe',
   open: openStripe,
+  openReceiver: openStripeReceiver,
   settings: { API_KEY: 'sk_test_local', WEBHOOK_SECRET: 'whsec_local' },
   credentials: { apiKey: 'sk_test_local', webhookSecret: 'whsec_local' },
   methods: {
@@ -74,6 +75,7 @@ export const PAYPAL: ProviderSubject = {
   slot: 'provider_b',
   adapter: 'paypal',
   open: openPayPal,
+  openReceiver: openPayPalReceiver,
   settings: { CLIENT_ID: 'local_client', CLIENT_SECRET: 'local_secret', WEBHOOK_ID: 'LOCALWEBHOOK' },
   credentials: { apiKey: 'local_client:local_secret', webhookSecret: 'LOCALWEBHOOK' },
   forgets: { intents: true, cancellations: true, declines: true, customers: true },
@@ -126,6 +128,7 @@ export const SQUARE: ProviderSubject = {
   slot: 'provider_c',
   adapter: 'square',
   open: openSquare,
+  openReceiver: openSquareReceiver,
   settings: {
     ACCESS_TOKEN: 'local_token',
     LOCATION_ID: 'LOCAL',

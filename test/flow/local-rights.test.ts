@@ -2,7 +2,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import type { Catalogue } from '../../infra/local/host/assemble.ts';
 import type { Handler } from '../../infra/local/machine/invoke.ts';
 import type { Right } from '../../shared/core/rights.ts';
-import { moneyDeps, replayDeps, webDeps } from '../../shared/runtime.ts';
+import { moneyDeps, receiverDeps, replayDeps, webDeps } from '../../shared/runtime.ts';
 import { startTestHost } from './host.ts';
 import { QUEUE } from './local-fake.ts';
 
@@ -88,6 +88,21 @@ test('closes every slot whose keys a function may not read', async () => {
     ),
   );
   expect(result).toEqual([undefined, 'provider_b', undefined, undefined]);
+});
+
+test.each<[readonly Right[], readonly [boolean, boolean]]>([
+  [['secrets:provider_a'], [true, false]],
+  [['signatures:provider_a'], [false, true]],
+  [
+    ['signatures:provider_b', 'secrets:provider_b'],
+    [false, false],
+  ],
+])('with the rights %j opens provider_a to call it, and to verify its events: %j', async (uses, expected) => {
+  const { result } = await run(uses, async () => [
+    (await moneyDeps().providers.find('provider_a')) !== undefined,
+    (await receiverDeps().receivers.find('provider_a')) !== undefined,
+  ]);
+  expect(result).toEqual(expected);
 });
 
 test.each<[readonly Right[], boolean]>([

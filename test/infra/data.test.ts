@@ -61,8 +61,8 @@ describe('what is kept', () => {
     );
   });
 
-  it('holds a secret a provider slot, one for guest tokens and one for webhooks, and no secret in any template', () => {
-    expect(prod.ofType('AWS::SecretsManager::Secret')).toHaveLength(6);
+  it('holds the keys of each slot, the signature secret of each that receives, guest tokens and webhooks, and none in a template', () => {
+    expect(prod.ofType('AWS::SecretsManager::Secret')).toHaveLength(9);
     const configured = synthesize({
       env: {
         PROVIDER_A: 'stripe',

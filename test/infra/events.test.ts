@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { triggers } from '../../functions/api/catalogue.ts';
 import { isWanted } from '../../infra/local/dynamodb/stream-records.ts';
 import { matchesPattern } from '../../infra/local/messaging/bus-pattern.ts';
-import { ALARM_TOPIC, GUEST_TOKEN_SECRET } from '../../infra/payctl/installation/stage.ts';
+import { ALARM_TOPIC, GUEST_TOKEN_SECRET, SIGNATURE_SECRETS } from '../../infra/payctl/installation/stage.ts';
 import {
   deadLettersOutput,
   FAILURE_BUCKET_OUTPUT,
@@ -238,7 +238,7 @@ describe('the outputs that an operator’s tools ask for', () => {
     expect(outputs).toHaveProperty([FAILURE_BUCKET_OUTPUT, 'Value'], bucket);
   });
 
-  it.each([ALARM_TOPIC, GUEST_TOKEN_SECRET])(
+  it.each([ALARM_TOPIC, GUEST_TOKEN_SECRET, ...Object.values(SIGNATURE_SECRETS)])(
     'go without one for what has a name of its own: $type $id',
     ({ type, id }) => {
       expect(ofType(type).filter(({ logicalId }) => logicalId.startsWith(id))).toMatchObject([

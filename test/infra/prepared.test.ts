@@ -13,6 +13,7 @@ import { temporaryFolder } from './synthesized.ts';
 const ID = 'payments.confirm';
 const RECEIVER_ID = 'webhooks.provider-a';
 const SECRET = 'arn:aws:secretsmanager:us-east-1:111122223333:secret:stripe';
+const SIGNATURE_SECRET = 'arn:aws:secretsmanager:us-east-1:111122223333:secret:stripe-signature';
 const OTHER_SECRET = 'arn:aws:secretsmanager:us-east-1:111122223333:secret:paypal';
 const LAMBDA_STARTS_IT = { AWS_LAMBDA_INITIALIZATION_TYPE: 'on-demand' };
 
@@ -46,6 +47,7 @@ const secretsReadAtStart = async ({ status = 200, id = ID, env }: Start): Promis
     AWS_ENDPOINT_URL_SECRETS_MANAGER: `http://127.0.0.1:${port}`,
     PROVIDER_A: 'stripe',
     PROVIDER_A_SECRET_ARN: SECRET,
+    PROVIDER_A_SIGNATURE_SECRET_ARN: SIGNATURE_SECRET,
   };
   const url = pathToFileURL(join(folder, id, 'index.mjs')).href;
   const script = `const { handler } = await import(${JSON.stringify(url)}); process.exit(typeof handler === 'function' ? 0 : 1);`;
@@ -67,7 +69,7 @@ describe('a deployed function', () => {
 
   test.each([
     { id: ID, read: [SECRET, OTHER_SECRET] },
-    { id: RECEIVER_ID, read: [SECRET] },
+    { id: RECEIVER_ID, read: [SIGNATURE_SECRET] },
   ])('reads the secrets that it may read, and no other ($id)', async ({ id, read }) => {
     const env = { ...LAMBDA_STARTS_IT, PROVIDER_B: 'paypal', PROVIDER_B_SECRET_ARN: OTHER_SECRET };
     expect((await secretsReadAtStart({ id, env })).toSorted()).toEqual(read.toSorted());

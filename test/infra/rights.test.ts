@@ -5,7 +5,8 @@ import type { Right } from '../../shared/core/rights.ts';
 import type { Trigger } from '../../shared/messaging/trigger.ts';
 import { synthesize, type Value } from './synthesized.ts';
 
-const { ofType, functionOf, words, resources } = synthesize();
+const unbound = synthesize();
+const { ofType, words, resources } = unbound;
 
 type Grants = Readonly<Record<string, readonly string[]>>;
 
@@ -35,6 +36,9 @@ const WORTH: Readonly<Record<Right, Grants>> = {
   'secrets:provider_b': theSecret('ProviderBSecret'),
   'secrets:provider_c': theSecret('ProviderCSecret'),
   'secrets:provider_d': theSecret('ProviderDSecret'),
+  'signatures:provider_a': theSecret('ProviderASignatureSecret'),
+  'signatures:provider_b': theSecret('ProviderBSignatureSecret'),
+  'signatures:provider_c': theSecret('ProviderCSignatureSecret'),
   'secrets:guest-tokens': theSecret('GuestTokenSecret'),
   'queue:send:apply-provider-event': { 'sqs:SendMessage': ['ApplyProviderEventQueue.Arn'] },
   'secrets:webhooks': theSecret('WebhookSecret'),
@@ -99,7 +103,7 @@ interface Statement {
   readonly Condition?: { readonly StringEquals: { readonly 'kms:ViaService': Value } };
 }
 
-const statementsOf = (id: string): readonly Statement[] => {
+const statementsOf = (id: string, { functionOf, ofType, words } = unbound): readonly Statement[] => {
   const roleArn = words(functionOf(id).Properties.Role);
   const [role, ...more] = ofType('AWS::IAM::Role').filter(({ logicalId }) =>
     roleArn.startsWith(logicalId.slice(0, -8)),
@@ -193,13 +197,36 @@ describe('the role of a function', () => {
 
   it('reads the keys of a provider only where it may call that provider, and of Braintree only for customers', () => {
     const reads = (secret: string) => holders(`secretsmanager:GetSecretValue ${secret}`);
-    const other = (letter: string) => !letter.startsWith('webhooks.');
     const [a, b, c, d] = ['A', 'B', 'C', 'D'].map((letter) => reads(`Provider${letter}Secret`));
-    expect(a?.filter((id) => id.startsWith('webhooks.'))).toEqual(['webhooks.provider-a']);
-    expect(b?.filter((id) => id.startsWith('webhooks.'))).toEqual(['webhooks.provider-b']);
-    expect(c?.filter((id) => id.startsWith('webhooks.'))).toEqual(['webhooks.provider-c']);
-    expect([b?.filter(other), c?.filter(other)]).toEqual([a?.filter(other), a?.filter(other)]);
+    expect(a).toContain('payments.confirm');
+    expect([b, c]).toEqual([a, a]);
+    expect(a?.filter((id) => id.startsWith('webhooks.'))).toEqual([]);
     expect(d).toEqual(['customers.create', 'customers.update', 'customers.remove', 'workers.run-due']);
+  });
+
+  it('reads what verifies the events of a provider only if it receives them', () => {
+    for (const letter of ['A', 'B', 'C']) {
+      expect(holders(`secretsmanager:GetSecretValue Provider${letter}SignatureSecret`)).toEqual([
+        `webhooks.provider-${letter.toLowerCase()}`,
+      ]);
+    }
+  });
+
+  it('gives a receiver one secret: what verifies its events, which at PayPal are the keys of the call that verifies', () => {
+    const bound = synthesize({ env: { PROVIDER_A: 'stripe', PROVIDER_B: 'paypal', PROVIDER_C: 'square' } });
+    const expected = { a: 'ProviderASignatureSecret', b: 'ProviderBSecret', c: 'ProviderCSignatureSecret' };
+    for (const [letter, secret] of Object.entries(expected)) {
+      const id = `webhooks.provider-${letter}`;
+      const { Variables } = bound.functionOf(id).Properties.Environment;
+      const arns = Object.entries<Value>(Variables).filter(([name]) => name.endsWith('SECRET_ARN'));
+      expect(arns.map(([name, arn]) => [name, bound.words(arn)])).toEqual([
+        [`PROVIDER_${letter.toUpperCase()}_SIGNATURE_SECRET_ARN`, secret],
+      ]);
+      const reads = statementsOf(id, bound).filter(({ Action }) =>
+        list(Action).includes('secretsmanager:GetSecretValue'),
+      );
+      expect(reads.flatMap(({ Resource }) => list<Value>(Resource).map(bound.words))).toEqual([secret]);
+    }
   });
 
   it('scans only to erase a person, and knows no wildcard action', () => {

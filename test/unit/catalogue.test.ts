@@ -31,6 +31,9 @@ const RIGHTS: Readonly<Record<Right, true>> = {
   'secrets:provider_b': true,
   'secrets:provider_c': true,
   'secrets:provider_d': true,
+  'signatures:provider_a': true,
+  'signatures:provider_b': true,
+  'signatures:provider_c': true,
   'secrets:guest-tokens': true,
   'queue:send:apply-provider-event': true,
   'secrets:webhooks': true,
@@ -198,9 +201,9 @@ describe.each(endpoints.map((spec) => [spec.id, spec] as const))('%s', (_, spec)
     );
   });
 
-  test('reads the keys of its own provider alone where a provider calls it, and may put, not read or delete', () => {
+  test('that a provider calls reads what verifies the events of that provider, no keys, and may only put', () => {
     if (spec.auth !== 'provider-signature') return;
-    expect(spec.uses).toEqual(['table:put', `secrets:${spec.path.split('/').at(-1)}`]);
+    expect(spec.uses).toEqual(['table:put', `signatures:${spec.path.split('/').at(-1)}`]);
   });
 
   test('answers a body exactly where its status has one', () => {

@@ -21,6 +21,7 @@ const stage = {
   queueUrls: [],
   datesSeen: [],
   deps: { providers: { find: async () => undefined } },
+  receivers: { find: async () => undefined },
   closed: undefined,
   outbound: async () => ({ targets: ['WEBHOOK_1', 'WEBHOOK_7'], closed: undefined, switchesOff: [] }),
   whyNoGuestTokens: async () => undefined,

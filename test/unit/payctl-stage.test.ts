@@ -108,6 +108,21 @@ describe('a deployed stage', () => {
     await expect(site.outbound()).rejects.toThrow('must begin with https://');
   });
 
+  test('has a signature secret for each slot that receives events', async () => {
+    deployed('dev');
+    cloudFormation.on(DescribeStackResourcesCommand, { StackName: 'payments-dev-data' }).resolves({
+      StackResources: ['A', 'B', 'C'].flatMap((letter) => [
+        resource('AWS::SecretsManager::Secret', `Provider${letter}Secret1A2B`, 'arn:keys'),
+        resource('AWS::SecretsManager::Secret', `Provider${letter}SignatureSecret1A2B`, `arn:${letter}`),
+      ]),
+    });
+    const { signatureSecretArn } = await readStage('dev', clients());
+    expect([await signatureSecretArn('provider_a'), await signatureSecretArn('provider_c')]).toEqual([
+      'arn:A',
+      'arn:C',
+    ]);
+  });
+
   test('counts the subscribers of its alarms', async () => {
     deployed('dev');
     cloudFormation.on(DescribeStackResourcesCommand, { StackName: 'payments-dev-data' }).resolves({
@@ -124,7 +139,11 @@ describe('a deployed stage', () => {
       .on(GetSecretValueCommand, { SecretId: 'arn:a' })
       .resolves({ SecretString: '{"API_KEY":"sk_test_x"}' });
     const settings = parseSettings({ TABLE_NAME: 't', PROVIDER_A: 'stripe', PROVIDER_A_SECRET_ARN: 'arn:a' });
-    const withSecrets = openSlotSecrets(settings, () => new SecretsManagerClient({}));
+    const withSecrets = openSlotSecrets({
+      slots: settings.slots,
+      arnOf: async (slot) => settings.slots[slot].SECRET_ARN,
+      open: () => new SecretsManagerClient({}),
+    });
     expect([await withSecrets('provider_a'), await withSecrets('provider_a')]).toMatchObject([
       { API_KEY: 'sk_test_x' },
       { API_KEY: 'sk_test_x' },

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, test, vi } from 'vitest';
 import { currencyDigits } from '../../shared/core/money.ts';
 import { parseSettings } from '../../shared/core/settings.ts';
 import { centsOf, paypalMoney } from '../../shared/providers/paypal/amounts.ts';
-import { openPayPal } from '../../shared/providers/paypal/paypal.ts';
+import { openPayPal, openPayPalReceiver } from '../../shared/providers/paypal/paypal.ts';
 import { readPaypalOrder } from '../../shared/providers/paypal/report.ts';
 import type { Order } from '../../shared/providers/paypal/schemas.ts';
 import type { KnownPayment } from '../../shared/providers/port/payments.ts';
@@ -244,8 +244,9 @@ describe('a refusal', () => {
     const options = { slot: 'provider_b' as const, timeoutMs: 1, log, fetch };
     for (const missing of [{ CLIENT_ID: '' }, { CLIENT_SECRET: '' }]) {
       expect(openPayPal({ ...options, settings: settings(missing) })).toBeUndefined();
+      expect(openPayPalReceiver({ ...options, settings: settings({ WEBHOOK_ID: 'W', ...missing }) })).toBeUndefined();
     }
-    expect(openPayPal({ ...options, settings: settings() })?.acceptsWebhooks).toBe(false);
-    expect(openPayPal({ ...options, settings: settings({ WEBHOOK_ID: 'W' }) })?.acceptsWebhooks).toBe(true);
+    expect(openPayPalReceiver({ ...options, settings: settings() })).toBeUndefined();
+    expect(openPayPalReceiver({ ...options, settings: settings({ WEBHOOK_ID: 'W' }) })).toBeDefined();
   });
 });

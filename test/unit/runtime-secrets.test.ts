@@ -3,7 +3,25 @@ import { mockClient } from 'aws-sdk-client-mock';
 import { afterAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { MINUTE } from '../../shared/core/time.ts';
 import { setHost } from '../../shared/host.ts';
-import { dispatchDeps, moneyDeps, webDeps } from '../../shared/runtime.ts';
+import type { AdapterOptions } from '../../shared/providers/wire/adapter.ts';
+import { dispatchDeps, moneyDeps, receiverDeps, webDeps } from '../../shared/runtime.ts';
+
+/** The options with which an adapter was opened, as a provider or as a receiver. */
+const { opened } = vi.hoisted(() => ({ opened: [] as AdapterOptions[] }));
+const noting =
+  <T>(open: (options: AdapterOptions) => T) =>
+  (options: AdapterOptions): T => {
+    opened.push(options);
+    return open(options);
+  };
+vi.mock('../../shared/providers/stripe/stripe.ts', async (original) => {
+  const { openStripe, openStripeReceiver } = await original<typeof import('../../shared/providers/stripe/stripe.ts')>();
+  return { openStripe: noting(openStripe), openStripeReceiver: noting(openStripeReceiver) };
+});
+vi.mock('../../shared/providers/paypal/paypal.ts', async (original) => {
+  const { openPayPal, openPayPalReceiver } = await original<typeof import('../../shared/providers/paypal/paypal.ts')>();
+  return { openPayPal: noting(openPayPal), openPayPalReceiver: noting(openPayPalReceiver) };
+});
 
 const manager = mockClient(SecretsManagerClient);
 let now = 0;
@@ -16,6 +34,7 @@ const open = () => moneyDeps().providers.find('provider_a');
 
 beforeEach(() => {
   manager.reset();
+  opened.length = 0;
   now = Date.parse('2026-11-01T12:00:00Z');
   const env = { TABLE_NAME: 't', PROVIDER_A: 'stripe', PROVIDER_A_SECRET_ARN: 'arn:a', LOG_LEVEL: 'silent' };
   setHost({ env, now: () => now });
@@ -24,9 +43,9 @@ afterAll(() => manager.restore());
 
 describe('the keys of a provider', () => {
   test('are read from its secret once, and again after five minutes', async () => {
-    holding('{"API_KEY":"sk_test_one","WEBHOOK_SECRET":"whsec_one"}');
+    holding('{"API_KEY":"sk_test_one"}');
     const first = await open();
-    expect(first).toMatchObject({ slot: 'provider_a', acceptsWebhooks: true });
+    expect(first).toMatchObject({ slot: 'provider_a' });
     now += 5 * MINUTE - 1;
     expect(await open()).toBe(first);
     expect(reads()).toBe(1);
@@ -35,17 +54,67 @@ describe('the keys of a provider', () => {
     expect(reads()).toBe(2);
   });
 
-  test('are counted again after a change', async () => {
+  test('are used again after a change', async () => {
     holding('{"API_KEY":"sk_test_one"}');
-    expect(await open()).toMatchObject({ acceptsWebhooks: false });
-    holding('{"API_KEY":"sk_test_two","WEBHOOK_SECRET":"whsec_two"}');
+    await open();
+    holding('{"API_KEY":"sk_test_two"}');
     now += 5 * MINUTE;
-    expect(await open()).toMatchObject({ acceptsWebhooks: true });
+    await open();
+    expect(opened.map(({ settings }) => settings.API_KEY)).toEqual(['sk_test_one', 'sk_test_two']);
   });
 
   test('close the slot where the secret is empty', async () => {
     holding('{}');
     expect(await open()).toBeUndefined();
+  });
+});
+
+describe('the secrets of a purpose', () => {
+  const BOTH = { PROVIDER_A_SECRET_ARN: 'arn:a', PROVIDER_A_SIGNATURE_SECRET_ARN: 'arn:s' };
+  const both = '{"API_KEY":"sk_test_one","WEBHOOK_SECRET":"whsec_one"}';
+  const host = (env: Record<string, string>): void =>
+    setHost({ env: { TABLE_NAME: 't', LOG_LEVEL: 'silent', ...env }, now: () => now });
+  const read = (): readonly unknown[] =>
+    manager.commandCalls(GetSecretValueCommand).map(({ args }) => args[0].input.SecretId);
+  const secretsSeen = (): readonly unknown[] =>
+    opened.map(({ settings: { API_KEY, WEBHOOK_SECRET, CLIENT_SECRET } }) => ({
+      API_KEY,
+      WEBHOOK_SECRET,
+      CLIENT_SECRET,
+    }));
+
+  test('of a receiver are what verifies its events, of one secret, and never the key', async () => {
+    manager.on(GetSecretValueCommand).resolves({ SecretString: both });
+    host({ PROVIDER_A: 'stripe', ...BOTH });
+    expect(await receiverDeps().receivers.find('provider_a')).toMatchObject({ slot: 'provider_a' });
+    expect(read()).toEqual(['arn:s']);
+    expect(secretsSeen()).toEqual([{ API_KEY: '', WEBHOOK_SECRET: 'whsec_one', CLIENT_SECRET: '' }]);
+  });
+
+  test('of a function that calls the provider are the key, of one secret, and never what verifies events', async () => {
+    manager.on(GetSecretValueCommand).resolves({ SecretString: both });
+    host({ PROVIDER_A: 'stripe', ...BOTH });
+    expect(await open()).toMatchObject({ slot: 'provider_a' });
+    expect(read()).toEqual(['arn:a']);
+    expect(secretsSeen()).toEqual([{ API_KEY: 'sk_test_one', WEBHOOK_SECRET: '', CLIENT_SECRET: '' }]);
+  });
+
+  test('in the environment of a host are told apart, too', async () => {
+    host({ PROVIDER_A: 'stripe', PROVIDER_A_API_KEY: 'sk_test_one', PROVIDER_A_WEBHOOK_SECRET: 'whsec_one' });
+    await receiverDeps().receivers.find('provider_a');
+    await open();
+    expect(secretsSeen()).toEqual([
+      { API_KEY: '', WEBHOOK_SECRET: 'whsec_one', CLIENT_SECRET: '' },
+      { API_KEY: 'sk_test_one', WEBHOOK_SECRET: '', CLIENT_SECRET: '' },
+    ]);
+  });
+
+  test('of a receiver of PayPal are its keys, because only a call verifies the events', async () => {
+    manager.on(GetSecretValueCommand, { SecretId: 'arn:keys' }).resolves({ SecretString: '{"CLIENT_SECRET":"hush"}' });
+    const env = { PROVIDER_A_CLIENT_ID: 'id', PROVIDER_A_WEBHOOK_ID: 'W' };
+    host({ PROVIDER_A: 'paypal', ...env, PROVIDER_A_SIGNATURE_SECRET_ARN: 'arn:keys' });
+    expect(await receiverDeps().receivers.find('provider_a')).toMatchObject({ slot: 'provider_a' });
+    expect(secretsSeen()).toEqual([{ API_KEY: '', WEBHOOK_SECRET: '', CLIENT_SECRET: 'hush' }]);
   });
 });
 

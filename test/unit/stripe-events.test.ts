@@ -356,9 +356,11 @@ describe('a signature', () => {
   const header = (at = second, signature = sign(body, at)) => `t=${at},v1=${signature}`;
 
   const verdict = (given: string | undefined, raw = body, env = {}) =>
-    stripeThatAnswers(answers(200, {}), env)
-      .provider()
-      .verifyWebhook({ raw: Buffer.from(raw), headers: { 'stripe-signature': given }, now: NOON });
+    stripeThatAnswers(answers(200, {}), { PROVIDER_A_API_KEY: '', ...env }).receiver?.verifyWebhook({
+      raw: Buffer.from(raw),
+      headers: { 'stripe-signature': given },
+      now: NOON,
+    });
 
   test('of the raw bytes under the secret is valid', async () => {
     expect(await verdict(header())).toBe('valid');
@@ -376,9 +378,9 @@ describe('a signature', () => {
 
   test('is read to the second of our own clock', async () => {
     const raw = Buffer.from(body);
-    const { provider } = stripeThatAnswers(answers(200, {}));
+    const { receiver } = stripeThatAnswers(answers(200, {}));
     const headers = { 'stripe-signature': header() };
-    const verify = (now: number) => provider().verifyWebhook({ raw, headers, now });
+    const verify = (now: number) => receiver?.verifyWebhook({ raw, headers, now });
     expect(await verify(NOON + 300 * SECOND)).toBe('valid');
     expect(await verify(NOON + 301 * SECOND)).toBe('invalid');
   });
@@ -426,9 +428,8 @@ describe('a signature', () => {
     }
   });
 
-  test('is never valid without a secret', async () => {
-    const unsigned = sign(body, second, '');
-    expect(await verdict(header(second, unsigned), body, { PROVIDER_A_WEBHOOK_SECRET: '' })).toBe('invalid');
+  test.each(['', ' , '])('is never verified without a secret (%j)', (secret) => {
+    expect(stripeThatAnswers(answers(200, {}), { PROVIDER_A_WEBHOOK_SECRET: secret }).receiver).toBeUndefined();
   });
 
   test('is valid for no other body, and no other signature is valid for the body', async () => {
@@ -439,9 +440,9 @@ describe('a signature', () => {
         .map(([at, piece]) => `${text.slice(0, at)}${piece}${text.slice(at + 1)}`)
         // A comma ends a signature: what comes before it may be the whole of the right one.
         .filter((mutant) => mutant !== text && !mutant.split(',').some((part) => part === text));
-    const provider = stripeThatAnswers(answers(200, {})).provider();
+    const { receiver } = stripeThatAnswers(answers(200, {}));
     const ask = (given: string, raw: string) =>
-      provider.verifyWebhook({ raw: Buffer.from(raw), headers: { 'stripe-signature': given }, now: NOON });
+      receiver?.verifyWebhook({ raw: Buffer.from(raw), headers: { 'stripe-signature': given }, now: NOON });
     await fc.assert(
       fc.asyncProperty(changed(good), changed(body), async (mutant, other) => {
         expect([await ask(header(second, mutant), body), await ask(header(), other)]).toEqual(['invalid', 'invalid']);

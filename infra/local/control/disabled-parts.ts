@@ -8,8 +8,9 @@ import {
   type SlotSettings,
   WEAK_GUEST_SECRET,
 } from '../../../shared/core/settings.ts';
+import type { EventReceiver } from '../../../shared/providers/port/events.ts';
 import type { PaymentProvider } from '../../../shared/providers/port/provider.ts';
-import { openProviders } from '../../../shared/providers/registry/registry.ts';
+import { openProviders, openReceivers } from '../../../shared/providers/registry/registry.ts';
 import { checkedTargets } from '../../../shared/webhooks/outbound/checked-targets.ts';
 import { areOff, globalFields, switchesOff } from '../../../shared/webhooks/outbound/targets.ts';
 
@@ -27,10 +28,14 @@ export const disabledParts = async (env: Environment): Promise<readonly ClosedPa
   const settings = parseSettings(env);
   const { slots, PROVIDER_TIMEOUT_MS: timeoutMs } = settings;
   const withSecrets = async (slot: ProviderSlot): Promise<SlotSettings> => slots[slot];
-  const providers = openProviders({ slots, withSecrets, timeoutMs, fetch, log: SILENT });
+  const registry = { slots, withSecrets, timeoutMs, fetch, log: SILENT };
+  const [providers, receivers] = [openProviders(registry), openReceivers(registry)];
   const ofSlots = PROVIDER_SLOTS.map(async (slot) => ({
     part: slot,
-    reason: whyClosed(slot, slots[slot].ADAPTER, await providers.find(slot)),
+    reason: whyClosed(slot, slots[slot].ADAPTER, {
+      provider: await providers.find(slot),
+      receiver: await receivers.find(slot),
+    }),
   }));
   const parts = [
     ...(await Promise.all(ofSlots)),
@@ -41,16 +46,21 @@ export const disabledParts = async (env: Environment): Promise<readonly ClosedPa
   return parts.flatMap(({ part, reason }) => (reason === undefined ? [] : [{ part, reason }]));
 };
 
-/** @returns undefined where the slot is open. */
+interface OpenedSlot {
+  readonly provider: PaymentProvider | undefined;
+  readonly receiver: EventReceiver | undefined;
+}
+
+/** @returns undefined if the slot is open. */
 export const whyClosed = (
   slot: ProviderSlot,
   adapter: SlotSettings['ADAPTER'],
-  provider: PaymentProvider | undefined,
+  { provider, receiver }: OpenedSlot,
 ): string | undefined => {
   if (!provider) {
     return `${slot} is closed: ${adapter === '' ? 'it is bound to no provider' : `keys of ${adapter} are missing`}`;
   }
-  return provider.can.payments && !provider.acceptsWebhooks
+  return provider.can.payments && !receiver
     ? `${slot} takes no webhooks: what verifies those of ${adapter} is missing`
     : undefined;
 };

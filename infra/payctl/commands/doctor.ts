@@ -156,7 +156,9 @@ const providerCheck = (installation: Installation, slot: ProviderSlot): Promise<
     const { ADAPTER: adapter } = installation.settings.slots[slot];
     const provider = await installation.deps.providers.find(slot);
     const reported = installation.closed?.find(({ part }) => part === slot)?.reason;
-    const closed = installation.closed ? reported : whyClosed(slot, adapter, provider);
+    const closed = installation.closed
+      ? reported
+      : whyClosed(slot, adapter, { provider, receiver: await installation.receivers.find(slot) });
     if (closed !== undefined) return { check: slot, state: 'closed', detail: closed };
     if (!provider)
       return { check: slot, state: 'fail', detail: `the host has keys of ${adapter}, this shell has none` };

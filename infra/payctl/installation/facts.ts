@@ -1,3 +1,4 @@
+import type { PaymentSlot } from '../../../shared/core/settings.ts';
 import type { Now } from '../../../shared/core/time.ts';
 import type { ClosedPart, OutboundState } from '../../local/control/disabled-parts.ts';
 import type { Control } from './control.ts';
@@ -19,6 +20,8 @@ export interface InstallationFacts {
   readonly outbound: () => Promise<OutboundState>;
   /** undefined: guest tokens are open. */
   readonly whyNoGuestTokens: () => Promise<string | undefined>;
+  /** The signature secret of a slot; empty: the environment has its values. */
+  readonly signatureSecretArn: (slot: PaymentSlot) => Promise<string>;
   /** Subscriptions to the alarms' topic; undefined: the installation has no alarms. */
   readonly alarmSubscriptions: (() => Promise<{ readonly confirmed: number; readonly pending: number }>) | undefined;
   /** The closed parts as the local host reports them: it knows all its secrets. */

@@ -3,12 +3,18 @@ import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { SQSClient } from '@aws-sdk/client-sqs';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { sdkQueues } from '../../../shared/clients/sdk.ts';
-import { parseSettings, type Settings } from '../../../shared/core/settings.ts';
+import { verifiesWithKeys } from '../../../shared/core/provider-secrets.ts';
+import { PAYMENT_SLOTS, type ProviderSlot, parseSettings, type Settings } from '../../../shared/core/settings.ts';
 import { setHost } from '../../../shared/host.ts';
 import { openQueues, type Queues } from '../../../shared/messaging/queues.ts';
 import type { Log } from '../../../shared/observability/logger.ts';
 import type { MoneyDeps } from '../../../shared/providers/registry/deps.ts';
-import { openProviders } from '../../../shared/providers/registry/registry.ts';
+import {
+  openProviders,
+  openReceivers,
+  type Receivers,
+  type RegistryOptions,
+} from '../../../shared/providers/registry/registry.ts';
 import { moneyDeps } from '../../../shared/runtime.ts';
 import type { Stage } from '../../stage/settings.ts';
 import type { InstallationFacts } from './facts.ts';
@@ -22,6 +28,8 @@ export interface Installation extends Omit<InstallationFacts, 'env'> {
   readonly settings: Settings;
   /** Dependencies of the service's use cases. They write nothing to standard output. */
   readonly deps: MoneyDeps;
+  /** Verify the providers' events. */
+  readonly receivers: Receivers;
   readonly queues: Queues;
   readonly dynamodb: DynamoDBClient;
   readonly documents: DynamoDBDocumentClient;
@@ -44,9 +52,9 @@ export const openInstallation = async (options: InstallationOptions): Promise<In
   setHost({ env, now: site.now });
   const settings = parseSettings(env);
   const datesSeen: { theirs: number; ours: number }[] = [];
-  const providers = openProviders({
-    slots: settings.slots,
-    withSecrets: openSlotSecrets(settings, () => new SecretsManagerClient({})),
+  const { slots } = settings;
+  const registry: Omit<RegistryOptions, 'withSecrets'> = {
+    slots,
     timeoutMs: PROVIDER_TIMEOUT_MS,
     fetch: async (input, init) => {
       const answer = await fetch(input, init);
@@ -55,7 +63,15 @@ export const openInstallation = async (options: InstallationOptions): Promise<In
       return answer;
     },
     log: SILENT,
-  });
+  };
+  const keysArn = async (slot: ProviderSlot): Promise<string> => slots[slot].SECRET_ARN;
+  const signaturesArn = async (slot: ProviderSlot): Promise<string> => {
+    const receiving = PAYMENT_SLOTS.find((known) => known === slot);
+    const isApart = receiving !== undefined && !verifiesWithKeys(slots[slot].ADAPTER);
+    return isApart ? site.signatureSecretArn(receiving) : keysArn(slot);
+  };
+  const secretsAt = (arnOf: (slot: ProviderSlot) => Promise<string>) =>
+    openSlotSecrets({ slots, arnOf, open: () => new SecretsManagerClient({}) });
   const sqs = new SQSClient(clientOf(env, 'AWS_ENDPOINT_URL_SQS'));
   const dynamodb = new DynamoDBClient(clientOf(env, 'AWS_ENDPOINT_URL_DYNAMODB'));
   const queueUrls = site.queueUrls.map(({ queue, url }) => [queue, url]);
@@ -64,7 +80,8 @@ export const openInstallation = async (options: InstallationOptions): Promise<In
     ...facts,
     isLocal: site.control !== undefined,
     settings,
-    deps: { ...moneyDeps(), providers },
+    deps: { ...moneyDeps(), providers: openProviders({ ...registry, withSecrets: secretsAt(keysArn) }) },
+    receivers: openReceivers({ ...registry, withSecrets: secretsAt(signaturesArn) }),
     queues: openQueues(sdkQueues(env), Object.fromEntries(queueUrls)),
     dynamodb,
     documents: DynamoDBDocumentClient.from(dynamodb),

@@ -50,6 +50,7 @@ export const readLocalHost = async (baseUrl: string): Promise<InstallationFacts>
     })),
     outbound: async () => outbound,
     whyNoGuestTokens: async () => whyClosed('guest tokens'),
+    signatureSecretArn: async () => '',
     alarmSubscriptions: undefined,
     closed,
     failures: localFailures(control),

@@ -4,16 +4,25 @@ import type { ProviderSlot, Settings, SlotSettings } from '../../../shared/core/
 
 const secretSchema = z.record(z.string(), z.string());
 
+interface SlotSecrets {
+  readonly slots: Settings['slots'];
+  /** The secret of a slot; empty: the settings have its values. */
+  readonly arnOf: (slot: ProviderSlot) => Promise<string>;
+  readonly open: () => Pick<SecretsManagerClient, 'send'>;
+}
+
 /** Reads the settings of a slot with the values of its secret, once per run. */
-export const openSlotSecrets = (
-  { slots }: Pick<Settings, 'slots'>,
-  open: () => Pick<SecretsManagerClient, 'send'>,
-): ((slot: ProviderSlot) => Promise<SlotSettings>) => {
+export const openSlotSecrets = ({
+  slots,
+  arnOf,
+  open,
+}: SlotSecrets): ((slot: ProviderSlot) => Promise<SlotSettings>) => {
   const known = new Map<ProviderSlot, Promise<SlotSettings>>();
   const read = async (slot: ProviderSlot): Promise<SlotSettings> => {
     const given = slots[slot];
-    if (given.SECRET_ARN === '') return given;
-    const { SecretString } = await open().send(new GetSecretValueCommand({ SecretId: given.SECRET_ARN }));
+    const SecretId = await arnOf(slot);
+    if (SecretId === '') return given;
+    const { SecretString } = await open().send(new GetSecretValueCommand({ SecretId }));
     return { ...given, ...secretSchema.parse(JSON.parse(SecretString || '{}')) };
   };
   return (slot) => {

@@ -10,6 +10,7 @@ import { GetTopicAttributesCommand, SNSClient } from '@aws-sdk/client-sns';
 import * as z from 'zod';
 import type { QueueName } from '../../../shared/core/rights.ts';
 import { listSetting } from '../../../shared/core/setting.ts';
+import type { PaymentSlot } from '../../../shared/core/settings.ts';
 import { readOutbound, whyNoGuestTokens } from '../../local/control/disabled-parts.ts';
 import {
   deadLettersOutput,
@@ -80,6 +81,7 @@ export const readStage = async (stage: Stage, clients: Clients = openClients()):
       const arn = await findResource(clients, stackName(stage, 'data'), GUEST_TOKEN_SECRET);
       return whyNoGuestTokens(listSetting().value(await readSecret(clients, arn)), stage);
     },
+    signatureSecretArn: (slot) => findResource(clients, stackName(stage, 'data'), SIGNATURE_SECRETS[slot]),
     alarmSubscriptions: async () => {
       const TopicArn = await findResource(clients, stackName(stage, 'data'), ALARM_TOPIC);
       const { Attributes } = await clients.sns.send(new GetTopicAttributesCommand({ TopicArn }));
@@ -115,6 +117,11 @@ interface ResourceQuery {
 }
 export const ALARM_TOPIC: ResourceQuery = { type: 'AWS::SNS::Topic', id: 'Alarms' };
 export const GUEST_TOKEN_SECRET: ResourceQuery = { type: 'AWS::SecretsManager::Secret', id: 'GuestTokenSecret' };
+export const SIGNATURE_SECRETS: Readonly<Record<PaymentSlot, ResourceQuery>> = {
+  provider_a: { type: 'AWS::SecretsManager::Secret', id: 'ProviderASignatureSecret' },
+  provider_b: { type: 'AWS::SecretsManager::Secret', id: 'ProviderBSignatureSecret' },
+  provider_c: { type: 'AWS::SecretsManager::Secret', id: 'ProviderCSignatureSecret' },
+};
 
 const findResource = async (
   { cloudFormation }: Clients,

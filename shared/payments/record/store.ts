@@ -1,8 +1,6 @@
 import { ownerOfRecord } from '../../access/record-kind.ts';
 import { currentMaker } from '../../core/actor.ts';
 import { DomainError, notFound } from '../../core/errors.ts';
-import { cutText } from '../../core/text.ts';
-import { notFound } from '../../core/errors.ts';
 import { cutText, normalizedEmail } from '../../core/text.ts';
 import { epochSeconds, type Instant, instant, iso, type Now, SECOND } from '../../core/time.ts';
 import { putAlias } from '../../table/alias.ts';

@@ -17,7 +17,6 @@ export const openBraintree = (options: AdapterOptions): PaymentProvider | undefi
   return {
     slot,
     can: CAPABILITIES_OF.braintree,
-    acceptsWebhooks: false,
     ...braintreeCustomers(customers, braintreeCalls(options)),
     isStoredMethod: () => true,
     checkAmount: async () => ({ kind: 'currency' }),
@@ -32,7 +31,6 @@ export const openBraintree = (options: AdapterOptions): PaymentProvider | undefi
     findMethod: notOffered,
     detachMethod: notOffered,
     updateBilling: notOffered,
-    verifyWebhook: async () => 'invalid',
     readEvent: () => undefined,
   };
 };

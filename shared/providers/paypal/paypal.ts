@@ -1,4 +1,5 @@
 import { CAPABILITIES_OF } from '../../core/capabilities.ts';
+import type { EventReceiver } from '../port/events.ts';
 import type { PaymentProvider } from '../port/provider.ts';
 import { type AdapterOptions, notOffered } from '../wire/adapter.ts';
 import { httpClient } from '../wire/http-client.ts';
@@ -6,7 +7,7 @@ import { withAccessToken } from './access.ts';
 import { paypalAmounts } from './amounts.ts';
 import { readPayPalEvent } from './events.ts';
 import { paypalOrders } from './orders.ts';
-import { callsBy, PAYPAL_STATUSES } from './outcome.ts';
+import { callsBy, PAYPAL_STATUSES, type PaypalExchange } from './outcome.ts';
 import { paypalRefunds } from './refunds.ts';
 import { paypalVault } from './vault.ts';
 import { webhookVerifier } from './verify.ts';
@@ -20,15 +21,12 @@ const ONE_TIME = /^[0-9A-Z-]+$/;
 /** @returns undefined if the slot lacks client id or secret: it is closed. */
 export const openPayPal = (options: AdapterOptions): PaymentProvider | undefined => {
   const { settings, slot } = options;
-  const { CLIENT_ID: id, CLIENT_SECRET: secret, WEBHOOK_ID: webhookId, BASE_URL: baseUrl } = settings;
-  if (id === '' || secret === '') return undefined;
-  const http = httpClient({ ...options, baseUrl: baseUrl || LIVE_BASE, statuses: PAYPAL_STATUSES });
-  const exchange = withAccessToken(http, { id, secret });
+  const exchange = openExchange(options);
+  if (!exchange) return undefined;
   const call = callsBy(exchange);
   return {
     slot,
     can: CAPABILITIES_OF.paypal,
-    acceptsWebhooks: webhookId !== '',
     checkAmount: async (amount) => paypalAmounts.refusalOf(amount),
     ...paypalOrders(call, settings.STATEMENT_DESCRIPTOR),
     ...paypalVault(call),
@@ -36,7 +34,27 @@ export const openPayPal = (options: AdapterOptions): PaymentProvider | undefined
     isStoredMethod: (id) => !ONE_TIME.test(id),
     tokenizeCard: notOffered,
     updateBilling: notOffered,
+    readEvent: readPayPalEvent,
+  };
+};
+
+/** @returns undefined if the slot lacks the webhook id, or the keys of the call that verifies: its route is closed. */
+export const openPayPalReceiver = (options: AdapterOptions): EventReceiver | undefined => {
+  const { WEBHOOK_ID: webhookId, BASE_URL: baseUrl } = options.settings;
+  const exchange = openExchange(options);
+  if (!exchange || webhookId === '') return undefined;
+  return {
+    slot: options.slot,
     verifyWebhook: webhookVerifier({ exchange, webhookId, baseUrl }),
     readEvent: readPayPalEvent,
   };
+};
+
+const openExchange = (options: AdapterOptions): PaypalExchange | undefined => {
+  const { CLIENT_ID: id, CLIENT_SECRET: secret, BASE_URL: baseUrl } = options.settings;
+  if (id === '' || secret === '') return undefined;
+  return withAccessToken(httpClient({ ...options, baseUrl: baseUrl || LIVE_BASE, statuses: PAYPAL_STATUSES }), {
+    id,
+    secret,
+  });
 };

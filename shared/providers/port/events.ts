@@ -1,4 +1,5 @@
 import type { DeclineCode } from '../../core/outcome.ts';
+import type { ProviderSlot } from '../../core/settings.ts';
 import { DAY } from '../../core/time.ts';
 import type { ReportedDetails } from './customers.ts';
 import type { ProviderMethod } from './methods.ts';
@@ -85,6 +86,15 @@ export interface ProviderEvent {
     /** Of dispute.updated. */
     readonly dispute?: ProviderDispute | undefined;
   };
+}
+
+/** Verifies and reads the events of a slot's provider. It has no key, unless the provider verifies them when it is called. */
+export interface EventReceiver {
+  readonly slot: ProviderSlot;
+  /** `unavailable`: the check is not possible now; the provider must send the event again. */
+  verifyWebhook(request: WebhookRequest): Promise<'valid' | 'invalid' | 'unavailable'>;
+  /** Reads an event in the provider's own format or the interface's; undefined if it is neither. */
+  readEvent(body: unknown): ProviderEvent | undefined;
 }
 
 export interface WebhookRequest {

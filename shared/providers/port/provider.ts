@@ -1,6 +1,5 @@
 import type { Capabilities } from '../../core/capabilities.ts';
 import type { Outcome } from '../../core/outcome.ts';
-import type { ProviderSlot } from '../../core/settings.ts';
 import type {
   CreateCustomer,
   CustomerDetails,
@@ -8,7 +7,7 @@ import type {
   ReportedDetails,
   UpdateCustomer,
 } from './customers.ts';
-import type { ProviderEvent, WebhookRequest } from './events.ts';
+import type { EventReceiver } from './events.ts';
 import type { AttachMethod, BillingDetails, KeepMethod, ProviderMethod, RawCard, SetupsPort } from './methods.ts';
 import type {
   Amount,
@@ -27,11 +26,8 @@ import type { SubscriptionsPort } from './subscriptions.ts';
  * The port to a payment provider. `can` has the provider's capabilities as data. Every write has our own key, derived
  * from our id and attempt, so that the provider recognizes a repeat.
  */
-export interface PaymentProvider {
-  readonly slot: ProviderSlot;
+export interface PaymentProvider extends Pick<EventReceiver, 'slot' | 'readEvent'> {
   readonly can: Capabilities;
-  /** False if the secret that verifies webhooks is missing: the route is closed. */
-  readonly acceptsWebhooks: boolean;
   /** Set if the provider can bill subscriptions; `can.subscriptions` tells whether it bills new subscriptions. */
   readonly subscriptions?: SubscriptionsPort | undefined;
   /** Set if the provider may ask the payer to authenticate before it saves a method. */
@@ -72,8 +68,4 @@ export interface PaymentProvider {
   updateBilling(
     input: { readonly methodId: string; readonly billing: BillingDetails } & CallOptions,
   ): Promise<Outcome<ProviderMethod>>;
-  /** `unavailable`: the check is not possible now; the provider must send the event again. */
-  verifyWebhook(request: WebhookRequest): Promise<'valid' | 'invalid' | 'unavailable'>;
-  /** Reads an event in the provider's own format or the interface's; undefined if it is neither. */
-  readEvent(body: unknown): ProviderEvent | undefined;
 }

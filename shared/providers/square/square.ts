@@ -1,4 +1,5 @@
 import { CAPABILITIES_OF } from '../../core/capabilities.ts';
+import type { EventReceiver } from '../port/events.ts';
 import type { PaymentProvider } from '../port/provider.ts';
 import { type AdapterOptions, listed, notOffered } from '../wire/adapter.ts';
 import { httpClient } from '../wire/http-client.ts';
@@ -17,8 +18,7 @@ const LIVE_BASE = 'https://connect.squareup.com';
 /** @returns undefined if the slot lacks token or location: it is closed. */
 export const openSquare = (options: AdapterOptions): PaymentProvider | undefined => {
   const { settings, slot } = options;
-  const { ACCESS_TOKEN: accessToken, LOCATION_ID: locationId, NOTIFICATION_URL: urls } = settings;
-  const keys = listed(settings.SIGNATURE_KEY);
+  const { ACCESS_TOKEN: accessToken, LOCATION_ID: locationId } = settings;
   if (accessToken === '' || locationId === '') return undefined;
   const http = httpClient({ ...options, baseUrl: settings.BASE_URL || LIVE_BASE, statuses: SQUARE_STATUSES });
   const call = squareCalls(http, accessToken);
@@ -26,7 +26,6 @@ export const openSquare = (options: AdapterOptions): PaymentProvider | undefined
   return {
     slot,
     can: CAPABILITIES_OF.square,
-    acceptsWebhooks: keys.length > 0 && urls.length > 0,
     ...squareLocation(call, locationId),
     ...squarePayments(account),
     ...squareCustomers(call),
@@ -35,6 +34,17 @@ export const openSquare = (options: AdapterOptions): PaymentProvider | undefined
     isStoredMethod: (id) => id.startsWith(ON_FILE),
     tokenizeCard: notOffered,
     updateBilling: notOffered,
+    readEvent: readSquareEvent,
+  };
+};
+
+/** @returns undefined if the slot lacks the signature key or the notification URL: its route is closed. */
+export const openSquareReceiver = ({ settings, slot }: AdapterOptions): EventReceiver | undefined => {
+  const { NOTIFICATION_URL: urls } = settings;
+  const keys = listed(settings.SIGNATURE_KEY);
+  if (keys.length === 0 || urls.length === 0) return undefined;
+  return {
+    slot,
     verifyWebhook: async (request) => verifySquareSignature(request, keys, urls),
     readEvent: readSquareEvent,
   };

@@ -1,6 +1,7 @@
 import Stripe from 'stripe';
 import { CAPABILITIES_OF } from '../../core/capabilities.ts';
 import type { Fetch } from '../../network/fetch.ts';
+import type { EventReceiver } from '../port/events.ts';
 import type { PaymentProvider } from '../port/provider.ts';
 import { type AdapterOptions, listed } from '../wire/adapter.ts';
 import { withOneRetry } from '../wire/failures.ts';
@@ -36,13 +37,11 @@ export const openStripe = (options: AdapterOptions): PaymentProvider | undefined
     telemetry: false,
   });
   const call = stripeCalls(options);
-  const webhookSecrets = listed(settings.WEBHOOK_SECRET);
   const descriptor = settings.STATEMENT_DESCRIPTOR;
   const bills = settings.SUBSCRIPTIONS === 'service' ? 'service' : 'native';
   return {
     slot,
     can: { ...CAPABILITIES_OF.stripe, subscriptions: bills },
-    acceptsWebhooks: webhookSecrets.length > 0,
     checkAmount: async (amount) => stripeAmounts.refusalOf(amount),
     ...stripePayments(stripe, call, descriptor),
     ...stripeCustomers(stripe, call),
@@ -51,8 +50,18 @@ export const openStripe = (options: AdapterOptions): PaymentProvider | undefined
     refunds: stripeRefunds(stripe, call),
     isStoredMethod: (id) => (ONE_TIME.test(id) ? false : undefined),
     subscriptions: stripeSubscriptions(stripe, call, descriptor),
+    readEvent: readStripeEvent,
+  };
+};
+
+/** @returns undefined if the slot has no webhook secret: its route is closed. */
+export const openStripeReceiver = ({ settings, slot }: AdapterOptions): EventReceiver | undefined => {
+  const secrets = listed(settings.WEBHOOK_SECRET);
+  if (secrets.length === 0) return undefined;
+  return {
+    slot,
     verifyWebhook: async (request) =>
-      webhookSecrets.some((secret) => verifyStripeSignature(request, secret) === 'valid') ? 'valid' : 'invalid',
+      secrets.some((secret) => verifyStripeSignature(request, secret) === 'valid') ? 'valid' : 'invalid',
     readEvent: readStripeEvent,
   };
 };

@@ -5,15 +5,15 @@ import { iso, type Now } from '../../core/time.ts';
 import { enforceLimits, type RateLimit, type Reservation, reserve } from '../../http/rate-limit.ts';
 import type { ApiRequest, Reply } from '../../http/request.ts';
 import type { Log } from '../../observability/logger.ts';
-import type { PaymentProvider } from '../../providers/port/provider.ts';
-import type { Providers } from '../../providers/registry/registry.ts';
+import type { EventReceiver } from '../../providers/port/events.ts';
+import type { Receivers } from '../../providers/registry/registry.ts';
 import type { Table } from '../../table/table.ts';
 import { logItem } from '../record/log-entry.ts';
 import { storedEventItem } from '../record/stored-event.ts';
 
 export interface ReceiveDeps {
   readonly table: Table;
-  readonly providers: Providers;
+  readonly receivers: Receivers;
   readonly rateLimits: boolean;
   readonly log: Log;
   readonly now: Now;
@@ -32,15 +32,15 @@ export const receiveProviderEvent = async (
   slot: ProviderSlot,
   request: ApiRequest,
 ): Promise<Reply> => {
-  const provider = await deps.providers.find(slot);
-  if (!provider?.acceptsWebhooks) throw new DomainError('ROUTE_NOT_FOUND');
-  const { verdict, place } = await verify(deps, provider, request);
+  const receiver = await deps.receivers.find(slot);
+  if (!receiver) throw new DomainError('ROUTE_NOT_FOUND');
+  const { verdict, place } = await verify(deps, receiver, request);
   if (verdict === 'unavailable') throw new DomainError('PROVIDER_UNAVAILABLE');
   if (verdict === 'invalid') {
     if (deps.rateLimits && !place) await enforceLimits(deps, [REFUSED_SIGNATURES], request);
     return refuse(deps, slot, request);
   }
-  const [reply] = await Promise.all([accept(deps, provider, request), place?.release()]);
+  const [reply] = await Promise.all([accept(deps, receiver, request), place?.release()]);
   return reply;
 };
 
@@ -49,9 +49,9 @@ export const receiveProviderEvent = async (
  * signatures: forged requests, also concurrent ones, cause no more calls than the window has places. A valid signature
  * frees the place; if the provider does not answer, the place stays taken.
  */
-const verify = async (deps: ReceiveDeps, provider: PaymentProvider, request: ApiRequest) => {
+const verify = async (deps: ReceiveDeps, receiver: EventReceiver, request: ApiRequest) => {
   const places: Reservation[] = [];
-  const verdict = await provider.verifyWebhook({
+  const verdict = await receiver.verifyWebhook({
     raw: request.rawBody,
     headers: request.headers,
     now: deps.now(),
@@ -62,11 +62,11 @@ const verify = async (deps: ReceiveDeps, provider: PaymentProvider, request: Api
   return { verdict, place: places[0] };
 };
 
-const accept = async (deps: ReceiveDeps, provider: PaymentProvider, request: ApiRequest): Promise<Reply> => {
-  const event = readEvent(provider, request.rawBody);
+const accept = async (deps: ReceiveDeps, receiver: EventReceiver, request: ApiRequest): Promise<Reply> => {
+  const event = readEvent(receiver, request.rawBody);
   const stored = await store(() =>
     deps.table.put(
-      storedEventItem({ providerId: provider.slot, event, raw: request.rawBody, receivedAt: iso(deps.now()) }),
+      storedEventItem({ providerId: receiver.slot, event, raw: request.rawBody, receivedAt: iso(deps.now()) }),
       [{ absent: true }],
     ),
   );
@@ -74,14 +74,14 @@ const accept = async (deps: ReceiveDeps, provider: PaymentProvider, request: Api
   return { data: { received: true, event_id: event.id, ...(event.type === undefined && { ignored: true }) } };
 };
 
-const readEvent = (provider: PaymentProvider, raw: Buffer) => {
+const readEvent = (receiver: EventReceiver, raw: Buffer) => {
   let body: unknown;
   try {
     body = JSON.parse(raw.toString('utf8'));
   } catch (cause) {
     throw new DomainError('INVALID_JSON', { cause });
   }
-  const event = provider.readEvent(body);
+  const event = receiver.readEvent(body);
   if (!event) throw invalid([{ path: '', rule: 'event', message: 'is not an event of this provider' }]);
   return event;
 };
