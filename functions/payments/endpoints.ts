@@ -35,6 +35,7 @@ import { paymentsMeta, summaryMeta, userContextSchema } from '../../shared/queri
 import { getPaymentQuery, guestPaymentsQuery, listPaymentsQuery } from '../../shared/queries/parameters.ts';
 import { ownerSummaryQuery, SUMMARY_COLUMNS, summaryRows } from '../../shared/queries/payment-summary.ts';
 import { timelineSchema } from '../../shared/queries/payment-timeline.ts';
+import { timelineMeta, timelineQuery } from '../../shared/queries/timeline.ts';
 
 const MINUTE = 60;
 const HOUR = 3_600;
@@ -280,18 +281,18 @@ export const getTimelineEndpoint = endpoint({
   path: '/payments/{id}/timeline',
   summary: 'Show what happened to a payment, in order',
   description: `Lists the versions of the payment with their causes, oldest first. Callers who may read the webhook log also see the events
-    of the provider and the deliveries to targets of the last 90 days. Use it to explain a payment to a customer or to find a fault.`,
-  meta: z
-    .object({
+    of the provider and the deliveries to targets of the last 90 days. Use it to explain a payment to a customer or to find a fault. A
+    longer timeline comes in pages, from the newest versions back to the first: follow \`next_cursor\`.`,
+  meta: timelineMeta
+    .extend({
       payment_id: z.string().describe('The payment that the entries are about, `pay_…`.'),
       status: z.enum(PAYMENT_STATUSES).describe('The present status of the payment.'),
-      is_complete: z.boolean().describe('False if some deliveries are left out; versions are always complete.'),
     })
-    .describe('About the whole timeline.'),
+    .describe('The payment, and where the page stands in its timeline.'),
   auth: 'session-or-token',
   access: { action: 'read', record: paymentRecord },
   params: byId,
-  query: none,
+  query: timelineQuery,
   body: null,
   response: timelineSchema,
   status: 200,

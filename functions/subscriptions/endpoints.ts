@@ -13,6 +13,7 @@ import { declineLimits, emailParams, guestCreateLimits, guestListLimits } from '
 import { methodsUsedBy } from '../../shared/payments/commands/requests.ts';
 import { guestSubscriptionsQuery, listSubscriptionsQuery } from '../../shared/queries/parameters.ts';
 import { subscriptionTimelineSchema } from '../../shared/queries/subscription-timeline.ts';
+import { timelineMeta, timelineQuery } from '../../shared/queries/timeline.ts';
 import {
   type CreateSubscriptionBody,
   cancelBody,
@@ -123,25 +124,23 @@ export const getSubscriptionTimelineEndpoint = endpoint({
   summary: 'Show what happened to a subscription, in order',
   description: `Lists the versions of the subscription with their causes and actors, oldest first, and the payment of each period that was
     charged. Callers who may read the webhook log also see the events of the provider and the deliveries to targets of the last 90 days.
-    Use it to explain a subscription to a customer, or to find who canceled it.`,
-  meta: z
-    .object({
+    Use it to explain a subscription to a customer, or to find who canceled it. A longer timeline comes in pages, from the newest versions
+    back to the first: follow \`next_cursor\`.`,
+  meta: timelineMeta
+    .extend({
       subscription_id: z.string().describe('The subscription that the entries are about, `subs_…`.'),
       status: z.enum(SUBSCRIPTION_STATUSES).describe('The present status of the subscription.'),
-      is_complete: z
-        .boolean()
-        .describe('False if some deliveries are left out, or versions older than the newest 500.'),
     })
-    .describe('About the whole timeline.'),
+    .describe('The subscription, and where the page stands in its timeline.'),
   auth: 'session',
   access: { action: 'read', record: subscriptionRecord },
   params: byId,
-  query: none,
+  query: timelineQuery,
   body: null,
   response: subscriptionTimelineSchema,
   status: 200,
   form: 'envelope',
-  errors: ['RESOURCE_NOT_FOUND', 'ORGANIZATION_ACCESS_DENIED'],
+  errors: ['VALIDATION_ERROR', 'RESOURCE_NOT_FOUND', 'ORGANIZATION_ACCESS_DENIED'],
   uses: ['table:read'],
 });
 

@@ -13,6 +13,7 @@ import {
   readTimeline,
   type Timeline,
   type TimelineDeps,
+  type TimelinePage,
   type TimelineRequest,
   timelineReply,
   versionFields,
@@ -54,10 +55,16 @@ export type TimelineEntry = PaymentChange | LoggedEntry;
 export const timelineSchema = z.array(z.discriminatedUnion('kind', [change, ...LOG_ENTRIES]));
 
 export const paymentTimeline = (deps: TimelineDeps, request: TimelineRequest<VisiblePayment>): Promise<Reply> =>
-  timelineReply(deps, request, { idName: 'payment_id', timeline: timelineOf(deps.table, request.record.id) });
+  timelineReply(deps, request, {
+    idName: 'payment_id',
+    of: historyOf(request.record.id),
+    read: (page) => timelineOf(deps.table, request.record.id, page),
+  });
 
-export const timelineOf = (table: Table, paymentId: string): Promise<Timeline<PaymentChange>> =>
-  readTimeline(table, { kind: 'PAY', id: paymentId }, entryOfVersion);
+export const timelineOf = (table: Table, id: string, page: TimelinePage): Promise<Timeline<PaymentChange>> =>
+  readTimeline(table, historyOf(id), { page, changeOf: entryOfVersion });
+
+const historyOf = (id: string) => ({ kind: 'PAY', id }) as const;
 
 const versionItem = z.object({
   ...versionFields,

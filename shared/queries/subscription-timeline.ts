@@ -12,6 +12,7 @@ import {
   readTimeline,
   type Timeline,
   type TimelineDeps,
+  type TimelinePage,
   type TimelineRequest,
   timelineReply,
   versionFields,
@@ -48,11 +49,17 @@ export const subscriptionTimeline = (
 ): Promise<Reply> =>
   timelineReply(deps, request, {
     idName: 'subscription_id',
-    timeline: subscriptionTimelineOf(deps.table, request.record.id),
+    of: historyOf(request.record.id),
+    read: (page) => subscriptionTimelineOf(deps.table, request.record.id, page),
   });
 
-export const subscriptionTimelineOf = (table: Table, id: string): Promise<Timeline<SubscriptionChange>> =>
-  readTimeline(table, { kind: 'SUB', id }, entryOfVersion);
+export const subscriptionTimelineOf = (
+  table: Table,
+  id: string,
+  page: TimelinePage,
+): Promise<Timeline<SubscriptionChange>> => readTimeline(table, historyOf(id), { page, changeOf: entryOfVersion });
+
+const historyOf = (id: string) => ({ kind: 'SUB', id }) as const;
 
 const versionItem = z.object({
   ...versionFields,

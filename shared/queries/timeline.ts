@@ -3,11 +3,17 @@ import { actorFor, audienceOf } from '../access/audience.ts';
 import type { Owned } from '../access/record-kind.ts';
 import type { Standings } from '../access/standing.ts';
 import { actorSchema, type ShownActor, shownActorSchema } from '../core/actor.ts';
+import { invalid } from '../core/errors.ts';
 import { timestamp } from '../http/fields.ts';
+import { wholeNumberParameter } from '../http/paging.ts';
 import type { ApiRequest, Reply } from '../http/request.ts';
+import type { PartitionQuery } from '../table/connection.ts';
+import { decodeCursor, encodeCursor } from '../table/cursor.ts';
 import { HISTORY, HISTORY_LOG, HISTORY_VERSIONS, type Historic, recordKey, versionOf } from '../table/keys.ts';
 import type { Item, Table } from '../table/table.ts';
 import { mayReadLogOf } from '../webhooks/logs/access.ts';
+import { cursorMeta } from './list-meta.ts';
+import { cursorParameter } from './parameters.ts';
 
 /**
  * The history of a record, oldest first: its versions with their causes, the provider's events with their results, and the
@@ -71,65 +77,179 @@ interface ChangeEntry {
 }
 
 export interface Timeline<C extends ChangeEntry> {
+  /** By time, oldest first. */
   readonly entries: readonly (C | LoggedEntry)[];
-  /** Otherwise the oldest of very many versions are missing, or some deliveries. */
-  readonly isComplete: boolean;
+  /** Where the next page starts; undefined on the last page. */
+  readonly next: TimelinePosition | undefined;
 }
 
-/** More entries than a record has, unless it is billed for years or a target fails for weeks. */
+/** More entries than a record has, unless it is billed for years, changed hundreds of times, or a target fails for weeks. */
 const MAX_ENTRIES = 500;
+const MAX_LIMIT = 100;
 
-/** One query; where the history has too many entries for it, the newest versions and the log in two more. */
+export const timelineQuery = z.object({
+  limit: wholeNumberParameter(1, MAX_LIMIT)
+    .optional()
+    .describe(
+      'How many entries a page holds, 1 to 100, versions before entries of the webhook log. If absent, up to 500 of each.',
+    ),
+  cursor: cursorParameter.describe(
+    'Where the page starts: `next_cursor` of the page before. Pages go from the newest versions back to the first, and through the entries of the webhook log.',
+  ),
+});
+type TimelineQuery = z.output<typeof timelineQuery>;
+
+/** About the record and the page. */
+export const timelineMeta = cursorMeta.extend({
+  is_complete: z.boolean().describe('True if this page holds the whole timeline.'),
+});
+
+/** Where a page starts, in the versions and in the log. */
+interface TimelinePosition {
+  readonly versions: string;
+  readonly log: string;
+}
+
+export interface TimelinePage {
+  /** Of the whole page. Absent: up to 500 versions, and as many entries of the log. */
+  readonly limit?: number | undefined;
+  readonly start?: TimelinePosition | undefined;
+  /** False for callers who may not read the webhook log. */
+  readonly withLog: boolean;
+}
+
+/** One query if the page holds everything; else the versions, newest first, and the log. */
 export const readTimeline = async <C extends ChangeEntry>(
   table: Table,
   { kind, id }: Historic,
-  changeOf: (item: Item) => C,
+  { page, changeOf }: { readonly page: TimelinePage; readonly changeOf: (item: Item) => C },
 ): Promise<Timeline<C>> => {
-  const of = { partition: recordKey(kind, id).pk, limit: MAX_ENTRIES };
-  const all = await table.queryItems({ ...of, ...HISTORY });
-  const pages = all.next
-    ? await Promise.all([
-        table.queryItems({ ...of, ...HISTORY_VERSIONS, descending: true }),
-        table.queryItems({ ...of, ...HISTORY_LOG }),
-      ])
-    : [all];
-  const entries = pages
-    .flatMap(({ items }) => items)
-    .map((item) => ('direction' in item ? entryOfLog(item) : changeOf(item)));
-  return { entries: entries.sort(inOrder), isComplete: pages.every(({ next }) => next === undefined) };
+  const { items, next } = await readPage(table, recordKey(kind, id).pk, page);
+  const entries = items.map((item) => ('direction' in item ? entryOfLog(item) : changeOf(item)));
+  return { entries: entries.sort(inOrder), next };
 };
+
+/** The whole timeline with its log, page after page: for the operator's tool. */
+export const wholeTimeline = async <C extends ChangeEntry>(
+  read: (page: TimelinePage) => Promise<Timeline<C>>,
+): Promise<readonly (C | LoggedEntry)[]> => {
+  const entries: (C | LoggedEntry)[] = [];
+  let start: TimelinePosition | undefined;
+  do {
+    const page = await read({ start, withLog: true });
+    entries.push(...page.entries);
+    start = page.next;
+  } while (start);
+  return entries.sort(inOrder);
+};
+
+interface ItemPage {
+  readonly items: readonly Item[];
+  readonly next: TimelinePosition | undefined;
+}
+
+const readPage = async (
+  table: Table,
+  partition: string,
+  { limit: asked, start = BEGIN, withLog }: TimelinePage,
+): Promise<ItemPage> => {
+  const limit = asked ?? MAX_ENTRIES;
+  if (start === BEGIN && withLog) {
+    const all = await table.queryItems({ partition, limit, ...HISTORY });
+    if (!all.next) return { items: all.items, next: undefined };
+  }
+  const ofVersions = { partition, ...HISTORY_VERSIONS, descending: true };
+  const versions = await readPart(table, ofVersions, { limit, at: start.versions });
+  const room = asked === undefined ? limit : limit - versions.items.length;
+  const ofLog = { partition, ...HISTORY_LOG };
+  const log = withLog ? await readPart(table, ofLog, { limit: room, at: start.log }) : { items: [], at: END };
+  const isLast = versions.at === END && log.at === END;
+  return {
+    items: [...versions.items, ...log.items],
+    next: isLast ? undefined : { versions: versions.at, log: log.at },
+  };
+};
+
+interface Part {
+  readonly limit: number;
+  /** The sort key that was read last; empty before the first, END after the last. */
+  readonly at: string;
+}
+
+const END = '~';
+const BEGIN: TimelinePosition = { versions: '', log: '' };
+
+/** Reads one entry more than the part holds, which shows whether more follow. */
+const readPart = async (
+  table: Table,
+  range: PartitionQuery,
+  { limit, at }: Part,
+): Promise<Pick<Part, 'at'> & { readonly items: readonly Item[] }> => {
+  if (at === END) return { items: [], at };
+  const after = at === '' ? undefined : { pk: range.partition, sk: at };
+  const { items, next } = await table.queryItems({ ...range, limit: limit + 1, after });
+  const kept = items.slice(0, limit);
+  const last = items.length > limit ? kept.at(-1) : next;
+  if (items.length <= limit && !next) return { items, at: END };
+  return { items: kept, at: last ? sortKeyOf(last) : at };
+};
+
+const sortKeyOf = (item: Item): string => z.object({ sk: z.string() }).parse(item).sk;
 
 export interface TimelineDeps {
   readonly table: Table;
   readonly standings: Standings;
 }
 
-export type TimelineRequest<T> = Pick<ApiRequest<unknown, unknown, unknown, T>, 'record' | 'caller'>;
+export type TimelineRequest<T> = Pick<ApiRequest<unknown, TimelineQuery, unknown, T>, 'record' | 'caller' | 'query'>;
 
 type Shown = Pick<Owned, 'userId' | 'organizationId'> & { readonly id: string; readonly status: string };
 
-/**
- * The entries that the caller may see now: those of the webhook log only if the caller may read the log.
- * @param idName the field of the meta that names the record
- */
+interface Shape<C extends ChangeEntry> {
+  /** The field of the meta that names the record. */
+  readonly idName: string;
+  readonly of: Historic;
+  readonly read: (page: TimelinePage) => Promise<Timeline<C>>;
+}
+
+/** The entries that the caller may see now: those of the webhook log only if the caller may read the log. */
 export const timelineReply = async <C extends ChangeEntry>(
   { standings }: TimelineDeps,
-  { record, caller }: TimelineRequest<Shown>,
-  { idName, timeline }: { readonly idName: string; readonly timeline: Promise<Timeline<C>> },
+  { record, caller, query }: TimelineRequest<Shown>,
+  { idName, of, read }: Shape<C>,
 ): Promise<Reply> => {
-  const [{ entries, isComplete }, withLog] = await Promise.all([
-    timeline,
+  const { limit = MAX_ENTRIES, cursor } = query;
+  const start = cursor === undefined ? undefined : startOf(cursor, of);
+  const withLog =
     caller.kind === 'session' &&
-      mayReadLogOf(caller, record, (organizationId) => standings.consistent(caller, organizationId)),
-  ]);
+    (await mayReadLogOf(caller, record, (organizationId) => standings.consistent(caller, organizationId)));
+  const { entries, next } = await read({ limit: query.limit, start, withLog });
   const audience = audienceOf(caller);
+  const nextCursor = next && encodeCursor({ pk: recordKey(of.kind, of.id).pk, sk: next.versions, sort: next.log });
   return {
-    data: entries
-      .filter(({ kind }) => withLog || kind === 'change')
-      .map((entry) => ({ ...entry, actor: actorFor(audience, entry.actor) })),
-    meta: { [idName]: record.id, status: record.status, is_complete: isComplete },
+    data: entries.map((entry) => ({ ...entry, actor: actorFor(audience, entry.actor) })),
+    meta: {
+      [idName]: record.id,
+      status: record.status,
+      is_complete: start === undefined && next === undefined,
+      ...{ limit, has_more: next !== undefined, next_cursor: nextCursor ?? null },
+    },
+    ...(nextCursor !== undefined && {
+      next: { ...(query.limit !== undefined && { limit: String(limit) }), cursor: nextCursor },
+    }),
   };
 };
+
+/** @throws DomainError VALIDATION_ERROR for the cursor of another list */
+const startOf = (cursor: string, { kind, id }: Historic): TimelinePosition => {
+  const { pk, sk: versions, sort: log } = decodeCursor(cursor);
+  if (pk === recordKey(kind, id).pk && isIn(HISTORY_VERSIONS, versions) && isIn(HISTORY_LOG, log))
+    return { versions, log };
+  throw invalid([{ path: 'cursor', rule: 'cursor', message: 'must be the next_cursor of an earlier page' }]);
+};
+
+const isIn = ({ from, to }: { readonly from: string; readonly to: string }, at: string): boolean =>
+  at === '' || at === END || (at >= from && at <= to);
 
 const RANK = { change: 0, provider_event: 1, delivery: 2 } as const;
 type Entry = ChangeEntry | LoggedEntry;

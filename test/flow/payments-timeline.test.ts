@@ -3,7 +3,7 @@ import { DECLINED, guestIntentBody, VISA } from '../builders/intent.ts';
 import { intentEvent } from '../builders/provider-event.ts';
 import { DAY_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
 import { confirm, createIntent, signIn } from './flow.ts';
-import { type ParsedJson, type RequestOptions, withHost } from './host.ts';
+import { type ParsedJson, type RequestOptions, type TestAnswer, withHost } from './host.ts';
 import { company, removeMember } from './payers.ts';
 
 const service = withHost({ frozen: true, env: { EXTERNAL_WEBHOOKS_ENABLED: 'true' } });
@@ -20,6 +20,90 @@ const changesIn = (timeline: readonly ParsedJson[]): string[] =>
   timeline
     .filter(({ kind }) => kind === 'change')
     .map(({ status, cause, attempt }) => `${cause} ${attempt}: ${status}`);
+
+describe('a long timeline', () => {
+  const UPDATES = 510;
+
+  const pagesOf = async (path: string, options: RequestOptions): Promise<ParsedJson[][]> => {
+    const pages: ParsedJson[][] = [];
+    let next: string | undefined = path;
+    while (next) {
+      const { status, body, headers }: TestAnswer = await service.get(next, options);
+      expect(status).toBe(200);
+      if (path.includes('limit=')) expect(body.data.length).toBeLessThanOrEqual(body.meta.limit);
+      pages.push(body.data);
+      const link = /^<(.*)>; rel="next"$/.exec(headers.get('link') ?? '')?.[1];
+      expect({ has_more: body.meta.has_more, cursor: body.meta.next_cursor !== null }).toEqual({
+        has_more: link !== undefined,
+        cursor: link !== undefined,
+      });
+      next = link;
+    }
+    return pages;
+  };
+
+  test('pages to the beginning, whatever 510 updates put before it', async () => {
+    const user = await signIn(service);
+    const payment = await createIntent(service, user);
+    for (let update = 1; update <= UPDATES; update += 1) {
+      const changed = await service.put(
+        `/payments/intents/${payment.id}`,
+        { category: `category ${update}` },
+        user.options,
+      );
+      expect(changed.status).toBe(200);
+    }
+    await service.settle();
+    const path = `/payments/${payment.id}/timeline`;
+    const first = await service.get(path, user.options);
+    expect(first.body.meta).toMatchObject({ is_complete: false, has_more: true, limit: 500 });
+    for (const query of ['', '?limit=100']) {
+      const entries = (await pagesOf(`${path}${query}`, user.options)).flat();
+      const versions = entries.filter(({ kind }) => kind === 'change').map(({ version }) => version);
+      expect(versions.toSorted((one, other) => one - other)).toEqual(
+        Array.from({ length: UPDATES + 1 }, (_, index) => index + 1),
+      );
+      expect(entries.find(({ version }) => version === 1)).toMatchObject({ cause: 'create' });
+      expect(entries.filter(({ kind }) => kind === 'delivery').map(({ event_type }) => event_type)).toEqual([
+        'payment.created',
+      ]);
+      const named = entries.map(({ version, log_id }) => version ?? log_id);
+      expect(new Set(named).size).toBe(named.length);
+    }
+    const newest = await service.get(`${path}?limit=3`, user.options);
+    expect(newest.body.data.map(({ version }: ParsedJson) => version)).toEqual([509, 510, 511]);
+  });
+
+  test('has a first page as before when it is short, and pages of any size for a guest, without the log', async () => {
+    const body = guestIntentBody({ payment_method_id: VISA });
+    const { body: payment } = await service.post('/payments/intents', body);
+    const guest = { guestToken: payment.guest_token };
+    await confirm(service, payment.id, guest);
+    await service.settle();
+    const path = `/payments/${payment.id}/timeline`;
+    const whole = await service.get(path, guest);
+    expect(whole.body.meta).toMatchObject({ is_complete: true, has_more: false, next_cursor: null });
+    const pages = await pagesOf(`${path}?limit=2`, guest);
+    expect(pages.map((page) => page.map(({ cause }) => cause))).toEqual([['claim', 'answer'], ['create']]);
+    expect(pages.toReversed().flat()).toEqual(whole.body.data);
+  });
+
+  test.each(['limit=0', 'limit=101', 'limit=x', 'cursor=x', 'cursor=of another'])(
+    'is refused for %s',
+    async (query) => {
+      const user = await signIn(service);
+      const [payment, other] = [await createIntent(service, user), await createIntent(service, user)];
+      await service.put(`/payments/intents/${other.id}`, { category: 'books' }, user.options);
+      await service.settle();
+      const { body } = await service.get(`/payments/${other.id}/timeline?limit=1`, user.options);
+      const asked = query === 'cursor=of another' ? `cursor=${body.meta.next_cursor}` : query;
+      expect(await service.get(`/payments/${payment.id}/timeline?${asked}`, user.options)).toMatchObject({
+        status: 400,
+        body: { code: 'VALIDATION_ERROR' },
+      });
+    },
+  );
+});
 
 describe('the timeline of a payment', () => {
   test('lists each claim and answer, each event with its outcome, and each delivery, in order', async () => {

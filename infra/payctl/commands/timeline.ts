@@ -4,7 +4,7 @@ import {
   type SubscriptionTimelineEntry,
   subscriptionTimelineOf,
 } from '../../../shared/queries/subscription-timeline.ts';
-import type { LoggedEntry } from '../../../shared/queries/timeline.ts';
+import { type LoggedEntry, wholeTimeline } from '../../../shared/queries/timeline.ts';
 import { subscriptionStore } from '../../../shared/subscriptions/record/store.ts';
 import type { Table } from '../../../shared/table/table.ts';
 import { aliasedId, findPayment } from '../compare/find-payment.ts';
@@ -25,7 +25,7 @@ export const showTimeline = async (installation: Installation, id: string): Prom
 const showPayment = async (installation: Installation, id: string): Promise<Report> => {
   const payment = await findPayment(installation, id);
   const { id: paymentId, status, totalCents, currency, providerId } = payment;
-  const { entries, isComplete } = await timelineOf(installation.deps.table, paymentId);
+  const entries = await wholeTimeline((page) => timelineOf(installation.deps.table, paymentId, page));
   const refunds = isVisiblePayment(payment) ? await listRefundsHere(installation, payment) : [];
   const disputes = isVisiblePayment(payment) ? await listDisputesHere(installation, payment) : [];
   const beside = [
@@ -39,13 +39,12 @@ const showPayment = async (installation: Installation, id: string): Promise<Repo
     ...disputes.map((one) => ['dispute', one.id, one.status, amountOf(one), dueOf(one.evidence_due_by)]),
   ];
   return {
-    json: { payment_id: paymentId, status, is_complete: isComplete, refunds, disputes, entries },
+    json: { payment_id: paymentId, status, is_complete: true, refunds, disputes, entries },
     lines: [
       `${paymentId} is ${status}: ${totalCents} ${currency} at ${providerId}`,
       ...columns(beside),
       '',
       ...columns(entries.map(rowOf)),
-      ...(isComplete ? [] : ['… and more delivery attempts']),
     ],
     exitCode: 0,
   };
@@ -53,19 +52,18 @@ const showPayment = async (installation: Installation, id: string): Promise<Repo
 
 /** As GET /subscriptions/{id}/timeline shows it to the subscription's owner. @throws NotReachable */
 const showSubscription = async (table: Table, id: string): Promise<Report> => {
-  const [subscription, { entries, isComplete }] = await Promise.all([
+  const [subscription, entries] = await Promise.all([
     subscriptionStore(table).load(id),
-    subscriptionTimelineOf(table, id),
+    wholeTimeline((page) => subscriptionTimelineOf(table, id, page)),
   ]);
   if (!subscription) throw new NotReachable(`there is no subscription ${id}`);
   const { status, totalCents, currency, billingInterval, providerId, billingOwner } = subscription;
   return {
-    json: { subscription_id: id, status, is_complete: isComplete, entries },
+    json: { subscription_id: id, status, is_complete: true, entries },
     lines: [
       `${id} is ${status}: ${totalCents} ${currency} ${billingInterval} at ${providerId}, billed by the ${billingOwner}`,
       '',
       ...columns(entries.map(subscriptionRow)),
-      ...(isComplete ? [] : ['… and more, older entries']),
     ],
     exitCode: 0,
   };

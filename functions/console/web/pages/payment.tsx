@@ -24,14 +24,31 @@ const readPayment = async (id: string): Promise<PaymentFile> => {
     answerOf(api.GET('/payments/{id}', { params: { path, query: { include: 'payment_method' } } })),
     answerOf(api.GET('/payments/{id}/refunds', { params: { path } })),
     answerOf(api.GET('/payments/{id}/disputes', { params: { path } })),
-    answerOf(api.GET('/payments/{id}/timeline', { params: { path } })),
+    readTimeline(id),
   ]);
   return {
     payment: payment.data.data,
     refunds: refunds.data,
     disputes: disputes.data,
-    timeline: timeline.data.data,
+    timeline,
   };
+};
+
+/** More pages than a payment has; the newest come first. */
+const MAX_PAGES = 20;
+
+/** Every page of the timeline, by time. */
+const readTimeline = async (id: string): Promise<readonly TimelineEntry[]> => {
+  const entries: TimelineEntry[] = [];
+  let cursor: string | undefined;
+  for (let page = 0; page < MAX_PAGES; page += 1) {
+    const query = cursor === undefined ? {} : { cursor };
+    const { data } = await answerOf(api.GET('/payments/{id}/timeline', { params: { path: { id }, query } }));
+    entries.push(...data.data);
+    if (!data.meta.next_cursor) break;
+    cursor = data.meta.next_cursor;
+  }
+  return entries.sort((one, other) => (one.at < other.at ? -1 : Number(one.at > other.at)));
 };
 
 export const PaymentPage = ({ id }: { readonly id: string }) => (
