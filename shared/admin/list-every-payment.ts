@@ -1,5 +1,4 @@
 import * as z from 'zod';
-import { invalid } from '../core/errors.ts';
 import { isIdOf } from '../core/ids.ts';
 import { PROVIDER_SLOTS } from '../core/settings.ts';
 import { iso } from '../core/time.ts';
@@ -13,6 +12,7 @@ import { paymentView, REFUND_EXTENTS, refundStatusOf } from '../payments/record/
 import { cursorParameter, moment, paymentStatusList } from '../queries/parameters.ts';
 import { referenceHash } from '../queries/payment-entry.ts';
 import { findAliasAnywhere } from '../table/alias.ts';
+import { decodeCursor, encodeCursor } from '../table/cursor.ts';
 import type { Clause } from '../table/expression.ts';
 import {
   guestEntriesPartition,
@@ -101,12 +101,12 @@ export const listEveryPayment = async (
     },
     viewsOf: (payments) => payments.map(paymentView),
     replyOf: (views, { knownFrom }) => {
-      const cursor = knownFrom === undefined ? null : encodePosition(knownFrom);
+      const cursor = knownFrom === undefined ? null : encodeCursor(cursorAt(knownFrom), EVERY_PAYMENT);
       return {
         data: views,
         meta: { limit: query.limit, has_more: cursor !== null, next_cursor: cursor },
         ...(cursor !== null && { next: { limit: String(query.limit), cursor } }),
-        ...(knownFrom !== undefined && { more: cursorAt(knownFrom) }),
+        ...(cursor !== null && { more: { cursor } }),
       };
     },
   });
@@ -117,9 +117,13 @@ interface Page {
   readonly before: string | undefined;
 }
 
-const pageOf = ({ limit, cursor }: EveryPaymentQuery, csvPage: CsvPage | undefined): Page => {
-  if (csvPage) return { limit: csvPage.limit, before: csvPage.cursor && positionIn(csvPage.cursor.sort) };
-  return { limit, before: cursor === undefined ? undefined : decodePosition(cursor) };
+/** One list, whatever its filters: a cursor is a position in all payments. */
+const EVERY_PAYMENT = 'every payment';
+
+const pageOf = (query: EveryPaymentQuery, csvPage: CsvPage | undefined): Page => {
+  const { limit, cursor } = csvPage ?? query;
+  const range = { list: EVERY_PAYMENT, from: query.from, to: query.to };
+  return { limit, before: cursor === undefined ? undefined : decodeCursor(cursor, range).sort };
 };
 
 const find = async (deps: EveryPaymentDeps, query: EveryPaymentQuery, page: Page): Promise<EntriesFound> => {
@@ -202,17 +206,3 @@ const isOrAny = <T>(asked: T | undefined, value: T | undefined): boolean => aske
 
 const isWithin = <T extends number | string>(value: T, min: T | undefined, max: T | undefined): boolean =>
   (min === undefined || value >= min) && (max === undefined || value <= max);
-
-/** `next_cursor` is a position in the list: opaque to callers, and validated when a caller sends it. */
-const encodePosition = (position: string): string => Buffer.from(position).toString('base64url');
-
-const positionSchema = z.string().regex(/^\d{4}-[01]\d-[0-3]\dT[0-2]\d:[0-5]\d:[0-5]\d\.\d{3}Z(#[\w~]{0,64})?$/);
-
-const decodePosition = (text: string): string => positionIn(Buffer.from(text, 'base64url').toString('utf8'));
-
-/** @throws DomainError VALIDATION_ERROR for a text that is no position in the list */
-const positionIn = (text: string): string => {
-  const position = positionSchema.safeParse(text);
-  if (position.success && !Number.isNaN(Date.parse(position.data.slice(0, 24)))) return position.data;
-  throw invalid([{ path: 'cursor', rule: 'cursor', message: 'must be the next_cursor of an earlier answer' }]);
-};

@@ -1,8 +1,6 @@
 import { stringify } from 'csv-stringify/sync';
 import Negotiator from 'negotiator';
 import { invalid } from '../core/errors.ts';
-import { decodeCursor, encodeCursor } from '../table/cursor.ts';
-import type { Cursor } from '../table/listing.ts';
 
 /**
  * Lists as CSV (RFC 4180), for callers that ask for text/csv: pages of 1,000 rows, each with the header row. The next
@@ -19,12 +17,12 @@ export interface CsvPage {
   /** The rows of all earlier pages. */
   readonly before: number;
   readonly limit: number;
-  /** Starts after this row; absent on the first page, and for lists that have no cursor. */
-  readonly cursor?: Cursor;
+  /** The list's own cursor; absent on the first page, and for lists that have no cursor. */
+  readonly cursor?: string;
 }
 
-/** Where a list goes on after a page: after this row or, in a list without cursors, after as many rows as were shown. */
-export type More = Cursor | 'rows';
+/** Where a list goes on after a page: at this cursor or, in a list without cursors, after as many rows as were shown. */
+export type More = { readonly cursor: string } | 'rows';
 
 const PAGE_ROWS = 1_000;
 const MAX_ROWS = 100_000;
@@ -39,7 +37,7 @@ const prefersCsv = (accept: string | undefined): boolean =>
 
 /** @throws DomainError VALIDATION_ERROR for a cursor that no Link header of a CSV page had. */
 const csvPageAt = (cursor: string | undefined): CsvPage => {
-  const [, rows, position] = /^(\d{1,6})(?:\.([\w-]+))?$/.exec(cursor ?? '0') ?? [];
+  const [, rows, position] = /^(\d{1,6})(?:\.([\w-]{1,1000}))?$/.exec(cursor ?? '0') ?? [];
   const before = Number(rows);
   if (rows === undefined || before >= MAX_ROWS) {
     const message = 'must be the cursor of the Link header of an earlier CSV page';
@@ -48,7 +46,7 @@ const csvPageAt = (cursor: string | undefined): CsvPage => {
   return {
     before,
     limit: Math.min(PAGE_ROWS, MAX_ROWS - before),
-    ...(position !== undefined && { cursor: decodeCursor(position) }),
+    ...(position !== undefined && { cursor: position }),
   };
 };
 
@@ -56,18 +54,25 @@ const csvPageAt = (cursor: string | undefined): CsvPage => {
 const csvCursor = (page: CsvPage, shown: number, more: More | undefined): string | undefined => {
   const before = page.before + shown;
   if (more === undefined || before >= MAX_ROWS) return undefined;
-  return more === 'rows' ? String(before) : `${before}.${encodeCursor(more)}`;
+  return more === 'rows' ? String(before) : `${before}.${more.cursor}`;
 };
 
-/** A header row and the records. A cell that begins like a formula gets a leading apostrophe, inside quotes. */
+/**
+ * What a spreadsheet may take for a formula: at the start of a cell, and after a character at which a spreadsheet with other
+ * separators splits the cell.
+ */
+const FORMULA = /(?:^|[;,\t])[=+\-@\t\r\uff1d\uff0b\uff0d\uff20]/;
+
+const textCell = (text: string) => (FORMULA.test(text) ? { value: `'${text}`, quoted: true } : text);
+
+/** A header row and the records. A text with a formula gets a leading apostrophe, inside quotes. */
 const csvText = (columns: readonly string[], records: readonly unknown[]): string =>
   stringify([...records], {
     columns: [...columns],
     header: true,
     record_delimiter: 'windows',
-    escape_formulas: true,
-    quoted_match: /^[=+\-@\t]|[\r\n]/,
-    cast: { boolean: String },
+    quoted_match: /[\r\n]/,
+    cast: { boolean: String, string: textCell },
   });
 
 /** Only the functions of lists load this: its packages would slow down every other start. */

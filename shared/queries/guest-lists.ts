@@ -28,12 +28,19 @@ export const listGuestSubscriptions = (
   request: GuestRequest<GuestSubscriptionsQuery>,
 ): Promise<Reply> => listByEmail(GUEST_SUBSCRIPTIONS, deps, request);
 
+interface GuestPage<Query, Page> {
+  readonly listed: Page;
+  readonly page: Query;
+  readonly total: Total;
+  readonly email: string;
+}
+
 interface GuestList<T, Query, Page> {
   readonly record: RecordKind<T>;
   readonly findPage: (table: Table, email: string, query: Query) => Promise<Page>;
   readonly fullView: (record: T) => unknown;
   readonly minimalView: (record: T) => unknown;
-  readonly replyOf: (views: readonly unknown[], list: { listed: Page; page: Query; total: Total }) => Reply;
+  readonly replyOf: (views: readonly unknown[], list: GuestPage<Query, Page>) => Reply;
 }
 
 /**
@@ -52,7 +59,7 @@ const listByEmail = async <T extends Owned, Query, Page extends Pick<Listed, 'ro
     findPage: () => list.findPage(table, params.email, query),
     recordOf: list.record.parse,
     viewsOf: (records) => records.map((record) => (isFull(record) ? list.fullView(record) : list.minimalView(record))),
-    replyOf: (views, listed, total) => list.replyOf(views, { listed, page: query, total }),
+    replyOf: (views, listed, total) => list.replyOf(views, { listed, page: query, total, email: params.email }),
   });
 };
 
@@ -66,18 +73,17 @@ const GUEST_PAYMENTS: GuestList<VisiblePayment, GuestPaymentsQuery, PageFound & 
         partition: guestPartition(email, 'PAY'),
         descending: true,
         filter: [],
-        ...positionOf(query),
+        ...positionOf(query, { list: guestPartition(email, 'PAY') }),
       },
       { statuses: undefined },
     ),
   fullView: paymentView,
   minimalView: guestPaymentView,
-  replyOf: (views, { listed, page, total }) =>
-    paymentsReply(views, listed, {
-      query: page,
-      total,
-      next: listed.next && { limit: String(page.limit), cursor: encodeCursor(listed.next) },
-    }),
+  replyOf: (views, { listed, page, total, email }) => {
+    const list = guestPartition(email, 'PAY');
+    const next = listed.next && { limit: String(page.limit), cursor: encodeCursor(listed.next, list) };
+    return paymentsReply(views, listed, { query: page, list, total, next });
+  },
 };
 
 const GUEST_SUBSCRIPTIONS: GuestList<VisibleSubscription, GuestSubscriptionsQuery, Listed & CountedPage> = {

@@ -44,16 +44,18 @@ export const listPayments = async (
     },
     replyOf: (views, found, total) => {
       const { orderBy, orderDir } = query;
-      const next = found.hasMore ? nextPage(query, found) : undefined;
-      const reply = paymentsReply(views, found, { query, total, order: { orderBy, orderDir }, next });
-      return { ...reply, beside, ...(found.next && { more: found.next }) };
+      const list = scope.partition;
+      const cursor = found.next && encodeCursor(found.next, list);
+      const next = found.hasMore ? nextPage(query, cursor) : undefined;
+      const reply = paymentsReply(views, found, { query, list, total, order: { orderBy, orderDir }, next });
+      return { ...reply, beside, ...(cursor !== undefined && { more: { cursor } }) };
     },
   });
 };
 
-const nextPage = (query: ListPaymentsQuery, found: PageFound): Record<string, string> =>
-  query.cursor !== undefined && found.next
-    ? { cursor: encodeCursor(found.next) }
+const nextPage = (query: ListPaymentsQuery, cursor: string | undefined): Record<string, string> =>
+  query.cursor !== undefined && cursor !== undefined
+    ? { cursor }
     : { page: String(query.page + 1), limit: String(query.limit) };
 
 const userContext = (caller: Caller, searchMethod: Scope['searchMethod']) => ({
@@ -115,7 +117,10 @@ const find = async (
     to: query.created_at_to,
     descending: query.orderDir === 'desc',
     filter: [...scope.clauses, ...filtersOf(query)],
-    ...(csvPage ? { offset: 0, limit: csvPage.limit, cursor: csvPage.cursor } : positionOf(query)),
+    ...positionOf(
+      { ...query, ...(csvPage && { page: 1, limit: csvPage.limit, cursor: csvPage.cursor }) },
+      { list: scope.partition, from: query.created_at_from, to: query.created_at_to },
+    ),
   };
   if (csvPage) return csvRows(deps, list, query);
   if (query.orderBy !== 'created_at') return sortedPage(deps, list, query);

@@ -114,14 +114,17 @@ const listByMonth = async (
   { kind, viewOf }: { readonly kind: Kind; readonly viewOf: (item: Item) => unknown },
 ): Promise<Reply> =>
   runList(table, {
-    findPage: () => pageByMonth({ table, now }, { ...query, ...positionOf(query, csvPage) }, kind),
+    findPage: () => pageByMonth({ table, now }, { ...query, ...positionOf(query, csvPage, kind) }, kind),
     recordOf: (item) => item,
     viewsOf: (items) => items.map(viewOf),
-    replyOf: (views, { next }) => ({
-      data: views,
-      meta: { limit: query.limit, has_more: next !== undefined, next_cursor: next ? encodeCursor(next) : null },
-      ...(next && { next: { limit: String(query.limit), cursor: encodeCursor(next) }, more: next }),
-    }),
+    replyOf: (views, { next }) => {
+      const cursor = next && encodeCursor(next, listOf(kind));
+      return {
+        data: views,
+        meta: { limit: query.limit, has_more: cursor !== undefined, next_cursor: cursor ?? null },
+        ...(cursor !== undefined && { next: { limit: String(query.limit), cursor }, more: { cursor } }),
+      };
+    },
   });
 
 interface Position {
@@ -129,9 +132,13 @@ interface Position {
   readonly start: Cursor | undefined;
 }
 
-const positionOf = ({ limit, cursor }: RangeQuery, csvPage: CsvPage | undefined): Position => {
-  if (csvPage) return { limit: csvPage.limit, start: csvPage.cursor };
-  return { limit, start: cursor === undefined ? undefined : decodeCursor(cursor) };
+/** One list over the partitions of all months. */
+const listOf = (kind: Kind): string => monthPartition('', kind);
+
+const positionOf = (query: RangeQuery, csvPage: CsvPage | undefined, kind: Kind): Position => {
+  const { limit, cursor } = csvPage ?? query;
+  const range = { list: listOf(kind), from: query.from, to: query.to };
+  return { limit, start: cursor === undefined ? undefined : decodeCursor(cursor, range) };
 };
 
 const pageByMonth = async ({ table, now }: StoreDeps, query: RangeQuery & Position, kind: Kind) => {

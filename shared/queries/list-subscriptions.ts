@@ -1,15 +1,17 @@
 import { type Include, showBeside } from '../access/beside.ts';
 import { projectBeside } from '../catalog/view.ts';
 import { DomainError } from '../core/errors.ts';
+import type { CsvPage } from '../csv/csv.ts';
 import { offsetReply, runList } from '../http/paging.ts';
 import type { ApiRequest, Reply } from '../http/request.ts';
 import { methodBeside } from '../payment-methods/payment-method.ts';
 import { findOpenPayment, openPaymentView } from '../subscriptions/billing/open-payment.ts';
 import { subscriptionRecord, type VisibleSubscription } from '../subscriptions/record/subscription.ts';
 import { subscriptionView } from '../subscriptions/record/view.ts';
+import { decodeCursor, encodeCursor } from '../table/cursor.ts';
 import type { Clause } from '../table/expression.ts';
 import { type Owner, ownerPartition, projectPartition } from '../table/keys.ts';
-import { type ListQuery, listRows } from '../table/listing.ts';
+import { type Cursor, type ListQuery, listRows } from '../table/listing.ts';
 import type { StoreDeps } from '../table/table.ts';
 import { listCounted } from '../table/totals.ts';
 import type { ListSubscriptionsQuery } from './parameters.ts';
@@ -35,7 +37,7 @@ export const listSubscriptions = async (
       const list = { ...scope, descending: true, filter };
       // A CSV page shows no total.
       return csvPage
-        ? listRows(table, { ...list, offset: 0, limit: csvPage.limit, cursor: csvPage.cursor })
+        ? listRows(table, { ...list, offset: 0, limit: csvPage.limit, cursor: rowOf(csvPage, scope.partition) })
         : listCounted(table, { ...list, offset: query.offset, limit: query.limit });
     },
     recordOf: subscriptionRecord.parse,
@@ -46,10 +48,13 @@ export const listSubscriptions = async (
     },
     replyOf: (views, listed, total) => ({
       ...offsetReply(views, { listed, page: query, total }),
-      ...(listed.next && { more: listed.next }),
+      ...(listed.next && { more: { cursor: encodeCursor(listed.next, scope.partition) } }),
     }),
   });
 };
+
+const rowOf = ({ cursor }: CsvPage, list: string): Cursor | undefined =>
+  cursor === undefined ? undefined : decodeCursor(cursor, { list });
 
 interface Scope {
   readonly scope: Pick<ListQuery, 'index' | 'partition'>;

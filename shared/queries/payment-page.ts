@@ -1,7 +1,7 @@
 import { DomainError } from '../core/errors.ts';
 import { totalHeader } from '../http/paging.ts';
 import type { Reply } from '../http/request.ts';
-import { decodeCursor, encodeCursor } from '../table/cursor.ts';
+import { type CursorRange, decodeCursor, encodeCursor } from '../table/cursor.ts';
 import { countOf, type DayCount, dayCounts, type Listed, type ListQuery, listRows } from '../table/listing.ts';
 import type { Table } from '../table/table.ts';
 import { type CountedPage, countRows, exactly, listCounted, type Total } from '../table/totals.ts';
@@ -87,11 +87,18 @@ interface PageParameters {
 }
 
 /** Where the page begins: at the cursor, else at the offset of the page's number. */
-export const positionOf = ({ page, limit, cursor }: PageParameters): Pick<ListQuery, 'offset' | 'limit' | 'cursor'> =>
-  cursor === undefined ? { offset: (page - 1) * limit, limit } : { offset: 0, limit, cursor: decodeCursor(cursor) };
+export const positionOf = (
+  { page, limit, cursor }: PageParameters,
+  range: CursorRange,
+): Pick<ListQuery, 'offset' | 'limit' | 'cursor'> =>
+  cursor === undefined
+    ? { offset: (page - 1) * limit, limit }
+    : { offset: 0, limit, cursor: decodeCursor(cursor, range) };
 
 interface PageContext {
   readonly query: PageParameters;
+  /** The list of the page, for its cursors. */
+  readonly list: string;
   readonly total: Total;
   /** The order that the caller chose, if the list has several orders. */
   readonly order?: Readonly<Record<string, string>>;
@@ -102,7 +109,7 @@ interface PageContext {
 export const paymentsReply = (
   views: readonly unknown[],
   found: PageFound,
-  { query: { page, limit }, total, order, next }: PageContext,
+  { query: { page, limit }, list, total, order, next }: PageContext,
 ): Reply => ({
   data: views,
   meta: {
@@ -112,7 +119,7 @@ export const paymentsReply = (
     ...(!total.isExact && { total_is_exact: false }),
     hasMore: found.hasMore,
     ...order,
-    ...(found.next && { next_cursor: encodeCursor(found.next) }),
+    ...(found.next && { next_cursor: encodeCursor(found.next, list) }),
   },
   ...(next && { next }),
   ...totalHeader(total),

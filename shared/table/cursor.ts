@@ -1,19 +1,64 @@
+/**
+ * @module The positions that `next_cursor` and Link headers hand out. A cursor is opaque to callers and belongs to one list: the
+ * text, the list and the range are checked when a caller sends it.
+ */
 import * as z from 'zod';
 import { invalid } from '../core/errors.ts';
+import { fingerprint } from '../core/ids.ts';
 import type { Cursor } from './listing.ts';
 
-/** `next_cursor` is the position after a row: opaque to callers, and validated when a caller sends it. */
-const cursorSchema = z.tuple([z.string().max(200), z.string().max(100), z.string().max(200)]);
+/** The list that a cursor belongs to, and the range that the request asks for. */
+export interface CursorRange {
+  /** The partition, or a name if the list has several. */
+  readonly list: string;
+  /** Inclusive bounds on created_at, ISO. */
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+}
 
-export const encodeCursor = ({ pk, sk, sort }: Cursor): string =>
-  Buffer.from(JSON.stringify([pk, sk, sort])).toString('base64url');
+/** A key of the table: never empty, and well-formed, or the table refuses the whole query. */
+const key = (max: number) =>
+  z
+    .string()
+    .min(1)
+    .max(max)
+    .refine((text) => text.isWellFormed());
+/** A time of creation, and the record's id unless the position is between records. */
+const position = key(100).regex(/^\d{4}-[01]\d-[0-3]\dT[0-2]\d:[0-5]\d:[0-5]\d\.\d{3}Z(#[\w~]{0,64})?$/);
+const cursorSchema = z.tuple([key(16), key(200), key(100), position]);
+const LONGEST = 1_000;
 
-/** @throws DomainError VALIDATION_ERROR */
-export const decodeCursor = (text: string): Cursor => {
-  try {
-    const [pk, sk, sort] = cursorSchema.parse(JSON.parse(Buffer.from(text, 'base64url').toString('utf8')));
-    return { pk, sk, sort };
-  } catch {
+const nameOf = (list: string): string => fingerprint(list).slice(0, 16);
+
+export const encodeCursor = ({ pk, sk, sort }: Cursor, list: string): string =>
+  Buffer.from(JSON.stringify([nameOf(list), pk, sk, sort])).toString('base64url');
+
+/** @throws DomainError VALIDATION_ERROR for a text that is no cursor of the list, or that lies outside the asked range */
+export const decodeCursor = (text: string, { list, from, to }: CursorRange): Cursor => {
+  const read = text.length > LONGEST ? undefined : cursorSchema.safeParse(jsonOf(text)).data;
+  if (!read)
     throw invalid([{ path: 'cursor', rule: 'cursor', message: 'must be the next_cursor of an earlier answer' }]);
+  const [name, pk, sk, sort] = read;
+  const createdAt = sort.slice(0, ISO_LENGTH);
+  if (name !== nameOf(list)) {
+    throw invalid([{ path: 'cursor', rule: 'cursor', message: 'is the next_cursor of another list' }]);
+  }
+  if (
+    Number.isNaN(Date.parse(createdAt)) ||
+    (from !== undefined && createdAt < from) ||
+    (to !== undefined && createdAt > to)
+  ) {
+    throw invalid([{ path: 'cursor', rule: 'range', message: 'lies outside the range that the request asks for' }]);
+  }
+  return { pk, sk, sort };
+};
+
+const ISO_LENGTH = '2000-01-01T00:00:00.000Z'.length;
+
+const jsonOf = (text: string): unknown => {
+  try {
+    return JSON.parse(Buffer.from(text, 'base64url').toString('utf8'));
+  } catch {
+    return undefined;
   }
 };

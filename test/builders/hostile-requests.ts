@@ -26,7 +26,7 @@ export interface HostilePlace {
 
 const SESSION = { 'x-session-id': 'admin' };
 
-const fieldsOf = (schema: unknown): readonly string[] =>
+export const fieldsOf = (schema: unknown): readonly string[] =>
   schema instanceof z.ZodObject ? Object.keys(schema.shape) : [];
 
 /** Read on every route, whether or not its document names them. */

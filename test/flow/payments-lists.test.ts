@@ -216,8 +216,10 @@ describe('the payment list of a user', () => {
     await createIntent(service, latecomer);
     const next = (await list(`?limit=2&cursor=${meta.next_cursor}`, latecomer.options)).body;
     expect([...idsOf(data), ...idsOf(next.data)]).toEqual(idsOf(first.toReversed()));
-    const theirs = (await list(`?limit=50&cursor=${meta.next_cursor}`)).body;
-    expect(idsOf(theirs.data).every((id) => idsOf(payments).includes(id))).toBe(true);
+    expect(await list(`?limit=50&cursor=${meta.next_cursor}`)).toMatchObject({
+      status: 400,
+      body: { details: [{ path: 'cursor', rule: 'cursor', message: 'is the next_cursor of another list' }] },
+    });
   });
 
   test('requires the project to exist, and refuses an unknown organization as another’s', async () => {

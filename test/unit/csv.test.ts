@@ -4,7 +4,7 @@ import { csvRenderer } from '../../shared/csv/csv.ts';
 
 const { csvCursor, csvPageAt, csvText, prefersCsv } = csvRenderer;
 
-const ROW = { pk: 'PAY#pay_1', sk: 'PAY', sort: '2026-03-10T12:00:00.000Z#pay_1' };
+const ROW = { cursor: 'WyJQQVkiXQ' };
 
 describe('the pages of CSV', () => {
   test('are of 1,000 rows, and end at 100,000', () => {
@@ -21,13 +21,13 @@ describe('the pages of CSV', () => {
 
   test('continue after the previous page, also after a page that a filter shortened', () => {
     const cursor = csvCursor({ before: 1_000, limit: 1_000 }, 7, ROW);
-    expect(csvPageAt(cursor)).toEqual({ before: 1_007, limit: 1_000, cursor: ROW });
+    expect(csvPageAt(cursor)).toEqual({ before: 1_007, limit: 1_000, ...ROW });
     expect(csvPageAt(csvCursor({ before: 0, limit: 1_000 }, 1_000, 'rows'))).toEqual({ before: 1_000, limit: 1_000 });
     expect(csvCursor({ before: 0, limit: 1_000 }, 1_000, undefined)).toBeUndefined();
     expect(csvPageAt('99999')).toEqual({ before: 99_999, limit: 1 });
   });
 
-  test.each(['', 'x', '-1', '1000.', '1000.!!', '100000', '1e3', '1000.e30'])('refuse the cursor %o', (cursor) => {
+  test.each(['', 'x', '-1', '1000.', '1000.!!', '100000', '1e3'])('refuse the cursor %o', (cursor) => {
     expect(() => csvPageAt(cursor)).toThrow(expect.objectContaining({ code: 'VALIDATION_ERROR' }));
   });
 });
@@ -40,6 +40,23 @@ describe('a cell', () => {
         expect(cell).not.toMatch(/^"?[=+\-@\t\r](?!\n)/);
       }),
     );
+  });
+
+  const textOf = (text: string): string => csvText(['a'], [{ a: text }]).slice('a\r\n'.length, -'\r\n'.length);
+  const STARTS = ['=', '+', '-', '@', '\t', '\r', '＝', '＋', '－', '＠'];
+
+  test.each(['', 'x;', 'x,', 'x\t', ';', 'a;b,c;'])(
+    'is quoted with a leading apostrophe if a formula follows %j',
+    (before) => {
+      for (const start of STARTS) {
+        const text = `${before}${start}cmd|' /C calc'!A0`;
+        expect(textOf(text)).toBe(`"'${text}"`);
+      }
+    },
+  );
+
+  test.each(['a=b', 'a-b; c', '1,5', 'x ; =', 'a@example.com', '2026-11-01', "o'neil"])('%j stays as it is', (text) => {
+    expect(textOf(text).replaceAll('"', '')).toBe(text);
   });
 
   test('shows numbers and booleans unchanged, and is empty for null and absent values', () => {

@@ -175,7 +175,7 @@ const READERS: readonly (readonly [name: string, read: (text: string) => unknown
   ['an Idempotency-Key', checkKey],
   ['the form that requests are compared in', (text) => canonicalJson({ [text]: wordsOf(text) })],
   ['an API version', apiVersion],
-  ['a cursor', decodeCursor],
+  ['a cursor', (text) => decodeCursor(text, { list: 'list' })],
   ['the cursor of a CSV page', csvRenderer.csvPageAt],
   ['the Accept header', csvRenderer.prefersCsv],
   ['metadata', (text) => metadataSchema.safeParse({ [text]: text, a: wordsOf(text) })],

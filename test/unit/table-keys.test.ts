@@ -64,47 +64,73 @@ describe('a key', () => {
 });
 
 describe('a cursor', () => {
+  const LIST = { list: 'USER#u#PAY' };
+  const AT = '2026-03-10T12:00:00.000Z';
+  const row = { pk: 'PAY#pay_1', sk: 'PAY', sort: `${AT}#pay_1` };
+  const made = (...parts: unknown[]): string => Buffer.from(JSON.stringify(parts)).toString('base64url');
+  /** The first member of a cursor names its list. */
+  const [name] = JSON.parse(Buffer.from(encodeCursor(row, LIST.list), 'base64url').toString());
+
   test('leads back to the row that it was made from', () => {
     const position = fc.record({
-      pk: fc.string({ maxLength: 200 }),
-      sk: fc.string({ maxLength: 100 }),
-      sort: fc.string({ maxLength: 200 }),
+      pk: fc.string({ minLength: 1, maxLength: 200, unit: 'grapheme' }).filter(({ length }) => length <= 200),
+      sk: fc.string({ minLength: 1, maxLength: 100, unit: 'grapheme' }).filter(({ length }) => length <= 100),
+      sort: fc.stringMatching(/^[\w~]{0,64}$/).map((id) => `${AT}#${id}`),
     });
     fc.assert(
-      fc.property(position, (row) => {
-        expect(decodeCursor(encodeCursor(row))).toEqual(row);
-        expect(encodeCursor(row)).toMatch(/^[\w-]+$/);
+      fc.property(position, (found) => {
+        expect(decodeCursor(encodeCursor(found, LIST.list), LIST)).toEqual(found);
+        expect(encodeCursor(found, LIST.list)).toMatch(/^[\w-]+$/);
       }),
     );
   });
 
   test.each([
-    '',
-    'x',
-    '💶',
-    'bnVsbA',
-    'W10',
-    'e30',
-    Buffer.from('["a","b"]').toString('base64url'),
-    Buffer.from('["a","b","c","d"]').toString('base64url'),
-    Buffer.from('["a","b",1]').toString('base64url'),
-    Buffer.from(`["${'a'.repeat(201)}","b","c"]`).toString('base64url'),
-  ])('that is none is refused: %j', (given) => {
-    const refusal = refusalOf(() => decodeCursor(given));
-    expect(refusal).toMatchObject({
-      code: 'VALIDATION_ERROR',
-      details: [{ path: 'cursor', rule: 'cursor', message: 'must be the next_cursor of an earlier answer' }],
+    ['', 'an empty text'],
+    ['x', 'a letter'],
+    ['💶', 'no base64'],
+    ['bnVsbA', 'null'],
+    ['W10', 'an empty list'],
+    ['e30', 'an object'],
+    [made('a', 'b'), 'too short'],
+    [made(name, 'b', 'c', row.sort, 'e'), 'too long'],
+    [made(name, 'b', 1, row.sort), 'a number'],
+    [made(name, 'a'.repeat(201), 'c', row.sort), 'a long key'],
+    [made(name, '', 'c', row.sort), 'an empty key'],
+    [made(name, 'b', '\ud800', row.sort), 'a lone surrogate in a key'],
+    [made(name, 'b', 'c', `${row.sort}\udc00`), 'a lone surrogate in the position'],
+    [made(name, 'b', 'c', 'z'), 'no time'],
+    [made(name, 'b', 'c', '2026-13-45T25:61:61.000Z#a'), 'no such time'],
+    [Buffer.from(`["${name}","b","\ud800","${row.sort}"]`, 'utf16le').toString('base64url'), 'another encoding'],
+    [made(name, 'b', 'c', row.sort).repeat(20), 'a long text'],
+  ])('is refused if it is none: %j (%s)', (given) => {
+    const refusal = refusalOf(() => decodeCursor(given, LIST));
+    expect(refusal).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ path: 'cursor' }] });
+  });
+
+  test('is refused in another list, and outside the asked range', () => {
+    const cursor = encodeCursor(row, LIST.list);
+    expect(refusalOf(() => decodeCursor(cursor, { list: 'USER#other#PAY' }))).toMatchObject({
+      details: [{ path: 'cursor', rule: 'cursor', message: 'is the next_cursor of another list' }],
     });
+    const inRange = { ...LIST, from: AT, to: AT };
+    expect(decodeCursor(cursor, inRange)).toEqual(row);
+    for (const range of [{ from: '2026-03-10T12:00:00.001Z' }, { to: '2026-03-10T11:59:59.999Z' }]) {
+      expect(refusalOf(() => decodeCursor(cursor, { ...LIST, ...range }))).toMatchObject({
+        details: [{ path: 'cursor', rule: 'range' }],
+      });
+    }
+  });
+
+  test('does not reveal the partition of its list', () => {
+    const text = Buffer.from(encodeCursor(row, 'GUEST#secret#PAY'), 'base64url').toString();
+    expect(text).not.toContain('secret');
   });
 
   test('is refused or read, for any text', () => {
     fc.assert(
       fc.property(fc.string(), (given) => {
-        try {
-          expect(typeof decodeCursor(given).pk).toBe('string');
-        } catch {
-          expect(refusalOf(() => decodeCursor(given)).status).toBe(400);
-        }
+        expect(refusalOf(() => decodeCursor(given, LIST)).status).toBe(400);
       }),
     );
   });

@@ -1,0 +1,114 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { endpoints } from '../../functions/api/catalogue.ts';
+import { fieldsOf } from '../builders/hostile-requests.ts';
+import { guestIntentBody } from '../builders/intent.ts';
+import { createIntent, signIn, type User } from './flow.ts';
+import { type RequestOptions, withHost } from './host.ts';
+import { newOrganization } from './organization-steps.ts';
+import { paidPayment } from './refunders.ts';
+
+const service = withHost({ frozen: true });
+const EMAIL = 'gus@example.com';
+
+/** Every list that has a cursor, by what its request must name. */
+const LISTS = (organizationId: string): readonly (readonly [name: string, path: string, query: string])[] => [
+  ['GET /payments', '/payments', ''],
+  ['GET /payments', '/payments', `organization_id=${organizationId}`],
+  ['GET /payments/guest/{email}', `/payments/guest/${EMAIL}`, ''],
+  ['GET /refunds', '/refunds', ''],
+  ['GET /disputes', '/disputes', ''],
+  ['GET /admin/payments', '/admin/payments', ''],
+];
+
+interface Listed {
+  readonly url: string;
+  readonly cursor: string;
+}
+
+/** Cursors with one wrong part, as JSON lists and as CSV pages take them. */
+const forgedFrom = ({ url, cursor }: Listed): readonly { readonly url: string; readonly sent: string }[] => {
+  const parts: unknown[] = JSON.parse(Buffer.from(cursor, 'base64url').toString());
+  const forged = ['\ud800', '', 'x'.repeat(2_000), 7, null].flatMap((bad) =>
+    parts.map((_, at) => Buffer.from(JSON.stringify(parts.with(at, bad))).toString('base64url')),
+  );
+  return forged.flatMap((sent) => [
+    { url, sent },
+    { url, sent: `1.${sent}` },
+  ]);
+};
+
+describe('a cursor', () => {
+  let admin: User;
+  let lists: readonly Listed[];
+  let options: RequestOptions;
+
+  const get = (url: string, query: string) => service.get(`${url}${url.includes('?') ? '&' : '?'}${query}`, options);
+
+  beforeAll(async () => {
+    admin = await signIn(service, { is_admin: true });
+    options = admin.options;
+    const organizationId = await newOrganization(service, admin);
+    for (let count = 0; count < 2; count += 1) {
+      const paid = await paidPayment(service, admin);
+      await createIntent(service, admin, { organization_id: organizationId });
+      await service.post('/payments/intents', guestIntentBody({}, { email: EMAIL }));
+      await service.post(`/payments/${paid.id}/refunds`, { amount_cents: 100 }, options);
+      await service.control('POST', `/simulator/payments/${paid.id}/disputes`, { reason: 'fraudulent' });
+      await service.settle();
+      await service.advance(1);
+    }
+    const found: Listed[] = [];
+    for (const [, path, query] of LISTS(organizationId)) {
+      const url = query === '' ? path : `${path}?${query}`;
+      const { status, body } = await get(url, 'limit=1');
+      expect([url, status, typeof body.meta.next_cursor]).toEqual([url, 200, 'string']);
+      found.push({ url, cursor: body.meta.next_cursor });
+    }
+    lists = found;
+  });
+
+  test('stands in this test for every list of the catalogue that has one', () => {
+    const named = endpoints.filter(({ query }) => fieldsOf(query).includes('cursor'));
+    const known = new Set(LISTS('').map(([name]) => name));
+    expect(named.map(({ method, path }) => `${method} ${path}`).filter((name) => !known.has(name))).toEqual([]);
+  });
+
+  test('continues its own list, and is 400 at every other one', async () => {
+    const wrong: string[] = [];
+    for (const { url } of lists) {
+      for (const { url: from, cursor } of lists) {
+        const { status } = await get(url, `limit=1&cursor=${cursor}`);
+        if (status !== (url === from ? 200 : 400)) wrong.push(`${from} at ${url}: ${status}`);
+      }
+    }
+    expect(wrong).toEqual([]);
+  });
+
+  test('is 400 with a lone surrogate, an empty key or a key that is too long, never 500', async () => {
+    const wrong: string[] = [];
+    for (const { url, sent } of lists.flatMap(forgedFrom)) {
+      const { status, body } = await get(url, `cursor=${sent}`);
+      if (status !== 400 || body.details?.[0]?.path !== 'cursor') wrong.push(`${url} ${sent}: ${status}`);
+    }
+    expect(wrong).toEqual([]);
+  });
+
+  test('is 400 outside the range that the request asks for', async () => {
+    const names: Readonly<Record<string, readonly [string, string]>> = {
+      '/payments': ['created_at_from', 'created_at_to'],
+      '/refunds': ['from', 'to'],
+      '/disputes': ['from', 'to'],
+      '/admin/payments': ['from', 'to'],
+    };
+    for (const { url, cursor } of lists) {
+      const [from, to] = names[url] ?? [];
+      if (from === undefined) continue;
+      for (const range of [`${from}=2099-01-01`, `${to}=2001-01-01`]) {
+        expect(await get(url, `${range}&cursor=${cursor}`)).toMatchObject({
+          status: 400,
+          body: { details: [{ rule: 'range' }] },
+        });
+      }
+    }
+  });
+});
