@@ -23,7 +23,7 @@ const BRAND_NUMBER =
   /^(?:(?:4\d{3}|5[1-5]\d\d|222[1-9]|22[3-9]\d|2[3-6]\d\d|27[01]\d|2720|6011|64[4-9]\d|65\d\d|35(?:2[89]|[3-8]\d))\d{12}|62\d{14,17}|3[47]\d{13}|3[068]\d{12})$/;
 
 const DIGITS = /\p{Nd}+/gu;
-/** White space, hyphens and dots in any script, and characters that nobody sees. */
+/** White space, hyphens and dots in any script, and invisible characters. */
 const SEPARATORS = /^[\s\p{Pd}\p{Cf}.\u2212\u00b7\u2024\u2027\u30fb\uff0e\uff61\u3002]*$/u;
 const LETTER_BEFORE = /\p{L}$/u;
 /** A letter may be two units long. */

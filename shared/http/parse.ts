@@ -12,7 +12,7 @@ const MAX_JSON_DEPTH = 10;
 /** Members and elements of a body, at all depths together. */
 const MAX_JSON_VALUES = 5_000;
 /** API Gateway takes 10,240 bytes of request line and headers. */
-export const MAX_QUERY_CHARACTERS = 8_192;
+const MAX_QUERY_CHARACTERS = 8_192;
 export const MAX_HEADER_CHARACTERS = 8_192;
 
 const tooLong = (path: string, most: number): DomainError =>

@@ -62,7 +62,7 @@ const bodyPlaces = ({ body, bodyForm }: Endpoint): readonly (readonly [string, (
   return [whole, ...fields, ...guest, ...metadata];
 };
 
-export const placesOf = (endpoint: Endpoint): readonly HostilePlace[] => {
+const placesOf = (endpoint: Endpoint): readonly HostilePlace[] => {
   const base = { method: endpoint.method, path: endpoint.path.replaceAll(/\{\w+\+?\}/g, 'x'), headers: SESSION };
   const params = Object.fromEntries(fieldsOf(endpoint.params).map((name) => [name, 'x']));
   const isGuests = endpoint.auth === 'session-or-guest';
