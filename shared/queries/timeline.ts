@@ -3,12 +3,11 @@ import { actorFor, audienceOf } from '../access/audience.ts';
 import type { Owned } from '../access/record-kind.ts';
 import type { Standings } from '../access/standing.ts';
 import { actorSchema, type ShownActor, shownActorSchema } from '../core/actor.ts';
-import { invalid } from '../core/errors.ts';
 import { timestamp } from '../http/fields.ts';
 import { wholeNumberParameter } from '../http/paging.ts';
 import type { ApiRequest, Reply } from '../http/request.ts';
 import type { PartitionQuery } from '../table/connection.ts';
-import { decodeCursor, encodeCursor } from '../table/cursor.ts';
+import { decodePlace, encodePlace } from '../table/cursor.ts';
 import { HISTORY, HISTORY_LOG, HISTORY_VERSIONS, type Historic, recordKey, versionOf } from '../table/keys.ts';
 import type { Item, Table } from '../table/table.ts';
 import { mayReadLogOf } from '../webhooks/logs/access.ts';
@@ -219,13 +218,14 @@ export const timelineReply = async <C extends ChangeEntry>(
   { idName, of, read }: Shape<C>,
 ): Promise<Reply> => {
   const { limit = MAX_ENTRIES, cursor } = query;
-  const start = cursor === undefined ? undefined : startOf(cursor, of);
+  const list = recordKey(of.kind, of.id).pk;
+  const start = cursor === undefined ? undefined : startOf(cursor, list);
   const withLog =
     caller.kind === 'session' &&
     (await mayReadLogOf(caller, record, (organizationId) => standings.consistent(caller, organizationId)));
   const { entries, next } = await read({ limit: query.limit, start, withLog });
   const audience = audienceOf(caller);
-  const nextCursor = next && encodeCursor({ pk: recordKey(of.kind, of.id).pk, sk: next.versions, sort: next.log });
+  const nextCursor = next && encodePlace([next.versions, next.log], list);
   return {
     data: entries.map((entry) => ({ ...entry, actor: actorFor(audience, entry.actor) })),
     meta: {
@@ -240,16 +240,16 @@ export const timelineReply = async <C extends ChangeEntry>(
   };
 };
 
-/** @throws DomainError VALIDATION_ERROR for the cursor of another list */
-const startOf = (cursor: string, { kind, id }: Historic): TimelinePosition => {
-  const { pk, sk: versions, sort: log } = decodeCursor(cursor);
-  if (pk === recordKey(kind, id).pk && isIn(HISTORY_VERSIONS, versions) && isIn(HISTORY_LOG, log))
-    return { versions, log };
-  throw invalid([{ path: 'cursor', rule: 'cursor', message: 'must be the next_cursor of an earlier page' }]);
+/** @throws DomainError VALIDATION_ERROR for a text that is no cursor of this timeline */
+const startOf = (cursor: string, list: string): TimelinePosition => {
+  const [versions, log] = decodePlace(cursor, list, placeSchema);
+  return { versions, log };
 };
 
-const isIn = ({ from, to }: { readonly from: string; readonly to: string }, at: string): boolean =>
-  at === '' || at === END || (at >= from && at <= to);
+/** A position in a range of the history, before its first entry, or after its last. */
+const within = ({ from, to }: { readonly from: string; readonly to: string }) =>
+  z.string().refine((at) => at === '' || at === END || (at >= from && at <= to));
+const placeSchema = z.tuple([within(HISTORY_VERSIONS), within(HISTORY_LOG)]);
 
 const RANK = { change: 0, provider_event: 1, delivery: 2 } as const;
 type Entry = ChangeEntry | LoggedEntry;

@@ -16,33 +16,44 @@ export interface CursorRange {
   readonly to?: string | undefined;
 }
 
-/** A key of the table: never empty, and well-formed, or the table refuses the whole query. */
-const key = (max: number) =>
-  z
-    .string()
-    .min(1)
-    .max(max)
-    .refine((text) => text.isWellFormed());
+/** The table refuses a whole query for a key that is not well-formed. */
+const texts = z
+  .array(
+    z
+      .string()
+      .max(200)
+      .refine((text) => text.isWellFormed()),
+  )
+  .max(4);
+const key = (max: number) => z.string().min(1).max(max);
 /** A time of creation, and the record's id unless the position is between records. */
 const position = key(100).regex(/^\d{4}-[01]\d-[0-3]\dT[0-2]\d:[0-5]\d:[0-5]\d\.\d{3}Z(#[\w~]{0,64})?$/);
-const cursorSchema = z.tuple([key(16), key(200), key(100), position]);
+const placeSchema = z.tuple([key(200), key(100), position]);
 const LONGEST = 1_000;
 
 const nameOf = (list: string): string => fingerprint(list).slice(0, 16);
 
-export const encodeCursor = ({ pk, sk, sort }: Cursor, list: string): string =>
-  Buffer.from(JSON.stringify([nameOf(list), pk, sk, sort])).toString('base64url');
+/** The texts that say where a page of the list ends, as one opaque text. */
+export const encodePlace = (place: readonly string[], list: string): string =>
+  Buffer.from(JSON.stringify([nameOf(list), ...place])).toString('base64url');
+
+/** @throws DomainError VALIDATION_ERROR for a text that is no cursor of the list */
+export const decodePlace = <T>(text: string, list: string, schema: z.ZodType<T>): T => {
+  const [name, ...place] = text.length > LONGEST ? [] : (texts.safeParse(jsonOf(text)).data ?? []);
+  if (name !== undefined && name !== nameOf(list)) {
+    throw invalid([{ path: 'cursor', rule: 'cursor', message: 'is the next_cursor of another list' }]);
+  }
+  const read = schema.safeParse(place);
+  if (read.success) return read.data;
+  throw invalid([{ path: 'cursor', rule: 'cursor', message: 'must be the next_cursor of an earlier page' }]);
+};
+
+export const encodeCursor = ({ pk, sk, sort }: Cursor, list: string): string => encodePlace([pk, sk, sort], list);
 
 /** @throws DomainError VALIDATION_ERROR for a text that is no cursor of the list, or that lies outside the asked range */
 export const decodeCursor = (text: string, { list, from, to }: CursorRange): Cursor => {
-  const read = text.length > LONGEST ? undefined : cursorSchema.safeParse(jsonOf(text)).data;
-  if (!read)
-    throw invalid([{ path: 'cursor', rule: 'cursor', message: 'must be the next_cursor of an earlier answer' }]);
-  const [name, pk, sk, sort] = read;
+  const [pk, sk, sort] = decodePlace(text, list, placeSchema);
   const createdAt = sort.slice(0, ISO_LENGTH);
-  if (name !== nameOf(list)) {
-    throw invalid([{ path: 'cursor', rule: 'cursor', message: 'is the next_cursor of another list' }]);
-  }
   if (
     Number.isNaN(Date.parse(createdAt)) ||
     (from !== undefined && createdAt < from) ||
