@@ -191,3 +191,21 @@ describe('without a secret for webhooks', () => {
     expect([...(await itemsOf(service, 'EVT#')), ...(await itemsOf(service, 'LOG#'))]).toEqual([]);
   });
 });
+
+describe('without the key of a provider', () => {
+  const service = withHost({ frozen: true, env: { PROVIDER_A_API_KEY: '' } });
+
+  test('its verified events are stored, since their secret is another', async () => {
+    const event = { id: 'evt_1', type: 'customer.created', created: 1, data: { object: { id: 'c' } } };
+    const { default: Stripe } = await import('stripe');
+    const payload = JSON.stringify(event);
+    const timestamp = Math.floor(service.now() / 1_000);
+    const secret = LOCAL_SECRETS.PROVIDER_A_WEBHOOK_SECRET;
+    const signature = Stripe.webhooks.generateTestHeaderString({ payload, secret, timestamp });
+    const send = (header: string) =>
+      service.request('POST', '/webhooks/provider_a', { body: payload, headers: { 'stripe-signature': header } });
+    expect(await send(signature)).toMatchObject({ status: 200, body: { event_id: 'evt_1' } });
+    expect(await send(`t=${timestamp},v1=0`)).toMatchObject({ status: 401 });
+    expect(await itemsOf(service, 'EVT#')).toHaveLength(1);
+  });
+});

@@ -99,7 +99,7 @@ describe('the secrets of a purpose', () => {
     expect(secretsSeen()).toEqual([{ API_KEY: 'sk_test_one', WEBHOOK_SECRET: '', CLIENT_SECRET: '' }]);
   });
 
-  test('in the environment of a host are told apart, too', async () => {
+  test('in the environment of a host are separated, too', async () => {
     host({ PROVIDER_A: 'stripe', PROVIDER_A_API_KEY: 'sk_test_one', PROVIDER_A_WEBHOOK_SECRET: 'whsec_one' });
     await receiverDeps().receivers.find('provider_a');
     await open();

@@ -1,4 +1,7 @@
-/** @module The provider and the event receiver of each slot, opened on first use by the slot's settings. A slot without keys is closed. */
+/**
+ * @module The provider and the event receiver of each slot, opened on first use by the slot's settings. A slot without keys
+ * has no provider, and without what verifies events it has no receiver.
+ */
 import { DomainError } from '../../core/errors.ts';
 import type { AdapterName, ProviderSlot, SlotSettings } from '../../core/settings.ts';
 import type { Fetch } from '../../network/fetch.ts';
