@@ -6,19 +6,28 @@ import { createIntent, signIn, type User } from './flow.ts';
 import { type RequestOptions, withHost } from './host.ts';
 import { newOrganization } from './organization-steps.ts';
 import { paidPayment } from './refunders.ts';
+import { payer, subscribe } from './subscribers.ts';
 
 const service = withHost({ frozen: true });
 const EMAIL = 'gus@example.com';
 
 /** Every list that has a cursor, by what its request must name. */
-const LISTS = (organizationId: string): readonly (readonly [name: string, path: string, query: string])[] => [
+const LISTS = (named: Named): readonly (readonly [name: string, path: string, query: string])[] => [
   ['GET /payments', '/payments', ''],
-  ['GET /payments', '/payments', `organization_id=${organizationId}`],
+  ['GET /payments', '/payments', `organization_id=${named.organizationId}`],
   ['GET /payments/guest/{email}', `/payments/guest/${EMAIL}`, ''],
   ['GET /refunds', '/refunds', ''],
   ['GET /disputes', '/disputes', ''],
   ['GET /admin/payments', '/admin/payments', ''],
+  ['GET /payments/{id}/timeline', `/payments/${named.paymentId}/timeline`, ''],
+  ['GET /subscriptions/{id}/timeline', `/subscriptions/${named.subscriptionId}/timeline`, ''],
 ];
+
+interface Named {
+  readonly organizationId: string;
+  readonly paymentId: string;
+  readonly subscriptionId: string;
+}
 
 interface Listed {
   readonly url: string;
@@ -28,7 +37,9 @@ interface Listed {
 /** Cursors with one wrong part, as JSON lists and as CSV pages take them. */
 const forgedFrom = ({ url, cursor }: Listed): readonly { readonly url: string; readonly sent: string }[] => {
   const parts: unknown[] = JSON.parse(Buffer.from(cursor, 'base64url').toString());
-  const forged = ['\ud800', '', 'x'.repeat(2_000), 7, null].flatMap((bad) =>
+  // An empty part of a timeline's cursor is its beginning.
+  const empty = url.endsWith('/timeline') ? [] : [''];
+  const forged = ['\ud800', ...empty, 'x'.repeat(2_000), 7, null].flatMap((bad) =>
     parts.map((_, at) => Buffer.from(JSON.stringify(parts.with(at, bad))).toString('base64url')),
   );
   return forged.flatMap((sent) => [
@@ -47,18 +58,27 @@ describe('a cursor', () => {
   beforeAll(async () => {
     admin = await signIn(service, { is_admin: true });
     options = admin.options;
+    const other = await signIn(service, { is_admin: true });
     const organizationId = await newOrganization(service, admin);
+    let paymentId = '';
     for (let count = 0; count < 2; count += 1) {
       const paid = await paidPayment(service, admin);
       await createIntent(service, admin, { organization_id: organizationId });
       await service.post('/payments/intents', guestIntentBody({}, { email: EMAIL }));
-      await service.post(`/payments/${paid.id}/refunds`, { amount_cents: 100 }, options);
+      await service.post(`/payments/${paid.id}/refunds`, { amount_cents: 100 }, other.options);
+      paymentId = paid.id;
       await service.control('POST', `/simulator/payments/${paid.id}/disputes`, { reason: 'fraudulent' });
       await service.settle();
       await service.advance(1);
     }
+    const who = await payer(service, options);
+    const { id: subscriptionId } = await subscribe(service, who);
+    await service.request('PATCH', `/subscriptions/${subscriptionId}`, {
+      ...options,
+      body: { metadata: { seats: '2' } },
+    });
     const found: Listed[] = [];
-    for (const [, path, query] of LISTS(organizationId)) {
+    for (const [, path, query] of LISTS({ organizationId, paymentId, subscriptionId })) {
       const url = query === '' ? path : `${path}?${query}`;
       const { status, body } = await get(url, 'limit=1');
       expect([url, status, typeof body.meta.next_cursor]).toEqual([url, 200, 'string']);
@@ -69,7 +89,7 @@ describe('a cursor', () => {
 
   test('stands in this test for every list of the catalogue that has one', () => {
     const named = endpoints.filter(({ query }) => fieldsOf(query).includes('cursor'));
-    const known = new Set(LISTS('').map(([name]) => name));
+    const known = new Set(LISTS({ organizationId: '', paymentId: '', subscriptionId: '' }).map(([name]) => name));
     expect(named.map(({ method, path }) => `${method} ${path}`).filter((name) => !known.has(name))).toEqual([]);
   });
 
