@@ -118,6 +118,20 @@ describe('payment_method.updated', () => {
     }
   });
 
+  test.each([
+    ['provider_a', 'pm_card_visa'],
+    ['provider_c', 'cnon:card-nonce-ok'],
+  ] as const)('of one second end with what %s has, in any order', async (provider_id, token) => {
+    const { user, method, at } = await known({ provider_id, provider_payment_method_token: token });
+    const renew = (change: object) => service.control('POST', `/simulator/payment-methods/${at.id}`, change);
+    await service.control('POST', '/simulator/webhooks', { mode: 'reorder', seed: 3 });
+    for (const exp_year of [2041, 2042, 2043, 2044]) await renew({ exp_year, last_four: String(exp_year) });
+    await service.settle();
+    await service.advance(HOUR_SECONDS);
+    await service.control('POST', '/simulator/webhooks', { mode: 'normal' });
+    expect(await readMethod(user, method.id)).toMatchObject({ card_exp_year: '2044', card_last_four: '2044' });
+  });
+
   test('of one that is not there is tried again, then logged', async () => {
     await sendEvent('payment_method.updated', { id: 'pm_unknown', ...card({}) });
     expect(await outcomesOf(service, 'pm_unknown')).toEqual([]);

@@ -5,6 +5,8 @@ import { type Customer, customerShape } from '../../customers/customer.ts';
 import { learnProviderId } from '../../customers/learn-provider-id.ts';
 import { type PaymentMethod, paymentMethodShape } from '../../payment-methods/payment-method.ts';
 import type { ProviderEvent } from '../../providers/port/events.ts';
+import type { PaymentProvider } from '../../providers/port/provider.ts';
+import { requireDone } from '../../providers/registry/unwrap.ts';
 import { type RemoveMethodDeps, refreshSetup, removeMethod } from '../../removal/payment-method.ts';
 import { findAlias } from '../../table/alias.ts';
 import { isStale, recordStore } from '../../table/record-store.ts';
@@ -40,8 +42,11 @@ export const applyMethodEvent = async (
       return method.setup ? applyToSetup(deps, method) : ignored(method, 'known');
     case 'payment_method.detached':
       return detach(deps, method, event);
-    case 'payment_method.updated':
+    case 'payment_method.updated': {
+      const provider = await deps.providers.require(slot, 'methods');
+      const factsOf = (reported: ProviderEvent, known: PaymentMethod) => currentFacts(provider, reported, known);
       return refreshRecord(deps, method, { shape: paymentMethodShape, name: 'payment method', event, factsOf });
+    }
   }
 };
 
@@ -98,9 +103,27 @@ const learnCustomer = async (
   return learned.providerCustomerId === providerCustomerId ? undefined : customer;
 };
 
-const factsOf = ({ object: { method } }: ProviderEvent, known: PaymentMethod): Partial<PaymentMethod> => ({
-  cardBrand: method?.cardBrand ?? known.cardBrand,
-  lastFour: method?.lastFour ?? known.lastFour,
-  expiryMonth: method?.expiryMonth ?? known.expiryMonth,
-  expiryYear: method?.expiryYear ?? known.expiryYear,
+/**
+ * The facts of the event. Providers tell the time of an event in seconds: of two events of one second, either may be the newer
+ * one, so if the event says something new, the provider is read.
+ */
+const currentFacts = async (
+  provider: PaymentProvider,
+  { createdAt, object, isOfInterface }: ProviderEvent,
+  known: PaymentMethod,
+): Promise<Partial<PaymentMethod>> => {
+  const facts = factsOf(object.method ?? {}, known);
+  const isNews = REFRESHED.some((field) => facts[field] !== known[field]);
+  if (createdAt !== known.knownAt || isOfInterface || !isNews) return facts;
+  return factsOf(requireDone(await provider.findMethod(known.providerMethodId), 'id'), known);
+};
+
+const REFRESHED = ['cardBrand', 'lastFour', 'expiryMonth', 'expiryYear'] as const;
+type CardFacts = Pick<PaymentMethod, (typeof REFRESHED)[number]>;
+
+const factsOf = (reported: Partial<CardFacts>, known: PaymentMethod): CardFacts => ({
+  cardBrand: reported.cardBrand ?? known.cardBrand,
+  lastFour: reported.lastFour ?? known.lastFour,
+  expiryMonth: reported.expiryMonth ?? known.expiryMonth,
+  expiryYear: reported.expiryYear ?? known.expiryYear,
 });
