@@ -230,6 +230,23 @@ describe('one client that changes a customer again and again', () => {
   });
 });
 
+test('a change at the provider just after our own is followed, although our clock is two seconds ahead', async () => {
+  const user = await signIn(service);
+  const customer = await createCustomer(service, user.options, { name: 'Ada', phone: '+15550100123' });
+  await service.settle();
+  const created = Math.floor(service.now() / 1_000);
+  await service.advance(2);
+  await put(user, customer.id, { name: 'Ada Byron' });
+  await service.settle();
+  await service.webhookMode('drop');
+  await atDashboard(customer, { phone: null });
+  await service.webhookMode('normal');
+  const object = { id: customer.provider_customer_id, phone: null };
+  await service.sendEvent({ type: 'customer.updated', vocabulary: 'native', created, object });
+  await service.settle();
+  expect(await shown(user, customer.id)).toMatchObject({ name: 'Ada Byron', phone: null });
+});
+
 test('a method that is saved for a guest with unusual details pays', async () => {
   const method = await saveMethod(
     service,

@@ -2,7 +2,6 @@
 import { normalizedEmail } from '../../core/text.ts';
 import { CONTACT_FIELDS, type Customer, customerShape } from '../../customers/customer.ts';
 import type { ReportedDetails } from '../../providers/port/customers.ts';
-import type { ProviderEvent } from '../../providers/port/events.ts';
 import type { PaymentProvider } from '../../providers/port/provider.ts';
 import { requireDone } from '../../providers/registry/unwrap.ts';
 import { type RemoveCustomerDeps, removeCustomer } from '../../removal/customer.ts';
@@ -27,24 +26,14 @@ export const applyCustomerEvent = async (
       return { kind: 'applied', reason: 'customer removed', owner: customer };
     case 'customer.updated': {
       const provider = await deps.providers.require(slot, 'customers');
-      const factsOf = (reported: ProviderEvent, known: Customer) => currentFacts(provider, reported, known);
-      return refreshRecord(deps, customer, { shape: customerShape, name: 'customer', event, factsOf });
+      return refreshRecord(deps, customer, {
+        ...{ shape: customerShape, name: 'customer', event },
+        factsOf: ({ object }, known) => factsOf(provider, object.customer ?? {}, known),
+        readFacts: async (known) =>
+          factsOf(provider, requireDone(await provider.findCustomer(known.providerCustomerId), 'id'), known),
+      });
     }
   }
-};
-
-/**
- * The facts of the event. Providers tell the time of an event in seconds, so an event of the second of our last call may be the
- * echo of an earlier call: if it says something new, the provider is read.
- */
-const currentFacts = async (
-  provider: PaymentProvider,
-  { createdAt, object, isOfInterface }: ProviderEvent,
-  known: Customer,
-): Promise<Partial<Customer>> => {
-  const facts = factsOf(provider, object.customer ?? {}, known);
-  if (createdAt !== known.knownAt || isOfInterface || Object.keys(facts).length === 0) return facts;
-  return factsOf(provider, requireDone(await provider.findCustomer(known.providerCustomerId), 'id'), known);
 };
 
 /**

@@ -40,25 +40,45 @@ interface Refresh<T extends Refreshable> {
   /** The name of the record in the log. */
   readonly name: string;
   readonly event: ProviderEvent;
-  /** The fields of the record as the provider has them. */
-  readonly factsOf: (event: ProviderEvent, known: T) => Partial<T> | Promise<Partial<T>>;
+  /** The fields that the event changes. */
+  readonly factsOf: (event: ProviderEvent, known: T) => Partial<T>;
+  /** The fields that differ at the provider now. */
+  readonly readFacts: (known: T) => Promise<Partial<T>>;
 }
 
+/** The clocks of the provider and of our functions differ by less. */
+const UNSURE_SECONDS = 30;
+
 /**
- * Stores the provider's fields of a record, and the time of the report. Only a changed field makes a new version,
- * because each version sends an event.
+ * Compared with the last known state, which may be one of our own calls, by our clock. Providers tell the time of an event in
+ * seconds. An event in the shape of the interface is applied as its time says.
+ */
+const ageOf = (record: Refreshable, event: ProviderEvent): 'older' | 'unsure' | 'newer' => {
+  const { createdAt, isOfInterface } = event;
+  if (isOfInterface) return isStale(record, event) ? 'older' : 'newer';
+  if (isStale(record, { createdAt: createdAt + UNSURE_SECONDS })) return 'older';
+  return isStale(record, { createdAt: createdAt - 1 }) ? 'unsure' : 'newer';
+};
+
+/**
+ * Stores the provider's fields of a record, and the time of the report. If an event whose order is unknown says something new, the
+ * provider is read. Only a changed field makes a new version, because each version sends an event.
  */
 export const refreshRecord = async <T extends Refreshable>(
   deps: StoreDeps,
   record: T,
-  { shape, name, event, factsOf }: Refresh<T>,
+  { shape, name, event, factsOf, readFacts }: Refresh<T>,
 ): Promise<EventResult> => {
-  const { createdAt: knownAt } = event;
   let makesVersion = false;
   const { record: current, isOurs } = await recordStore(deps, shape).change(record, async (known) => {
-    if (isStale(known, event)) return undefined;
-    const facts = await factsOf(event, known);
-    makesVersion = Object.entries(facts).some(([field, value]) => known[field] !== value);
+    const age = ageOf(known, event);
+    if (age === 'older') return undefined;
+    const isNew = (facts: Partial<T>): boolean =>
+      Object.entries(facts).some(([field, value]) => known[field] !== value);
+    const told = factsOf(event, known);
+    const facts = age === 'unsure' && isNew(told) ? await readFacts(known) : told;
+    const knownAt = Math.max(event.createdAt, known.knownAt ?? 0);
+    makesVersion = isNew(facts);
     if (makesVersion) return { ...known, ...facts, knownAt, version: known.version + 1, updatedAt: iso(deps.now()) };
     return known.knownAt === knownAt ? undefined : { ...known, knownAt };
   });

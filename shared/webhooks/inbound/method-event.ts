@@ -5,7 +5,6 @@ import { type Customer, customerShape } from '../../customers/customer.ts';
 import { learnProviderId } from '../../customers/learn-provider-id.ts';
 import { type PaymentMethod, paymentMethodShape } from '../../payment-methods/payment-method.ts';
 import type { ProviderEvent } from '../../providers/port/events.ts';
-import type { PaymentProvider } from '../../providers/port/provider.ts';
 import { requireDone } from '../../providers/registry/unwrap.ts';
 import { type RemoveMethodDeps, refreshSetup, removeMethod } from '../../removal/payment-method.ts';
 import { findAlias } from '../../table/alias.ts';
@@ -35,17 +34,19 @@ export const applyMethodEvent = async (
       ? { kind: 'applied', reason: 'customer id stored', owner }
       : ignored({}, 'no such payment method here');
   }
-  const isFinal = type === 'payment_method.detached';
-  if (!isFinal && isStale(method, event)) return ignored(method, 'stale');
   switch (type) {
     case 'payment_method.attached':
+      if (isStale(method, event)) return ignored(method, 'stale');
       return method.setup ? applyToSetup(deps, method) : ignored(method, 'known');
     case 'payment_method.detached':
       return detach(deps, method, event);
     case 'payment_method.updated': {
       const provider = await deps.providers.require(slot, 'methods');
-      const factsOf = (reported: ProviderEvent, known: PaymentMethod) => currentFacts(provider, reported, known);
-      return refreshRecord(deps, method, { shape: paymentMethodShape, name: 'payment method', event, factsOf });
+      return refreshRecord(deps, method, {
+        ...{ shape: paymentMethodShape, name: 'payment method', event },
+        factsOf: ({ object }, known) => factsOf(object.method ?? {}, known),
+        readFacts: async (known) => factsOf(requireDone(await provider.findMethod(known.providerMethodId), 'id'), known),
+      });
     }
   }
 };
@@ -103,23 +104,7 @@ const learnCustomer = async (
   return learned.providerCustomerId === providerCustomerId ? undefined : customer;
 };
 
-/**
- * The facts of the event. Providers tell the time of an event in seconds: of two events of one second, either may be the newer
- * one, so if the event says something new, the provider is read.
- */
-const currentFacts = async (
-  provider: PaymentProvider,
-  { createdAt, object, isOfInterface }: ProviderEvent,
-  known: PaymentMethod,
-): Promise<Partial<PaymentMethod>> => {
-  const facts = factsOf(object.method ?? {}, known);
-  const isNews = REFRESHED.some((field) => facts[field] !== known[field]);
-  if (createdAt !== known.knownAt || isOfInterface || !isNews) return facts;
-  return factsOf(requireDone(await provider.findMethod(known.providerMethodId), 'id'), known);
-};
-
-const REFRESHED = ['cardBrand', 'lastFour', 'expiryMonth', 'expiryYear'] as const;
-type CardFacts = Pick<PaymentMethod, (typeof REFRESHED)[number]>;
+type CardFacts = Pick<PaymentMethod, 'cardBrand' | 'lastFour' | 'expiryMonth' | 'expiryYear'>;
 
 const factsOf = (reported: Partial<CardFacts>, known: PaymentMethod): CardFacts => ({
   cardBrand: reported.cardBrand ?? known.cardBrand,
