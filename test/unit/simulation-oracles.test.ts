@@ -20,6 +20,8 @@ import {
   subscriptionItem,
   versionItem,
 } from '../builders/history.ts';
+import { MIRROR_CASES, MORE_MIRROR_CASES } from '../builders/mirror-cases.ts';
+import { MORE_NATIVE_CASES, NATIVE_CASES } from '../builders/native-cases.ts';
 import { type Case, PROMISE_CASES } from '../builders/promise-cases.ts';
 import { RIGHTS_CASES } from '../builders/rights-cases.ts';
 import { FURTHER_BROKEN, GIVEN_UP, renewal, STATE_CASES } from '../builders/state-cases.ts';
@@ -104,6 +106,8 @@ const CASES: Readonly<Record<string, Case>> = {
   ...EVENT_CASES,
   ...RIGHTS_CASES,
   ...DISPUTE_CASES,
+  ...MIRROR_CASES,
+  ...NATIVE_CASES,
   ...STATE_CASES,
   'A payment is charged at most once': {
     broken: historyWith({ ledger: { charges: [chargeRow(), chargeRow({ id: 'ch_2', payment_intent: 'pi_2' })] } }),
@@ -351,11 +355,14 @@ describe('the sentences of the simulation', () => {
     expect(violations(CASES[sentence]?.sound ?? historyWith({}))).toEqual([]);
   });
 
-  test.each([...MORE_CASES, ...MORE_DISPUTE_CASES])('%s: %s', (_, sentence, { broken, sound }) => {
-    const [asked] = ORACLES.filter((one) => one.sentence === sentence);
-    expect(asked?.violations(broken)).not.toEqual([]);
-    expect(asked?.violations(sound)).toEqual([]);
-  });
+  test.each([...MORE_CASES, ...MORE_DISPUTE_CASES, ...MORE_MIRROR_CASES, ...MORE_NATIVE_CASES])(
+    '%s: %s',
+    (_, sentence, { broken, sound }) => {
+      const [asked] = ORACLES.filter((one) => one.sentence === sentence);
+      expect(asked?.violations(broken)).not.toEqual([]);
+      expect(asked?.violations(sound)).toEqual([]);
+    },
+  );
 
   test.each(FURTHER_BROKEN)('%s: not %s', (sentence, _what, history) => {
     const [oracle] = ORACLES.filter((one) => one.sentence === sentence);

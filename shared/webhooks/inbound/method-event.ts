@@ -45,7 +45,8 @@ export const applyMethodEvent = async (
       return refreshRecord(deps, method, {
         ...{ shape: paymentMethodShape, name: 'payment method', event },
         factsOf: ({ object }, known) => factsOf(object.method ?? {}, known),
-        readFacts: async (known) => factsOf(requireDone(await provider.findMethod(known.providerMethodId), 'id'), known),
+        readFacts: async (known) =>
+          factsOf(requireDone(await provider.findMethod(known.providerMethodId), 'id'), known),
       });
     }
   }

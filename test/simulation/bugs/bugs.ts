@@ -1,4 +1,5 @@
 import type { Bug } from './bug.ts';
+import { MIRROR_BUGS } from './mirrors.ts';
 import { PAYMENT_BUGS } from './payments.ts';
 import { RECORD_BUGS } from './records.ts';
 import { REFUND_BUGS } from './refunds.ts';
@@ -9,6 +10,7 @@ export const BUGS: readonly Bug[] = [
   ...PAYMENT_BUGS,
   ...REFUND_BUGS,
   ...SUBSCRIPTION_BUGS,
+  ...MIRROR_BUGS,
   ...RIGHTS_BUGS,
   ...RECORD_BUGS,
 ];

@@ -1,7 +1,8 @@
 import type { History, HistoryAct } from './history.ts';
+import { INVOICE_PAID } from './outside.ts';
 
 /** What payers did at their provider, past the service. */
-const BY_PAYER = new Set(['pay in the browser', 'take the step of a payer']);
+const BY_PAYER = new Set(['pay in the browser', 'take the step of a payer', INVOICE_PAID]);
 
 type Acts = Pick<History, 'acts' | 'ledger'>;
 /** Epoch ms, by the payment's id. */
@@ -9,6 +10,7 @@ type Times = ReadonlyMap<string, readonly number[]>;
 
 const timesOf = ({ acts, ledger }: Acts, isWanted: (act: HistoryAct) => boolean): Times => {
   const payments = new Map(ledger.payment_intents.map(({ id, payment_id }) => [id, payment_id]));
+  for (const { id, payment_intent } of ledger.invoices) payments.set(id, payments.get(payment_intent) ?? null);
   const found = new Map<string, number[]>();
   for (const act of acts) {
     if (!BY_PAYER.has(act.name) || !isWanted(act)) continue;
@@ -23,6 +25,10 @@ const timesOf = ({ acts, ledger }: Acts, isWanted: (act: HistoryAct) => boolean)
 /** When the payers of a payment paid it at the provider, approved it or passed a step. */
 export const paidByPayers = (history: Acts): Times =>
   timesOf(history, ({ status, isFailure }) => status < 400 && !isFailure);
+
+/** When an invoice of the payment was paid by hand on the provider's page: that charge is none of the service. */
+export const paidByHand = (history: Acts): Times =>
+  timesOf(history, ({ name, status }) => name === INVOICE_PAID && status < 400);
 
 /** When they paid it or tried to: a refusal there fails the attempt that is open here. */
 export const triedByPayers = (history: Acts): Times => timesOf(history, () => true);

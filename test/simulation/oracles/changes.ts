@@ -213,6 +213,8 @@ const isPaidOtherwise = ({ ledger }: History, { path, body }: HistoryExchange, i
   return body?.status === 'succeeded' && paid !== undefined && paid.payment_method !== id;
 };
 
+const REMOVAL_THERE = 'remove a method at the provider';
+
 /** The method was detached before the answer: it is nobody's any more, and its provider refuses it to everyone. */
 const isDetached = ({ acts, exchanges, ledger }: History, { answeredAt }: HistoryExchange, id: string): boolean => {
   const isFree = ledger.payment_methods.some((method) => method.id === id && method.customer === null);
@@ -222,7 +224,8 @@ const isDetached = ({ acts, exchanges, ledger }: History, { answeredAt }: Histor
   const isRemoval = ({ method, path, status, sentAt }: HistoryExchange): boolean =>
     method === 'DELETE' && sentAt < answeredAt && !(status >= 400 && status < 500) && records.has(path.split('/')[2]);
   const isByAct = acts.some(
-    ({ path, at, status }) => path.endsWith(`/${id}/detach`) && status < 400 && at < answeredAt,
+    ({ name, path, at, status }) =>
+      name === REMOVAL_THERE && path.split('/').includes(id) && status < 400 && at < answeredAt,
   );
   return isFree && (isByAct || exchanges.some(isRemoval));
 };

@@ -1,7 +1,8 @@
-import { paidByPayers } from '../model/acts.ts';
+import { paidByHand, paidByPayers } from '../model/acts.ts';
 import { erasuresOf, isErasedBy } from '../model/erasures.ts';
 import { firstUnderKey, isCarriedOut, UNDER_WAY_MS } from '../model/exchanges.ts';
 import type { History, HistoryExchange, HistoryItem, Oracle } from '../model/history.ts';
+import { actsOnSubscriptions, COLLECTING } from '../model/outside.ts';
 import { modelOf } from '../model/owners.ts';
 import { at, isChargeTaken, recordsOf } from '../model/records.ts';
 
@@ -65,9 +66,23 @@ const isAskedFor = (goesOn: GoesOn, charge: Charge, since: number): boolean =>
     (goesOn.get(id) ?? []).some(({ sentAt, until }) => until >= since && sentAt <= charge.at),
   );
 
-const lateCharges = (charges: Charges, goesOn: GoesOn, ending: Ending): readonly Charge[] =>
+interface Late {
+  readonly charges: Charges;
+  readonly goesOn: GoesOn;
+  readonly byHand: ReturnType<typeof paidByHand>;
+}
+
+const lateOf = (history: History): Late => ({
+  charges: chargesOf(history),
+  goesOn: goesOnOf(history),
+  byHand: paidByHand(history),
+});
+
+/** Charges that the service lets happen: an invoice that someone pays by hand at the provider is none of them. */
+const lateCharges = ({ charges, goesOn, byHand }: Late, ending: Ending): readonly Charge[] =>
   (charges.get(ending.id) ?? []).filter(
-    (charge) => charge.at > ending.at + UNDER_WAY_MS && !isAskedFor(goesOn, charge, ending.sentAt),
+    (charge) =>
+      charge.at > ending.at + UNDER_WAY_MS && !isAskedFor(goesOn, charge, ending.sentAt) && !isByPayer(byHand, charge),
   );
 
 /** The records whose end this kind of answer says. */
@@ -83,10 +98,10 @@ export const nothingAfterCancel: Oracle = {
   sentence: 'A canceled payment or subscription is not charged any more',
   atRestOnly: false,
   violations: (history) => {
-    const [charges, goesOn] = [chargesOf(history), goesOnOf(history)];
+    const late = lateOf(history);
     const route = /^\/(?:payments\/intents|subscriptions)\/([^/]+)\/cancel$/;
     return endingsBy(history, route, ({ body }) => body?.status === 'canceled').flatMap((ending) =>
-      lateCharges(charges, goesOn, ending).map(({ id }) => `${id} charged ${ending.id} after its cancelation`),
+      lateCharges(late, ending).map(({ id }) => `${id} charged ${ending.id} after its cancelation`),
     );
   },
 };
@@ -95,10 +110,14 @@ export const nothingWhilePaused: Oracle = {
   sentence: 'A paused subscription is not charged before it is resumed',
   atRestOnly: false,
   violations: (history) => {
-    const [charges, goesOn] = [chargesOf(history), goesOnOf(history)];
+    const [late, acts] = [lateOf(history), actsOnSubscriptions(history)];
+    const isResumedThere = (id: string, since: number, until: number): boolean =>
+      (acts.get(id) ?? []).some((act) => act.name === COLLECTING && act.at >= since && act.at <= until);
     const route = /^\/subscriptions\/([^/]+)\/pause$/;
     return endingsBy(history, route, ({ body }) => body?.status === 'paused').flatMap((ending) =>
-      lateCharges(charges, goesOn, ending).map(({ id }) => `${id} charged ${ending.id} in its pause`),
+      lateCharges(late, ending)
+        .filter((charge) => !isResumedThere(ending.id, ending.sentAt, charge.at))
+        .map(({ id }) => `${id} charged ${ending.id} in its pause`),
     );
   },
 };
@@ -117,9 +136,9 @@ export const nothingAfterDeletion: Oracle = {
   sentence: 'No payment of a deleted organization and no subscription of a deleted customer is charged any more',
   atRestOnly: false,
   violations: (history) => {
-    const [charges, goesOn, byPayers] = [chargesOf(history), goesOnOf(history), paidByPayers(history)];
+    const [late, byPayers] = [lateOf(history), paidByPayers(history)];
     const organizations = endingsBy(history, /^\/organizations\/([^/]+)$/, isDeletion).flatMap((ending) =>
-      (charges.get(ending.id) ?? [])
+      (late.charges.get(ending.id) ?? [])
         .filter((charge) => charge.at > ending.at + UNDER_WAY_MS && !isByPayer(byPayers, charge))
         .map(({ id }) => `${id} charged ${ending.id} after its deletion`),
     );
@@ -128,7 +147,7 @@ export const nothingAfterDeletion: Oracle = {
     const customers = endingsBy(history, /^\/customers\/([^/]+)$/, isDeletion).flatMap((ending) =>
       (subscriptions.get(ending.id) ?? [])
         .filter(({ organizationId }) => organizationId === undefined || ownerOf(ending.id)?.userId === undefined)
-        .flatMap(({ id }) => lateCharges(charges, goesOn, { ...ending, id }))
+        .flatMap(({ id }) => lateCharges(late, { ...ending, id }))
         .map(({ id }) => `${id} charged ${ending.id} after its deletion`),
     );
     return [...organizations, ...customers];
@@ -151,12 +170,7 @@ export const nothingAfterErasure: Oracle = {
   sentence: 'No payment of an erased person from before is charged after the erasure is done',
   atRestOnly: false,
   violations: (history) => {
-    const [charges, goesOn, byPayers, guests] = [
-      chargesOf(history),
-      goesOnOf(history),
-      paidByPayers(history),
-      guestsOf(history),
-    ];
+    const [late, byPayers, guests] = [lateOf(history), paidByPayers(history), guestsOf(history)];
     const { payments, subscriptions, versionsOf } = recordsOf(history);
     const madeAt = new Map(subscriptions.map(({ id, createdAt }) => [id, at(createdAt)]));
     return erasuresOf(history).flatMap((erasure) => {
@@ -166,7 +180,7 @@ export const nothingAfterErasure: Oracle = {
         payments
           .filter((payment) => isErasedBy(erasure, { ...payment, guestEmail: guestOf(payment) }))
           .filter(({ createdAt, subscriptionId }) => (madeAt.get(subscriptionId) ?? at(createdAt)) < doneAt)
-          .flatMap(({ id }) => lateCharges(charges, goesOn, { id, at: doneAt, sentAt: doneAt }))
+          .flatMap(({ id }) => lateCharges(late, { id, at: doneAt, sentAt: doneAt }))
           // An open payment was canceled at the provider too; a failed one can still be paid there.
           .filter((charge) => !(isByPayer(byPayers, charge) && hasFailed(versionsOf(charge.paymentId))))
           .map(

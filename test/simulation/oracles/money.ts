@@ -1,4 +1,5 @@
-import type { History, HistoryItem, HistoryJson, Oracle } from '../model/history.ts';
+import type { History, HistoryAct, HistoryItem, HistoryJson, Oracle } from '../model/history.ts';
+import { actsOnSubscriptions, PRICING, TRIAL_MOVED } from '../model/outside.ts';
 import { at, isChargeTaken, isVisible, recordsOf } from '../model/records.ts';
 
 /** Sentences about charges, amounts and refunds. */
@@ -80,21 +81,29 @@ export const periodPaidOnce: Oracle = {
     const claimed = claimedPeriods(history, paid);
     const named = new Set(claimed.map(({ by }) => by));
     const periods = grouped([...claimed, ...invoicedPeriods(history)], ({ subscription }) => subscription);
+    const acts = actsOnSubscriptions(history);
     return [
       // A subscription that was deleted has taken its claims along.
       ...paid
         .filter(({ id, subscriptionId }) => !named.has(id) && kept.has(subscriptionId))
         .map(({ id, subscriptionId }) => `${id} of ${subscriptionId} was paid for no period, or for one that is paid`),
-      ...[...periods].flatMap(([id, all]) => paidTwice(id, all)),
+      ...[...periods].flatMap(([id, all]) => paidTwice(id, all, acts.get(id) ?? [])),
     ];
   },
 };
 
-const paidTwice = (id: string, all: readonly PaidPeriod[]): readonly string[] => {
+/** On its dashboard a seller may begin another period before the paid one is over. */
+const isBegunThere = (acts: readonly HistoryAct[], before: PaidPeriod, next: PaidPeriod): boolean =>
+  acts.some(
+    ({ name, at: time }) =>
+      (name === TRIAL_MOVED || name === PRICING) && time >= before.start && time <= next.start + CLOCKS_DIFFER_MS,
+  );
+
+const paidTwice = (id: string, all: readonly PaidPeriod[], acts: readonly HistoryAct[]): readonly string[] => {
   const inOrder = all.toSorted((one, other) => one.start - other.start);
   return inOrder.slice(1).flatMap((next, index) => {
     const before = inOrder[index];
-    if (!before || next.start > before.end - CLOCKS_DIFFER_MS) return [];
+    if (!before || next.start > before.end - CLOCKS_DIFFER_MS || isBegunThere(acts, before, next)) return [];
     return [`${id} was paid by ${before.by} and by ${next.by} for the same time`];
   });
 };

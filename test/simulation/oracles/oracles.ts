@@ -28,6 +28,7 @@ import {
   sameKeySameRecord,
   totalsCoverPages,
 } from './lists.ts';
+import { cardsAgree, customersAgree } from './mirrors.ts';
 import {
   amountsAgree,
   chargedOnce,
@@ -37,6 +38,7 @@ import {
   refundsWithinCharge,
   sumsAgree,
 } from './money.ts';
+import { nativeFieldsAgree, nothingOwedAfterEnd, renewedOnce } from './native.ts';
 import {
   defaultKept,
   erasedIsNameless,
@@ -84,12 +86,17 @@ export const ORACLES: readonly Oracle[] = [
   activeIsPaid,
   nativeStatusesAgree,
   nativeMethodsAgree,
+  nativeFieldsAgree,
+  renewedOnce,
+  nothingOwedAfterEnd,
   canceledThereToo,
   disputesAgree,
   disputeFieldsAgree,
   lastWordAnnounced,
   disputedRefundsAsked,
   methodsAttached,
+  customersAgree,
+  cardsAgree,
   dunningDays,
   dunningHappens,
   dunningEnds,

@@ -1,5 +1,6 @@
 import { isCarriedOut, UNDER_WAY_MS } from '../model/exchanges.ts';
 import type { History, HistoryExchange, HistoryItem, HistoryJson, Oracle } from '../model/history.ts';
+import { actsOnSubscriptions, ENDING, PRICING, TRIAL_MOVED } from '../model/outside.ts';
 import { at, isChargeTaken, isVisible, recordsOf } from '../model/records.ts';
 
 /** Sentences about what an answer promises. */
@@ -96,6 +97,9 @@ export const erasedIsNameless: Oracle = {
   },
 };
 
+/** What its provider's dashboard changes may move the end, or begin another period before it. */
+const MOVES_END = new Set<string>([ENDING, TRIAL_MOVED, PRICING]);
+
 /** Requests after which a subscription goes on. */
 const GOES_ON = /^\/subscriptions\/[^/]+\/(reactivate|resume)$/;
 
@@ -105,6 +109,7 @@ export const nothingAfterScheduledEnd: Oracle = {
   violations: (history) => {
     const { payment } = recordsOf(history);
     const charges = history.ledger.charges.filter(isChargeTaken);
+    const acts = actsOnSubscriptions(history);
     return history.exchanges.flatMap((exchange) => {
       const { path, body, sentAt, answeredAt } = exchange;
       const id = /^\/subscriptions\/([^/]+)\/cancel$/.exec(path)?.[1] ?? '';
@@ -117,8 +122,9 @@ export const nothingAfterScheduledEnd: Oracle = {
           !isRefused(one) &&
           one.answeredAt + UNDER_WAY_MS > sentAt,
       );
+      const isMoved = (acts.get(id) ?? []).some((act) => MOVES_END.has(act.name) && act.at >= sentAt);
       const end = at(body.current_period_end);
-      if (goesOn || end < answeredAt) return [];
+      if (goesOn || isMoved || end < answeredAt) return [];
       return charges
         .filter(({ payment_id }) => payment(payment_id ?? '')?.['subscriptionId'] === id)
         .filter(({ created_at }: HistoryJson) => at(created_at) > Math.max(answeredAt, end - UNDER_WAY_MS))

@@ -1,4 +1,5 @@
 import type { History, HistoryEvent, HistoryItem, HistoryJson, Oracle } from '../model/history.ts';
+import { changedThere } from '../model/outside.ts';
 import { at, isVisible, recordsOf } from '../model/records.ts';
 import { canonical, partsOf } from './events.ts';
 
@@ -99,6 +100,17 @@ const eventsOfMembership = (subscription: HistoryItem, versions: readonly Histor
   });
 };
 
+/** Its provider's dashboard may give free time, and settle an invoice without a payment: then the last event counts. */
+const lastOfMembership = (
+  { id, status }: HistoryItem,
+  events: ReadonlyMap<string, HistoryEvent> | undefined,
+): readonly string[] => {
+  const last = [...(events?.values() ?? [])].toSorted((one, other) => partsOf(other).version - partsOf(one).version)[0];
+  const name = last === undefined ? 'no event' : partsOf(last).name;
+  const wanted = status === 'active' ? ['membership.activated', 'membership.extended'] : [MEMBERSHIP_EVENT[status]];
+  return wanted.includes(name) ? [] : [`${id} is ${status}, and its last event is ${name}`];
+};
+
 export const changesPublished: Oracle = {
   sentence:
     'At rest every change of a subscription, a membership or a customer has its event, and every event its change',
@@ -108,15 +120,20 @@ export const changesPublished: Oracle = {
     const published = publishedOf(history);
     const found = (id: string): Iterable<string> => published.get(id)?.keys() ?? [];
     const shown = subscriptions.filter(({ status }) => !['creating', 'declined'].includes(status));
-    const memberOf = new Map(memberships.map((one) => [one['subscriptionId'], one['id']]));
+    const memberOf = new Map(memberships.map((one) => [one['subscriptionId'], one]));
+    const changed = changedThere(history);
     const kept = new Set([...shown, ...customers].map(({ id }) => id));
     return [
       ...shown.flatMap((one) => {
         const versions = versionsOf(one['id']);
-        const membership = memberOf.get(one['id']) ?? 'its membership';
+        const own = memberOf.get(one['id']);
+        const membership = own?.['id'] ?? 'its membership';
+        const ofSubscription = difference(one['id'], eventsOfSubscription(one, versions), found(one['id']));
+        if (own && changed.has(one['id']))
+          return [...ofSubscription, ...lastOfMembership(own, published.get(own['id']))];
         const wanted = one['tierId'] === undefined ? [] : eventsOfMembership(one, versions);
         return [
-          ...difference(one['id'], eventsOfSubscription(one, versions), found(one['id'])),
+          ...ofSubscription,
           ...difference(
             membership,
             wanted.map((event) => `${membership}:${event}`),
@@ -202,6 +219,8 @@ interface Named {
   readonly versionsOf: (id: string) => readonly HistoryItem[];
   /** Payments that an update may have changed after their creation, each with the version of its last update. */
   readonly updated: ReadonlyMap<string, number>;
+  /** Subscriptions whose price may have changed at the provider. */
+  readonly repriced: ReadonlySet<string>;
 }
 
 const INTENTS = '/payments/intents/';
@@ -216,6 +235,7 @@ const namedIn = (history: History): Named => {
   const updates = history.exchanges.filter(({ method, path }) => method === 'PUT' && path.startsWith(INTENTS));
   return {
     ...{ payments: byId(payments), subscriptions: byId(subscriptions), refunds: byId(refunds), versionsOf },
+    repriced: changedThere(history),
     updated: new Map(updates.map(({ path }) => path.slice(INTENTS.length)).map((id) => [id, lastUpdate(id)])),
   };
 };
@@ -227,7 +247,9 @@ const wrongIn = (named: Named, event: HistoryEvent): readonly string[] => {
   const { amount, currency, refund, dispute } = event.detail.payload.data;
   const stored = named.payments.get(record) ?? named.subscriptions.get(record);
   const lastUpdate = named.updated.get(record);
-  const mayDiffer = lastUpdate !== undefined && (name === 'payment.created' || version < lastUpdate);
+  const isEarlierPrice = named.repriced.has(record) && version < stored?.['version'];
+  const mayDiffer =
+    isEarlierPrice || (lastUpdate !== undefined && (name === 'payment.created' || version < lastUpdate));
   const whole =
     stored === undefined || amount === undefined || mayDiffer || sumOf(stored) === `${amount} ${currency}`
       ? []

@@ -1,4 +1,4 @@
-import { paidByPayers } from '../model/acts.ts';
+import { paidByHand, paidByPayers } from '../model/acts.ts';
 import { SKEW_MS, UNDER_WAY_MS } from '../model/exchanges.ts';
 import { guestsOf } from '../model/guests.ts';
 import type { History, HistoryExchange, HistoryItem, Oracle, Person } from '../model/history.ts';
@@ -72,11 +72,12 @@ export const methodsPermitted: Oracle = {
   atRestOnly: false,
   violations: (history) => {
     const model = modelOf(history);
-    const methods = savedMethods(history, model);
+    const [methods, byHand] = [savedMethods(history, model), paidByHand(history)];
     return chargesOf(history).flatMap((charge) => {
       const method = methods.get(charge.providerMethodId ?? '');
-      if (!method) return [];
       const { id } = charge.payment;
+      const isByHand = byHand.get(id)?.some((paidAt) => Math.abs(paidAt - charge.at) < UNDER_WAY_MS) ?? false;
+      if (!method || isByHand) return [];
       if (charge.at > method.deletedAt + UNDER_WAY_MS)
         return [`${charge.id} charged ${method.id} for ${id} after its deletion`];
       return mayPay(model, charge, method) ? [] : [`${charge.id} charged ${method.id}, which may not pay for ${id}`];

@@ -1,5 +1,5 @@
 import { attachedMethods } from '../model/exchanges.ts';
-import type { HistoryItem, HistoryJson, Oracle } from '../model/history.ts';
+import type { History, HistoryItem, HistoryJson, Oracle } from '../model/history.ts';
 import { at, isChargeTaken, isVisible, recordsOf } from '../model/records.ts';
 
 /** Sentences about statuses: of payments, subscriptions and memberships, and of work that must end. */
@@ -104,6 +104,30 @@ const whilePastDue = (before: HistoryItem | undefined, billingOwner: string): re
   return before?.['status'] === 'paused' ? ['expired', ...goesOn] : ['active'];
 };
 
+/** A coupon or a credit may have paid for the time before. Once the provider has given up, it is over. */
+const whileOwed = ({ isUnpaid }: HistoryItem, versions: readonly HistoryItem[]): readonly string[] => {
+  if (isUnpaid) return ['cancelled'];
+  return whilePastDue(
+    versions.findLast(({ status }) => status !== 'past_due'),
+    'provider',
+  );
+};
+
+/**
+ * Of a subscription that its provider bills, once it has been active.
+ * @param versions at rest only
+ */
+const wantedByProvider = (
+  subscription: HistoryItem,
+  versions: readonly HistoryItem[] | undefined,
+): readonly string[] | undefined => {
+  const { status, billingOwner, activeSince } = subscription;
+  if (billingOwner !== 'provider' || activeSince === undefined) return undefined;
+  // A free time that the dashboard gives to a running subscription.
+  if (status === 'trialing') return ['active'];
+  return status === 'past_due' && versions ? whileOwed(subscription, versions) : undefined;
+};
+
 export const membershipIfPaid: Oracle = {
   sentence: 'A membership is active if and only if its subscription is paid',
   atRestOnly: false,
@@ -111,7 +135,10 @@ export const membershipIfPaid: Oracle = {
     const { memberships, subscriptions, payments, versionsOf } = recordsOf(history);
     const bySubscription = new Map(memberships.map((one) => [one['subscriptionId'], one]));
     const paid = new Set(payments.filter(({ status }) => status === 'succeeded').map((one) => one['subscriptionId']));
-    const wantedOf = ({ id, status, billingOwner, activeSince }: HistoryItem): readonly string[] | undefined => {
+    const wantedOf = (subscription: HistoryItem): readonly string[] | undefined => {
+      const { id, status, billingOwner, activeSince } = subscription;
+      const ofProvider = wantedByProvider(subscription, history.atRest ? versionsOf(id) : undefined);
+      if (ofProvider) return ofProvider;
       // Its trial is over, and it is not known yet that its first charge is paid.
       if (!history.atRest && status === 'active' && activeSince === undefined) return ['pending'];
       if (!history.atRest || status !== 'past_due') return MEMBERSHIP[status];
@@ -134,14 +161,33 @@ export const membershipIfPaid: Oracle = {
   },
 };
 
+/** An invoice that asks for nothing, or that the seller has written off, voided or been paid for past the provider. */
+const isSettledOtherwise = ({ amount, status, paid_out_of_band: isElsewhere }: HistoryJson): boolean =>
+  (status === 'paid' && (amount === 0 || isElsewhere)) || status === 'uncollectible' || status === 'void';
+
+/** The provider's ids of subscriptions whose newest invoice is settled without a payment, and none is owed. */
+const settledOtherwise = ({ ledger }: History): ReadonlySet<string> => {
+  const newest = new Map(ledger.invoices.map((invoice) => [invoice.subscription, invoice] as const));
+  const owing = new Set(owingIn(ledger));
+  return new Set([...newest].filter(([id, one]) => isSettledOtherwise(one) && !owing.has(id)).map(([id]) => id));
+};
+
+const owingIn = ({ invoices }: History['ledger']): readonly string[] =>
+  invoices.filter(({ status }) => status === 'open').map(({ subscription }) => subscription);
+
 export const activeIsPaid: Oracle = {
   sentence: 'At rest an active subscription has a paid period that is not over',
   atRestOnly: true,
   violations: (history) => {
     const { subscriptions, payment } = recordsOf(history);
-    return subscriptions.flatMap(({ id, status, totalCents, latestPaymentId, currentPeriodEnd }) => {
+    const settled = settledOtherwise(history);
+    return subscriptions.flatMap((subscription) => {
+      const { id, status, totalCents, latestPaymentId, currentPeriodEnd, providerSubscriptionId } = subscription;
       if (status !== 'active') return [];
-      const isPaid = totalCents === 0 || payment(latestPaymentId ?? '')?.['status'] === 'succeeded';
+      const isPaid =
+        totalCents === 0 ||
+        payment(latestPaymentId ?? '')?.['status'] === 'succeeded' ||
+        settled.has(providerSubscriptionId);
       const isOver = at(currentPeriodEnd) < history.now - LONGEST_SCHEDULE_MS;
       return isPaid && !isOver
         ? []
@@ -156,6 +202,7 @@ const NATIVE: Readonly<Record<string, readonly string[]>> = {
   active: ['active', 'paused'],
   past_due: ['past_due', 'paused'],
   paused: ['paused'],
+  unpaid: ['past_due', 'paused'],
   incomplete: ['past_due'],
   incomplete_expired: ['canceled', 'gone'],
   canceled: ['canceled', 'gone'],
@@ -170,6 +217,7 @@ export const nativeStatusesAgree: Oracle = {
     const here = new Map(subscriptions.map((one) => [one['providerSubscriptionId'], one] as const));
     const there = new Set(history.ledger.subscriptions.map(({ id }) => id));
     const replaced = new Set<string>();
+    const owing = new Set(owingIn(history.ledger));
     const wrong = history.ledger.subscriptions.flatMap(({ id, status, subscription_id }: HistoryJson) => {
       const record = here.get(id);
       const own = record?.['status'] ?? 'gone';
@@ -177,8 +225,10 @@ export const nativeStatusesAgree: Oracle = {
       const isPaidTrial = status === 'trialing' && own === 'active' && replaced.has(subscription_id);
       replaced.add(subscription_id);
       // Without a method, its collection is paused there; readers see it past due once its paid time is over.
+      // Whatever its newest invoice says there, it is past due here as long as an older one is owed.
+      const isOwing = status === 'active' && own === 'past_due' && owing.has(id);
       const isHeld = record?.['held'] !== undefined && own === 'past_due' && status !== 'canceled';
-      return isPaidTrial || isHeld || NATIVE[status]?.includes(own)
+      return isPaidTrial || isHeld || isOwing || NATIVE[status]?.includes(own)
         ? []
         : [`${record?.['id'] ?? 'nothing'} is ${own}, ${id} is ${status}`];
     });

@@ -95,6 +95,33 @@ const createCustomer: WorldOperation = {
   },
 };
 
+const changeCustomer: WorldOperation = {
+  name: 'change a customer',
+  weight: 3,
+  plan: (scene) => {
+    const { prng } = scene;
+    const person = prng.pick(scene.users);
+    const customer = choose(scene, { kind: 'customer', person: person.name });
+    const drawn = (values: readonly (string | null)[]): string | null | undefined =>
+      prng.chance(0.5) ? prng.pick(values) : undefined;
+    return (
+      customer && {
+        kind: 'request',
+        person,
+        method: 'PUT',
+        path: `/customers/${customer.id}`,
+        body: {
+          ...maybe('name', drawn([person.name, 'Acme Inc.', null])),
+          ...maybe('first_name', drawn(['Augusta', null])),
+          ...maybe('last_name', drawn(['King', null])),
+          ...maybe('phone', drawn(['+15550100789', '+1 780-459-5656 ext. 725', null])),
+          ...maybe('email', prng.chance(0.3) ? prng.pick([person.email, 'another@example.com']) : undefined),
+        },
+      }
+    );
+  },
+};
+
 const deleteCustomer: WorldOperation = {
   name: 'delete a customer',
   weight: 2,
@@ -111,5 +138,6 @@ export const METHOD_OPERATIONS: readonly WorldOperation[] = [
   onMethod('make a method the default', 4, { method: 'POST', tail: '/set-default' }),
   change,
   createCustomer,
+  changeCustomer,
   deleteCustomer,
 ];

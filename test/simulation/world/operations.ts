@@ -1,4 +1,6 @@
 import { ADDRESS_OPERATIONS } from './addresses.ts';
+import { DASHBOARD_ACTS } from './dashboard-acts.ts';
+import { DASHBOARD_SUBSCRIPTIONS } from './dashboard-subscriptions.ts';
 import { METHOD_OPERATIONS } from './methods.ts';
 import type { WorldOperation } from './operation.ts';
 import { ORGANIZATION_OPERATIONS } from './organizations.ts';
@@ -15,4 +17,6 @@ export const OPERATIONS: readonly WorldOperation[] = [
   ...ORGANIZATION_OPERATIONS,
   ...READ_OPERATIONS,
   ...PROVIDER_ACTS,
+  ...DASHBOARD_ACTS,
+  ...DASHBOARD_SUBSCRIPTIONS,
 ];

@@ -193,16 +193,20 @@ const cancelAtProvider: WorldOperation = {
   },
 };
 
+/** By Stripe's API, or on the dashboard of its provider. */
 const detachAtProvider: WorldOperation = {
   name: 'remove a method at the provider',
   weight: 1.5,
   plan: ({ prng, knowledge }) => {
-    const held = knowledge.all('method').filter(({ fields }) => fields['provider_id'] === 'provider_a');
+    const held = knowledge.all('method');
     if (held.length === 0) return undefined;
-    const one = prng.pick(held.slice(-4));
+    const { provider_id: provider, provider_payment_method_id: id } = prng.pick(held.slice(-4)).fields;
+    if (provider !== 'provider_a' || prng.chance(0.4)) {
+      return { kind: 'act', path: `/simulator/payment-methods/${id}`, body: { detach: true } };
+    }
     return {
       kind: 'act',
-      path: `${STRIPE}/payment_methods/${one.fields['provider_payment_method_id']}/detach`,
+      path: `${STRIPE}/payment_methods/${id}/detach`,
       ...form(LOCAL_SECRETS.PROVIDER_A_API_KEY, {}),
     };
   },

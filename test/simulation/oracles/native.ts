@@ -1,0 +1,117 @@
+import type { History, HistoryItem, HistoryJson, Oracle } from '../model/history.ts';
+import { INVOICE_PAID } from '../model/outside.ts';
+import { at, recordsOf } from '../model/records.ts';
+
+/** Sentences about what the record of a subscription says that its provider bills. */
+const secondOf = (time: string | null | undefined): number | null =>
+  time === null || time === undefined ? null : Math.floor(at(time) / 1_000);
+
+type Fields = Readonly<Record<string, unknown>>;
+
+interface Both {
+  readonly here: HistoryItem;
+  readonly there: HistoryJson;
+}
+
+/** A trial at the provider that covers time that is paid for is no trial here, and has no period of its own. */
+const isBridged = ({ here, there }: Both): boolean =>
+  (here['formerProviderIds'] ?? []).length > 0 && there.trial_end !== null;
+
+/** The provider keeps a date of its own beside the flag. */
+const endOf = ({ here, there }: Both): readonly [Fields, Fields] => [
+  { ends: here['cancelAtPeriodEnd'], at: there.cancel_at === null ? null : secondOf(here['cancelAt']) },
+  { ends: there.cancel_at_period_end || there.cancel_at !== null, at: secondOf(there.cancel_at) },
+];
+
+const timesOf = (both: Both): readonly [Fields, Fields] => {
+  const { here, there } = both;
+  if (isBridged(both)) return [{}, {}];
+  const { currentPeriodStart, currentPeriodEnd, trialEnd } = here;
+  return [
+    { from: secondOf(currentPeriodStart), until: secondOf(currentPeriodEnd), trial: secondOf(trialEnd) },
+    {
+      from: secondOf(there.current_period_start),
+      until: secondOf(there.current_period_end),
+      trial: secondOf(there.trial_end),
+    },
+  ];
+};
+
+/** What a past-due subscription says of its collection. */
+const billingOf = ({ here, there }: Both): readonly [Fields, Fields] =>
+  here['status'] === 'past_due' && here['held'] === undefined
+    ? [{ unpaid: here['isUnpaid'] === true }, { unpaid: there.status === 'unpaid' }]
+    : [{}, {}];
+
+const priceOf = ({ here, there }: Both): readonly [Fields, Fields] => [
+  { price: here['totalCents'], currency: here['currency'] },
+  { price: there.amount, currency: there.currency },
+];
+
+const PARTS = [endOf, timesOf, billingOf, priceOf];
+const LIVE = new Set(['trialing', 'active', 'past_due', 'paused']);
+
+const differenceOf = (both: Both): readonly string[] =>
+  PARTS.flatMap((part) => {
+    const [here, there] = part(both).map((fields) => JSON.stringify(fields));
+    return here === there ? [] : [`${both.here['id']} says ${here}, ${both.there.id} ${there}`];
+  });
+
+export const nativeFieldsAgree: Oracle = {
+  sentence:
+    'At rest period, trial, end and price of a subscription that its provider bills are those that it has there',
+  atRestOnly: true,
+  violations: (history) => {
+    const rows = new Map(history.ledger.subscriptions.map((row) => [row.id, row] as const));
+    return recordsOf(history).subscriptions.flatMap((here) => {
+      const there = rows.get(here['providerSubscriptionId']);
+      const isCompared = there && LIVE.has(here['status']) && there.status !== 'canceled';
+      return isCompared ? differenceOf({ here, there }) : [];
+    });
+  },
+};
+
+/** A period may be renewed once: a second version with the same end of its period is a second word about one payment. */
+const renewedTwice = (versions: readonly HistoryItem[]): readonly string[] => {
+  const renewals = versions.filter(({ cause }) => cause === 'renewed');
+  return renewals.slice(1).flatMap((next, index) => {
+    const before = renewals[index];
+    return before?.['periodEnd'] === next['periodEnd'] ? [`${next['periodEnd']} at ${next['at']}`] : [];
+  });
+};
+
+export const renewedOnce: Oracle = {
+  sentence: 'A renewal or recovery of a subscription is announced once',
+  atRestOnly: false,
+  violations: (history: History) => {
+    const { subscriptions, versionsOf } = recordsOf(history);
+    return subscriptions.flatMap(({ id }) =>
+      renewedTwice(versionsOf(id)).map((line) => `${id} was renewed again until ${line}`),
+    );
+  },
+};
+
+/** A person paused it here. A pause on the provider's dashboard leaves what is owed. */
+const isPausedHere = ({ status }: HistoryItem, versions: readonly HistoryItem[]): boolean =>
+  status === 'paused' && versions.findLast(({ cause }) => cause === 'paused')?.['actor']?.type === 'user';
+
+export const nothingOwedAfterEnd: Oracle = {
+  sentence: 'At rest no invoice is open at the provider for a subscription that was canceled, or paused here',
+  atRestOnly: true,
+  violations: (history) => {
+    const { acts, ledger } = history;
+    const byHand = new Set(acts.filter(({ name }) => name === INVOICE_PAID).map(({ path }) => path.split('/').at(-1)));
+    const open = Map.groupBy(
+      ledger.invoices.filter(({ id, status }) => status === 'open' && !byHand.has(id)),
+      ({ subscription }) => subscription,
+    );
+    const { subscriptions, versionsOf } = recordsOf(history);
+    return subscriptions.flatMap((one) => {
+      const { id, status, providerSubscriptionId, formerProviderIds = [] } = one;
+      if (status !== 'canceled' && !isPausedHere(one, versionsOf(id))) return [];
+      return [providerSubscriptionId, ...formerProviderIds]
+        .flatMap((theirs) => open.get(theirs) ?? [])
+        .map((invoice) => `${invoice.id} of ${id} is open, and ${id} is ${status}`);
+    });
+  },
+};
