@@ -1,6 +1,7 @@
 /** @module Makes the request of a use case from what the gateway sent: checked body, query and path, caller, and Idempotency-Key. */
-import { NO_CONDITIONS } from '../access/right.ts';
+
 import { type Caller, principalOf } from '../access/caller.ts';
+import { NO_CONDITIONS } from '../access/right.ts';
 import { fingerprint } from '../core/ids.ts';
 import type { CsvPage, CsvRenderer } from '../csv/csv.ts';
 import { canonicalJson, checkKey, idempotencyScope } from '../idempotency/idempotency.ts';

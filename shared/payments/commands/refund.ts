@@ -77,7 +77,7 @@ export const createRefund = async (deps: MoneyDeps, request: CreateRequest): Pro
   return ordered.replayed && ordered.refund ? replay(deps, ordered.refund) : reply(deps, ordered);
 };
 
-/** Nobody refunds a payment that they have made, also for an organization. @throws DomainError INSUFFICIENT_PERMISSIONS */
+/** Another admin than the one who made the payment refunds it, also for an organization. @throws DomainError INSUFFICIENT_PERMISSIONS */
 const requireOthers = ({ userId }: VisiblePayment, refunder: string | undefined): void => {
   if (userId === undefined || userId !== refunder) return;
   throw new DomainError('INSUFFICIENT_PERMISSIONS', {

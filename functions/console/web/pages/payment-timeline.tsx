@@ -168,7 +168,8 @@ const Frame = ({ entry, title, badge, controls, children }: FrameProps) => (
   </li>
 );
 
-const actorOf = ({ type, id }: NonNullable<TimelineEntry['actor']>): string => {
+/** Platform admins see the id of every actor. */
+const actorOf = ({ type, id = '' }: NonNullable<TimelineEntry['actor']>): string => {
   switch (type) {
     case 'provider':
       return providerName(id);
