@@ -5,8 +5,8 @@ import { cacheEpoch } from './access/cache-epoch.ts';
 import { guestTokens } from './access/guest-token.ts';
 import { standings } from './access/standing.ts';
 import { openReadSecret } from './clients/choice.ts';
+import { type SecretPurpose, secretsFor } from './core/capabilities.ts';
 import { type IdKind, idFromBytes } from './core/ids.ts';
-import { type SecretPurpose, secretsFor } from './core/provider-secrets.ts';
 import { listSetting } from './core/setting.ts';
 import {
   isWeakGuestSecret,

@@ -1,7 +1,7 @@
 import { Aws } from 'aws-cdk-lib';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { Secret } from 'aws-cdk-lib/aws-secretsmanager';
-import { verifiesWithKeys } from '../../shared/core/provider-secrets.ts';
+import { verifiesWithKeys } from '../../shared/core/capabilities.ts';
 import { type Right, TABLE_ACTIONS } from '../../shared/core/rights.ts';
 import { PAYMENT_SLOTS, type PaymentSlot, PROVIDER_SLOTS, type ProviderSlot } from '../../shared/core/settings.ts';
 import { TABLE } from '../../shared/table/keys.ts';

@@ -1,5 +1,5 @@
 /** @module The tables of docs/mirror.md: what this service does with each field and each status of the providers' objects. */
-import { type Meaning, type MirroredObject, type OurField, topOf, splitNames } from './mirror/mirrored-object.ts';
+import { type Meaning, type MirroredObject, type OurField, splitNames, topOf } from './mirror/mirrored-object.ts';
 import { PAYPAL_OBJECTS } from './mirror/paypal.ts';
 import { SQUARE_OBJECTS } from './mirror/square.ts';
 import { STRIPE_OBJECTS } from './mirror/stripe.ts';

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
 import * as z from 'zod';
-import { secretFields } from '../../shared/core/provider-secrets.ts';
+import { secretFields } from '../../shared/core/capabilities.ts';
 import {
   checked,
   choiceSetting,

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createSimulator } from '../../infra/local/host/simulator.ts';
 import type { SlotOptions } from '../../infra/local/simulator/state/options.ts';
-import { type SecretPurpose, secretsFor } from '../../shared/core/provider-secrets.ts';
+import { type SecretPurpose, secretsFor } from '../../shared/core/capabilities.ts';
 import { type AdapterName, type ProviderSlot, parseSettings, type SlotSettings } from '../../shared/core/settings.ts';
 import type { EventReceiver } from '../../shared/providers/port/events.ts';
 import type { PaymentProvider } from '../../shared/providers/port/provider.ts';

@@ -3,7 +3,7 @@ import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { SQSClient } from '@aws-sdk/client-sqs';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { sdkQueues } from '../../../shared/clients/sdk.ts';
-import { verifiesWithKeys } from '../../../shared/core/provider-secrets.ts';
+import { verifiesWithKeys } from '../../../shared/core/capabilities.ts';
 import { PAYMENT_SLOTS, type ProviderSlot, parseSettings, type Settings } from '../../../shared/core/settings.ts';
 import { setHost } from '../../../shared/host.ts';
 import { openQueues, type Queues } from '../../../shared/messaging/queues.ts';

@@ -148,7 +148,7 @@ export const RIGHTS_BUGS: readonly Bug[] = [
   {
     name: 'key-of-another-organization',
     what: 'A key answers again although the session means another organization',
-    file: 'shared/http/lambda.ts',
+    file: 'shared/http/read-request.ts',
     text: '...(organizationId === undefined ? [] : [organizationId]),',
     replacement: '',
   },
