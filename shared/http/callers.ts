@@ -4,8 +4,10 @@ import type { Credentials } from '../access/authenticate.ts';
 import type { Caller } from '../access/caller.ts';
 import { DomainError } from '../core/errors.ts';
 import { normalizedEmail } from '../core/text.ts';
+import type { Endpoint } from './endpoint.ts';
 import type { Exchange } from './exchange.ts';
 import { LONGEST_GUEST_TOKEN } from './fields.ts';
+import { clientAddress, networkOf } from './request.ts';
 
 /**
  * The credentials that the endpoint's `auth` accepts; an empty one is absent. A route that guests cannot call needs no guest
@@ -99,3 +101,14 @@ export const guestOf = ({ spec, caller, deps }: Exchange, body: unknown): Caller
   if (caller.kind === 'guest' && caller.email === email) return { ...caller, ...details };
   return { kind: 'guest', email, guestId: deps.newId('guest'), ...details, byToken: false };
 };
+
+/** The subject of limits by address. */
+export const sourceNetworkOf = ({ event, headers, deps }: Exchange): string =>
+  networkOf(clientAddress({ sourceIp: event.requestContext.http.sourceIp, headers }, deps.edge));
+
+export const organizationOfSession = (caller: Caller): string | undefined =>
+  caller.kind === 'session' ? caller.organizationId : undefined;
+
+/** guest_data is not a credential; a provider's signature is. */
+export const hasCredential = (spec: Endpoint, caller: Caller): boolean =>
+  spec.auth === 'provider-signature' || caller.kind === 'session' || (caller.kind === 'guest' && caller.byToken);

@@ -28,10 +28,15 @@ const tokenFields = z.registry<{ readonly isToken: true }>();
 /** A provider's token or our id of a method: what such a field holds is sent on, so it never takes a card number. */
 export const tokenText = (max: number) => boundedText(max).min(1).register(tokenFields, { isToken: true });
 
-export const isTokenField = (field: z.core.$ZodType): boolean =>
+const isTokenField = (field: z.core.$ZodType): boolean =>
   field instanceof z.ZodOptional || field instanceof z.ZodNullable
     ? isTokenField(field._zod.def.innerType)
     : tokenFields.get(field) !== undefined;
+
+export const tokenFieldsOf = (schema: z.ZodType | null): ReadonlySet<string> =>
+  new Set(
+    schema instanceof z.ZodObject ? Object.keys(schema.shape).filter((name) => isTokenField(schema.shape[name])) : [],
+  );
 
 const LONGEST_TIME = 40;
 /** A day in UTC, YYYY-MM-DD. */

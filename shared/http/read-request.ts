@@ -5,13 +5,13 @@ import { NO_CONDITIONS } from '../access/right.ts';
 import { fingerprint } from '../core/ids.ts';
 import type { CsvPage, CsvRenderer } from '../csv/csv.ts';
 import { canonicalJson, checkKey, idempotencyScope } from '../idempotency/idempotency.ts';
-import { guestOf, requireCredential } from './callers.ts';
-import { refuseCardNumbers } from './card-numbers.ts';
+import { refuseCardNumbers, withoutCardData } from '../observability/card-number.ts';
+import { guestOf, hasCredential, organizationOfSession, requireCredential, sourceNetworkOf } from './callers.ts';
 import { impliedOrganization } from './check-access.ts';
-import type { Endpoint } from './endpoint.ts';
 import type { Exchange } from './exchange.ts';
+import { tokenFieldsOf } from './fields.ts';
 import { checkAll, requireReadable, requireSomeField, withoutAbsentFields } from './parse.ts';
-import { type ApiRequest, clientAddress, networkOf } from './request.ts';
+import type { ApiRequest } from './request.ts';
 
 /** On an update, null clears a field; on a create or a command, null is absent. */
 const NULL_CLEARS: ReadonlySet<string> = new Set(['PUT', 'PATCH']);
@@ -24,7 +24,8 @@ export const requestOf = (exchange: Exchange, json: unknown): ApiRequest => {
   requireCredential(exchange, body);
   if (spec.body) requireSomeField(spec.body, json);
   const parts = checkAll(spec, { params: exchange.event.pathParameters ?? {}, query: exchange.query, body });
-  refuseCardNumbers({ params: parts.params, body: json, schema: spec.body }, exchange.deps.allowsCardNumbers === true);
+  const said = { params: parts.params, body: json, tokenFields: tokenFieldsOf(spec.body) };
+  refuseCardNumbers(said, exchange.deps.allowsCardNumbers === true);
   const caller = guestOf(exchange, parts.body);
   return {
     requestId: exchange.requestId,
@@ -75,19 +76,6 @@ const idempotencyOf = (
   };
 };
 
-const organizationOfSession = (caller: Caller): string | undefined =>
-  caller.kind === 'session' ? caller.organizationId : undefined;
-
-/** guest_data is not a credential; a provider's signature is. */
-const hasCredential = (spec: Endpoint, caller: Caller): boolean =>
-  spec.auth === 'provider-signature' || caller.kind === 'session' || (caller.kind === 'guest' && caller.byToken);
-
-/** The stored hash covers no card data: the number of possible cards is small enough to try them all. */
-const withoutCardData = (json: unknown): unknown =>
-  typeof json === 'object' && json !== null
-    ? Object.fromEntries(Object.entries(json).filter(([name]) => !name.startsWith('card_')))
-    : json;
-
 /** The page of a list that a caller asks for as CSV. */
 const csvPageOf = (exchange: Exchange): CsvPage | undefined => {
   if (!exchange.spec.csv) return undefined;
@@ -99,6 +87,3 @@ export const rendererOf = ({ deps: { csv }, spec }: Exchange): CsvRenderer => {
   if (!csv) throw new Error(`${spec.id} declares CSV and has nothing that writes it`);
   return csv;
 };
-
-export const sourceNetworkOf = ({ event, headers, deps }: Pick<Exchange, 'event' | 'headers' | 'deps'>): string =>
-  networkOf(clientAddress({ sourceIp: event.requestContext.http.sourceIp, headers }, deps.edge));

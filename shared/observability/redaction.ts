@@ -2,8 +2,8 @@
  * @module Redacts a payload for storage. Fields whose names denote secrets or card data lose their values, at any depth; e-mail
  * addresses keep their first letter and domain. A value that a table item cannot hold is stored as text.
  */
-import { cardNumbersIn } from '../core/card-number.ts';
 import { cutText } from '../core/text.ts';
+import { cardNumbersIn } from './card-number.ts';
 
 const SECRET_NAME =
   /secret|token|password|authorization|signature|cvc|cvv|api_?key|private|credential|^number$|card_?number|^pan$|client_key/i;

@@ -3,6 +3,7 @@
  * written. A letter directly before the first digit makes them a reference. 13 digits are never a card number, because barcodes
  * have as many.
  */
+import { invalid, type Problem } from '../core/errors.ts';
 
 /** A part of a text: from the first digit of a card number to the one after its last. */
 export interface CardNumberSpan {
@@ -109,3 +110,70 @@ const digitValue = (digit: string): number => {
   while (first > ZERO && IS_DIGIT.test(String.fromCodePoint(first - 1))) first -= 1;
   return (point - first) % 10;
 };
+
+/** What a request says in its path and in its body. */
+interface Said {
+  readonly params: unknown;
+  readonly body: unknown;
+  /** The fields of the body that take a provider's token. */
+  readonly tokenFields: ReadonlySet<string>;
+}
+
+/**
+ * Refuses card numbers before a request is stored, hashed or sent. Fields whose name begins with `card_` have rules of their own:
+ * a raw card is refused or goes to the provider alone.
+ * @param allowInTexts the operator accepts card numbers in texts and metadata; a token field never takes one
+ * @throws DomainError VALIDATION_ERROR
+ */
+export const refuseCardNumbers = ({ params, body, tokenFields }: Said, allowInTexts: boolean): void => {
+  const tokens: [string, unknown][] = [];
+  const texts: [string, unknown][] = [];
+  for (const [name, value] of membersOf(body)) {
+    if (tokenFields.has(name)) tokens.push([name, value]);
+    // A number of the body itself is an amount or a count.
+    else if (!isCardField(name)) texts.push([name, typeof value === 'number' ? undefined : value]);
+  }
+  const problems = [
+    ...problemsIn(Object.fromEntries(tokens), '', TOKEN_MESSAGE),
+    ...(allowInTexts ? [] : [Object.fromEntries(texts), params].flatMap((said) => problemsIn(said, '', TEXT_MESSAGE))),
+  ];
+  if (problems.length > 0) throw invalid(problems);
+};
+
+const TOKEN_MESSAGE =
+  "looks like a card number; send the token that the provider's library made of the card, or write a letter directly before the first digit of a token that only looks like one";
+const TEXT_MESSAGE =
+  'holds what looks like a card number; if it is a reference, write a letter directly before its first digit, as in R1234';
+
+const membersOf = (value: unknown): readonly (readonly [name: string, value: unknown])[] =>
+  typeof value === 'object' && value !== null ? Object.entries(value) : [];
+
+/** A text of an unknown field has no bound of its own. As long as metadata may be. */
+const LONGEST_TEXT = 16 * 1024;
+const TOO_LONG = { rule: 'too_big', message: `must be at most ${LONGEST_TEXT} characters long` };
+
+const problemOfText = (text: string, message: string): Omit<Problem, 'path'> | undefined => {
+  if (text.length > LONGEST_TEXT) return TOO_LONG;
+  return holdsCardNumber(text) ? { rule: 'card_number', message } : undefined;
+};
+
+/** The path of a name that is a card number itself is that of the object around it. */
+const problemsIn = (value: unknown, path: string, message: string): readonly Problem[] => {
+  if (typeof value === 'string') {
+    const problem = problemOfText(value, message);
+    return problem ? [{ path, ...problem }] : [];
+  }
+  return membersOf(value).flatMap(([name, inner]) => {
+    const problem = problemOfText(name, message);
+    const text = typeof inner === 'number' ? String(inner) : inner;
+    return problem ? [{ path, ...problem }] : problemsIn(text, path === '' ? name : `${path}.${name}`, message);
+  });
+};
+
+const isCardField = (name: string): boolean => name.startsWith('card_');
+
+/** The stored hash covers no card data: the number of possible cards is small enough to try them all. */
+export const withoutCardData = (json: unknown): unknown =>
+  typeof json === 'object' && json !== null
+    ? Object.fromEntries(Object.entries(json).filter(([name]) => !isCardField(name)))
+    : json;
