@@ -7,7 +7,7 @@ import type { ApiRequest } from './request.ts';
 /**
  * @module The windows that several routes share, declared once. They count by who tries: a user, the holder of a guest
  * token, or a network address. An e-mail address that anyone may name counts only where guests' lists are read, so that
- * nobody can lock another person out.
+ * one person cannot lock another out.
  */
 
 const MINUTE = 60;

@@ -1,4 +1,4 @@
-import { type MemoryMb, type QueueName, type Right } from '../core/rights.ts';
+import type { MemoryMb, QueueName, Right } from '../core/rights.ts';
 import type { Settings } from '../core/settings.ts';
 import { SECOND } from '../core/time.ts';
 

@@ -13,7 +13,7 @@ import {
 } from './history.ts';
 import type { Case } from './promise-cases.ts';
 
-/** Histories about subscriptions that their provider bills, and that somebody changes there. */
+/** Histories about subscriptions that their provider bills, and that a person changes there. */
 const DAY_S = 86_400;
 const ENDS = historyTime(30 * DAY_S);
 
@@ -83,7 +83,7 @@ const invoice = (id: string, start: number): HistoryJson => ({
   ...{ period_start: historyTime(start * DAY_S), period_end: historyTime((start + 30) * DAY_S) },
 });
 
-const begunAgain = (name: string): History =>
+const startedAgain = (name: string): History =>
   historyWith({
     items: [item()],
     acts: [act(name, OF_SUBSCRIPTION, 10 * DAY_S)],
@@ -175,6 +175,6 @@ export const MORE_NATIVE_CASES: readonly (readonly [what: string, sentence: stri
   [
     'a trial that begins another period',
     PERIOD,
-    { broken: begunAgain('change a balance at the provider'), sound: begunAgain(TRIAL_MOVED) },
+    { broken: startedAgain('change a balance at the provider'), sound: startedAgain(TRIAL_MOVED) },
   ],
 ];

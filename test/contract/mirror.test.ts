@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { apiDocumentAt } from '../../functions/api/document.ts';
-import { type MirroredObject, topOf, splitNames } from '../../infra/docs/mirror/mirrored-object.ts';
+import { type MirroredObject, splitNames, topOf } from '../../infra/docs/mirror/mirrored-object.ts';
 import { PAYPAL_OBJECTS } from '../../infra/docs/mirror/paypal.ts';
 import { SQUARE_OBJECTS } from '../../infra/docs/mirror/square.ts';
 import { STRIPE_OBJECTS } from '../../infra/docs/mirror/stripe.ts';

@@ -163,7 +163,11 @@ describe('lists as CSV', () => {
     expect(answer.body).not.toMatch(/secret|guest_token/);
     expect(await csv('/admin/payments')).toMatchObject({ status: 403, body: { code: 'ADMIN_REQUIRED' } });
     expect(await csv('/disputes')).toMatchObject({ status: 403, body: { code: 'ADMIN_REQUIRED' } });
-    for (const cursor of ['nonsense', '1000.nonsense', `1000.${encodeCursor({ pk: 'x', sk: 'y', sort: 'z' }, 'every payment')}`]) {
+    for (const cursor of [
+      'nonsense',
+      '1000.nonsense',
+      `1000.${encodeCursor({ pk: 'x', sk: 'y', sort: 'z' }, 'every payment')}`,
+    ]) {
       expect((await csv(`/admin/payments?cursor=${cursor}`, admin)).status).toBe(400);
     }
   });

@@ -93,7 +93,7 @@ export const periodPaidOnce: Oracle = {
 };
 
 /** On its dashboard a seller may begin another period before the paid one is over. */
-const isBegunThere = (acts: readonly HistoryAct[], before: PaidPeriod, next: PaidPeriod): boolean =>
+const isStartedThere = (acts: readonly HistoryAct[], before: PaidPeriod, next: PaidPeriod): boolean =>
   acts.some(
     ({ name, at: time }) =>
       (name === TRIAL_MOVED || name === PRICING) && time >= before.start && time <= next.start + CLOCKS_DIFFER_MS,
@@ -103,7 +103,7 @@ const paidTwice = (id: string, all: readonly PaidPeriod[], acts: readonly Histor
   const inOrder = all.toSorted((one, other) => one.start - other.start);
   return inOrder.slice(1).flatMap((next, index) => {
     const before = inOrder[index];
-    if (!before || next.start > before.end - CLOCKS_DIFFER_MS || isBegunThere(acts, before, next)) return [];
+    if (!before || next.start > before.end - CLOCKS_DIFFER_MS || isStartedThere(acts, before, next)) return [];
     return [`${id} was paid by ${before.by} and by ${next.by} for the same time`];
   });
 };
