@@ -180,4 +180,11 @@ export const RIGHTS_BUGS: readonly Bug[] = [
     text: 'buyersView: buyersProjectView,',
     replacement: 'buyersView: projectView,',
   },
+  {
+    name: 'guest-goes-on-for-ever',
+    what: 'A guest goes on by an id of any age without the guest token',
+    file: 'shared/access/continue-guest.ts',
+    text: 'seconds > 0 && createdAt + seconds * SECOND >= now',
+    replacement: 'seconds > 0 && createdAt <= now',
+  },
 ];

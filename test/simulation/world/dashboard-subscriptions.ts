@@ -1,12 +1,10 @@
 import type { HistoryJson } from '../model/history.ts';
 import { COLLECTING, ENDING, INVOICE_PAID, PRICING, TRIAL_MOVED } from '../model/outside.ts';
 import type { Known } from './knowledge.ts';
-import { type Acted, maybe, type Scene, type WorldOperation } from './operation.ts';
+import { type Acted, inDays, maybe, type Scene, type WorldOperation } from './operation.ts';
 import type { StageAnswer } from './stage.ts';
 
 /** What the owner of the Stripe account changes on its dashboard, and a payer in the portal, of a subscription. */
-const DAY_MS = 86_400_000;
-
 const native = ({ prng, knowledge, latest }: Scene): Known | undefined => {
   const isAny = prng.chance(0.15);
   const found = knowledge
@@ -17,8 +15,6 @@ const native = ({ prng, knowledge, latest }: Scene): Known | undefined => {
     );
   return found.length === 0 ? undefined : prng.pick(found.slice(-latest));
 };
-
-const inDays = (now: number, days: number): string => new Date(now + days * DAY_MS).toISOString();
 
 /** @param draw what changes; null clears */
 const onSubscription = (name: string, weight: number, draw: (scene: Scene) => HistoryJson): WorldOperation => ({

@@ -85,3 +85,8 @@ export const isDone = ({ status }: StageAnswer): boolean => status >= 200 && sta
 /** A body field, or none. */
 export const maybe = (name: string, value: unknown): Record<string, unknown> =>
   value === undefined ? {} : { [name]: value };
+
+const DAY_MS = 86_400_000;
+
+/** The ISO time that many days after an epoch time. */
+export const inDays = (now: number, days: number): string => new Date(now + days * DAY_MS).toISOString();

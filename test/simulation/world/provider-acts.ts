@@ -1,7 +1,7 @@
 import { LOCAL_SECRETS, PUBLISHABLE_KEY } from '../../../infra/local/machine/environment.ts';
 import type { HistoryJson } from '../model/history.ts';
 import type { Known } from './knowledge.ts';
-import { type Acted, maybe, type Scene, type WorldOperation } from './operation.ts';
+import { type Acted, inDays, maybe, type Scene, type WorldOperation } from './operation.ts';
 import { ROOT } from './people.ts';
 import type { StageAnswer } from './stage.ts';
 
@@ -107,12 +107,15 @@ const changeDispute: WorldOperation = {
     const reason = prng.chance(0.2) ? prng.pick(REASONS) : undefined;
     const inquiry = prng.chance(0.15) ? prng.chance(0.5) : undefined;
     const isTwice = prng.chance(0.25);
+    const movesDate = prng.chance(0.25);
+    const later = prng.int(1, 30);
     const change = ({ body }: StageAnswer): Acted | undefined => {
       const one: HistoryJson | undefined = body.disputes.at(-Math.min(ofLast, body.disputes.length));
       if (!one) return undefined;
-      const due = days === undefined ? undefined : new Date(now + days * 86_400_000).toISOString();
+      const due = days === undefined ? undefined : inDays(now, days);
       const amount = share === undefined ? undefined : Math.max(1, Math.floor((one.amount * share) / 100));
       const path = `/simulator/disputes/${one.id}`;
+      if (movesDate) return { kind: 'act', path, body: { evidence_due_by: inDays(now, later) } };
       const terms = { ...maybe('evidence_due_by', due), ...maybe('amount', amount), ...maybe('reason', reason) };
       const moved = { status: status ?? one.status, ...terms, ...maybe('inquiry', inquiry) };
       // Two words of the bank may come within one second.
