@@ -13,7 +13,7 @@ import {
 } from './history.ts';
 import type { Case } from './promise-cases.ts';
 
-/** Histories about subscriptions that their provider bills, and that a person changes there. */
+/** Histories about subscriptions that their provider bills, and that dashboards change. */
 const DAY_S = 86_400;
 const ENDS = historyTime(30 * DAY_S);
 

@@ -75,8 +75,8 @@ export const refreshRecord = async <T extends Refreshable>(
     if (age === 'older') return undefined;
     const isNew = (facts: Partial<T>): boolean =>
       Object.entries(facts).some(([field, value]) => known[field] !== value);
-    const stated = factsOf(event, known);
-    const facts = age === 'unsure' && isNew(stated) ? await readFacts(known) : stated;
+    const named = factsOf(event, known);
+    const facts = age === 'unsure' && isNew(named) ? await readFacts(known) : named;
     const knownAt = Math.max(event.createdAt, known.knownAt ?? 0);
     makesVersion = isNew(facts);
     if (makesVersion) return { ...known, ...facts, knownAt, version: known.version + 1, updatedAt: iso(deps.now()) };

@@ -34,7 +34,7 @@ const read = ({ acts, ledger }: Acts): ReadonlyMap<string, readonly HistoryAct[]
 const OF_INVOICE = /\/invoices\/([^/]+)$/;
 const OF_BALANCE = /\/customers\/([^/]+)\/balance$/;
 
-/** Our ids of the subscriptions whose terms, invoices or credit a person has changed at the provider. */
+/** Our ids of the subscriptions whose terms, invoices or credit were changed at the provider. */
 export const changedThere = (history: Acts): ReadonlySet<string> => {
   const { acts, ledger } = history;
   const of = (pattern: RegExp): ReadonlySet<string> =>
