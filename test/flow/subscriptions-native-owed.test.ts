@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { DAY } from '../../shared/core/time.ts';
 import { DAY_SECONDS, HOUR_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
 import { atStripe } from './at-stripe.ts';
 import { confirm, IMPATIENT } from './flow.ts';
@@ -91,12 +92,17 @@ describe('three open invoices of a provider-billed subscription', () => {
     const { who, id, good } = await owing(service);
     const { invoices, subscriptions } = await service.ledger();
     const there = subscriptions.find((one: ParsedJson) => one.subscription_id === id);
-    const newest = invoices.filter((one: ParsedJson) => one.subscription === there.id).at(-1);
+    const [oldest, newest] = [-3, -1].map((at) =>
+      invoices.filter((one: ParsedJson) => one.subscription === there.id).at(at),
+    );
     const { provider_payment_method_id: ref } = (await service.get(`/payment-methods/${good}`, who.options)).body;
     await atStripe(service, `POST invoices/${newest.id}/pay`, { payment_method: ref });
     await service.settle();
     expect(await statuses(service, who, id)).toEqual(['succeeded', 'failed', 'failed', 'succeeded']);
-    expect(await readSubscription(service, who, id)).toMatchObject({ status: 'past_due' });
+    const left = await readSubscription(service, who, id);
+    expect(left).toMatchObject({ status: 'past_due', billing_status: 'retrying' });
+    // Stripe tries the oldest one again three days after its first failure.
+    expect(left.next_billing_date).toBe(new Date(Date.parse(oldest.period_start) + 3 * DAY).toISOString());
     await command(service, who, { id, name: 'cancel', body: NOW });
   });
 

@@ -28,6 +28,16 @@ export const invoicesOf = ({
 export const nextAttemptAt = ({ failureCode, nextAttempt }: ProviderInvoice): ProviderInvoice['nextAttempt'] =>
   failureCode !== undefined && isHardDecline(failureCode) ? null : nextAttempt;
 
+/** The earliest of the next tries of what is owed. */
+export const nextRetryAt = (
+  answer: Pick<ProviderSubscription, 'owed' | 'latestInvoice'>,
+): ProviderInvoice['nextAttempt'] => {
+  const open = answer.owed.filter(({ isOpen }) => isOpen);
+  const tries = (open.length > 0 ? open : invoicesOf(answer)).map(nextAttemptAt);
+  const planned = tries.filter((at) => typeof at === 'number');
+  return planned.length > 0 ? Math.min(...planned) : tries.at(-1);
+};
+
 interface RecordedInvoices extends Pick<SubscriptionReport, 'paidUntil' | 'isPaid'> {
   readonly owed: Subscription['owed'];
   readonly latestPaymentId: string | undefined;

@@ -9,7 +9,7 @@ import type { BillingDeps } from '../billing/biller.ts';
 import { subscriptionStore } from '../record/store.ts';
 import { isLive, type Subscription } from '../record/subscription.ts';
 import { withMethod } from '../record/versions.ts';
-import { invoicesOf, nextAttemptAt, recordInvoices } from './invoices.ts';
+import { invoicesOf, nextRetryAt, recordInvoices } from './invoices.ts';
 import { requireAnswer, subscriptionsPortOf } from './port.ts';
 import { applyReport, isAboutFormer, type SubscriptionReport } from './report.ts';
 
@@ -103,7 +103,7 @@ const reportOf = (answer: ProviderSubscription): Omit<SubscriptionReport, 'paidU
   const { subscriptionId, status, currentPeriodStart, currentPeriodEnd, trialEnd, isBridge } = answer;
   const { cancelAtPeriodEnd, cancelAt, isUnpaid, price, latestInvoice } = answer;
   const isCollecting = ['processing', 'pending'].includes(latestInvoice?.status ?? '');
-  const retryAt = latestInvoice && nextAttemptAt(latestInvoice);
+  const retryAt = nextRetryAt(answer);
   const period = { currentPeriodStart, currentPeriodEnd, trialEnd, isBridge };
   return { subscriptionId, status, ...period, cancelAtPeriodEnd, cancelAt, isUnpaid, price, isCollecting, retryAt };
 };
