@@ -32,6 +32,16 @@ const atDashboard = async (service: TestHost, id: string, wish: ParsedJson): Pro
 const newestInvoice = async (service: TestHost, providerId: string): Promise<ParsedJson> =>
   (await service.ledger()).invoices.filter(({ subscription }: ParsedJson) => subscription === providerId).at(-1);
 
+/** Changes something while no event arrives; those of earlier changes have arrived. */
+const unheard = async (service: TestHost, change: () => Promise<unknown>): Promise<void> => {
+  await service.settle();
+  await service.advance(HOUR_SECONDS);
+  await service.control('POST', '/simulator/webhooks', { mode: 'drop' });
+  await change();
+  await service.settle();
+  await service.control('POST', '/simulator/webhooks', { mode: 'normal' });
+};
+
 const inDays = (service: TestHost, days: number): string =>
   new Date(Math.floor(service.now() / 1_000) * 1_000 + days * DAY).toISOString();
 
@@ -220,6 +230,19 @@ describe('a past-due subscription that Stripe bills', () => {
     expect(await readSubscription(service, who, id)).toMatchObject({ status: 'active' });
     expect((await paymentsOf(service, who, id)).map(({ status }) => status)).toEqual(['succeeded', 'canceled']);
     expect(await recoveries(id)).toEqual(['subscription.updated renewed']);
+    await stop(service, who, id);
+  });
+
+  it('that was paid past Stripe has a canceled payment, even if no event told of it', async () => {
+    const { who, id, there } = await owing();
+    const invoice = await newestInvoice(service, there);
+    await unheard(service, () =>
+      service.control('POST', `/simulator/invoices/${invoice.id}`, { action: 'pay_out_of_band' }),
+    );
+    expect(await readSubscription(service, who, id)).toMatchObject({ status: 'past_due' });
+    await service.advance(2 * DAY_SECONDS);
+    expect(await readSubscription(service, who, id)).toMatchObject({ status: 'active' });
+    expect((await paymentsOf(service, who, id)).map(({ status }) => status)).toEqual(['succeeded', 'canceled']);
     await stop(service, who, id);
   });
 

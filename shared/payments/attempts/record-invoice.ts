@@ -98,6 +98,14 @@ interface Recording extends Pick<InvoiceRequest, 'paidWith'> {
   readonly store: PaymentStore;
 }
 
+/** The invoice was paid past the provider, which has canceled the intent: so is the payment that was to collect it. */
+export const cancelUncollected = async (deps: CollectDeps, id: string, invoiceId: string): Promise<void> => {
+  const store = paymentStore(deps.table, deps.now);
+  const found = await store.load(id);
+  if (!found || !isVisiblePayment(found) || found.providerInvoiceId !== invoiceId) return;
+  await store.change(found, (current) => cancelVoid(deps, current));
+};
+
 /** The provider has canceled the intent with the invoice: this is what the intent's own event says. */
 const cancelVoid = ({ now }: CollectDeps, current: VisiblePayment): VisiblePayment | undefined =>
   isAhead(current.status, 'canceled')

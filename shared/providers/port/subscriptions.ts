@@ -15,6 +15,8 @@ export interface ProviderInvoice {
   readonly isOpen?: boolean | undefined;
   /** Failed for good: its intent is canceled. */
   readonly isVoid?: boolean | undefined;
+  /** Paid past the provider: its intent is canceled. */
+  readonly isPaidElsewhere?: boolean | undefined;
   readonly amountCents: number;
   /** Upper-case ISO 4217. */
   readonly currency: string;

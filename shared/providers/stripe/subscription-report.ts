@@ -47,7 +47,8 @@ export const readStripeInvoice = (invoice: Stripe.Invoice): ProviderInvoice => {
   const isPaidElsewhere = invoice.status === 'paid' && invoice.payments?.data[0]?.status === 'canceled';
   return {
     invoiceId,
-    intentId: isPaidElsewhere ? undefined : intentId,
+    intentId,
+    ...(isPaidElsewhere && { isPaidElsewhere }),
     subscriptionId: requirePresent(news.subscriptionId),
     status: charged ?? requirePresent(news.status),
     ...(invoice.status === 'open' && { isOpen: true }),

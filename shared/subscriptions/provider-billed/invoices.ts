@@ -5,7 +5,12 @@
 import { derivedId } from '../../core/ids.ts';
 import { iso, SECOND } from '../../core/time.ts';
 import type { PeriodPayment } from '../../payments/attempts/collect.ts';
-import { type InvoiceRequest, type InvoiceResult, recordInvoice } from '../../payments/attempts/record-invoice.ts';
+import {
+  cancelUncollected,
+  type InvoiceRequest,
+  type InvoiceResult,
+  recordInvoice,
+} from '../../payments/attempts/record-invoice.ts';
 import type { ProviderInvoice, ProviderSubscription } from '../../providers/port/subscriptions.ts';
 import { unansweredError } from '../../providers/registry/unwrap.ts';
 import { findAlias } from '../../table/alias.ts';
@@ -104,7 +109,7 @@ const findSettled = async (
 
 type InvoicePayment =
   | Exclude<InvoiceResult, { readonly kind: 'taken' }>
-  /** The invoice has no amount. */
+  /** The invoice has no amount, or was paid past the provider. */
   | { readonly kind: 'nothing' };
 
 /**
@@ -120,13 +125,17 @@ export const recordInvoicePayment = async (
   if (intentId === undefined || invoice.amountCents === 0) return { kind: 'nothing' };
   const collected = { ...invoice, intentId };
   const periodId = periodPaymentId(subscription.id, iso(invoice.periodStart * SECOND), 0);
+  const ownId = derivedId('payment', subscription.id, invoiceId);
+  if (invoice.isPaidElsewhere) {
+    for (const id of [periodId, ownId]) await cancelUncollected(deps, id, invoiceId);
+    return { kind: 'nothing' };
+  }
   const recorded = await recordAs(deps, subscription, { paymentId: periodId, invoice: collected });
   if (recorded.kind === 'payment') return recorded;
   const { id: subscription_id, providerId: provider } = subscription;
   const reason = recorded.kind === 'taken' ? 'two invoices of one period were paid' : recorded.reason;
   deps.log.error('subscription anomaly', { subscription_id, payment_id: periodId, provider, reason });
   if (recorded.kind === 'mismatch') return recorded;
-  const ownId = derivedId('payment', subscription.id, invoiceId);
   const further = await recordAs(deps, subscription, { paymentId: ownId, invoice: collected });
   return further.kind === 'taken' ? { kind: 'nothing' } : further;
 };
