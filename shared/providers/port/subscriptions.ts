@@ -151,6 +151,14 @@ export interface SubscriptionsPort {
    */
   resume(input: OfSubscription & { readonly inNewPeriod: boolean }): Promise<Outcome<ProviderSubscription>>;
   findInvoice(invoiceId: string): Promise<Outcome<ProviderInvoice>>;
+  /**
+   * The paid invoices of a subscription, oldest first: a read of the subscription names only the newest one.
+   * @param input.createdSince epoch seconds
+   */
+  findPaid(input: {
+    readonly subscriptionId: string;
+    readonly createdSince: number;
+  }): Promise<Outcome<readonly ProviderInvoice[]>>;
   /** Writes our payment's id to the metadata of the intent that the provider created. */
   labelPayment(
     input: CallOptions & { readonly intentId: string; readonly paymentId: string },

@@ -25,13 +25,19 @@ export const owedInvoices = (stripe: Stripe, call: StripeCall) => {
    * The open invoices, oldest first. Each is read by itself: Stripe expands a list only as far as the id of the intent. An
    * uncollectible invoice is left out: its merchant has written it off, and Stripe does not collect it any more.
    */
-  const list = async (subscriptionId: string): Promise<Outcome<Invoices>> => {
-    const wanted = { subscription: subscriptionId, status: 'open', limit: PAGE } as const;
-    const open = await call(
-      () => stripe.invoices.list(wanted).autoPagingToArray({ limit: MOST_LISTED }),
+  const list = (subscriptionId: string): Promise<Outcome<Invoices>> =>
+    search({ subscription: subscriptionId, status: 'open' });
+
+  /** The paid invoices, oldest first. */
+  const listPaid = ({ subscriptionId, createdSince }: PaidSince): Promise<Outcome<Invoices>> =>
+    search({ subscription: subscriptionId, status: 'paid', created: { gte: createdSince } });
+
+  const search = async (wanted: Stripe.InvoiceListParams): Promise<Outcome<Invoices>> => {
+    const found = await call(
+      () => stripe.invoices.list({ ...wanted, limit: PAGE }).autoPagingToArray({ limit: MOST_LISTED }),
       (newestFirst) => newestFirst.map(({ id }) => id).toReversed(),
     );
-    return open.kind === 'done' ? each(open.value, find) : open;
+    return found.kind === 'done' ? each(found.value, find) : found;
   };
 
   const voidOne = async ({ invoiceId }: ProviderInvoice): Promise<Outcome<ProviderInvoice>> => {
@@ -82,8 +88,14 @@ export const owedInvoices = (stripe: Stripe, call: StripeCall) => {
     return { kind: 'done', value: paid };
   };
 
-  return { find, list, drop, setCollection, pay };
+  return { find, list, listPaid, drop, setCollection, pay };
 };
+
+interface PaidSince {
+  readonly subscriptionId: string;
+  /** Epoch seconds. */
+  readonly createdSince: number;
+}
 
 interface Paying extends CallOptions {
   readonly methodId: string;

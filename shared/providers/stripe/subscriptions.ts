@@ -45,6 +45,7 @@ export const stripeSubscriptions = (stripe: Stripe, call: StripeCall, descriptor
       return expired.kind === 'done' ? { kind: 'done', value: [...canceled.value, ...expired.value] } : expired;
     },
     findInvoice: billing.owed.find,
+    findPaid: billing.owed.listPaid,
     create: (input) => create(billing, input),
     changeMethod: (input) => changeMethod(billing, input),
     payOwed: async (input) =>

@@ -3,7 +3,7 @@
  * collects.
  */
 import { derivedId } from '../../core/ids.ts';
-import { iso, SECOND } from '../../core/time.ts';
+import { epochSeconds, instant, iso, SECOND } from '../../core/time.ts';
 import type { PeriodPayment } from '../../payments/attempts/collect.ts';
 import {
   cancelUncollected,
@@ -61,7 +61,9 @@ export const recordInvoices = async (
   const owed: { invoiceId: string; paymentId: string }[] = [];
   const paidUntil: number[] = [];
   let latestPaymentId: string | undefined;
-  for (const read of [...(await findSettled(deps, subscription, named)), ...named]) {
+  const skipped = await findSkipped(deps, subscription, named);
+  const settled = await findSettled(deps, subscription, [...skipped, ...named]);
+  for (const read of [...settled, ...skipped, ...named]) {
     const invoice = await withPayer(deps, subscription, read);
     const recorded = await recordInvoicePayment(deps, subscription, invoice);
     // Nothing was due, or it was paid past the provider.
@@ -105,6 +107,37 @@ const findSettled = async (
     if (invoice.kind !== 'refused') found.push(requireAnswer(invoice, subscription));
   }
   return found;
+};
+
+/**
+ * A new period that does not begin where the known one began or ends: its schedule was changed at the provider, or the periods in
+ * between were never reported. Invoices that were paid meanwhile may be unknown here.
+ */
+export const skipsTime = (
+  { currentPeriodStart, currentPeriodEnd }: Subscription,
+  periodStart: number | undefined,
+): boolean =>
+  periodStart !== undefined &&
+  periodStart > epochSeconds(instant(currentPeriodStart)) &&
+  periodStart !== epochSeconds(instant(currentPeriodEnd));
+
+/** What was charged before the newest invoice, if it may be unknown. Nothing was charged before the first invoice. */
+const findSkipped = async (
+  deps: BillingDeps,
+  subscription: Subscription,
+  named: readonly ProviderInvoice[],
+): Promise<readonly ProviderInvoice[]> => {
+  const newest = named.at(-1);
+  if (!newest || newest.reason === 'create' || !skipsTime(subscription, newest.periodStart)) return [];
+  const createdSince = epochSeconds(instant(subscription.currentPeriodStart));
+  const port = await subscriptionsPortOf(deps, subscription);
+  const paid = requireAnswer(
+    await port.findPaid({ subscriptionId: newest.subscriptionId, createdSince }),
+    subscription,
+  );
+  const others = paid.filter((one) => named.every(({ invoiceId }) => invoiceId !== one.invoiceId));
+  // The invoice of 0 of a trial has the trial's first end.
+  return others.filter(({ amountCents }) => amountCents > 0);
 };
 
 type InvoicePayment =

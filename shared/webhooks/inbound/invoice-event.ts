@@ -1,6 +1,6 @@
 import { epochSeconds, instant } from '../../core/time.ts';
 import type { EventInvoice, ProviderInvoice } from '../../providers/port/subscriptions.ts';
-import { nextAttemptAt, recordInvoicePayment } from '../../subscriptions/provider-billed/invoices.ts';
+import { nextAttemptAt, recordInvoicePayment, skipsTime } from '../../subscriptions/provider-billed/invoices.ts';
 import { subscriptionsPortOf } from '../../subscriptions/provider-billed/port.ts';
 import { applyReport, isAboutFormer, type SubscriptionReport } from '../../subscriptions/provider-billed/report.ts';
 
@@ -50,9 +50,9 @@ const applyOutcome = async (
   const isPaid = invoice ? invoice.status === 'succeeded' : type === 'invoice.payment_succeeded';
   const isFailed = invoice ? invoice.status === 'failed' : type === 'invoice.payment_failed';
   const paymentId = recorded?.kind === 'payment' ? recorded.payment.id : undefined;
-  // Unless the event decides alone, only a read shows which invoices are still owed.
+  // Unless the event decides alone, only a read shows which invoices are still owed, and which were never reported.
   const decidesAlone = event.isOfInterface || isOverruled(event, context.subscription);
-  if (invoice && !decidesAlone && owesOthers(context.subscription, invoice, isPaid)) {
+  if (invoice && !decidesAlone && needsRead(context.subscription, invoice, isPaid)) {
     return syncSubscription(context, invoice.subscriptionId);
   }
   const changed = await store.change(context.subscription, (current) => {
@@ -83,6 +83,9 @@ const paymentsAfter = (
   paymentId === undefined
     ? { latestPaymentId }
     : { latestPaymentId: paymentId, owed: owedInvoice && [{ invoiceId: owedInvoice.invoiceId, paymentId }] };
+
+const needsRead = (subscription: Subscription, invoice: ProviderInvoice, isPaid: boolean): boolean =>
+  skipsTime(subscription, invoice.periodStart) || owesOthers(subscription, invoice, isPaid);
 
 const owesOthers = (subscription: Subscription, { invoiceId }: ProviderInvoice, isPaid: boolean): boolean => {
   const { status, charge, owed = [] } = subscription;

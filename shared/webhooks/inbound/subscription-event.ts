@@ -3,6 +3,7 @@ import type { InboundEventType, ProviderEvent } from '../../providers/port/event
 import type { EventSubscription, ProviderSubscription } from '../../providers/port/subscriptions.ts';
 import type { BillingDeps } from '../../subscriptions/billing/biller.ts';
 import { noteFormer, recordDropped, storeCharged } from '../../subscriptions/provider-billed/commands.ts';
+import { skipsTime } from '../../subscriptions/provider-billed/invoices.ts';
 import { requireAnswer, subscriptionsPortOf } from '../../subscriptions/provider-billed/port.ts';
 import { applyReport, awaitsFirstCharge, isAboutFormer } from '../../subscriptions/provider-billed/report.ts';
 import { namesOtherMethod } from '../../subscriptions/provider-billed/sync.ts';
@@ -193,10 +194,15 @@ const applyState = async (context: SubscriptionEventContext, namedId: string | u
 };
 
 /**
- * Only the invoices have the time of the next retry, and show whether the first charge is paid and whether an older period is
- * still owed.
+ * Only the invoices have the time of the next retry, and show whether the first charge is paid, whether an older period is
+ * still owed, and what was paid in a period that was never reported.
  */
-const tellsAll = ({ status, charge, totalCents }: Subscription, news: EventSubscription): boolean =>
-  (news.status === 'past_due') === (status === 'past_due') &&
-  (news.price?.amountCents ?? totalCents) === totalCents &&
-  !awaitsFirstCharge(charge);
+const tellsAll = (subscription: Subscription, news: EventSubscription): boolean => {
+  const { status, charge, totalCents } = subscription;
+  return (
+    (news.status === 'past_due') === (status === 'past_due') &&
+    (news.price?.amountCents ?? totalCents) === totalCents &&
+    !skipsTime(subscription, news.currentPeriodStart) &&
+    !awaitsFirstCharge(charge)
+  );
+};
