@@ -202,7 +202,7 @@ describe('a guest with guest_data alone', () => {
     const payment = await guest.payment({ payment_method_id: method.id });
     const { body } = await service.get(`/payments/${payment.id}/timeline`, { guestToken: method.guest_token });
     const id = await guestIdOf(service, method.id);
-    expect(body.data[0]).toMatchObject({ actor: { type: 'guest', id } });
+    expect(body.data.find(({ kind }: ParsedJson) => kind === 'change')).toMatchObject({ actor: { type: 'guest', id } });
   });
 });
 

@@ -26,9 +26,10 @@ describe('a query', () => {
     const { options } = user;
     const [open, paid] = [await createPaidIntent(service, user), await createPaidIntent(service, user)];
     await confirm(service, paid.id, options);
-    await service.post(`/payments/${paid.id}/refunds`, { amount_cents: 100 }, options);
+    const other = await signIn(service, ADMIN);
+    await service.post(`/payments/${paid.id}/refunds`, { amount_cents: 100 }, other.options);
     const who = await subscriber(service);
-    await subscribe(service, who);
+    const subscription = await subscribe(service, who);
     const method = { provider_id: 'provider_a', provider_payment_method_token: 'pm_card_visa' };
     const saved = await service.post('/payment-methods', method, options);
     await service.post('/addresses', { country: 'DE', is_partial: true }, options);
@@ -39,6 +40,8 @@ describe('a query', () => {
     await service.put('/admin/tiers/gold', tierBody(), options);
     ids = {
       'payments.get': open.id,
+      'payments.timeline': paid.id,
+      'subscriptions.timeline': subscription.id,
       'payment-methods.get': saved.body.id,
       'organizations.list-members': organizationId,
     };

@@ -74,9 +74,12 @@ describe('a target that answers', () => {
     const { tries, entries } = await afterAllTries();
     expect(new Set(tries.map(webhookIdOf)).size).toBe(1);
     expect(entries).toMatchObject([
-      { status: 'failed', response: { error: 'timeout', detail: 'no answer in time' } },
+      { status: 'failed', response: { error: 'timeout' } },
       { status: 'success', response: { http_status: 200 } },
     ]);
+    const admin = await signIn(service, { is_admin: true });
+    const { body: seenByAdmin } = await service.get(`/webhooks/logs/${entries[0]?.id}`, admin.options);
+    expect(seenByAdmin).toMatchObject({ response: { error: 'timeout', detail: 'no answer in time' } });
   });
 });
 
