@@ -1,7 +1,10 @@
 import { describe, expect, test } from 'vitest';
+import { parseSettings, type SlotSettings } from '../../shared/core/settings.ts';
 import { DAY, iso } from '../../shared/core/time.ts';
 import type { PaypalExchange } from '../../shared/providers/paypal/outcome.ts';
+import { openPayPalReceiver } from '../../shared/providers/paypal/paypal.ts';
 import { webhookVerifier } from '../../shared/providers/paypal/verify.ts';
+import { logLines } from '../builders/log-lines.ts';
 import { NOON } from '../builders/payment.ts';
 
 const VALID = { kind: 'done', value: { verification_status: 'SUCCESS' } } as const;
@@ -110,10 +113,18 @@ describe("PayPal's verification", () => {
     },
   );
 
-  test('is not asked where the operator has named no webhook', async () => {
-    const { calls, verify } = service(VALID, '', '');
-    expect(await verify()).toBe('invalid');
-    expect(calls).toEqual([]);
+  test('needs the id of the webhook, and the keys of the call: the route is closed without them', () => {
+    const named = { ADAPTER: 'paypal', CLIENT_ID: 'id', CLIENT_SECRET: 'secret', WEBHOOK_ID: 'W1' } as const;
+    const opened = (missing: Partial<SlotSettings>) =>
+      openPayPalReceiver({
+        slot: 'provider_b',
+        settings: { ...parseSettings({}).slots.provider_b, ...named, ...missing },
+        timeoutMs: 1_000,
+        fetch: () => Promise.reject(new Error('no call')),
+        log: logLines().log,
+      });
+    expect(opened({})).toBeDefined();
+    for (const name of ['CLIENT_ID', 'CLIENT_SECRET', 'WEBHOOK_ID']) expect(opened({ [name]: '' })).toBeUndefined();
   });
 
   test('takes a time with an offset, and is asked for thirty days', async () => {
