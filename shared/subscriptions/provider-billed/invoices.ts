@@ -61,9 +61,9 @@ export const recordInvoices = async (
   const owed: { invoiceId: string; paymentId: string }[] = [];
   const paidUntil: number[] = [];
   let latestPaymentId: string | undefined;
-  const skipped = await findSkipped(deps, subscription, named);
-  const settled = await findSettled(deps, subscription, [...skipped, ...named]);
-  for (const read of [...settled, ...skipped, ...named]) {
+  const unreported = await findUnreported(deps, subscription, named);
+  const settled = await findSettled(deps, subscription, [...unreported, ...named]);
+  for (const read of [...settled, ...unreported, ...named]) {
     const invoice = await withPayer(deps, subscription, read);
     const recorded = await recordInvoicePayment(deps, subscription, invoice);
     // Nothing was due, or it was paid past the provider.
@@ -110,8 +110,8 @@ const findSettled = async (
 };
 
 /**
- * A new period that does not begin where the known one began or ends: its schedule was changed at the provider, or the periods in
- * between were never reported. Invoices that were paid meanwhile may be unknown here.
+ * An event about a period that does not begin where the known one began or ends: the schedule was changed at the provider, or the
+ * periods in between were never reported. A read shows what was charged meanwhile.
  */
 export const skipsTime = (
   { currentPeriodStart, currentPeriodEnd }: Subscription,
@@ -121,20 +121,21 @@ export const skipsTime = (
   periodStart > epochSeconds(instant(currentPeriodStart)) &&
   periodStart !== epochSeconds(instant(currentPeriodEnd));
 
-/** What was charged before the newest invoice, if it may be unknown. Nothing was charged before the first invoice. */
-const findSkipped = async (
+/**
+ * A read that shows a new period comes before its events, which may be lost with those of further charges. Nothing was charged
+ * before the first invoice.
+ */
+const findUnreported = async (
   deps: BillingDeps,
   subscription: Subscription,
   named: readonly ProviderInvoice[],
 ): Promise<readonly ProviderInvoice[]> => {
   const newest = named.at(-1);
-  if (!newest || newest.reason === 'create' || !skipsTime(subscription, newest.periodStart)) return [];
   const createdSince = epochSeconds(instant(subscription.currentPeriodStart));
+  if (!newest || newest.reason === 'create' || newest.periodStart <= createdSince) return [];
   const port = await subscriptionsPortOf(deps, subscription);
-  const paid = requireAnswer(
-    await port.findPaid({ subscriptionId: newest.subscriptionId, createdSince }),
-    subscription,
-  );
+  const asked = { subscriptionId: newest.subscriptionId, createdSince };
+  const paid = requireAnswer(await port.findPaid(asked), subscription);
   const others = paid.filter((one) => named.every(({ invoiceId }) => invoiceId !== one.invoiceId));
   // The invoice of 0 of a trial has the trial's first end.
   return others.filter(({ amountCents }) => amountCents > 0);

@@ -85,7 +85,10 @@ const paymentsAfter = (
     : { latestPaymentId: paymentId, owed: owedInvoice && [{ invoiceId: owedInvoice.invoiceId, paymentId }] };
 
 const needsRead = (subscription: Subscription, invoice: ProviderInvoice, isPaid: boolean): boolean =>
-  skipsTime(subscription, invoice.periodStart) || owesOthers(subscription, invoice, isPaid);
+  // A trial that has ended earlier than known may have been followed by other charges.
+  subscription.status === 'trialing' ||
+  skipsTime(subscription, invoice.periodStart) ||
+  owesOthers(subscription, invoice, isPaid);
 
 const owesOthers = (subscription: Subscription, { invoiceId }: ProviderInvoice, isPaid: boolean): boolean => {
   const { status, charge, owed = [] } = subscription;

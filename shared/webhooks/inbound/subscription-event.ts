@@ -1,4 +1,5 @@
 import type { ProviderSlot } from '../../core/settings.ts';
+import { epochSeconds, instant } from '../../core/time.ts';
 import type { InboundEventType, ProviderEvent } from '../../providers/port/events.ts';
 import type { EventSubscription, ProviderSubscription } from '../../providers/port/subscriptions.ts';
 import type { BillingDeps } from '../../subscriptions/billing/biller.ts';
@@ -198,8 +199,10 @@ const applyState = async (context: SubscriptionEventContext, namedId: string | u
  * still owed, and what was paid in a period that was never reported.
  */
 const tellsAll = (subscription: Subscription, news: EventSubscription): boolean => {
-  const { status, charge, totalCents } = subscription;
+  const { status, charge, totalCents, trialEnd } = subscription;
+  const isOfKnownTrial = trialEnd === undefined || news.trialEnd === epochSeconds(instant(trialEnd));
   return (
+    (status !== 'trialing' || isOfKnownTrial) &&
     (news.status === 'past_due') === (status === 'past_due') &&
     (news.price?.amountCents ?? totalCents) === totalCents &&
     !skipsTime(subscription, news.currentPeriodStart) &&
