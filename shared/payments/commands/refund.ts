@@ -50,7 +50,7 @@ export const createRefundBody = z
       .boolean()
       .nullish()
       .describe(
-        'Refund although a dispute of the payment is open: if the payer wins, the money goes back twice. Stripe and Square refuse all the same, except at an inquiry.',
+        'Refund although a dispute of the payment is open: if the payer wins, the money goes back twice. Stripe and Square refuse all the same, except at an inquiry; PayPal refuses to refund a part.',
       ),
   })
   .meta({ id: 'CreateRefund', description: 'How much to give back, and why. Send `{}` to refund all that is left.' });
