@@ -130,6 +130,8 @@ describe('a busy target that asks for time', () => {
   test.each([
     ['of another status', 500, '60'],
     ['that cannot be read', 429, 'soon'],
+    ['of no time', 429, '0'],
+    ['of a date that has passed', 503, 'Thu, 01 Jan 2015 00:00:00 GMT'],
   ])('in a header %s gets it by the schedule', async (_, status, retryAfter) => {
     await behave({ status, headers: { 'Retry-After': retryAfter }, times: 1 });
     expect(await waits(5)).toEqual({ seconds: [2], dead: 0 });

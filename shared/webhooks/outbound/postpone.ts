@@ -28,11 +28,14 @@ const LONGEST_SECONDS = (5 * MINUTE) / SECOND;
 const MOST_TIMES = 288;
 const BUSY: readonly number[] = [429, 503];
 
-/** Seconds that the target asks to wait; undefined if it does not, or the delivery was postponed too often. */
+/**
+ * Seconds that the target asks to wait; undefined if it does not, or the delivery was postponed too often. Who asks for no time
+ * would get the event again and again without a pause.
+ */
 export const secondsAsked = (response: PostResponse, { times }: Postponed, now: Instant): number | undefined => {
   if (response.kind !== 'answered' || !BUSY.includes(response.status) || times >= MOST_TIMES) return undefined;
   const seconds = retryAfterSeconds(response.retryAfter, now);
-  return seconds === undefined ? undefined : Math.min(seconds, LONGEST_SECONDS);
+  return seconds ? Math.min(seconds, LONGEST_SECONDS) : undefined;
 };
 
 /** Queues the delivery as a new message. */
