@@ -261,7 +261,7 @@ describe('a past-due subscription that Stripe bills', () => {
     await stop(service, who, id);
   });
 
-  it('that was paid past Stripe has a canceled payment, even if no event told of it', async () => {
+  it('that was paid past Stripe has a canceled payment, even if its events are lost', async () => {
     const { who, id, there } = await owing();
     const invoice = await newestInvoice(service, there);
     await unheard(service, () =>
