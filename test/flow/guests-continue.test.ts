@@ -200,6 +200,7 @@ describe('a guest with guest_data alone', () => {
     const guest = guestOf(service, newEmail());
     const method = await guest.method();
     const payment = await guest.payment({ payment_method_id: method.id });
+    await service.settle();
     const { body } = await service.get(`/payments/${payment.id}/timeline`, { guestToken: method.guest_token });
     const id = await guestIdOf(service, method.id);
     expect(body.data.find(({ kind }: ParsedJson) => kind === 'change')).toMatchObject({ actor: { type: 'guest', id } });
