@@ -104,28 +104,24 @@ const whilePastDue = (before: HistoryItem | undefined, billingOwner: string): re
   return before?.['status'] === 'paused' ? ['expired', ...goesOn] : ['active'];
 };
 
-/** A coupon or a credit may have paid for the time before. Once the provider has given up, it is over. */
-const whileOwed = ({ isUnpaid }: HistoryItem, versions: readonly HistoryItem[]): readonly string[] => {
-  if (isUnpaid) return ['cancelled'];
-  return whilePastDue(
-    versions.findLast(({ status }) => status !== 'past_due'),
-    'provider',
-  );
-};
-
 /**
- * Of a subscription that its provider bills, once it has been active.
+ * Of a subscription that its provider bills, once it has been active or the provider has given it up.
  * @param versions at rest only
  */
 const wantedByProvider = (
   subscription: HistoryItem,
   versions: readonly HistoryItem[] | undefined,
 ): readonly string[] | undefined => {
-  const { status, billingOwner, activeSince } = subscription;
-  if (billingOwner !== 'provider' || activeSince === undefined) return undefined;
+  const { status, billingOwner, activeSince, isUnpaid } = subscription;
+  if (billingOwner !== 'provider') return undefined;
+  // The provider has given up, be it the first charge.
+  if (versions && isUnpaid) return ['cancelled'];
+  if (activeSince === undefined) return undefined;
   // A free time that the dashboard gives to a running subscription.
   if (status === 'trialing') return ['active'];
-  return status === 'past_due' && versions ? whileOwed(subscription, versions) : undefined;
+  // A coupon or a credit may have paid for the time before.
+  const before = versions?.findLast((one) => one['status'] !== 'past_due');
+  return status === 'past_due' && versions ? whilePastDue(before, 'provider') : undefined;
 };
 
 export const membershipIfPaid: Oracle = {
