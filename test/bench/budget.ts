@@ -12,12 +12,14 @@ export interface Budget {
   readonly writeUnits: number | 'size of the item';
   readonly dueUnits: number;
   /**
-   * Rate windows that this caller's request is counted in, and one for those of declines, which are read together: so
-   * many requests, exactly, in one level more.
+   * Rate windows that this caller's request is counted in beside the general one of creates and writes, and one for those of
+   * declines, which are read together: so many requests, exactly, in one level more.
    */
   readonly windows?: number;
-  /** A declined payment is counted after the answer: one request in one level more. */
-  readonly countsDecline?: true;
+  /** Of a create: some of the windows count only requests that passed the access rule, in a level of their own. */
+  readonly countsAllowed?: true;
+  /** A declined payment is counted after the answer in so many windows: as many requests, in one level more. */
+  readonly countsDecline?: number;
   /** The answer is kept under its Idempotency-Key: two requests, exactly, in two levels more. */
   readonly keepsAnswer?: true;
   /** The key is held while a provider is asked: one request in one level more. */

@@ -119,6 +119,12 @@ const added = ({ requests, levels }: Cost): string => (requests === 0 ? '' : `+$
 
 type Checked = Omit<Row, 'tally' | 'busEvents'> & { readonly tally: Pick<Tally, 'parts'> };
 
+/** The window that every create of a caller, or every write of a caller to one record, is counted in. */
+const generalWindows = (of: string): number =>
+  endpoints.some(({ id, limits }) => id === of && limits.some(({ name }) => name === 'create' || name === 'write'))
+    ? 1
+    : 0;
+
 /** The exceeded limits as text. */
 const overspending = ({ budget, writeUnits, tally: { parts } }: Checked): readonly string[] => {
   const { own, limits, key, epoch } = parts;
@@ -128,12 +134,13 @@ const overspending = ({ budget, writeUnits, tally: { parts } }: Checked): readon
     ['write units', own.units.write, writeUnits],
     ['units of the due index', own.units.due, budget.dueUnits],
   ] as const;
-  const windows = budget.windows ?? 0;
-  const declined = budget.countsDecline ? 1 : 0;
+  const windows = generalWindows(budget.of) + (budget.windows ?? 0);
+  const levels = budget.countsAllowed ? 2 : Math.min(windows, 1);
+  const declined = budget.countsDecline ?? 0;
   const kept = budget.keepsAnswer ? KEPT : budget.holdsKey ? 1 : 0;
   const exactly = [
     ['requests for limits', limits.requests, windows + declined],
-    ['levels for limits', limits.levels, Math.min(windows, 1) + declined],
+    ['levels for limits', limits.levels, levels + Math.min(declined, 1)],
     ['requests for the key', key.requests, kept],
     ['levels for the key', key.levels, kept],
     ['requests for the cache epoch', epoch.requests, budget.raisesEpoch ? 1 : 0],

@@ -33,12 +33,13 @@ export const RECORD_BUDGETS = {
   },
   'delete customer, the only one': { ...write('customers.remove', 7), requests: 7, levels: 6, because: GOES_WITH_IT },
 
-  'create payment method': { ...write('payment-methods.create', 5), windows: 2 },
+  'create payment method': { ...write('payment-methods.create', 5), windows: 2, countsAllowed: true },
   'create payment method, the first': {
     ...write('payment-methods.create', 13),
     requests: 4,
     levels: 4,
     windows: 2,
+    countsAllowed: true,
     because: 'its customer is claimed before the provider is called',
   },
   'get payment method': { ...get('payment-methods.get'), requests: 2, levels: 2, because: IS_DEFAULT },
@@ -75,7 +76,7 @@ export const RECORD_BUDGETS = {
   'set default address': write('addresses.set-default', 1),
   'delete address': { ...write('addresses.remove', 3), requests: 5, levels: 4, because: USED },
 
-  'create organization': write('organizations.create', 6),
+  'create organization': { ...write('organizations.create', 6), windows: 1 },
   'list organizations': list('organizations.list'),
   'get organization': get('organizations.get'),
   'update organization': write('organizations.update', 1),

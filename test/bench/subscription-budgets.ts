@@ -6,12 +6,16 @@ const nothingWritten = { writeUnits: 0, dueUnits: 0 };
 const subscription = { requests: 2, levels: 2, writeUnits: 3, dueUnits: 0 };
 const LINKS = 'what leads to it from its customer and its method goes with it, in one transaction';
 const USES_METHOD = 'a subscription that runs again may charge its method: the rule of use reads the method first';
+/** The windows of declines are read together. */
+const COUNTS_DECLINES = { windows: 1 } as const;
+const CREATES = { ...COUNTS_DECLINES, countsAllowed: true } as const;
 const chargedNow = {
   of: 'subscriptions.create',
   requests: 9,
   levels: 8,
   writeUnits: 22,
   dueUnits: 6,
+  ...CREATES,
   because:
     'load, claim of the period, a payment as created and confirmed (its claim comes with its creation, on the condition that the method may be charged), the outcome, and ' +
     'whether its customer and its method still stand',
@@ -23,6 +27,7 @@ export const SUBSCRIPTION_BUDGETS = {
   'create subscription, on trial': {
     ...subscription,
     of: 'subscriptions.create',
+    ...CREATES,
     requests: 3,
     levels: 3,
     writeUnits: 9,
@@ -52,8 +57,14 @@ export const SUBSCRIPTION_BUDGETS = {
     ...nothingWritten,
     because: 'as get: an include is one BatchGet more',
   },
-  'change subscription, metadata': { ...subscription, of: 'subscriptions.update' },
-  'change subscription, method': { ...subscription, of: 'subscriptions.update', writeUnits: 10, because: LINKS },
+  'change subscription, metadata': { ...subscription, of: 'subscriptions.update', ...COUNTS_DECLINES },
+  'change subscription, method': {
+    ...subscription,
+    of: 'subscriptions.update',
+    ...COUNTS_DECLINES,
+    writeUnits: 10,
+    because: LINKS,
+  },
   'link address of subscription': { ...subscription, of: 'subscriptions.link-address', writeUnits: 6 },
   'cancel subscription at its end': { ...subscription, of: 'subscriptions.cancel' },
   'cancel subscription now': {
@@ -66,6 +77,7 @@ export const SUBSCRIPTION_BUDGETS = {
   'reactivate subscription': {
     ...subscription,
     of: 'subscriptions.reactivate',
+    ...COUNTS_DECLINES,
     requests: 4,
     levels: 4,
     writeUnits: 9,
@@ -76,6 +88,7 @@ export const SUBSCRIPTION_BUDGETS = {
   'resume subscription': {
     ...subscription,
     of: 'subscriptions.resume',
+    ...COUNTS_DECLINES,
     requests: 3,
     levels: 3,
     dueUnits: 1,

@@ -11,7 +11,7 @@ import type { StoreDeps } from '../../table/table.ts';
 import type { BillingDeps } from '../billing/biller.ts';
 import { hasOpenAttempt } from '../record/states.ts';
 import { subscriptionStore } from '../record/store.ts';
-import type { Subscription, VisibleSubscription } from '../record/subscription.ts';
+import { isProviderBilled, type Subscription, type VisibleSubscription } from '../record/subscription.ts';
 import { edit } from '../record/versions.ts';
 import { commandView } from '../record/view.ts';
 import { changeMethod } from './change-method.ts';
@@ -27,7 +27,9 @@ export const updateSubscription = async (
   // The metadata is checked before the method is changed, which may call the provider and charge.
   nextMetadata(record, body);
   const changed = method ? await changeMethod(deps, record, { method, right: request.right.onlyIf }) : record;
-  const isDecline = method !== undefined && changed.status === 'past_due' && !hasOpenAttempt(changed.charge);
+  const isCharged =
+    method !== undefined && (isProviderBilled(record) || method.paymentMethodId !== record.paymentMethodId);
+  const isDecline = isCharged && changed.status === 'past_due' && !hasOpenAttempt(changed.charge);
   return { data: commandView(await storeMetadata(deps, changed, body)), isDecline };
 };
 
