@@ -165,7 +165,8 @@ const problemsIn = (value: unknown, path: string, message: string): readonly Pro
   }
   return membersOf(value).flatMap(([name, inner]) => {
     const problem = problemOfText(name, message);
-    const text = typeof inner === 'number' ? String(inner) : inner;
+    // The fraction of a number is no part of a card number, as in coordinates and rates.
+    const text = typeof inner === 'number' ? String(Math.trunc(inner)) : inner;
     return problem ? [{ path, ...problem }] : problemsIn(text, path === '' ? name : `${path}.${name}`, message);
   });
 };

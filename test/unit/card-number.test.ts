@@ -154,6 +154,16 @@ describe('a request', () => {
     expect(() => refuse({ description: `R${NUMBER}`, metadata: { order: 'R4242424242424242' } })).not.toThrow();
   });
 
+  test('takes numbers with a fraction, such as coordinates and rates, and no card number before a fraction', () => {
+    const measured = {
+      lat: 53.55734147024974,
+      rates: [0.4820107200898669, -45.56373499877466],
+      sum: 5171.977999999999,
+    };
+    expect(() => refuse({ metadata: measured })).not.toThrow();
+    expect(pathsOf({ metadata: { a: 4242424242424242.5 } })).toEqual(['metadata.a']);
+  });
+
   test('takes amounts and raw card fields, which have rules of their own', () => {
     expect(() => refuse({ total_cents: 4242424242424242, card_number: NUMBER })).not.toThrow();
   });
