@@ -1,7 +1,7 @@
 import QuickLRU from 'quick-lru';
 import { DomainError } from '../core/errors.ts';
 import { fingerprint } from '../core/ids.ts';
-import { MINUTE, type Now, SECOND } from '../core/time.ts';
+import { type Instant, MINUTE, type Now, SECOND } from '../core/time.ts';
 import type { Identity, IdentitySession } from '../identity/identity.ts';
 import type { CacheEpoch } from './cache-epoch.ts';
 import type { Caller } from './caller.ts';
@@ -25,11 +25,15 @@ export interface AuthenticateOptions {
 }
 
 const SESSION_CACHE_MS = MINUTE;
-/** An invalid credential is not asked about again for this long. */
+/** An invalid or expired credential is not asked about again for this long. */
 const INVALID_CACHE_MS = 5 * SECOND;
 /** The cache takes its whole memory at once, at every cold start. */
 const SESSION_CACHE_ENTRIES = 2_000;
 const LOOKS_LIKE_JWT = /^[\w-]+\.[\w-]+\.[\w-]+$/;
+
+/** A valid session is asked about again when it expires, because it may have been renewed. */
+const knownUntil = ({ expiresAt }: IdentitySession, now: Instant): Instant =>
+  expiresAt > now ? Math.min(now + SESSION_CACHE_MS, expiresAt) : now + INVALID_CACHE_MS;
 
 export type Authenticate = ReturnType<typeof authenticator>;
 
@@ -62,7 +66,7 @@ export const authenticator = (options: AuthenticateOptions) => {
       kind === 'bearer' && LOOKS_LIKE_JWT.test(value)
         ? await options.identity.sessionOfToken(value)
         : await options.identity.session(value);
-    if (session) cache.set(key, { session, until: Math.min(options.now() + SESSION_CACHE_MS, session.expiresAt) });
+    if (session) cache.set(key, { session, until: knownUntil(session, options.now()) });
     else invalid.set(key, options.now() + INVALID_CACHE_MS);
     return session;
   };

@@ -63,8 +63,8 @@ export interface IdentityOptions {
 
 export type Identity = ReturnType<typeof identityClient>;
 
-/** How the service says that it does not know a session or user: also that it cannot be an id of one. */
-const NOT_KNOWN: ReadonlySet<number> = new Set([400, 404]);
+/** How the service says that it does not know a session or user: also that it cannot be an id of one, or is too long for one. */
+const NOT_KNOWN: ReadonlySet<number> = new Set([400, 404, 414, 431]);
 
 const unavailable = (cause: unknown): DomainError => new DomainError('IDENTITY_UNAVAILABLE', { cause });
 

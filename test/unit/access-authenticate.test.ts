@@ -154,6 +154,16 @@ describe('a session', () => {
     expect(asked).toHaveLength(before + 1);
   });
 
+  test('that has expired is not asked for again for five seconds, and then counts again if it was renewed', async () => {
+    const sessions = { s1: known({ expiresAt: NOON }) };
+    const { who, code, asked } = service(sessions);
+    for (let times = 0; times < 3; times += 1) expect(await code({ sessionId: 's1' })).toBe('SESSION_EXPIRED');
+    expect(asked).toHaveLength(1);
+    sessions.s1 = known();
+    clock.at += 5 * SECOND;
+    expect(await who({ sessionId: 's1' })).toMatchObject({ kind: 'session' });
+  });
+
   test('is asked for once a minute', async () => {
     const { who, asked } = service({ s1: known() });
     await who({ sessionId: 's1' });

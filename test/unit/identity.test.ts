@@ -42,7 +42,7 @@ describe('a session', () => {
     await expect(client('', 50).session(SILENT)).rejects.toMatchObject({ code: 'IDENTITY_UNAVAILABLE' });
   });
 
-  test.each([400, 404])('that the identity service answers with %i is unknown', async (status) => {
+  test.each([400, 404, 414, 431])('that the identity service answers with %i is unknown', async (status) => {
     session = { ...PERSON, expires_at: '2030-01-01T00:00:00Z' };
     expect(await client().session(`status-${status}`)).toBeUndefined();
   });
