@@ -98,7 +98,21 @@ const sendingExpired = (role: string): History => {
   };
 };
 
+/** Ben, an admin until second 101, claims an attempt at a payment of the organization. */
+const claiming = (at: number, exchange: Parts = { method: 'DELETE', path: MEMBER }): History =>
+  historyWith({
+    exchanges: [...joined('admin'), exchangeOf({ at: 100, ...exchange })],
+    claims: [
+      {
+        ...{ what: 'an attempt', id: PAYMENT, organizationId: ORGANIZATION, userId: BEN.userId },
+        at: Date.parse(historyTime(at)),
+      },
+    ],
+  });
+
 export const RIGHTS_CASES: Readonly<Record<string, Case>> = {
+  'After a removal, a demotion or a deletion, its person claims no charge, no amount and no method for the organization':
+    { broken: claiming(101.1), sound: claiming(101) },
   'Only its owner changes an organization and its members, and the owner never leaves': {
     broken: doneIn('member', deleting),
     sound: doneIn('member', { ...deleting, person: ADA.name }),
@@ -125,6 +139,7 @@ export const RIGHTS_CASES: Readonly<Record<string, Case>> = {
   },
 };
 
+const LOST = 'After a removal, a demotion';
 const MEMBERS = 'Only its owner changes an organization';
 const OWN = 'What belongs to one person';
 const ADMINS = 'Only platform admins';
@@ -204,6 +219,9 @@ const goesOn = (parts: {
 
 /** Further histories of a sentence, and whether they break it. */
 export const RIGHTS_EXAMPLES: readonly (readonly [string, string, boolean, History])[] = [
+  [LOST, 'a member who is demoted meanwhile', true, claiming(101.1, { ...promoting, sent: { role: 'member' } })],
+  [LOST, 'a member of an organization that is deleted meanwhile', true, claiming(101.1, deleting)],
+  [LOST, 'a member whose removal was refused', false, claiming(101.1, { method: 'DELETE', path: MEMBER, status: 403 })],
   [MEMBERS, 'a plain member makes himself an admin', true, doneIn('member', promoting)],
   [MEMBERS, 'an admin gives a role', true, doneIn('admin', promoting)],
   [MEMBERS, 'the owner gives a role', false, doneIn('member', { ...promoting, person: ADA.name })],

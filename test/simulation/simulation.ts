@@ -114,6 +114,7 @@ export const simulate = async (options: RunOptions): Promise<RunResult> => {
     const created = createWorld({
       stage: simulatedStage(kernel, opened),
       prng: kernel.prng('world'),
+      limits: opened.limits,
       off,
       note: kernel.note,
       lastsUntil: kernel.weather().outage?.until ?? 0,

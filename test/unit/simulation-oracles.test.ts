@@ -20,6 +20,7 @@ import {
   subscriptionItem,
   versionItem,
 } from '../builders/history.ts';
+import { LIMIT_CASES, MORE_LIMIT_CASES } from '../builders/limit-cases.ts';
 import { MIRROR_CASES, MORE_MIRROR_CASES } from '../builders/mirror-cases.ts';
 import { MORE_NATIVE_CASES, NATIVE_CASES } from '../builders/native-cases.ts';
 import { type Case, PROMISE_CASES } from '../builders/promise-cases.ts';
@@ -105,6 +106,7 @@ const CASES: Readonly<Record<string, Case>> = {
   ...PROMISE_CASES,
   ...EVENT_CASES,
   ...RIGHTS_CASES,
+  ...LIMIT_CASES,
   ...DISPUTE_CASES,
   ...MIRROR_CASES,
   ...NATIVE_CASES,
@@ -355,7 +357,7 @@ describe('the sentences of the simulation', () => {
     expect(violations(CASES[sentence]?.sound ?? historyWith({}))).toEqual([]);
   });
 
-  test.each([...MORE_CASES, ...MORE_DISPUTE_CASES, ...MORE_MIRROR_CASES, ...MORE_NATIVE_CASES])(
+  test.each([...MORE_CASES, ...MORE_DISPUTE_CASES, ...MORE_MIRROR_CASES, ...MORE_NATIVE_CASES, ...MORE_LIMIT_CASES])(
     '%s: %s',
     (_, sentence, { broken, sound }) => {
       const [asked] = ORACLES.filter((one) => one.sentence === sentence);

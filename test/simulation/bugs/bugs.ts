@@ -1,3 +1,4 @@
+import { ABUSE_BUGS } from './abuse.ts';
 import type { Bug } from './bug.ts';
 import { MIRROR_BUGS } from './mirrors.ts';
 import { PAYMENT_BUGS } from './payments.ts';
@@ -13,4 +14,5 @@ export const BUGS: readonly Bug[] = [
   ...MIRROR_BUGS,
   ...RIGHTS_BUGS,
   ...RECORD_BUGS,
+  ...ABUSE_BUGS,
 ];

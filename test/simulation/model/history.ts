@@ -67,6 +67,18 @@ export interface HistoryOutage {
 /** An item of the table, as it is stored. */
 export type HistoryItem = Readonly<Record<string, HistoryJson>>;
 
+/** The write by which the request of a user claims what it is about to do at a provider. */
+export interface HistoryClaim {
+  readonly what: 'an attempt' | 'an amount' | 'a method' | 'a subscription';
+  /** Of the record. */
+  readonly id: string;
+  /** As the write names it: a change of an amount names none. */
+  readonly organizationId: string | undefined;
+  readonly userId: string;
+  /** When the table carried it out: epoch ms, true time. */
+  readonly at: number;
+}
+
 /** An event as it came on the bus. */
 export interface HistoryEvent {
   readonly source: string;
@@ -134,6 +146,8 @@ export interface History {
   readonly isCalm: boolean;
   /** Faults are over and every retry has run. */
   readonly atRest: boolean;
+  /** Rate limits are on. */
+  readonly limits: boolean;
   readonly people: readonly Person[];
   readonly exchanges: readonly HistoryExchange[];
   /** What payers, banks and dashboards did. */
@@ -142,6 +156,7 @@ export interface History {
   readonly outage: HistoryOutage | undefined;
   readonly ledger: Ledger;
   readonly items: readonly HistoryItem[];
+  readonly claims: readonly HistoryClaim[];
   readonly bus: readonly HistoryEvent[];
   readonly deliveries: readonly HistoryDelivery[];
   readonly logs: readonly string[];

@@ -20,6 +20,7 @@ import { disputedRefundsAsked, disputeFieldsAgree, lastWordAnnounced } from './d
 import { dunningDays, dunningEnds, dunningHappens, hardDeclinesStop } from './dunning.ts';
 import { nothingAfterCancel, nothingAfterDeletion, nothingAfterErasure, nothingWhilePaused } from './endings.ts';
 import { deliveriesKeepTheirId, eventsDelivered, eventsOnce, oneBodyPerId } from './events.ts';
+import { declinesLimited, limitedByOwnRequests } from './limits.ts';
 import {
   createsAreThere,
   listsAgree,
@@ -50,6 +51,7 @@ import {
 import { changesPublished, eventAmounts, eventsInOrder, moneyBackPublished } from './publications.ts';
 import { answersPermitted } from './reads.ts';
 import { erasedEventsAreNameless, erasedIsGone, nothingLeftAtProvider, organizationsGone } from './removal.ts';
+import { rightsHeldAtClaims } from './removed.ts';
 import { chargedOnRequest, claimsPermitted, methodsPermitted } from './rights.ts';
 import { clientSecretsStay, noSecrets, noSecretsInAnswers } from './secrets.ts';
 import {
@@ -113,6 +115,9 @@ export const ORACLES: readonly Oracle[] = [
   answersPermitted,
   methodsPermitted,
   claimsPermitted,
+  rightsHeldAtClaims,
+  declinesLimited,
+  limitedByOwnRequests,
   chargedOnRequest,
   changesPermitted,
   membersPermitted,

@@ -23,6 +23,8 @@ export interface Sent {
   /** Lower-case names. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
+  /** The address of the sender, if it matters. */
+  readonly from?: string;
 }
 
 export interface Received {
@@ -305,7 +307,7 @@ const toGateway = async ({ gateway }: HostParts, sent: Sent, { pathname, search,
     httpVersion: '1.1',
     headers,
     rawHeaders: Object.entries(headers).flat(),
-    socket: { remoteAddress: '127.0.0.1', localPort: 3000 },
+    socket: { remoteAddress: sent.from ?? '127.0.0.1', localPort: 3000 },
   } as unknown as IncomingMessage;
   const answered = await gateway(message, Buffer.from(sent.body));
   return { status: answered.status, headers: answered.headers, body: answered.body.toString('utf8') };

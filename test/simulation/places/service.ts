@@ -15,6 +15,7 @@ import { withOperatorSettings } from '../../../shared/messaging/trigger.ts';
 import type { Connection, Item } from '../../../shared/table/connection.ts';
 import { currentInvocation } from '../kernel/invocation.ts';
 import type { Kernel } from '../kernel/kernel.ts';
+import { type Claims, createClaims } from './claims.ts';
 import { functionsAsSteps } from './functions.ts';
 import { laggingIndexes } from './lagging-indexes.ts';
 import { BASE_URL, createNetwork, type Send } from './network.ts';
@@ -25,6 +26,9 @@ import { simulatedAwsSend } from './web.ts';
 export interface SimulatedService {
   readonly send: Send;
   readonly parts: HostParts;
+  readonly claims: Claims['all'];
+  /** Rate limits are on. */
+  readonly limits: boolean;
   /** Calls a control route of the host. @throws Error unless it succeeds */
   control(method: string, path: string, body?: unknown): Promise<SimulatedJson>;
   items(): Promise<readonly Item[]>;
@@ -34,9 +38,8 @@ export interface SimulatedService {
 /** The caller knows the form of the answer. */
 export type SimulatedJson = ReturnType<typeof JSON.parse>;
 
-/** Rate limits would refuse the load of a run. Providers and targets have little time, so that time-outs are frequent. */
+/** Providers and targets have little time, so that time-outs are frequent. */
 const SETTINGS = {
-  RATE_LIMITS: 'off',
   LOG_LEVEL: 'info',
   PROVIDER_TIMEOUT_MS: '2000',
   EXTERNAL_WEBHOOK_TIMEOUT: '2000',
@@ -66,9 +69,22 @@ const loaded = (id: string): Handler => {
 /** Of the webhook target: the service's own events alone, or the providers' events too. */
 type EventMode = 'canonical' | 'both';
 
-/** The parts of the environment that no seed changes. */
-const prepare = (mode: EventMode) => {
-  const operator = { ...SETTINGS };
+/** What a seed chooses. */
+interface Chosen {
+  readonly mode: EventMode;
+  readonly limits: boolean;
+}
+
+/** Rate limits make a request longer, and few people send enough for them. */
+const LIMITED = 0.25;
+
+const drawSettings = (kernel: Kernel): Chosen => ({
+  mode: kernel.prng('target').chance(0.2) ? 'both' : 'canonical',
+  limits: kernel.prng('limits').chance(LIMITED),
+});
+
+const prepare = ({ mode, limits }: Chosen) => {
+  const operator = { ...SETTINGS, RATE_LIMITS: limits ? 'on' : 'off' };
   const checked = checkSettings(operator, '');
   const catalogue = {
     endpoints: installedEndpoints(endpoints, checked),
@@ -84,17 +100,19 @@ const prepare = (mode: EventMode) => {
   const env = { ...wired, WEBHOOK_1_EVENT_MODE: mode };
   return { catalogue, env, settings: parseSettings(env) };
 };
-const prepared = new Map<EventMode, ReturnType<typeof prepare>>();
-const preparedFor = (mode: EventMode): ReturnType<typeof prepare> => {
-  const known = prepared.get(mode) ?? prepare(mode);
-  prepared.set(mode, known);
+const prepared = new Map<string, ReturnType<typeof prepare>>();
+const preparedFor = (chosen: Chosen): ReturnType<typeof prepare> => {
+  const name = JSON.stringify(chosen);
+  const known = prepared.get(name) ?? prepare(chosen);
+  prepared.set(name, known);
   return known;
 };
 
 const MEMORY = ':memory:';
 
 export const openService = async (kernel: Kernel): Promise<SimulatedService> => {
-  const { catalogue, env, settings } = preparedFor(kernel.prng('target').chance(0.2) ? 'both' : 'canonical');
+  const chosen = drawSettings(kernel);
+  const { catalogue, env, settings } = preparedFor(chosen);
   const closing: (() => unknown)[] = [];
   const onClose = (step: () => unknown): void => void closing.push(step);
   const folder = join(tmpdir(), `simulation-${process.pid}`);
@@ -111,6 +129,7 @@ export const openService = async (kernel: Kernel): Promise<SimulatedService> => 
     endpoint: awsEndpoint(BASE_URL),
   });
   onClose(database.close);
+  const claims = createClaims(kernel.now);
   let parts: HostParts | undefined;
   const send = createNetwork(kernel, () => {
     if (!parts) throw new Error('the service is not assembled yet');
@@ -120,7 +139,7 @@ export const openService = async (kernel: Kernel): Promise<SimulatedService> => 
   parts = assemble({
     ...{ place, baseUrl: BASE_URL, basePath: '', env, settings, database, onClose },
     catalogue: { ...catalogue, load: functions.load },
-    between: (connection) => tableAsSteps(kernel, laggingIndexes(kernel, connection)),
+    between: (connection) => tableAsSteps(kernel, laggingIndexes(kernel, connection), claims),
     ledgerTag: 'simulate',
     // Without the stack, which names folders of this machine.
     log: (line) => kernel.note(line.split('\n')[0] ?? ''),
@@ -135,6 +154,8 @@ export const openService = async (kernel: Kernel): Promise<SimulatedService> => 
   return {
     send,
     parts,
+    claims: claims.all,
+    limits: chosen.limits,
     control: controlOf(parts),
     items: () => everyItem(connection),
     close: async () => {

@@ -13,6 +13,7 @@ import type {
 } from '../../../shared/table/connection.ts';
 import type { Kernel } from '../kernel/kernel.ts';
 import { type Fault, lostWith, refusedWith } from '../kernel/step.ts';
+import type { Claims } from './claims.ts';
 import { NetworkError } from './network.ts';
 
 /**
@@ -20,7 +21,7 @@ import { NetworkError } from './network.ts';
  * of every try, a lost answer of the last one, a conflict with a transaction, keys of a batch left unprocessed. A write may
  * be carried out twice: the SDK repeats a write whose answer was lost, and the repetition meets its own effect.
  */
-export const tableAsSteps = (kernel: Kernel, connection: Connection): Connection => {
+export const tableAsSteps = (kernel: Kernel, connection: Connection, claims: Claims): Connection => {
   const prng = kernel.prng('fan-outs');
   const read = <T>(call: string, about: string, run: () => Promise<T>): Promise<T> =>
     kernel.step({ place: 'table', call, about, run, faults: [...failures<T>(), ...batchFailures<T>(call)] });
@@ -41,9 +42,17 @@ export const tableAsSteps = (kernel: Kernel, connection: Connection): Connection
         connection.getBatch(keys, consistent),
       ),
     putItem: (item, clauses) =>
-      write(`PutItem ${kindOf(item['sk'])}`, nameOf(item), () => connection.putItem(item, clauses)),
+      write(
+        `PutItem ${kindOf(item['sk'])}`,
+        nameOf(item),
+        claims.noting([{ put: item }], () => connection.putItem(item, clauses)),
+      ),
     updateItem: (update) =>
-      write(`UpdateItem ${kindOf(update.key.sk)}`, nameOf(update.key), () => connection.updateItem(update)),
+      write(
+        `UpdateItem ${kindOf(update.key.sk)}`,
+        nameOf(update.key),
+        claims.noting([{ update: update.key, changes: update.changes }], () => connection.updateItem(update)),
+      ),
     deleteItem: (key, clauses) =>
       write(`DeleteItem ${kindOf(key.sk)}`, nameOf(key), () => connection.deleteItem(key, clauses)),
     transact: (steps) => {
@@ -52,7 +61,7 @@ export const tableAsSteps = (kernel: Kernel, connection: Connection): Connection
         place: 'table',
         call: `TransactWriteItems ${kindsOf(keys.map(({ sk }) => sk))}`,
         about: keys.map(nameOf).join(' '),
-        run: () => connection.transact(steps),
+        run: claims.noting(steps, () => connection.transact(steps)),
         // No repetition: the SDK sends a token with which the table recognizes a repeated transaction.
         faults: [...failures<Transacted>(), conflict<Transacted>()],
         outcome: ({ ok }) => (ok ? 'written' : 'condition failed'),

@@ -2,6 +2,7 @@ import type { Prng } from '../kernel/prng.ts';
 import type { Credential, HistoryExchange, HistoryJson, Person, PlantedSecret } from '../model/history.ts';
 import type { Knowledge } from './knowledge.ts';
 import type { AskedRequest } from './operation.ts';
+import { PEOPLE } from './people.ts';
 import type { StageAnswer, WorldStage } from './stage.ts';
 
 /** Sends requests as the people of the world, repeats what has no clear answer, and keeps every exchange. */
@@ -90,6 +91,7 @@ export const createClient = ({ stage, knowledge, prng }: ClientParts): Client =>
         ...(key !== undefined && { 'idempotency-key': key }),
       },
       ...(body && { body }),
+      from: addressOf(person),
     });
     const { status, body: received, totalCount } = answer;
     const exchange = { ...about, status, body: received, totalCount, answeredAt: stage.now() };
@@ -135,6 +137,9 @@ export const createClient = ({ stage, knowledge, prng }: ClientParts): Client =>
 
 const nameOfSession = ({ name }: Person, organizationId: string | undefined): string =>
   organizationId === undefined ? name : `${name} in ${organizationId}`;
+
+/** Each person has a network of their own. */
+const addressOf = (person: Person): string => `198.51.100.${PEOPLE.indexOf(person) + 1}`;
 
 const isUnclear = ({ status, body }: StageAnswer): boolean =>
   status === 0 || status >= 500 || (status === 409 && body?.code === 'IDEMPOTENCY_IN_PROGRESS');

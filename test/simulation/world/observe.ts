@@ -16,12 +16,14 @@ export interface Moment {
 /** What everyone holds at this moment, past the scheduler. */
 export const observe = async (service: SimulatedService, world: World, moment: Moment): Promise<History> => ({
   ...moment,
+  limits: service.limits,
   people: PEOPLE,
   exchanges: [...world.client.exchanges],
   canaries: [...world.client.canaries],
   acts: [...world.acts],
   ledger: await service.control('GET', '/simulator/ledger'),
   items: await service.items(),
+  claims: [...service.claims],
   bus: service.parts.busEvents() as History['bus'],
   deliveries: await service.control('GET', '/sink/default'),
   queues: await service.control('GET', '/queues'),

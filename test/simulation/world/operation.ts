@@ -23,6 +23,8 @@ export interface WorldOperation {
 export interface Scene {
   readonly prng: Prng;
   readonly knowledge: Knowledge;
+  /** Rate limits are on. */
+  readonly limits: boolean;
   /** The users who act in this run. */
   readonly users: readonly Person[];
   readonly now: number;
@@ -46,6 +48,8 @@ export interface AskedRequest {
   readonly body?: Readonly<Record<string, unknown>>;
   /** What happens at once after the answer, by what it shows. */
   readonly next?: (answer: StageAnswer) => OperationStep | undefined;
+  /** What another person does at the same time. */
+  readonly beside?: OperationStep;
   /** A new one, or none, by default. */
   readonly idempotencyKey?: string;
   /** The organization of the session; a session of its own is opened for it. */

@@ -19,6 +19,10 @@ const AMOUNTS = [100, 700, 1_000, 2_500, 4_999] as const;
 const UNCONFIRMED = ['created', 'requires_payment_method'];
 const REUSABLE = [...UNCONFIRMED, 'failed'];
 
+type Fields = Known['fields'];
+export const isUnconfirmed = ({ status }: Fields): boolean => UNCONFIRMED.includes(status);
+export const isOpenPayment = ({ status }: Fields): boolean => REUSABLE.includes(status);
+
 export const drawAmount = (prng: Prng): number => (prng.chance(0.7) ? prng.pick(AMOUNTS) : prng.int(50, 9_999));
 
 export const drawPayer = ({ prng, users }: Scene): Person => (prng.chance(0.8) ? prng.pick(users) : prng.pick(GUESTS));
@@ -165,7 +169,7 @@ const confirm: WorldOperation = {
     const payment = choose(scene, {
       kind: 'payment',
       person: person.name,
-      fits: ({ status }) => !open || REUSABLE.includes(status),
+      fits: (fields) => !open || isOpenPayment(fields),
     });
     if (!payment) return undefined;
     const provider = (payment.fields['provider_id'] ?? 'provider_a') as WorldProvider;
@@ -196,7 +200,7 @@ const update: WorldOperation = {
     const payment = choose(scene, {
       kind: 'payment',
       person: person.name,
-      fits: ({ status }) => !open || UNCONFIRMED.includes(status),
+      fits: (fields) => !open || isUnconfirmed(fields),
     });
     if (!payment) return undefined;
     const provider = (payment.fields['provider_id'] ?? 'provider_a') as WorldProvider;

@@ -32,6 +32,7 @@ const send = async (service: SimulatedService, request: ClientRequest): Promise<
     url: `${BASE_URL}${request.path}`,
     headers: headersOf(request),
     body: textOf(request.body),
+    ...(request.from !== undefined && { from: request.from }),
   });
   const total = headers['x-total-count'];
   return { status, body: parsed(body), totalCount: total === undefined ? undefined : Number(total) };

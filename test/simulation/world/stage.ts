@@ -19,6 +19,8 @@ export interface ClientRequest {
   readonly headers?: Readonly<Record<string, string>>;
   /** An object is sent as JSON, a text as it is. */
   readonly body?: unknown;
+  /** The network address of the client. */
+  readonly from?: string;
 }
 
 export interface StageAnswer {

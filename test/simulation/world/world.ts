@@ -28,6 +28,8 @@ export interface World {
 export interface WorldOptions {
   readonly stage: WorldStage;
   readonly prng: Prng;
+  /** Rate limits are on. */
+  readonly limits: boolean;
   /** Operations that are left out. */
   readonly off?: ReadonlySet<string>;
   /** Called between two rounds. */
@@ -62,6 +64,7 @@ const LONGEST_MS = 45 * DAY;
 export const createWorld = ({
   stage,
   prng,
+  limits,
   off = new Set(),
   afterRound,
   afterWeek,
@@ -123,6 +126,7 @@ export const createWorld = ({
         const scene = {
           chance,
           knowledge,
+          limits,
           users,
           operations,
           now: stage.now(),

@@ -1,0 +1,78 @@
+import { firstUnderKey, organizationAsked, SKEW_MS } from '../model/exchanges.ts';
+import type { History, HistoryExchange, Oracle } from '../model/history.ts';
+import { modelOf } from '../model/owners.ts';
+
+/** @module Sentences about rate limits, in the histories that have them. */
+const HOUR_MS = 3_600_000;
+
+/** A decline that the service has counted: the answer of an earlier request under the same key is none. */
+const declinesOf = (history: History): readonly HistoryExchange[] =>
+  history.exchanges.filter(
+    (one) => one.status === 402 && one.body?.code === 'PAYMENT_DECLINED' && firstUnderKey(history, one) === one,
+  );
+
+/** The window, by the service's clock; undefined if its end may have fallen into the request. */
+const windowOf = ({ sentAt, answeredAt }: HistoryExchange): number | undefined => {
+  const [from, to] = [sentAt - SKEW_MS, answeredAt + SKEW_MS].map((time) => Math.floor(time / HOUR_MS));
+  return from === to ? from : undefined;
+};
+
+/** Declines that came although as many as permitted had been answered before their requests were sent. */
+const tooMany = (all: readonly HistoryExchange[], max: number): readonly HistoryExchange[] =>
+  all.filter((one) => {
+    const window = windowOf(one);
+    const before = all.filter((other) => windowOf(other) === window && other.answeredAt < one.sentAt);
+    return window !== undefined && before.length >= max;
+  });
+
+const DECLINES = { user: 20, guest: 10, payment: 5 } as const;
+const CONFIRMED = /^\/payments\/confirm\/([^/]+)$/;
+
+export const declinesLimited: Oracle = {
+  sentence: 'With rate limits a user has 20 declines an hour on all routes together, a guest’s network 10, a payment 5',
+  atRestOnly: false,
+  violations: (history) => {
+    if (!history.limits) return [];
+    const { person } = modelOf(history);
+    const all = declinesOf(history);
+    const byPerson = Map.groupBy(all, (one) => one.person);
+    const byPayment = Map.groupBy(all, ({ path }) => CONFIRMED.exec(path)?.[1]);
+    return [
+      ...[...byPerson].flatMap(([name, own]) =>
+        tooMany(own, DECLINES[person(name)?.kind === 'guest' ? 'guest' : 'user']),
+      ),
+      ...[...byPayment].flatMap(([id, own]) => (id === undefined ? [] : tooMany(own, DECLINES.payment))),
+    ].map(({ number, person: name, path }) => `answer ${number}: ${name} was declined once more at ${path}`);
+  },
+};
+
+/** The smallest window that a person can fill. */
+const LEAST = 5;
+
+/** Lists by e-mail address have a window by that address: it is what protects the list. */
+const isOfAddress = ({ path }: HistoryExchange): boolean => path.includes('/guest/');
+
+export const limitedByOwnRequests: Oracle = {
+  sentence:
+    'A person is refused with 429 only after requests of their own, whatever others do under their e-mail address',
+  atRestOnly: false,
+  violations: (history) => {
+    const { ownerOf } = modelOf(history);
+    /** Members share the windows of their organization. */
+    const isShared = (one: HistoryExchange): boolean =>
+      organizationAsked(one) !== undefined || one.path.split('/').some((part) => ownerOf(part)?.organizationId);
+    return history.exchanges
+      .filter((one) => one.status === 429 && !isOfAddress(one) && !isShared(one))
+      .filter(
+        (one) =>
+          history.exchanges.filter(
+            ({ person, sentAt, method }) =>
+              person === one.person &&
+              method !== 'GET' &&
+              sentAt < one.sentAt &&
+              sentAt > one.sentAt - HOUR_MS - SKEW_MS,
+          ).length < LEAST,
+      )
+      .map(({ number, person, path }) => `answer ${number}: ${person} was refused at ${path}`);
+  },
+};

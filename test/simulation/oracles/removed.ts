@@ -1,0 +1,30 @@
+import type { HistoryClaim, Oracle } from '../model/history.ts';
+import { modelOf } from '../model/owners.ts';
+import { recordsOf } from '../model/records.ts';
+import { mayManage } from '../model/standing.ts';
+
+/** @module A sentence about people who lose their rights while their requests run. */
+
+/**
+ * The request may have been checked before the loss: its claim has to ask again. What was claimed before may be carried out. The table
+ * dates the claims, so that nothing has to be allowed for clocks.
+ */
+export const rightsHeldAtClaims: Oracle = {
+  sentence:
+    'After a removal, a demotion or a deletion, its person claims no charge, no amount and no method for the organization',
+  atRestOnly: false,
+  violations: (history) => {
+    const { payment } = recordsOf(history);
+    const { standing } = modelOf(history);
+    const organizationOf = ({ organizationId, id }: HistoryClaim): string | undefined =>
+      organizationId ?? payment(id)?.['organizationId'];
+    return history.claims.flatMap((claim) => {
+      const { userId, what, id, at } = claim;
+      const organizationId = organizationOf(claim);
+      if (organizationId === undefined) return [];
+      return mayManage(standing.rolesBetween({ userId, organizationId }, at, at))
+        ? []
+        : [`${userId} claimed ${what} of ${organizationId} by ${id}`];
+    });
+  },
+};
