@@ -14,8 +14,9 @@ interface Both {
 }
 
 /** A trial at the provider that covers time that is paid for is no trial here, and has no period of its own. */
-const isBridged = ({ here, there }: Both): boolean =>
-  (here['formerProviderIds'] ?? []).length > 0 && there.trial_end !== null;
+const isBridged = ({ here, there }: Both): boolean => isStartedAgain(here) && there.trial_end !== null;
+
+const isStartedAgain = (here: HistoryItem): boolean => (here['formerProviderIds'] ?? []).length > 0;
 
 /** The provider keeps a date of its own beside the flag. */
 const endOf = ({ here, there }: Both): readonly [Fields, Fields] => [
@@ -27,12 +28,18 @@ const timesOf = (both: Both): readonly [Fields, Fields] => {
   const { here, there } = both;
   if (isBridged(both)) return [{}, {}];
   const { currentPeriodStart, currentPeriodEnd, trialEnd } = here;
+  // A record that was started again says when the trial of its first subscription ended.
+  const hasOwnTrial = !isStartedAgain(here);
   return [
-    { from: secondOf(currentPeriodStart), until: secondOf(currentPeriodEnd), trial: secondOf(trialEnd) },
+    {
+      from: secondOf(currentPeriodStart),
+      until: secondOf(currentPeriodEnd),
+      trial: hasOwnTrial && secondOf(trialEnd),
+    },
     {
       from: secondOf(there.current_period_start),
       until: secondOf(there.current_period_end),
-      trial: secondOf(there.trial_end),
+      trial: hasOwnTrial && secondOf(there.trial_end),
     },
   ];
 };
