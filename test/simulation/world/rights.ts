@@ -28,7 +28,7 @@ const managerIn = ({ prng, knowledge }: Scene): Manager | undefined => {
 
 type Act = (scene: Scene, manager: Manager) => OperationStep | undefined;
 
-/** One of the latest records of the organization, whoever has seen it. */
+/** One of the latest records of the organization, also if only others have seen it. */
 const ofOrganization = (
   { prng, knowledge }: Scene,
   { organization }: Manager,
