@@ -65,14 +65,23 @@ export const defaultKept: Oracle = {
       const method = methods.get(id);
       const isRemovedThere = removedThere.some((act) => act.at + UNDER_WAY_MS > exchange.sentAt);
       if (!isCarriedOut(exchange) || method === undefined || isRemovedThere) return [];
+      // A repeat under a key only shows again what the first request has done.
+      const first = history.exchanges.find((one) => isSameRequest(one, exchange)) ?? exchange;
       const later = history.exchanges.some(
-        (one) => one !== exchange && mayMoveDefault(one) && one.answeredAt + UNDER_WAY_MS > exchange.sentAt,
+        (one) => !isSameRequest(one, exchange) && mayMoveDefault(one) && one.answeredAt + UNDER_WAY_MS > first.sentAt,
       );
       const pointer = pointers.get(`OWNER#${ownerOf(method)}`);
       return later || pointer === id ? [] : [`${id} of answer ${exchange.number}, the default is ${pointer ?? 'none'}`];
     });
   },
 };
+
+const isSameRequest = (one: HistoryExchange, other: HistoryExchange): boolean =>
+  one === other ||
+  (one.idempotencyKey !== undefined &&
+    one.idempotencyKey === other.idempotencyKey &&
+    one.person === other.person &&
+    one.path === other.path);
 
 const ownerOf = ({ organizationId, userId, guestId }: HistoryItem): string => {
   if (organizationId !== undefined) return `ORG#${organizationId}`;
