@@ -327,6 +327,17 @@ describe('a step of an open invoice', () => {
     expect(await rig.stripe.invoices.pay(invoice, { payment_method: method })).toMatchObject({ status: 'paid' });
   });
 
+  it('pays a written-off one that asks for nothing without a charge', async () => {
+    const subscription = await subscribe({}, 'pm_card_visa');
+    await change(subscription, { pause_collection: { behavior: 'mark_uncollectible' } });
+    await change(subscription, { trial_end: now() + 30 * 86_400, proration_behavior: 'none' });
+    const free = await newestInvoice(subscription);
+    expect(free).toMatchObject({ amount_due: 0, status: 'uncollectible' });
+    const intents = (await rig.stripe.paymentIntents.list({ limit: 100 })).data.length;
+    expect(await rig.stripe.invoices.pay(String(free.id))).toMatchObject({ status: 'paid' });
+    expect((await rig.stripe.paymentIntents.list({ limit: 100 })).data).toHaveLength(intents);
+  });
+
   it('voids it: the invoice before it decides the status', async () => {
     const { subscription, invoice } = await owing();
     await rig.stripe.invoices.voidInvoice(invoice);

@@ -31,12 +31,13 @@ export interface Collected {
   readonly asked?: LedgerPayment;
 }
 
-/** The invoice is open, and no payment of it is under way. */
+/** The invoice is open or written off, and no payment of it is under way. One of 0 is paid without a charge. */
 export const collectInvoice = (
   unit: Unit,
   invoice: LedgerInvoice,
   { method, attempt, onSession = false }: Collecting,
 ): Collected => {
+  if (invoice.amount === 0) return { invoice: pay(unit, invoice) };
   const subscription = subscriptionOf(unit, invoice);
   const payment = paymentOf(unit, invoice, subscription);
   const byItself = attempt === undefined;

@@ -2,7 +2,7 @@ import type { LedgerInvoice, LedgerLine, LedgerSubscription } from '../ledger/bi
 import type { Unit } from '../ledger/unit.ts';
 import { applyBalance, billOf, keptDiscounts } from './billing.ts';
 import { startOfPeriod } from './calendar.ts';
-import { awaitConfirmation, type Collected, type Collecting, collectInvoice, methodOf, pay } from './invoices.ts';
+import { awaitConfirmation, type Collected, type Collecting, collectInvoice, methodOf } from './invoices.ts';
 import { changeSubscription, endSubscription, endsNow } from './subscription-end.ts';
 
 /**
@@ -245,6 +245,5 @@ const numberOf = (unit: Unit, customerId: string): string =>
 export const collectIssued = (unit: Unit, invoice: LedgerInvoice, collecting: Collecting): Collected => {
   if (invoice.status === 'void') unit.announce({ kind: 'invoice.voided', invoice });
   if (invoice.status === 'uncollectible') unit.announce({ kind: 'invoice.marked_uncollectible', invoice });
-  if (invoice.status !== 'open') return { invoice };
-  return invoice.amount === 0 ? { invoice: pay(unit, invoice) } : collectInvoice(unit, invoice, collecting);
+  return invoice.status === 'open' ? collectInvoice(unit, invoice, collecting) : { invoice };
 };
