@@ -70,8 +70,9 @@ export const drawToken = (prng: Prng, provider: WorldProvider): string =>
   prng.chance(0.5) ? PLAIN_TOKENS[provider] : prng.pick([...ODD[provider], ...WORN_OUT[provider]]);
 
 /** Banks refuse them: at once, also to be saved, or at every charge once they are saved. */
-export const DECLINED: Readonly<Record<WorldProvider, { readonly atOnce: string; readonly onceSaved: string }>> = {
-  provider_a: { atOnce: 'pm_card_visa_chargeDeclined', onceSaved: 'pm_card_chargeCustomerFail' },
-  provider_b: { atOnce: 'SIM-DECLINED', onceSaved: 'SIM-FAIL-LATER' },
-  provider_c: { atOnce: 'cnon:card-nonce-declined', onceSaved: 'cnon:sim-fail-on-charge' },
-};
+export const DECLINED_CARDS: Readonly<Record<WorldProvider, { readonly atOnce: string; readonly onceSaved: string }>> =
+  {
+    provider_a: { atOnce: 'pm_card_visa_chargeDeclined', onceSaved: 'pm_card_chargeCustomerFail' },
+    provider_b: { atOnce: 'SIM-DECLINED', onceSaved: 'SIM-FAIL-LATER' },
+    provider_c: { atOnce: 'cnon:card-nonce-declined', onceSaved: 'cnon:sim-fail-on-charge' },
+  };

@@ -1,6 +1,6 @@
 import type { Prng } from '../kernel/prng.ts';
 import type { HistoryJson, Person } from '../model/history.ts';
-import { DECLINED } from './methods-to-try.ts';
+import { DECLINED_CARDS } from './methods-to-try.ts';
 import type { AskedRequest, OperationStep, Scene, WorldOperation } from './operation.ts';
 import { confirmStep, drawAmount, drawProvider } from './payments.ts';
 import { GUESTS, type WorldProvider } from './people.ts';
@@ -55,7 +55,7 @@ interface Tries {
 
 const confirmations = (minter: Minter, { id, times, left }: Tries): OperationStep | undefined => {
   if (times === 0 || left <= 0) return mint(minter, left);
-  const body = { payment_method_id: DECLINED[minter.provider].atOnce };
+  const body = { payment_method_id: DECLINED_CARDS[minter.provider].atOnce };
   return {
     ...request(minter, `/payments/confirm/${id}`, body),
     next: ({ status }) =>
@@ -65,7 +65,7 @@ const confirmations = (minter: Minter, { id, times, left }: Tries): OperationSte
 
 const bySaving: Way = (minter, left) => ({
   ...request(minter, '/payment-methods', {
-    ...{ provider_id: minter.provider, provider_payment_method_token: DECLINED[minter.provider].atOnce },
+    ...{ provider_id: minter.provider, provider_payment_method_token: DECLINED_CARDS[minter.provider].atOnce },
   }),
   next: ({ status }) => mint(minter, left - (status === 429 ? AFTER_REFUSAL : 1)),
 });
@@ -75,7 +75,7 @@ const bySubscription: Way = (minter, left) => {
   if (saved === undefined) {
     return {
       ...request(minter, '/payment-methods', {
-        ...{ provider_id: provider, provider_payment_method_token: DECLINED[provider].onceSaved },
+        ...{ provider_id: provider, provider_payment_method_token: DECLINED_CARDS[provider].onceSaved },
       }),
       next: ({ status, body }) =>
         status === 201 ? bySubscription({ ...minter, saved: body }, left) : mint(minter, left - AFTER_REFUSAL),
