@@ -131,10 +131,14 @@ export const membershipIfPaid: Oracle = {
     const { memberships, subscriptions, payments, versionsOf } = recordsOf(history);
     const bySubscription = new Map(memberships.map((one) => [one['subscriptionId'], one]));
     const paid = new Set(payments.filter(({ status }) => status === 'succeeded').map((one) => one['subscriptionId']));
+    const forgiven = forgivenIn(history);
     const wantedOf = (subscription: HistoryItem): readonly string[] | undefined => {
       const { id, status, billingOwner, activeSince } = subscription;
       const ofProvider = wantedByProvider(subscription, history.atRest ? versionsOf(id) : undefined);
       if (ofProvider) return ofProvider;
+      // Nothing was ever paid: the seller has written off or voided the first charge.
+      const isForgiven = forgiven.has(String(subscription['providerSubscriptionId']));
+      if (status === 'active' && activeSince === undefined && isForgiven) return ['pending'];
       // Its trial is over, and it is not known yet that its first charge is paid.
       if (!history.atRest && status === 'active' && activeSince === undefined) return ['pending'];
       if (!history.atRest || status !== 'past_due') return MEMBERSHIP[status];
@@ -160,6 +164,14 @@ export const membershipIfPaid: Oracle = {
 /** An invoice that asks for nothing, or that the seller has written off, voided or been paid for past the provider. */
 const isSettledOtherwise = ({ amount, status, paid_out_of_band: isElsewhere }: HistoryJson): boolean =>
   (status === 'paid' && (amount === 0 || isElsewhere)) || status === 'uncollectible' || status === 'void';
+
+/** The provider's ids of subscriptions with an invoice that the seller has written off or voided. */
+const forgivenIn = ({ ledger }: History): ReadonlySet<string> =>
+  new Set(
+    ledger.invoices
+      .filter(({ status }) => status === 'uncollectible' || status === 'void')
+      .map(({ subscription }) => subscription),
+  );
 
 /** The provider's ids of subscriptions whose newest invoice is settled without a payment, and none is owed. */
 const settledOtherwise = ({ ledger }: History): ReadonlySet<string> => {
