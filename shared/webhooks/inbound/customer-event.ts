@@ -37,7 +37,7 @@ export const applyCustomerEvent = async (
 };
 
 /**
- * The fields that the report changes: null and an empty text clear a field, an absent field stays, and so does one of which the
+ * The fields that the report changes. Null and an empty text clear a field. An absent field stays, and so does one of which the
  * provider has what it keeps of ours. A name of the provider's replaces first and last name.
  */
 const factsOf = (provider: PaymentProvider, reported: ReportedDetails, known: Customer): Partial<Customer> => {

@@ -26,7 +26,7 @@ const timesOf = ({ acts, ledger }: Acts, isWanted: (act: HistoryAct) => boolean)
 export const paidByPayers = (history: Acts): Times =>
   timesOf(history, ({ status, isFailure }) => status < 400 && !isFailure);
 
-/** When an invoice of the payment was paid by hand on the provider's page: that charge is none of the service. */
+/** When an invoice of the payment was paid by hand on the provider's page. The service did not make that charge. */
 export const paidByHand = (history: Acts): Times =>
   timesOf(history, ({ name, status }) => name === INVOICE_PAID && status < 400);
 

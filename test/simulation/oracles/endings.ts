@@ -78,7 +78,7 @@ const lateOf = (history: History): Late => ({
   byHand: paidByHand(history),
 });
 
-/** Charges that the service lets happen: an invoice that someone pays by hand at the provider is none of them. */
+/** Charges that the service lets happen. An invoice that a person pays by hand at the provider does not count. */
 const lateCharges = ({ charges, goesOn, byHand }: Late, ending: Ending): readonly Charge[] =>
   (charges.get(ending.id) ?? []).filter(
     (charge) =>

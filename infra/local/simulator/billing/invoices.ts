@@ -6,7 +6,7 @@ import type { Unit } from '../ledger/unit.ts';
 import { changeSubscription, endSubscription, statusByInvoices, stopCollecting } from './subscription-end.ts';
 
 /**
- * The invoice of one period of a subscription, and how the provider collects it: at once, then on the days after the
+ * The invoice of one period of a subscription, and how the provider collects it, immediately and then on the days after the
  * first failure that its owner has set, and then the subscription ends, is unpaid, or stays past due. An invoice has one
  * payment, however often it is tried; a card with a final decline is not tried again.
  */

@@ -32,7 +32,7 @@ const madeDispute = z.strictObject({
   inquiry: z.boolean().optional(),
 });
 const movedRefund = z.strictObject({ status: ledgerRefundSchema.shape.status });
-/** What a bank may change of a dispute: any of it, in any direction. */
+/** What a bank may change of a dispute, in any direction. */
 const changedDispute = z
   .strictObject({
     status: ledgerDisputeSchema.shape.status.optional(),

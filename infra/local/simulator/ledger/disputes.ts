@@ -64,7 +64,7 @@ type DisputeTermsChange = Partial<
   Pick<LedgerDispute, 'status' | 'amount' | 'reason' | 'evidenceDueAt' | 'inquiry' | 'metadata'>
 >;
 
-/** What the bank does: any field, any direction. Two changes never have the same time, also where the clock stands still. */
+/** The bank changes a dispute in any direction. Two changes never have the same time, even if the clock stands still. */
 export const changeDispute = (unit: Unit, before: LedgerDispute, changes: DisputeTermsChange): LedgerDispute => {
   const updatedAt = Math.max(unit.at, before.updatedAt + 1);
   const dispute = unit.documents.disputes.put({ ...before, ...changes, updatedAt, revision: before.revision + 1 });
