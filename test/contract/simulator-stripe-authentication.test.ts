@@ -265,6 +265,14 @@ describe('an incomplete subscription', () => {
     expect((await rig.stripe.subscriptions.list({ status: 'ended' })).data).toHaveLength(2);
   });
 
+  it('that is canceled while its charge is under way cancels the payment once the charge has failed', async () => {
+    const subscription = await subscribe('pm_sim_processing_fail');
+    await rig.stripe.subscriptions.cancel(subscription.id);
+    expect((await intentOf(subscription)).status).toBe('processing');
+    await rig.clock.advance(MINUTE);
+    expect(await intentOf(subscription)).toMatchObject({ status: 'canceled', cancellation_reason: 'void_invoice' });
+  });
+
   it('is listed, and takes metadata only', async () => {
     const subscription = await subscribe(ALWAYS);
     expect((await rig.stripe.subscriptions.list({ status: 'incomplete' })).data).toHaveLength(1);

@@ -3,7 +3,7 @@ import type { LedgerInvoice, LedgerSubscription } from '../ledger/billing-docume
 import type { LedgerMethod, LedgerPayment } from '../ledger/documents.ts';
 import { attemptPayment, type ChargeOutcome, settleLedgerPayment } from '../ledger/payments.ts';
 import type { Unit } from '../ledger/unit.ts';
-import { changeSubscription, endSubscription, statusByInvoices, stopCollecting } from './subscription-end.ts';
+import { cancelOfVoid, changeSubscription, endSubscription, statusByInvoices, stopCollecting } from './subscription-end.ts';
 
 /**
  * The invoice of one period of a subscription, and how the provider collects it, immediately and then on the days after the
@@ -111,6 +111,7 @@ export const settlePayment = (unit: Unit, paymentId: string): void => {
 export const settleInvoice = (unit: Unit, payment: LedgerPayment, byItself = false): void => {
   const { invoice: invoiceId } = payment.wire;
   const invoice = typeof invoiceId === 'string' ? unit.documents.invoices.get(unit.slot, invoiceId) : undefined;
+  if (invoice?.status === 'void') cancelOfVoid(unit, payment);
   if (invoice?.status !== 'open' && invoice?.status !== 'uncollectible') return;
   if (payment.status === 'succeeded') pay(unit, invoice);
   if (payment.status !== 'requires_payment_method' || payment.failure === null) return;

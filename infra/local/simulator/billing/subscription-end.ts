@@ -1,4 +1,5 @@
 import type { LedgerInvoice, LedgerSubscription } from '../ledger/billing-documents.ts';
+import type { LedgerPayment } from '../ledger/documents.ts';
 import { cancelLedgerPayment } from '../ledger/payments.ts';
 import type { Unit } from '../ledger/unit.ts';
 import { returnBalance } from './billing.ts';
@@ -107,7 +108,7 @@ export const voidInvoice = (unit: Unit, invoice: LedgerInvoice): LedgerInvoice =
 
 const putVoid = (unit: Unit, invoice: LedgerInvoice): LedgerInvoice => {
   const payment = unit.documents.payments.get(unit.slot, invoice.paymentId ?? '');
-  if (payment?.status.startsWith('requires_')) cancelLedgerPayment(unit, payment, 'void_invoice');
+  if (payment) cancelOfVoid(unit, payment);
   const voided = unit.documents.invoices.put({
     ...invoice,
     status: 'void',
@@ -118,6 +119,11 @@ const putVoid = (unit: Unit, invoice: LedgerInvoice): LedgerInvoice => {
   returnBalance(unit, invoice);
   unit.announce({ kind: 'invoice.voided', invoice: voided });
   return voided;
+};
+
+/** Cancels the payment of a void invoice, unless its charge is under way: a charge that fails later cancels it then. */
+export const cancelOfVoid = (unit: Unit, payment: LedgerPayment): void => {
+  if (payment.status.startsWith('requires_')) cancelLedgerPayment(unit, payment, 'void_invoice');
 };
 
 const MANY = 1_000;
