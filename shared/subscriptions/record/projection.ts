@@ -14,6 +14,7 @@ export const subscriptionEntry = (before: Subscription | undefined, after: Subsc
     cause: reason,
     cancelAtPeriodEnd: after.cancelAtPeriodEnd,
     periodEnd: after.currentPeriodEnd,
+    isUnpaid: after.isUnpaid,
     paymentId: chargedPayment(before, after),
     failureCode: reason === 'payment_failed' ? charge?.failureCode : undefined,
     actor: after.actor,

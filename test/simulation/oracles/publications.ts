@@ -75,10 +75,16 @@ interface MembershipBefore {
   readonly wasActive: boolean;
   /** No period is paid, this one included. */
   readonly isUnpaid: boolean;
+  /** The provider has stopped to collect: the membership ends as it does at the end of dunning. */
+  readonly isGivenUp: boolean;
 }
 
 /** While a payment is retried, a membership stays as it is; it is pending until it is active for the first time. */
-const membershipAt = (status: string, { was, wasActive, isUnpaid }: MembershipBefore): string | undefined => {
+const membershipAt = (
+  status: string,
+  { was, wasActive, isUnpaid, isGivenUp }: MembershipBefore,
+): string | undefined => {
+  if (isGivenUp) return 'cancelled';
   if (status === 'past_due') return wasActive ? was : 'pending';
   return status === 'active' && isUnpaid ? 'pending' : MEMBERSHIP[status];
 };
@@ -89,7 +95,12 @@ const eventsOfMembership = (subscription: HistoryItem, versions: readonly Histor
   return versions.flatMap((version) => {
     const { status, periodEnd } = version;
     const isPaid = isPaidBy(version, subscription['totalCents'] === 0, until);
-    const is = membershipAt(status, { was, wasActive, isUnpaid: until === '' && !isPaid });
+    const is = membershipAt(status, {
+      was,
+      wasActive,
+      isUnpaid: until === '' && !isPaid,
+      isGivenUp: version['isUnpaid'] === true,
+    });
     const isLonger = isPaid && periodEnd > until;
     const extended = isLonger && is === 'active' ? 'membership.extended' : undefined;
     const name = is === was ? extended : membershipEvent(is, was);
