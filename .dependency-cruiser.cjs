@@ -11,8 +11,8 @@ const floorRules = Object.entries(floors).flatMap(([area, rows]) =>
       name: `floor-${area}-${own}`.replaceAll('/', '-'),
       comment: 'a folder may import only itself and the floors before it in floors.json',
       severity: 'error',
-      from: { path: `^${area}/${own}/[^/]+$` },
-      to: { path: `^${area}/`, pathNot: `^${area}/(${[...rows.slice(0, at).flat(), own].join('|')})/[^/]+$` },
+      from: { path: `^${area}/${own}/` },
+      to: { path: `^${area}/`, pathNot: `^${area}/(${[...rows.slice(0, at).flat(), own].join('|')})/` },
     })),
   ),
 );
@@ -103,31 +103,49 @@ module.exports = {
     },
     {
       name: 'stores-are-private',
-      comment:
-        "a resource may not import another's store; only queries, removal, erasure and webhooks/inbound work across resources",
+      comment: "a resource may not import another's store; only queries, removal and webhooks work across resources",
       severity: 'error',
-      from: { path: '^shared/([^/]+)/', pathNot: '^shared/(queries|removal|erasure|webhooks/inbound)/' },
-      to: { path: '^shared/.*/store\\.ts$', pathNot: '^shared/$1/' },
+      from: { path: '^shared/([^/]+)/', pathNot: '^shared/(queries|removal|webhooks)/' },
+      to: { path: '^shared/.*/(payment|refund|subscription|organization)-store\\.ts$', pathNot: '^shared/$1/' },
     },
     {
       name: 'adapters-behind-the-port',
-      comment: 'only providers/registry loads an adapter; other code uses the interface in providers/port',
+      comment: 'only providers/registry.ts loads an adapter; other code uses the interface in providers/provider.ts',
       severity: 'error',
-      from: { path: '^(shared|functions)/', pathNot: '^shared/providers/' },
+      from: {
+        path: '^(shared|functions)/',
+        pathNot: '^shared/providers/(registry\\.ts$|(stripe|paypal|square|braintree)/)',
+      },
       to: { path: '^shared/providers/(stripe|paypal|square|braintree)/' },
+    },
+    {
+      name: 'adapters-know-no-other',
+      comment: 'an adapter may not import another adapter, nor what chooses between them',
+      severity: 'error',
+      from: { path: '^shared/providers/(stripe|paypal|square|braintree)/' },
+      to: {
+        path: '^shared/providers/((stripe|paypal|square|braintree)/|(call-rate|provider-deps|registry|unwrap)\\.ts$)',
+        pathNot: '^shared/providers/$1/',
+      },
     },
     {
       name: 'adapters-answer-outcomes',
       comment: 'adapters are separate bundles, so instanceof fails for our error classes: adapters return outcomes',
       severity: 'error',
-      from: { path: '^shared/providers/(port|wire|stripe|paypal|square|braintree)/' },
+      from: {
+        path: '^shared/providers/',
+        pathNot: '^shared/providers/(call-rate|provider-deps|registry|unwrap)\\.ts$',
+      },
       to: { path: '^shared/core/errors\\.ts$', dependencyTypesNot: ['type-only'] },
     },
     {
       name: 'one-door-to-the-table',
-      comment: 'only shared/dynamodb and the images of shared/table may use the DynamoDB SDK',
+      comment: 'in shared/platform only the table’s operations and its stream images may use the DynamoDB SDK',
       severity: 'error',
-      from: { path: '^(shared|functions)/', pathNot: '^shared/(dynamodb/|table/images\\.ts$)' },
+      from: {
+        path: '^(shared|functions)/',
+        pathNot: '^shared/platform/(dynamo-[a-z]+|(sdk|thin)-(operations|clients)|images)\\.ts$',
+      },
       to: { path: DYNAMODB },
     },
     {

@@ -4,8 +4,8 @@ import {
   type SecretsManagerClient,
 } from '@aws-sdk/client-secrets-manager';
 import * as z from 'zod';
-import { checkedTargets } from '../shared/webhooks/outbound/checked-targets.ts';
-import { areOff, namesTarget, switchesOff } from '../shared/webhooks/outbound/targets.ts';
+import { checkedTargets } from '../shared/webhooks/checked-targets.ts';
+import { areOff, namesTarget, switchesOff } from '../shared/webhooks/webhook-targets.ts';
 import { type DeploymentSettings, webhookSecretName } from './stage/settings.ts';
 
 type Given = Pick<DeploymentSettings, 'stage' | 'webhookVariables' | 'environment'>;

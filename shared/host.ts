@@ -1,15 +1,15 @@
-import type { SendPost } from './aws/post.ts';
-import { openDynamo, openPutEvents, openQueueOperations } from './clients/choice.ts';
+import { jsonLog } from './core/logger.ts';
 import type { Right } from './core/rights.ts';
 import type { Environment } from './core/setting.ts';
 import { type ProviderSlot, parseSettings } from './core/settings.ts';
 import type { Now } from './core/time.ts';
-import { connectDynamo } from './dynamodb/connect.ts';
-import { openBus } from './events/bus.ts';
-import { openQueues } from './messaging/queues.ts';
-import { jsonLog } from './observability/logger.ts';
-import type { Connection } from './table/connection.ts';
-import { openTable } from './table/table.ts';
+import type { SendPost } from './platform/aws-post.ts';
+import { openBus } from './platform/bus.ts';
+import { openDynamo, openPutEvents, openQueueOperations } from './platform/client-choice.ts';
+import type { Connection } from './platform/connection.ts';
+import { connectDynamo } from './platform/dynamo-table.ts';
+import { openQueues } from './platform/queues.ts';
+import { openTable } from './platform/table.ts';
 
 /**
  * The environment of a function, and what every function builds from it: settings, log, table, bus and queues. The only

@@ -3,8 +3,8 @@ import * as z from 'zod';
 import { authenticator } from './access/authenticate.ts';
 import { cacheEpoch } from './access/cache-epoch.ts';
 import { guestTokens } from './access/guest-token.ts';
+import { identityClient } from './access/identity.ts';
 import { standings } from './access/standing.ts';
-import { openReadSecret } from './clients/choice.ts';
 import { type SecretPurpose, secretsFor } from './core/capabilities.ts';
 import { type IdKind, idFromBytes } from './core/ids.ts';
 import { listSetting } from './core/setting.ts';
@@ -18,12 +18,12 @@ import {
 import { MINUTE } from './core/time.ts';
 import { environment, holds, log, now, perHost, perInstance, queues, settings, table } from './host.ts';
 import type { WebDeps } from './http/exchange.ts';
-import { identityClient } from './identity/identity.ts';
-import { fetchOverHttp } from './network/fetch.ts';
-import { openCallRate } from './providers/registry/call-rate.ts';
-import { openProviders, openReceivers } from './providers/registry/registry.ts';
-import { openPost } from './webhooks/outbound/post.ts';
-import { parseTargets, type Target } from './webhooks/outbound/targets.ts';
+import { openReadSecret } from './platform/client-choice.ts';
+import { fetchOverHttp } from './platform/fetch.ts';
+import { openCallRate } from './providers/call-rate.ts';
+import { openProviders, openReceivers } from './providers/registry.ts';
+import { openPost } from './webhooks/post-webhook.ts';
+import { parseTargets, type Target } from './webhooks/webhook-targets.ts';
 
 /**
  * Builds the dependencies of functions that serve requests, call providers or send webhooks. Each is built at its first use,

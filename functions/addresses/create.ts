@@ -1,4 +1,4 @@
-import { createAddress } from '../../shared/addresses/create.ts';
+import { createAddress } from '../../shared/customers/create-address.ts';
 import { lambda } from '../../shared/http/lambda.ts';
 import { webDeps } from '../../shared/runtime.ts';
 import { createAddressEndpoint } from './endpoints.ts';

@@ -1,4 +1,4 @@
-import { getAddress } from '../../shared/addresses/read.ts';
+import { getAddress } from '../../shared/customers/read-addresses.ts';
 import { lambda } from '../../shared/http/lambda.ts';
 import { webDeps } from '../../shared/runtime.ts';
 import { getAddressEndpoint } from './endpoints.ts';

@@ -1,4 +1,4 @@
-import { listAddresses } from '../../shared/addresses/read.ts';
+import { listAddresses } from '../../shared/customers/read-addresses.ts';
 import { lambda } from '../../shared/http/lambda.ts';
 import { webDeps } from '../../shared/runtime.ts';
 import { listAddressesEndpoint } from './endpoints.ts';

@@ -1,5 +1,5 @@
 import { lambda } from '../../shared/http/lambda.ts';
-import { deleteAddress } from '../../shared/removal/address.ts';
+import { deleteAddress } from '../../shared/removal/remove-address.ts';
 import { webDeps } from '../../shared/runtime.ts';
 import { deleteAddressEndpoint } from './endpoints.ts';
 

@@ -1,4 +1,4 @@
-import { setDefaultAddress } from '../../shared/addresses/address.ts';
+import { setDefaultAddress } from '../../shared/customers/address.ts';
 import { lambda } from '../../shared/http/lambda.ts';
 import { webDeps } from '../../shared/runtime.ts';
 import { setDefaultAddressEndpoint } from './endpoints.ts';

@@ -1,4 +1,4 @@
-import { updateAddress } from '../../shared/addresses/update.ts';
+import { updateAddress } from '../../shared/customers/update-address.ts';
 import { lambda } from '../../shared/http/lambda.ts';
 import { webDeps } from '../../shared/runtime.ts';
 import { updateAddressEndpoint } from './endpoints.ts';

@@ -1,4 +1,4 @@
-import { deleteRecord as useCase } from '../../shared/catalog/admin.ts';
+import { deleteRecord as useCase } from '../../shared/catalog/catalog-admin.ts';
 import { lambda } from '../../shared/http/lambda.ts';
 import { webDeps } from '../../shared/runtime.ts';
 import { deleteRecordEndpoint } from './reference-endpoints.ts';

@@ -3,7 +3,7 @@ import { principalOf } from '../../shared/access/caller.ts';
 import { clearCacheBody } from '../../shared/admin/clear-cache.ts';
 import { everyPaymentQuery } from '../../shared/admin/list-every-payment.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
-import { PAYMENT_COLUMNS, paymentViewSchema } from '../../shared/payments/record/view.ts';
+import { PAYMENT_COLUMNS, paymentViewSchema } from '../../shared/payments/payment-view.ts';
 import { cursorMeta, summaryMeta } from '../../shared/queries/list-meta.ts';
 import { SUMMARY_COLUMNS, summaryQuery, summaryRows } from '../../shared/queries/payment-summary.ts';
 

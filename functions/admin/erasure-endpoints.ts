@@ -1,8 +1,8 @@
 import * as z from 'zod';
-import { erasureViewSchema } from '../../shared/erasure/job.ts';
-import { erasureBody } from '../../shared/erasure/request.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
 import { idSchema } from '../../shared/http/fields.ts';
+import { erasureViewSchema } from '../../shared/removal/erasure-job.ts';
+import { erasureBody } from '../../shared/removal/request-erasure.ts';
 
 const none = z.object({});
 

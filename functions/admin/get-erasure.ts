@@ -1,5 +1,5 @@
-import { getErasure } from '../../shared/erasure/job.ts';
 import { lambda } from '../../shared/http/lambda.ts';
+import { getErasure } from '../../shared/removal/erasure-job.ts';
 import { webDeps } from '../../shared/runtime.ts';
 import { getErasureEndpoint } from './erasure-endpoints.ts';
 

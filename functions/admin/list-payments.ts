@@ -1,5 +1,5 @@
 import { listEveryPayment } from '../../shared/admin/list-every-payment.ts';
-import { withCsv } from '../../shared/csv/csv.ts';
+import { withCsv } from '../../shared/http/csv.ts';
 import { lambda } from '../../shared/http/lambda.ts';
 import { webDeps } from '../../shared/runtime.ts';
 import { listEveryPaymentEndpoint } from './endpoints.ts';

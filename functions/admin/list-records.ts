@@ -1,4 +1,4 @@
-import { listRecords as useCase } from '../../shared/catalog/admin.ts';
+import { listRecords as useCase } from '../../shared/catalog/catalog-admin.ts';
 import { lambda } from '../../shared/http/lambda.ts';
 import { webDeps } from '../../shared/runtime.ts';
 import { listRecordsEndpoint } from './reference-endpoints.ts';

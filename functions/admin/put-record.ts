@@ -1,4 +1,4 @@
-import { putRecord as useCase } from '../../shared/catalog/admin.ts';
+import { putRecord as useCase } from '../../shared/catalog/catalog-admin.ts';
 import { lambda } from '../../shared/http/lambda.ts';
 import { webDeps } from '../../shared/runtime.ts';
 import { putRecordEndpoint } from './reference-endpoints.ts';

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { endpoint } from '../../shared/http/endpoint.ts';
 import { boundedText, idSchema, timestamp } from '../../shared/http/fields.ts';
 import { offsetQuery } from '../../shared/http/paging.ts';
-import { REFERENCE_KINDS } from '../../shared/table/keys.ts';
+import { REFERENCE_KINDS } from '../../shared/platform/keys.ts';
 
 /** No enum: an unknown kind must answer 404, not a validation error. */
 const kind = boundedText(64).meta({

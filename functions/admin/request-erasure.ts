@@ -1,5 +1,5 @@
-import { requestErasure } from '../../shared/erasure/request.ts';
 import { lambda } from '../../shared/http/lambda.ts';
+import { requestErasure } from '../../shared/removal/request-erasure.ts';
 import { webDeps } from '../../shared/runtime.ts';
 import { requestErasureEndpoint } from './erasure-endpoints.ts';
 

@@ -1,5 +1,5 @@
 import type { Endpoint } from '../../shared/http/endpoint.ts';
-import type { Trigger } from '../../shared/messaging/trigger.ts';
+import type { Trigger } from '../../shared/platform/trigger.ts';
 import { addressEndpoints } from '../addresses/endpoints.ts';
 import { adminEndpoints } from '../admin/endpoints.ts';
 import { erasureEndpoints } from '../admin/erasure-endpoints.ts';

@@ -1,4 +1,4 @@
-import { apiDocument } from '../../shared/openapi/document.ts';
+import { apiDocument } from '../../shared/openapi/api-document.ts';
 import { documentedEndpoints } from './catalogue.ts';
 import { examples } from './examples.ts';
 

@@ -1,4 +1,4 @@
-import type { Examples } from '../../shared/openapi/document.ts';
+import type { Examples } from '../../shared/openapi/api-document.ts';
 import accepted from './example-accepted.json' with { type: 'json' };
 import answers from './example-answers.json' with { type: 'json' };
 import { exampleRequests } from './example-requests.ts';

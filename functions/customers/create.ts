@@ -1,4 +1,4 @@
-import { createCustomer } from '../../shared/customers/create.ts';
+import { createCustomer } from '../../shared/customers/create-customer.ts';
 import { lambda } from '../../shared/http/lambda.ts';
 import { moneyDeps } from '../../shared/runtime.ts';
 import { createCustomerEndpoint } from './endpoints.ts';

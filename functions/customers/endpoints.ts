@@ -1,8 +1,12 @@
 import * as z from 'zod';
-import { projectRecord } from '../../shared/catalog/records.ts';
+import { projectRecord } from '../../shared/catalog/catalog-records.ts';
 import { CUSTOMER_SECRETS } from '../../shared/core/rights.ts';
 import { customerRecord } from '../../shared/customers/customer.ts';
-import { createCustomerBody, listCustomersQuery, updateCustomerBody } from '../../shared/customers/requests.ts';
+import {
+  createCustomerBody,
+  listCustomersQuery,
+  updateCustomerBody,
+} from '../../shared/customers/customer-requests.ts';
 import { CREATE_TIMEOUT_SECONDS, endpoint } from '../../shared/http/endpoint.ts';
 import { guestTokenView, idSchema, jsonValue, timestamp } from '../../shared/http/fields.ts';
 import { guestCreateLimits } from '../../shared/http/windows.ts';

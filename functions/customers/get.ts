@@ -1,4 +1,4 @@
-import { getCustomer } from '../../shared/customers/read.ts';
+import { getCustomer } from '../../shared/customers/read-customers.ts';
 import { lambda } from '../../shared/http/lambda.ts';
 import { webDeps } from '../../shared/runtime.ts';
 import { getCustomerEndpoint } from './endpoints.ts';

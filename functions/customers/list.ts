@@ -1,4 +1,4 @@
-import { listCustomers } from '../../shared/customers/read.ts';
+import { listCustomers } from '../../shared/customers/read-customers.ts';
 import { lambda } from '../../shared/http/lambda.ts';
 import { webDeps } from '../../shared/runtime.ts';
 import { listCustomersEndpoint } from './endpoints.ts';

@@ -1,5 +1,5 @@
 import { lambda } from '../../shared/http/lambda.ts';
-import { deleteCustomer } from '../../shared/removal/customer.ts';
+import { deleteCustomer } from '../../shared/removal/remove-customer.ts';
 import { moneyDeps } from '../../shared/runtime.ts';
 import { deleteCustomerEndpoint } from './endpoints.ts';
 

@@ -1,4 +1,4 @@
-import { updateCustomer } from '../../shared/customers/update.ts';
+import { updateCustomer } from '../../shared/customers/update-customer.ts';
 import { lambda } from '../../shared/http/lambda.ts';
 import { moneyDeps } from '../../shared/runtime.ts';
 import { updateCustomerEndpoint } from './endpoints.ts';

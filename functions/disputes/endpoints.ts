@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import { endpoint } from '../../shared/http/endpoint.ts';
 import { idSchema } from '../../shared/http/fields.ts';
-import { DISPUTE_COLUMNS, disputeViewSchema } from '../../shared/payments/disputes/dispute.ts';
-import { paymentRecord } from '../../shared/payments/record/payment.ts';
+import { DISPUTE_COLUMNS, disputeViewSchema } from '../../shared/payments/dispute.ts';
+import { paymentRecord } from '../../shared/payments/payment.ts';
 import { cursorMeta } from '../../shared/queries/list-meta.ts';
 import { listDisputesQuery } from '../../shared/queries/list-refunds.ts';
 

@@ -2,8 +2,8 @@ import * as z from 'zod';
 import { endpoint } from '../../shared/http/endpoint.ts';
 import { idSchema, timestamp } from '../../shared/http/fields.ts';
 import { MEMBERSHIP_STATUSES, membershipRecord } from '../../shared/memberships/membership.ts';
-import { entityNamed, listMembershipsQuery } from '../../shared/memberships/read.ts';
-import { ENTITY_TYPES } from '../../shared/table/keys.ts';
+import { entityNamed, listMembershipsQuery } from '../../shared/memberships/read-memberships.ts';
+import { ENTITY_TYPES } from '../../shared/platform/keys.ts';
 
 const none = z.object({});
 

@@ -1,4 +1,4 @@
-import { listTiers as useCase } from '../../shared/catalog/public.ts';
+import { listTiers as useCase } from '../../shared/catalog/public-catalog.ts';
 import { lambda } from '../../shared/http/lambda.ts';
 import { webDeps } from '../../shared/runtime.ts';
 import { listTiersEndpoint } from './endpoints.ts';

@@ -1,5 +1,5 @@
 import { lambda } from '../../shared/http/lambda.ts';
-import { listMemberships } from '../../shared/memberships/read.ts';
+import { listMemberships } from '../../shared/memberships/read-memberships.ts';
 import { webDeps } from '../../shared/runtime.ts';
 import { listMembershipsEndpoint } from './endpoints.ts';
 

@@ -1,5 +1,5 @@
 import { lambda } from '../../shared/http/lambda.ts';
-import { addMember } from '../../shared/organizations/members.ts';
+import { addMember } from '../../shared/organizations/organization-members.ts';
 import { webDeps } from '../../shared/runtime.ts';
 import { addMemberEndpoint as spec } from './endpoints.ts';
 

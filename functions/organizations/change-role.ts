@@ -1,5 +1,5 @@
 import { lambda } from '../../shared/http/lambda.ts';
-import { changeRole } from '../../shared/organizations/members.ts';
+import { changeRole } from '../../shared/organizations/organization-members.ts';
 import { webDeps } from '../../shared/runtime.ts';
 import { changeRoleEndpoint as spec } from './endpoints.ts';
 

@@ -12,7 +12,7 @@ import {
   listMembersQuery,
   listOrganizationsQuery,
   updateOrganizationBody,
-} from '../../shared/organizations/requests.ts';
+} from '../../shared/organizations/organization-requests.ts';
 import { pagesMeta } from '../../shared/queries/list-meta.ts';
 
 const HOUR = 3_600;

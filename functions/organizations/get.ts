@@ -1,5 +1,5 @@
 import { lambda } from '../../shared/http/lambda.ts';
-import { getOrganization } from '../../shared/organizations/read.ts';
+import { getOrganization } from '../../shared/organizations/read-organizations.ts';
 import { webDeps } from '../../shared/runtime.ts';
 import { getOrganizationEndpoint } from './endpoints.ts';
 

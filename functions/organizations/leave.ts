@@ -1,5 +1,5 @@
 import { lambda } from '../../shared/http/lambda.ts';
-import { leaveOrganization } from '../../shared/organizations/members.ts';
+import { leaveOrganization } from '../../shared/organizations/organization-members.ts';
 import { webDeps } from '../../shared/runtime.ts';
 import { leaveOrganizationEndpoint } from './endpoints.ts';
 

@@ -1,5 +1,5 @@
 import { lambda } from '../../shared/http/lambda.ts';
-import { listMembers } from '../../shared/organizations/read.ts';
+import { listMembers } from '../../shared/organizations/read-organizations.ts';
 import { webDeps } from '../../shared/runtime.ts';
 import { listMembersEndpoint as spec } from './endpoints.ts';
 

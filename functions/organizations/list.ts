@@ -1,5 +1,5 @@
 import { lambda } from '../../shared/http/lambda.ts';
-import { listOrganizations } from '../../shared/organizations/read.ts';
+import { listOrganizations } from '../../shared/organizations/read-organizations.ts';
 import { webDeps } from '../../shared/runtime.ts';
 import { listOrganizationsEndpoint } from './endpoints.ts';
 

@@ -1,5 +1,5 @@
 import { lambda } from '../../shared/http/lambda.ts';
-import { removeMember } from '../../shared/organizations/members.ts';
+import { removeMember } from '../../shared/organizations/organization-members.ts';
 import { webDeps } from '../../shared/runtime.ts';
 import { removeMemberEndpoint as spec } from './endpoints.ts';
 

@@ -1,5 +1,5 @@
 import { lambda } from '../../shared/http/lambda.ts';
-import { deleteOrganization } from '../../shared/removal/organization.ts';
+import { deleteOrganization } from '../../shared/removal/remove-organization.ts';
 import { moneyDeps } from '../../shared/runtime.ts';
 import { deleteOrganizationEndpoint } from './endpoints.ts';
 

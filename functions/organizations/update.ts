@@ -1,5 +1,5 @@
 import { lambda } from '../../shared/http/lambda.ts';
-import { updateOrganization } from '../../shared/organizations/update.ts';
+import { updateOrganization } from '../../shared/organizations/update-organization.ts';
 import { webDeps } from '../../shared/runtime.ts';
 import { updateOrganizationEndpoint } from './endpoints.ts';
 

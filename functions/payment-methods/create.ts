@@ -1,5 +1,5 @@
 import { lambda } from '../../shared/http/lambda.ts';
-import { createMethod } from '../../shared/payment-methods/create.ts';
+import { createMethod } from '../../shared/payment-methods/create-method.ts';
 import { moneyDeps } from '../../shared/runtime.ts';
 import { createMethodEndpoint } from './endpoints.ts';
 

@@ -1,19 +1,19 @@
 import * as z from 'zod';
 import { principalOf } from '../../shared/access/caller.ts';
 import type { NamedRecord } from '../../shared/access/record-kind.ts';
-import { addressRecord } from '../../shared/addresses/address.ts';
-import { billingAddressBody } from '../../shared/addresses/requests.ts';
 import { derivedId } from '../../shared/core/ids.ts';
 import { PAYMENT_SECRETS } from '../../shared/core/rights.ts';
+import { addressRecord } from '../../shared/customers/address.ts';
+import { billingAddressBody } from '../../shared/customers/address-requests.ts';
 import { customerPointerKey } from '../../shared/customers/customer.ts';
 import { CREATE_TIMEOUT_SECONDS, endpoint } from '../../shared/http/endpoint.ts';
 import { guestTokenView, idSchema, nextActionSchema, timestamp, tokenParameter } from '../../shared/http/fields.ts';
 import type { RateLimit } from '../../shared/http/rate-limit.ts';
 import { declineLimits, guestCreateLimits, networkWithoutSession, provenCaller } from '../../shared/http/windows.ts';
+import { createMethodBody, listMethodsQuery, updateMethodBody } from '../../shared/payment-methods/method-requests.ts';
+import { SETUP_STATUSES } from '../../shared/payment-methods/method-setup.ts';
 import { paymentMethodRecord } from '../../shared/payment-methods/payment-method.ts';
-import { createMethodBody, listMethodsQuery, updateMethodBody } from '../../shared/payment-methods/requests.ts';
-import { SETUP_STATUSES } from '../../shared/payment-methods/setup.ts';
-import { ownerPartition } from '../../shared/table/keys.ts';
+import { ownerPartition } from '../../shared/platform/keys.ts';
 
 const none = z.object({});
 const byId = z.object({ id: idSchema.describe('Names the payment method, `pmt_…`.') });

@@ -1,5 +1,5 @@
 import { lambda } from '../../shared/http/lambda.ts';
-import { linkMethodAddress } from '../../shared/payment-methods/update.ts';
+import { linkMethodAddress } from '../../shared/payment-methods/update-method.ts';
 import { moneyDeps } from '../../shared/runtime.ts';
 import { linkMethodAddressEndpoint } from './endpoints.ts';
 

@@ -1,5 +1,5 @@
 import { lambda } from '../../shared/http/lambda.ts';
-import { listMethods } from '../../shared/payment-methods/read.ts';
+import { listMethods } from '../../shared/payment-methods/read-methods.ts';
 import { webDeps } from '../../shared/runtime.ts';
 import { listMethodsEndpoint } from './endpoints.ts';
 

@@ -1,5 +1,5 @@
 import { lambda } from '../../shared/http/lambda.ts';
-import { deleteMethod } from '../../shared/removal/payment-method.ts';
+import { deleteMethod } from '../../shared/removal/remove-method.ts';
 import { moneyDeps } from '../../shared/runtime.ts';
 import { deleteMethodEndpoint } from './endpoints.ts';
 

@@ -1,5 +1,5 @@
 import { lambda } from '../../shared/http/lambda.ts';
-import { updateMethod } from '../../shared/payment-methods/update.ts';
+import { updateMethod } from '../../shared/payment-methods/update-method.ts';
 import { webDeps } from '../../shared/runtime.ts';
 import { updateMethodEndpoint } from './endpoints.ts';
 

@@ -1,5 +1,5 @@
 import { lambda } from '../../shared/http/lambda.ts';
-import { cancelPayment } from '../../shared/payments/commands/cancel.ts';
+import { cancelPayment } from '../../shared/payments/cancel-payment.ts';
 import { moneyDeps } from '../../shared/runtime.ts';
 import { cancelIntentEndpoint } from './endpoints.ts';
 

@@ -1,5 +1,5 @@
 import { lambda } from '../../shared/http/lambda.ts';
-import { createPayment } from '../../shared/payments/commands/create.ts';
+import { createPayment } from '../../shared/payments/create-payment.ts';
 import { moneyDeps } from '../../shared/runtime.ts';
 import { createIntentEndpoint } from './endpoints.ts';
 

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { projectNamed } from '../../shared/catalog/kinds.ts';
+import { projectNamed } from '../../shared/catalog/catalog-kinds.ts';
 import type { ErrorCode } from '../../shared/core/errors.ts';
 import { derivedId } from '../../shared/core/ids.ts';
 import { PAYMENT_SECRETS } from '../../shared/core/rights.ts';
@@ -16,21 +16,21 @@ import {
   networkWithoutSession,
   provenCaller,
 } from '../../shared/http/windows.ts';
+import { PAYMENT_STATUSES, paymentByProviderId, paymentRecord } from '../../shared/payments/payment.ts';
 import {
   confirmBody,
   createIntentBody,
   methodsUsedBy,
   recordsNamedBy,
   updateIntentBody,
-} from '../../shared/payments/commands/requests.ts';
-import { PAYMENT_STATUSES, paymentByProviderId, paymentRecord } from '../../shared/payments/record/payment.ts';
+} from '../../shared/payments/payment-requests.ts';
 import {
   confirmationSchema,
   createdPaymentSchema,
   guestPaymentSchema,
   PAYMENT_COLUMNS,
   paymentViewSchema,
-} from '../../shared/payments/record/view.ts';
+} from '../../shared/payments/payment-view.ts';
 import { paymentsMeta, summaryMeta, userContextSchema } from '../../shared/queries/list-meta.ts';
 import { getPaymentQuery, guestPaymentsQuery, listPaymentsQuery } from '../../shared/queries/parameters.ts';
 import { ownerSummaryQuery, SUMMARY_COLUMNS, summaryRows } from '../../shared/queries/payment-summary.ts';

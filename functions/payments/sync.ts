@@ -1,5 +1,5 @@
 import { lambda } from '../../shared/http/lambda.ts';
-import { syncPayment } from '../../shared/payments/commands/sync.ts';
+import { syncPayment } from '../../shared/payments/sync-payment.ts';
 import { moneyDeps } from '../../shared/runtime.ts';
 import { syncPaymentEndpoint } from './endpoints.ts';
 

@@ -1,5 +1,5 @@
 import { lambda } from '../../shared/http/lambda.ts';
-import { updatePayment } from '../../shared/payments/commands/update.ts';
+import { updatePayment } from '../../shared/payments/update-payment.ts';
 import { moneyDeps } from '../../shared/runtime.ts';
 import { updateIntentEndpoint } from './endpoints.ts';
 

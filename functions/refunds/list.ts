@@ -1,4 +1,4 @@
-import { withCsv } from '../../shared/csv/csv.ts';
+import { withCsv } from '../../shared/http/csv.ts';
 import { lambda } from '../../shared/http/lambda.ts';
 import { listRefunds } from '../../shared/queries/list-refunds.ts';
 import { webDeps } from '../../shared/runtime.ts';

@@ -1,33 +1,33 @@
 import * as z from 'zod';
 import type { NamedRecord } from '../../shared/access/record-kind.ts';
-import { addressRecord } from '../../shared/addresses/address.ts';
-import { billingAddressBody } from '../../shared/addresses/requests.ts';
-import { projectNamed } from '../../shared/catalog/kinds.ts';
-import { productRecord, projectRecord } from '../../shared/catalog/records.ts';
+import { projectNamed } from '../../shared/catalog/catalog-kinds.ts';
+import { productRecord, projectRecord } from '../../shared/catalog/catalog-records.ts';
 import { derivedId } from '../../shared/core/ids.ts';
 import { PAYMENT_SECRETS } from '../../shared/core/rights.ts';
+import { addressRecord } from '../../shared/customers/address.ts';
+import { billingAddressBody } from '../../shared/customers/address-requests.ts';
 import { customerRecord } from '../../shared/customers/customer.ts';
 import { CREATE_TIMEOUT_SECONDS, endpoint } from '../../shared/http/endpoint.ts';
 import { idSchema } from '../../shared/http/fields.ts';
 import { declineLimits, emailParams, guestCreateLimits, guestListLimits } from '../../shared/http/windows.ts';
-import { methodsUsedBy } from '../../shared/payments/commands/requests.ts';
+import { methodsUsedBy } from '../../shared/payments/payment-requests.ts';
 import { guestSubscriptionsQuery, listSubscriptionsQuery } from '../../shared/queries/parameters.ts';
 import { subscriptionTimelineSchema } from '../../shared/queries/subscription-timeline.ts';
 import { timelineMeta, timelineQuery } from '../../shared/queries/timeline.ts';
+import { SUBSCRIPTION_STATUSES, subscriptionRecord } from '../../shared/subscriptions/subscription.ts';
 import {
   type CreateSubscriptionBody,
   cancelBody,
   createSubscriptionBody,
   updateSubscriptionBody,
-} from '../../shared/subscriptions/commands/requests.ts';
-import { SUBSCRIPTION_STATUSES, subscriptionRecord } from '../../shared/subscriptions/record/subscription.ts';
+} from '../../shared/subscriptions/subscription-requests.ts';
 import {
   createdSubscriptionSchema,
   guestSubscriptionSchema,
   SUBSCRIPTION_COLUMNS,
   shownSubscriptionSchema,
   subscriptionViewSchema,
-} from '../../shared/subscriptions/record/view.ts';
+} from '../../shared/subscriptions/subscription-view.ts';
 
 const none = z.object({});
 const byId = z.object({ id: idSchema.describe('Names the subscription, `subs_…`.') });

@@ -1,6 +1,6 @@
 import { lambda } from '../../shared/http/lambda.ts';
 import { webDeps } from '../../shared/runtime.ts';
-import { linkSubscriptionAddress } from '../../shared/subscriptions/commands/update.ts';
+import { linkSubscriptionAddress } from '../../shared/subscriptions/update-subscription.ts';
 import { linkSubscriptionAddressEndpoint } from './endpoints.ts';
 
 export const handler = lambda(linkSubscriptionAddressEndpoint, webDeps, linkSubscriptionAddress);

@@ -1,6 +1,6 @@
 import { lambda } from '../../shared/http/lambda.ts';
 import { moneyDeps } from '../../shared/runtime.ts';
-import { updateSubscription } from '../../shared/subscriptions/commands/update.ts';
+import { updateSubscription } from '../../shared/subscriptions/update-subscription.ts';
 import { updateSubscriptionEndpoint } from './endpoints.ts';
 
 export const handler = lambda(updateSubscriptionEndpoint, moneyDeps, updateSubscription);

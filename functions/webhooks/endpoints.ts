@@ -2,11 +2,11 @@ import * as z from 'zod';
 import { principalOf } from '../../shared/access/caller.ts';
 import { MEMORY_MB } from '../../shared/core/rights.ts';
 import { PROVIDER_SLOTS } from '../../shared/core/settings.ts';
+import { LOG_STATUSES } from '../../shared/event-log/log-entry.ts';
 import { endpoint } from '../../shared/http/endpoint.ts';
 import { boundedObject, boundedText, idSchema, jsonValue } from '../../shared/http/fields.ts';
 import { offsetQuery } from '../../shared/http/paging.ts';
-import { logView } from '../../shared/webhooks/logs/read.ts';
-import { LOG_STATUSES } from '../../shared/webhooks/record/log-entry.ts';
+import { logView } from '../../shared/webhooks/read-logs.ts';
 
 const MINUTE = 60;
 const TEST_DATA_BOUNDS = { keys: 100, bytes: 64 * 1024 };

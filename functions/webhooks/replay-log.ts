@@ -1,6 +1,6 @@
 import { lambda } from '../../shared/http/lambda.ts';
 import { replayDeps } from '../../shared/runtime.ts';
-import { entryToReplay, replayDelivery } from '../../shared/webhooks/logs/replay.ts';
+import { entryToReplay, replayDelivery } from '../../shared/webhooks/replay-delivery.ts';
 import { replayWebhookLogEndpoint } from './endpoints.ts';
 
 export const handler = lambda(replayWebhookLogEndpoint, replayDeps, {

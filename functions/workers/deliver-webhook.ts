@@ -1,5 +1,5 @@
-import { queueConsumer } from '../../shared/messaging/consumers.ts';
+import { queueConsumer } from '../../shared/platform/consumers.ts';
 import { deliverDeps } from '../../shared/runtime.ts';
-import { deliverWebhook } from '../../shared/webhooks/outbound/deliver.ts';
+import { deliverWebhook } from '../../shared/webhooks/deliver-webhook.ts';
 
 export const handler = queueConsumer('webhook-delivery', deliverDeps, deliverWebhook);

@@ -1,4 +1,4 @@
-import { queueConsumer } from '../../shared/messaging/consumers.ts';
+import { queueConsumer } from '../../shared/platform/consumers.ts';
 import { dueDeps } from '../../shared/runtime.ts';
 import { runDue } from '../../shared/workers/run-due.ts';
 

@@ -1,5 +1,5 @@
 import { CUSTOMER_SECRETS, MEMORY_MB, PAYMENT_SECRETS } from '../../shared/core/rights.ts';
-import type { Trigger } from '../../shared/messaging/trigger.ts';
+import type { Trigger } from '../../shared/platform/trigger.ts';
 
 /** Sort keys of items whose changes become events on the bus. */
 const RECORDS = ['PAY', 'CUS', 'SUB', 'MBR', 'EVT'];

@@ -5,7 +5,7 @@ import { EventSourceMapping, type Function as LambdaFunction } from 'aws-cdk-lib
 import type { ILogGroup } from 'aws-cdk-lib/aws-logs';
 import { Queue, QueueEncryption } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
-import type { QueueTrigger } from '../../shared/messaging/trigger.ts';
+import type { QueueTrigger } from '../../shared/platform/trigger.ts';
 import { acknowledge } from '../stage/acknowledged.ts';
 import { serviceAlarm } from './alarm.ts';
 import { reservedForTrigger } from './bulkheads.ts';

@@ -4,7 +4,7 @@ import type { Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import { verifiesWithKeys } from '../../shared/core/capabilities.ts';
 import { type Right, TABLE_ACTIONS } from '../../shared/core/rights.ts';
 import { PAYMENT_SLOTS, type PaymentSlot, PROVIDER_SLOTS, type ProviderSlot } from '../../shared/core/settings.ts';
-import { TABLE } from '../../shared/table/keys.ts';
+import { TABLE } from '../../shared/platform/keys.ts';
 import type { ServiceContext } from './context.ts';
 
 export const statementsOf = (right: Right, context: ServiceContext): readonly PolicyStatement[] => {

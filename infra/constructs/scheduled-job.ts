@@ -6,7 +6,7 @@ import { SqsDestination } from 'aws-cdk-lib/aws-lambda-destinations';
 import type { ILogGroup } from 'aws-cdk-lib/aws-logs';
 import { Queue } from 'aws-cdk-lib/aws-sqs';
 import { Construct } from 'constructs';
-import type { ScheduleTrigger } from '../../shared/messaging/trigger.ts';
+import type { ScheduleTrigger } from '../../shared/platform/trigger.ts';
 import { serviceAlarm } from './alarm.ts';
 import { reservedForTrigger } from './bulkheads.ts';
 import type { ServiceContext } from './context.ts';

@@ -4,7 +4,7 @@ import { EventSourceMapping, FilterCriteria, FilterRule, MetricType, StartingPos
 import type { ILogGroup } from 'aws-cdk-lib/aws-logs';
 import type { Bucket } from 'aws-cdk-lib/aws-s3';
 import { Construct } from 'constructs';
-import type { StreamTrigger } from '../../shared/messaging/trigger.ts';
+import type { StreamTrigger } from '../../shared/platform/trigger.ts';
 import { serviceAlarm } from './alarm.ts';
 import { reservedForTrigger } from './bulkheads.ts';
 import type { ServiceContext } from './context.ts';

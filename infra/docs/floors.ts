@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import * as z from 'zod';
 
 /**
- * The floors of the house, from the ground up, as `floors.json` lists them. A row is one folder, or several neighbours
+ * The floors of the house, from the ground up, as `floors.json` lists them. A row is one room, or several neighbours
  * that may not import each other.
  */
 const floorsSchema = z.record(z.string(), z.array(z.union([z.string(), z.array(z.string())])));
@@ -14,6 +14,13 @@ export const readFloors = (): Floors =>
 
 const AREA = 'shared';
 
+const GROUPS = {
+  edges: ['event-log', 'removal', 'webhooks', 'queries', 'workers', 'admin', 'console', 'openapi'],
+  money: ['catalog', 'payment-methods', 'payments', 'subscriptions'],
+  people: ['organizations', 'customers', 'memberships'],
+  platform: ['core', 'platform', 'access', 'http', 'providers'],
+} as const;
+
 /** The list and the drawing of docs/architecture.md. */
 export const floorParts = (): Readonly<Record<string, string>> => {
   const rows = (readFloors()[AREA] ?? []).map((row) => [row].flat());
@@ -22,14 +29,18 @@ export const floorParts = (): Readonly<Record<string, string>> => {
 
 const floorList = (rows: readonly (readonly string[])[]): string =>
   [
-    '| Floor | Folders of `shared/` |',
+    '| Floor | Rooms of `shared/` |',
     '|---|---|',
-    ...rows.map((row, index) => `| ${index + 1} | ${row.map((folder) => `\`${folder}\``).join(' · ')} |`),
+    ...rows.map((row, index) => `| ${index + 1} | ${row.map((room) => `\`${room}\``).join(' · ')} |`),
   ].join('\n');
 
-/** The highest floor stands on top; an arrow is "may import everything below". */
+/** The rooms with their floors, in their groups. */
 const floorDrawing = (rows: readonly (readonly string[])[]): string => {
-  const boxes = rows.map((row, index) => `  f${index + 1}["${index + 1} · ${row.join(' · ')}"]`).reverse();
-  const arrows = rows.slice(1).map((_, index) => `  f${index + 2} --> f${index + 1}`);
-  return ['```mermaid', 'flowchart TB', ...boxes, ...arrows.reverse(), '```'].join('\n');
+  const floorOf = new Map(rows.flatMap((row, index) => row.map((room) => [room, index + 1] as const)));
+  const groups = Object.entries(GROUPS).flatMap(([group, rooms]) => [
+    `  subgraph ${group}`,
+    ...rooms.map((room) => `    ${room}["${floorOf.get(room)} · ${room}"]`),
+    '  end',
+  ]);
+  return ['```mermaid', 'flowchart TB', ...groups, '  edges --> money --> people --> platform', '```'].join('\n');
 };

@@ -1,8 +1,8 @@
 import { documentedEndpoints, endpoints } from '../../functions/api/catalogue.ts';
 import { ERRORS } from '../../shared/core/errors.ts';
 import type { Endpoint } from '../../shared/http/endpoint.ts';
-import { prose } from '../../shared/openapi/document.ts';
-import { ERROR_CODES, meaningOfCode } from '../../shared/openapi/errors.ts';
+import { prose } from '../../shared/openapi/api-document.ts';
+import { ERROR_CODES, meaningOfCode } from '../../shared/openapi/error-responses.ts';
 import { groupOf, groups } from '../../shared/openapi/groups.ts';
 
 /** The parts of docs/routes.md: the same groups and texts as in the API document. */

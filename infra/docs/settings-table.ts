@@ -1,6 +1,6 @@
 import type { Setting, SettingFields } from '../../shared/core/setting.ts';
 import { PROVIDER_SLOTS, serviceFields, slotFields } from '../../shared/core/settings.ts';
-import { globalFields, nodeFields } from '../../shared/webhooks/outbound/targets.ts';
+import { globalFields, nodeFields } from '../../shared/webhooks/webhook-targets.ts';
 import { functionEnvironment, hostFields } from '../local/machine/environment.ts';
 import { deploymentFields, SECRET_SETTINGS, STACK_SETTINGS } from '../stage/settings.ts';
 

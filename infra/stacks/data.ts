@@ -14,7 +14,7 @@ import { Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import { Topic } from 'aws-cdk-lib/aws-sns';
 import type { Construct } from 'constructs';
 import { PAYMENT_SLOTS, type PaymentSlot, PROVIDER_SLOTS, type ProviderSlot } from '../../shared/core/settings.ts';
-import { TABLE } from '../../shared/table/keys.ts';
+import { TABLE } from '../../shared/platform/keys.ts';
 import type { KeptResources } from '../constructs/context.ts';
 import { constructId } from '../constructs/service-function.ts';
 import { ServiceKey } from '../constructs/service-key.ts';

@@ -5,7 +5,7 @@ import { BlockPublicAccess, Bucket, BucketEncryption, type BucketProps } from 'a
 import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
 import type { QueueName } from '../../shared/core/rights.ts';
-import type { Trigger } from '../../shared/messaging/trigger.ts';
+import type { Trigger } from '../../shared/platform/trigger.ts';
 import type { ServiceContext } from '../constructs/context.ts';
 import { ConsumedQueue, QueueConsumer } from '../constructs/queue-consumer.ts';
 import { ScheduledJob } from '../constructs/scheduled-job.ts';

@@ -4,8 +4,8 @@ import { Certificate, CertificateValidation } from 'aws-cdk-lib/aws-certificatem
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { FilterPattern, MetricFilter } from 'aws-cdk-lib/aws-logs';
 import type { Construct } from 'constructs';
+import { metricsNamespace } from '../../shared/core/metrics.ts';
 import type { Endpoint } from '../../shared/http/endpoint.ts';
-import { metricsNamespace } from '../../shared/observability/metrics.ts';
 import type { DeploymentSettings } from '../stage/settings.ts';
 import { ServiceStack } from './service-stack.ts';
 import { STAGE_THROTTLE, THROTTLED_REQUESTS, type Throttle, throttleOf } from './throttling.ts';

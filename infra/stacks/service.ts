@@ -1,7 +1,7 @@
 import { type App, Validations } from 'aws-cdk-lib';
 import { AwsSolutionsChecks, PCIDSS321Checks, ServerlessChecks } from 'cdk-nag';
 import { type Endpoint, installedEndpoints } from '../../shared/http/endpoint.ts';
-import { type Trigger, withOperatorSettings } from '../../shared/messaging/trigger.ts';
+import { type Trigger, withOperatorSettings } from '../../shared/platform/trigger.ts';
 import type { DeploymentSettings } from '../stage/settings.ts';
 import { ApiStack, byGroup, RoutesStack } from './api.ts';
 import { DataStack } from './data.ts';

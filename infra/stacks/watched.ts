@@ -1,8 +1,8 @@
 import { Duration } from 'aws-cdk-lib';
 import { MathExpression, Metric } from 'aws-cdk-lib/aws-cloudwatch';
+import { type MetricName, metricsNamespace } from '../../shared/core/metrics.ts';
 import { PROVIDER_SLOTS, type ProviderSlot } from '../../shared/core/settings.ts';
-import { type MetricName, metricsNamespace } from '../../shared/observability/metrics.ts';
-import { TABLE } from '../../shared/table/keys.ts';
+import { TABLE } from '../../shared/platform/keys.ts';
 import type { Stage } from '../stage/settings.ts';
 import type { THROTTLED_REQUESTS } from './throttling.ts';
 

@@ -14,7 +14,7 @@ const TOKEN_FOLDER = 'tokens';
 export const LOADED_APART: Readonly<Record<string, string>> = {
   ...Object.fromEntries(ADAPTERS.map((name) => [`shared/providers/${name}/${name}.ts`, `${ADAPTER_FOLDER}/${name}`])),
   'shared/access/guest-signature.ts': `${TOKEN_FOLDER}/guest-signature`,
-  'shared/identity/bearer-token.ts': `${TOKEN_FOLDER}/bearer-token`,
+  'shared/access/bearer-token.ts': `${TOKEN_FOLDER}/bearer-token`,
 };
 
 /** The folders of these files. */

@@ -19,9 +19,9 @@ import {
   type Settings,
   SettingsError,
 } from '../../shared/core/settings.ts';
-import type { OperatedSettings } from '../../shared/messaging/trigger.ts';
-import { checkedSettings } from '../../shared/webhooks/outbound/checked-targets.ts';
-import { isTargetVariable, namesTarget } from '../../shared/webhooks/outbound/targets.ts';
+import type { OperatedSettings } from '../../shared/platform/trigger.ts';
+import { checkedSettings } from '../../shared/webhooks/checked-targets.ts';
+import { isTargetVariable, namesTarget } from '../../shared/webhooks/webhook-targets.ts';
 
 /** The most instances of a function that run at once, which are also kept for it. */
 export interface Bulkheads {

@@ -2,10 +2,10 @@ import QuickLRU from 'quick-lru';
 import { DomainError } from '../core/errors.ts';
 import { fingerprint } from '../core/ids.ts';
 import { type Instant, MINUTE, type Now, SECOND } from '../core/time.ts';
-import type { Identity, IdentitySession } from '../identity/identity.ts';
 import type { CacheEpoch } from './cache-epoch.ts';
 import type { Caller } from './caller.ts';
 import type { GuestTokens } from './guest-token.ts';
+import type { Identity, IdentitySession } from './identity.ts';
 
 /** A session in X-Session-ID, Authorization or session_id (the first present decides, in that order), or a guest token. */
 export interface Credentials {

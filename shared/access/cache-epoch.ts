@@ -1,6 +1,6 @@
 import { type Now, SECOND } from '../core/time.ts';
-import { cacheEpochKey } from '../table/keys.ts';
-import type { Table } from '../table/table.ts';
+import { cacheEpochKey } from '../platform/keys.ts';
+import type { Table } from '../platform/table.ts';
 
 /** One number per cache, kept in the table. Raising it empties that cache in every instance within five seconds. */
 export const CACHE_TYPES = ['organization_membership', 'session'] as const;

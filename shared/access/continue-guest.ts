@@ -5,7 +5,7 @@
  * id is worth. Records of users and organizations, and the ids of payments and subscriptions, prove nothing.
  */
 import { type Instant, instant, SECOND } from '../core/time.ts';
-import type { Item } from '../table/table.ts';
+import type { Item } from '../platform/table.ts';
 import type { Caller, GuestCaller } from './caller.ts';
 import type { RecordKind } from './record-kind.ts';
 

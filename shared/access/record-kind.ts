@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import type { Key, Owner } from '../table/keys.ts';
-import type { Item, Table } from '../table/table.ts';
+import type { Key, Owner } from '../platform/keys.ts';
+import type { Item, Table } from '../platform/table.ts';
 import type { Caller } from './caller.ts';
 
 const optional = z.string().optional();

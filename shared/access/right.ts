@@ -1,5 +1,5 @@
-import { memberKey } from '../table/keys.ts';
-import type { TransactionStep } from '../table/table.ts';
+import { memberKey } from '../platform/keys.ts';
+import type { TransactionStep } from '../platform/table.ts';
 import { type Action, rolesWith, standingRefusal } from './access.ts';
 import type { Caller } from './caller.ts';
 import { organizationCheck, type Standings } from './standing.ts';

@@ -1,8 +1,8 @@
 import QuickLRU from 'quick-lru';
 import { MINUTE, type Now } from '../core/time.ts';
-import type { Clause } from '../table/expression.ts';
-import { type Key, memberKey, organizationKey } from '../table/keys.ts';
-import type { Item, Table, TransactionStep } from '../table/table.ts';
+import type { Clause } from '../platform/expression.ts';
+import { type Key, memberKey, organizationKey } from '../platform/keys.ts';
+import type { Item, Table, TransactionStep } from '../platform/table.ts';
 import type { CacheEpoch } from './cache-epoch.ts';
 import type { SessionCaller } from './caller.ts';
 import { ROLES, type Role } from './permissions.ts';

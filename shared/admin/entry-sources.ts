@@ -1,8 +1,8 @@
 import { DAY, type Instant, instant, iso, utcDay } from '../core/time.ts';
-import type { Clause } from '../table/expression.ts';
-import { everyPaymentPartitions, paymentEntryKey } from '../table/keys.ts';
-import { type Cursor, type IndexRow, listRows } from '../table/listing.ts';
-import type { Item, Table } from '../table/table.ts';
+import type { Clause } from '../platform/expression.ts';
+import { everyPaymentPartitions, paymentEntryKey } from '../platform/keys.ts';
+import { type Cursor, type IndexRow, listRows } from '../platform/listing.ts';
+import type { Item, Table } from '../platform/table.ts';
 
 /**
  * Sources of entries in the list of all payments, each newest first. A position in the list is the sort key of an entry

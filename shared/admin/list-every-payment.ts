@@ -1,27 +1,27 @@
 import * as z from 'zod';
+import type { Identity } from '../access/identity.ts';
 import { isIdOf } from '../core/ids.ts';
 import { PROVIDER_SLOTS } from '../core/settings.ts';
 import { iso } from '../core/time.ts';
-import type { CsvPage } from '../csv/csv.ts';
+import type { CsvPage } from '../http/csv.ts';
 import { booleanParameter, boundedText, emailSchema, idParameter } from '../http/fields.ts';
 import { runList, wholeNumberParameter } from '../http/paging.ts';
 import type { ApiRequest, Reply } from '../http/request.ts';
-import type { Identity } from '../identity/identity.ts';
-import { paymentRecord, type VisiblePayment } from '../payments/record/payment.ts';
-import { paymentView, REFUND_EXTENTS, refundStatusOf } from '../payments/record/view.ts';
-import { cursorParameter, moment, paymentStatusList } from '../queries/parameters.ts';
-import { referenceHash } from '../queries/payment-entry.ts';
-import { findAliasAnywhere } from '../table/alias.ts';
-import { decodeCursor, encodeCursor } from '../table/cursor.ts';
-import type { Clause } from '../table/expression.ts';
+import { paymentRecord, type VisiblePayment } from '../payments/payment.ts';
+import { paymentView, REFUND_EXTENTS, refundStatusOf } from '../payments/payment-view.ts';
+import { findAliasAnywhere } from '../platform/alias.ts';
+import { decodeCursor, encodeCursor } from '../platform/cursor.ts';
+import type { Clause } from '../platform/expression.ts';
 import {
   guestEntriesPartition,
   organizationEntriesPartition,
   paymentKey,
   userEntriesPartition,
-} from '../table/keys.ts';
-import type { IndexRow } from '../table/listing.ts';
-import type { StoreDeps } from '../table/table.ts';
+} from '../platform/keys.ts';
+import type { IndexRow } from '../platform/listing.ts';
+import type { StoreDeps } from '../platform/table.ts';
+import { cursorParameter, moment, paymentStatusList } from '../queries/parameters.ts';
+import { referenceHash } from '../queries/payment-entry.ts';
 import { cursorAt, type EntriesFound, type EntrySource, everyEntry, ownersEntries, together } from './entry-sources.ts';
 
 /** Query parameters of the list of all payments. */

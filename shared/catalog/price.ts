@@ -1,7 +1,7 @@
 import { DomainError } from '../core/errors.ts';
 import { currencyCode, derivePrices, type GivenPrices, type Prices } from '../core/money.ts';
-import type { Table } from '../table/table.ts';
-import { type Product, productRecord } from './records.ts';
+import type { Table } from '../platform/table.ts';
+import { type Product, productRecord } from './catalog-records.ts';
 
 /** The price of a purchase. If the request names a product, the price is the product's; the client cannot change it. */
 export const priceOf = (

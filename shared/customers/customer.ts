@@ -1,11 +1,11 @@
 import * as z from 'zod';
 import { ownerColumns, ownerIdsOf, ownerOfRecord, type RecordKind } from '../access/record-kind.ts';
 import { PROVIDER_SLOTS } from '../core/settings.ts';
-import type { ContactField } from '../providers/port/customers.ts';
-import { ownerKeyOf } from '../table/defaults.ts';
-import { type Key, type Owner, ownerCustomerKey, ownerPartition, recordKey } from '../table/keys.ts';
-import { knownAtSchema, parseRecord, type RecordShape, storedRecordFields } from '../table/record-store.ts';
-import type { Item, Table, TransactionStep } from '../table/table.ts';
+import { type Key, type Owner, ownerCustomerKey, ownerPartition, recordKey } from '../platform/keys.ts';
+import { knownAtSchema, parseRecord, type RecordShape, storedRecordFields } from '../platform/record-store.ts';
+import type { Item, Table, TransactionStep } from '../platform/table.ts';
+import { ownerKeyOf } from '../platform/table-defaults.ts';
+import type { ContactField } from '../providers/customer-port.ts';
 
 /**
  * A customer: a payer at one provider. Always holds: it exists at the provider under providerCustomerId, and belongs to a

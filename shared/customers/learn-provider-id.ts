@@ -1,11 +1,11 @@
 import { ownerOfRecord } from '../access/record-kind.ts';
 import { iso } from '../core/time.ts';
-import type { ProviderMethod } from '../providers/port/methods.ts';
-import { aliasRemoval } from '../table/alias.ts';
-import { type Commit, changeRecord } from '../table/change.ts';
-import { recordStore } from '../table/record-store.ts';
-import type { StoreDeps, Table, TransactionStep } from '../table/table.ts';
-import { customerAlias } from './create.ts';
+import { aliasRemoval } from '../platform/alias.ts';
+import { type Commit, changeRecord } from '../platform/change.ts';
+import { recordStore } from '../platform/record-store.ts';
+import type { StoreDeps, Table, TransactionStep } from '../platform/table.ts';
+import type { ProviderMethod } from '../providers/method-port.ts';
+import { customerAlias } from './create-customer.ts';
 import {
   type Customer,
   customerPointerKey,

@@ -4,8 +4,8 @@ import type { NamedRecord, RecordKind } from '../access/record-kind.ts';
 import type { ErrorCode } from '../core/errors.ts';
 import { callsProviders, MEMORY_MB, type MemoryMb, type Right } from '../core/rights.ts';
 import { PROVIDER_FUNCTION_SECONDS } from '../core/settings.ts';
-import type { CsvForm } from '../csv/csv.ts';
-import type { Key, Owner } from '../table/keys.ts';
+import type { Key, Owner } from '../platform/keys.ts';
+import type { CsvForm } from './csv.ts';
 import type { RateLimit } from './rate-limit.ts';
 import { writeLimits } from './windows.ts';
 

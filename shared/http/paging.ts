@@ -1,9 +1,9 @@
 import * as z from 'zod';
-import type { Clause } from '../table/expression.ts';
-import { type ItemKind, type Key, type Owner, ownerPartition } from '../table/keys.ts';
-import type { IndexRow, Listed } from '../table/listing.ts';
-import type { Item, Table } from '../table/table.ts';
-import { type CountedPage, listCounted, type Total } from '../table/totals.ts';
+import type { Clause } from '../platform/expression.ts';
+import { type ItemKind, type Key, type Owner, ownerPartition } from '../platform/keys.ts';
+import type { IndexRow, Listed } from '../platform/listing.ts';
+import type { Item, Table } from '../platform/table.ts';
+import { type CountedPage, listCounted, type Total } from '../platform/totals.ts';
 import { boundedText } from './fields.ts';
 import type { Reply } from './request.ts';
 

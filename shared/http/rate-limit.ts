@@ -1,7 +1,7 @@
 import { DomainError } from '../core/errors.ts';
 import { epochSeconds } from '../core/time.ts';
-import { type Key, rateKey } from '../table/keys.ts';
-import type { StoreDeps } from '../table/table.ts';
+import { type Key, rateKey } from '../platform/keys.ts';
+import type { StoreDeps } from '../platform/table.ts';
 import type { ApiRequest } from './request.ts';
 
 /** A limit of requests or of declines in a window of time, for each subject. */

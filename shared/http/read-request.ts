@@ -2,14 +2,14 @@
 
 import { type Caller, principalOf } from '../access/caller.ts';
 import { NO_CONDITIONS } from '../access/right.ts';
+import { refuseCardNumbers, withoutCardData } from '../core/card-number.ts';
 import { fingerprint } from '../core/ids.ts';
-import type { CsvPage, CsvRenderer } from '../csv/csv.ts';
-import { canonicalJson, checkKey, idempotencyScope } from '../idempotency/idempotency.ts';
-import { refuseCardNumbers, withoutCardData } from '../observability/card-number.ts';
 import { guestOf, hasCredential, organizationOfSession, requireCredential, sourceNetworkOf } from './callers.ts';
 import { impliedOrganization } from './check-access.ts';
+import type { CsvPage, CsvRenderer } from './csv.ts';
 import type { Exchange } from './exchange.ts';
 import { tokenFieldsOf } from './fields.ts';
+import { canonicalJson, checkKey, idempotencyScope } from './idempotency.ts';
 import { checkAll, requireReadable, requireSomeField, withoutAbsentFields } from './parse.ts';
 import type { ApiRequest } from './request.ts';
 

@@ -4,9 +4,9 @@ import type { Caller } from '../access/caller.ts';
 import type { Role } from '../access/permissions.ts';
 import type { RecordKind } from '../access/record-kind.ts';
 import type { CallerRight } from '../access/right.ts';
-import type { CsvPage, More } from '../csv/csv.ts';
-import type { Owner } from '../table/keys.ts';
-import type { Item } from '../table/table.ts';
+import type { Owner } from '../platform/keys.ts';
+import type { Item } from '../platform/table.ts';
+import type { CsvPage, More } from './csv.ts';
 
 /** A request as the chain hands it to the use case: authenticated, parsed and allowed. */
 export interface ApiRequest<Params = unknown, Query = unknown, Body = unknown, R = unknown> {

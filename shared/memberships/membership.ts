@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { ownerColumns, type RecordKind } from '../access/record-kind.ts';
-import { ENTITY_TYPES, entityPartition, listSort, membershipKey } from '../table/keys.ts';
-import type { Item } from '../table/table.ts';
+import { ENTITY_TYPES, entityPartition, listSort, membershipKey } from '../platform/keys.ts';
+import type { Item } from '../platform/table.ts';
 
 /**
  * A membership: the tier that a subscription gives its project, organization or user. Always holds: it is derived from its

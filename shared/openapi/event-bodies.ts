@@ -1,13 +1,13 @@
 import * as z from 'zod';
-import { BILLING_INTERVALS } from '../catalog/records.ts';
+import { BILLING_INTERVALS } from '../catalog/catalog-records.ts';
 import { DISPUTE_STATUSES, REFUND_REASONS } from '../core/money-back.ts';
 import { DECLINE_CODES } from '../core/outcome.ts';
 import { PROVIDER_SLOTS } from '../core/settings.ts';
-import type { CanonicalEvent } from '../events/bus-event.ts';
 import { MEMBERSHIP_STATUSES } from '../memberships/membership.ts';
-import { PAYMENT_STATUSES } from '../payments/record/payment.ts';
-import { BILLING_STATUSES, REASONS, SUBSCRIPTION_STATUSES } from '../subscriptions/record/subscription.ts';
-import { ENTITY_TYPES } from '../table/keys.ts';
+import { PAYMENT_STATUSES } from '../payments/payment.ts';
+import type { CanonicalEvent } from '../platform/bus-event.ts';
+import { ENTITY_TYPES } from '../platform/keys.ts';
+import { BILLING_STATUSES, REASONS, SUBSCRIPTION_STATUSES } from '../subscriptions/subscription.ts';
 
 /** The bodies of canonical events, for the document. A test compares them with the events that records derive. */
 const time = z.string().meta({ format: 'date-time' });

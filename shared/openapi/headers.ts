@@ -2,7 +2,7 @@ import * as z from 'zod';
 import type { ErrorCode } from '../core/errors.ts';
 import type { Endpoint } from '../http/endpoint.ts';
 import { optionalText } from '../http/fields.ts';
-import { takesKey } from './errors.ts';
+import { takesKey } from './error-responses.ts';
 
 /** The headers that the service reads and sends, each with its meaning. */
 const idempotencyKey = z

@@ -4,7 +4,7 @@ import type { ErrorCode } from '../core/errors.ts';
 import type { Endpoint } from '../http/endpoint.ts';
 import { optionalText } from '../http/fields.ts';
 import type { RateLimit } from '../http/rate-limit.ts';
-import { codesByStatus, errorSchema, meaningOfCode } from './errors.ts';
+import { codesByStatus, errorSchema, meaningOfCode } from './error-responses.ts';
 import { groupOf } from './groups.ts';
 import { errorHeaders, requestHeaders, successHeaders } from './headers.ts';
 import { securityOf, WHO_MAY_CALL } from './security.ts';

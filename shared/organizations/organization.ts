@@ -1,12 +1,12 @@
 import * as z from 'zod';
-import type { Showing } from '../access/beside.ts';
 import type { Caller } from '../access/caller.ts';
+import type { IdentityUser } from '../access/identity.ts';
+import type { Showing } from '../access/included-records.ts';
 import { ROLES, type Role } from '../access/permissions.ts';
 import type { RecordKind } from '../access/record-kind.ts';
 import { DomainError } from '../core/errors.ts';
-import type { IdentityUser } from '../identity/identity.ts';
-import { memberIdOf, organizationKey } from '../table/keys.ts';
-import type { Item } from '../table/table.ts';
+import { memberIdOf, organizationKey } from '../platform/keys.ts';
+import type { Item } from '../platform/table.ts';
 
 /**
  * An organization and its members. Always holds: exactly one member is the owner, the user who created it. The member counts

@@ -1,10 +1,10 @@
 import { iso } from '../core/time.ts';
-import type { ProviderSetup } from '../providers/port/methods.ts';
-import { defaultStep } from '../table/defaults.ts';
-import { aliasKey } from '../table/keys.ts';
-import { recordStore } from '../table/record-store.ts';
-import type { StoreDeps, TransactionStep } from '../table/table.ts';
-import { storedMethodFields } from './create.ts';
+import { aliasKey } from '../platform/keys.ts';
+import { recordStore } from '../platform/record-store.ts';
+import type { StoreDeps, TransactionStep } from '../platform/table.ts';
+import { defaultStep } from '../platform/table-defaults.ts';
+import type { ProviderSetup } from '../providers/method-port.ts';
+import { storedMethodFields } from './create-method.ts';
 import { methodDefaultSlotOf, type PaymentMethod, paymentMethodShape } from './payment-method.ts';
 
 /** What a report of the provider did to a method that is not set up yet. */

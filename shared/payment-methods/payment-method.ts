@@ -1,16 +1,16 @@
 import * as z from 'zod';
-import type { Showing } from '../access/beside.ts';
+import type { Showing } from '../access/included-records.ts';
 import { ownerColumns, ownerIdsOf, ownerOfRecord, type RecordKind } from '../access/record-kind.ts';
 import { isIdOf } from '../core/ids.ts';
 import { PROVIDER_SLOTS } from '../core/settings.ts';
 import type { Instant } from '../core/time.ts';
-import type { MethodKind } from '../providers/port/payments.ts';
-import { aliasesOf } from '../table/alias.ts';
-import { type DefaultSlot, promoteNewest, readDefault } from '../table/defaults.ts';
-import { type Owner, recordKey } from '../table/keys.ts';
-import { knownAtSchema, parseRecord, type RecordShape, storedRecordFields } from '../table/record-store.ts';
-import type { Table } from '../table/table.ts';
-import { openSetupSchema, setupEndsAt, setupSecretView, setupStatusView } from './setup.ts';
+import { aliasesOf } from '../platform/alias.ts';
+import { type Owner, recordKey } from '../platform/keys.ts';
+import { knownAtSchema, parseRecord, type RecordShape, storedRecordFields } from '../platform/record-store.ts';
+import type { Table } from '../platform/table.ts';
+import { type DefaultSlot, promoteNewest, readDefault } from '../platform/table-defaults.ts';
+import type { MethodKind } from '../providers/payment-port.ts';
+import { openSetupSchema, setupEndsAt, setupSecretView, setupStatusView } from './method-setup.ts';
 
 /**
  * A saved payment method: a card or bank account that a provider stores for a payer. Always holds: the record has no card

@@ -1,16 +1,16 @@
-import { type Include, showBeside } from '../access/beside.ts';
 import type { Caller } from '../access/caller.ts';
-import { productBeside, projectBeside } from '../catalog/view.ts';
+import { type Include, showBeside } from '../access/included-records.ts';
+import { productBeside, projectBeside } from '../catalog/catalog-view.ts';
 import { assertNever, notFound } from '../core/errors.ts';
 import { derivedId } from '../core/ids.ts';
 import type { ApiRequest, Reply } from '../http/request.ts';
 import { organizationBeside } from '../organizations/organization.ts';
 import { methodBeside } from '../payment-methods/payment-method.ts';
-import { payingCustomerIdOf } from '../payments/record/paying-customer.ts';
-import type { PaymentStatus, VisiblePayment } from '../payments/record/payment.ts';
-import { paymentView, paymentWithSecret } from '../payments/record/view.ts';
-import { subscriptionBeside } from '../subscriptions/record/view.ts';
-import type { StoreDeps } from '../table/table.ts';
+import { payingCustomerIdOf } from '../payments/paying-customer.ts';
+import type { PaymentStatus, VisiblePayment } from '../payments/payment.ts';
+import { paymentView, paymentWithSecret } from '../payments/payment-view.ts';
+import type { StoreDeps } from '../platform/table.ts';
+import { subscriptionBeside } from '../subscriptions/subscription-view.ts';
 import { type GetPaymentQuery, includesOf, type PaymentInclude } from './parameters.ts';
 
 /** One payment. The scope guards of the query (organization, project, product) must match it. */

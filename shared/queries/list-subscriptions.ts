@@ -1,19 +1,19 @@
-import { type Include, showBeside } from '../access/beside.ts';
-import { projectBeside } from '../catalog/view.ts';
+import { type Include, showBeside } from '../access/included-records.ts';
+import { projectBeside } from '../catalog/catalog-view.ts';
 import { DomainError } from '../core/errors.ts';
-import type { CsvPage } from '../csv/csv.ts';
+import type { CsvPage } from '../http/csv.ts';
 import { offsetReply, runList } from '../http/paging.ts';
 import type { ApiRequest, Reply } from '../http/request.ts';
 import { methodBeside } from '../payment-methods/payment-method.ts';
-import { findOpenPayment, openPaymentView } from '../subscriptions/billing/open-payment.ts';
-import { subscriptionRecord, type VisibleSubscription } from '../subscriptions/record/subscription.ts';
-import { subscriptionView } from '../subscriptions/record/view.ts';
-import { decodeCursor, encodeCursor } from '../table/cursor.ts';
-import type { Clause } from '../table/expression.ts';
-import { type Owner, ownerPartition, projectPartition } from '../table/keys.ts';
-import { type Cursor, type ListQuery, listRows } from '../table/listing.ts';
-import type { StoreDeps } from '../table/table.ts';
-import { listCounted } from '../table/totals.ts';
+import { decodeCursor, encodeCursor } from '../platform/cursor.ts';
+import type { Clause } from '../platform/expression.ts';
+import { type Owner, ownerPartition, projectPartition } from '../platform/keys.ts';
+import { type Cursor, type ListQuery, listRows } from '../platform/listing.ts';
+import type { StoreDeps } from '../platform/table.ts';
+import { listCounted } from '../platform/totals.ts';
+import { findOpenPayment, openPaymentView } from '../subscriptions/open-payment.ts';
+import { subscriptionRecord, type VisibleSubscription } from '../subscriptions/subscription.ts';
+import { subscriptionView } from '../subscriptions/subscription-view.ts';
 import type { ListSubscriptionsQuery } from './parameters.ts';
 
 export const getSubscription = async (

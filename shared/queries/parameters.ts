@@ -9,8 +9,8 @@ import {
   tokenParameter,
 } from '../http/fields.ts';
 import { offsetQuery, wholeNumberParameter } from '../http/paging.ts';
-import { PAYMENT_STATUSES } from '../payments/record/payment.ts';
-import { SUBSCRIPTION_STATUSES } from '../subscriptions/record/subscription.ts';
+import { PAYMENT_STATUSES } from '../payments/payment.ts';
+import { SUBSCRIPTION_STATUSES } from '../subscriptions/subscription.ts';
 
 /** Query parameters of the lists of payments and subscriptions, and of get. */
 const MAX_PAGE = 1_000_000;

@@ -1,14 +1,14 @@
 import { fingerprint } from '../core/ids.ts';
-import { isShown, type Payment, type VisiblePayment } from '../payments/record/payment.ts';
-import { refundStatusOf } from '../payments/record/view.ts';
+import { isShown, type Payment, type VisiblePayment } from '../payments/payment.ts';
+import { refundStatusOf } from '../payments/payment-view.ts';
 import {
   guestEntriesPartition,
   organizationEntriesPartition,
   paymentEntryKey,
   recordKey,
   userEntriesPartition,
-} from '../table/keys.ts';
-import type { Item, Table } from '../table/table.ts';
+} from '../platform/keys.ts';
+import type { Item, Table } from '../platform/table.ts';
 
 /**
  * The list of all payments: one entry per payment in a partition of its UTC day of creation and its shard, and in the

@@ -1,10 +1,10 @@
 import { DomainError } from '../core/errors.ts';
 import { totalHeader } from '../http/paging.ts';
 import type { Reply } from '../http/request.ts';
-import { type CursorRange, decodeCursor, encodeCursor } from '../table/cursor.ts';
-import { countOf, type DayCount, dayCounts, type Listed, type ListQuery, listRows } from '../table/listing.ts';
-import type { Table } from '../table/table.ts';
-import { type CountedPage, countRows, exactly, listCounted, type Total } from '../table/totals.ts';
+import { type CursorRange, decodeCursor, encodeCursor } from '../platform/cursor.ts';
+import { countOf, type DayCount, dayCounts, type Listed, type ListQuery, listRows } from '../platform/listing.ts';
+import type { Table } from '../platform/table.ts';
+import { type CountedPage, countRows, exactly, listCounted, type Total } from '../platform/totals.ts';
 
 export type PageFound = Pick<Listed, 'rows' | 'hasMore' | 'next'>;
 

@@ -4,10 +4,10 @@ import { PROVIDER_SLOTS } from '../core/settings.ts';
 import { DAY, type Instant, iso, utcDay } from '../core/time.ts';
 import { dayField, idParameter, organizationParameter } from '../http/fields.ts';
 import type { ApiRequest, Reply } from '../http/request.ts';
-import { PAYMENT_STATUSES } from '../payments/record/payment.ts';
-import { type AttributeSums, amountSum, type Group, NO_SUMS, sumNamed } from '../payments/record/sums.ts';
-import { allScopes, ownerPartition, sumKey, sumRange } from '../table/keys.ts';
-import type { Item, StoreDeps, Table } from '../table/table.ts';
+import { PAYMENT_STATUSES } from '../payments/payment.ts';
+import { type AttributeSums, amountSum, type Group, NO_SUMS, sumNamed } from '../payments/payment-sums.ts';
+import { allScopes, ownerPartition, sumKey, sumRange } from '../platform/keys.ts';
+import type { Item, StoreDeps, Table } from '../platform/table.ts';
 
 /**
  * Summaries of payments and refunds, from the sums that `project-changes` keeps: no payment is read, and the cost depends

@@ -3,8 +3,8 @@ import { DISPUTE_STATUSES, REFUND_REASONS, REFUND_STATUSES } from '../core/money
 import { DECLINE_CODES } from '../core/outcome.ts';
 import { optionalText, timestamp } from '../http/fields.ts';
 import type { Reply } from '../http/request.ts';
-import { CAUSES, PAYMENT_STATUSES, paymentSchema, type VisiblePayment } from '../payments/record/payment.ts';
-import type { Item, Table } from '../table/table.ts';
+import { CAUSES, PAYMENT_STATUSES, paymentSchema, type VisiblePayment } from '../payments/payment.ts';
+import type { Item, Table } from '../platform/table.ts';
 import {
   changeEntry,
   changeFields,

@@ -2,8 +2,8 @@ import * as z from 'zod';
 import { DECLINE_CODES } from '../core/outcome.ts';
 import { optionalText, timestamp } from '../http/fields.ts';
 import type { Reply } from '../http/request.ts';
-import { REASONS, SUBSCRIPTION_STATUSES, type VisibleSubscription } from '../subscriptions/record/subscription.ts';
-import type { Item, Table } from '../table/table.ts';
+import type { Item, Table } from '../platform/table.ts';
+import { REASONS, SUBSCRIPTION_STATUSES, type VisibleSubscription } from '../subscriptions/subscription.ts';
 import {
   changeEntry,
   changeFields,

@@ -6,11 +6,11 @@ import { actorSchema, type ShownActor, shownActorSchema } from '../core/actor.ts
 import { timestamp } from '../http/fields.ts';
 import { wholeNumberParameter } from '../http/paging.ts';
 import type { ApiRequest, Reply } from '../http/request.ts';
-import type { PartitionQuery } from '../table/connection.ts';
-import { decodePlace, encodePlace } from '../table/cursor.ts';
-import { HISTORY, HISTORY_LOG, HISTORY_VERSIONS, type Historic, recordKey, versionOf } from '../table/keys.ts';
-import type { Item, Table } from '../table/table.ts';
-import { mayReadLogOf } from '../webhooks/logs/access.ts';
+import type { PartitionQuery } from '../platform/connection.ts';
+import { decodePlace, encodePlace } from '../platform/cursor.ts';
+import { HISTORY, HISTORY_LOG, HISTORY_VERSIONS, type Historic, recordKey, versionOf } from '../platform/keys.ts';
+import type { Item, Table } from '../platform/table.ts';
+import { mayReadLogOf } from '../webhooks/log-access.ts';
 import { cursorMeta } from './list-meta.ts';
 import { cursorParameter } from './parameters.ts';
 

@@ -2,11 +2,11 @@ import * as z from 'zod';
 import { standingKeys, standingOf } from '../access/standing.ts';
 import { DomainError } from '../core/errors.ts';
 import { iso, MINUTE } from '../core/time.ts';
-import type { BillingDeps } from '../subscriptions/billing/biller.ts';
-import { removeMethodFrom } from '../subscriptions/commands/change-method.ts';
-import { subscriptionsUsing } from '../subscriptions/record/linked-records.ts';
-import { endedMembershipKey, ownerPartition } from '../table/keys.ts';
-import type { Table } from '../table/table.ts';
+import { endedMembershipKey, ownerPartition } from '../platform/keys.ts';
+import type { Table } from '../platform/table.ts';
+import type { BillingDeps } from '../subscriptions/biller.ts';
+import { removeMethodFrom } from '../subscriptions/change-method.ts';
+import { subscriptionsUsing } from '../subscriptions/linked-records.ts';
 
 /**
  * A member's own payment methods stop paying for an organization when the membership ends. The service checks the

@@ -1,13 +1,9 @@
 import type { RecordKind } from '../access/record-kind.ts';
-import { addressRecord } from '../addresses/address.ts';
 import { DomainError } from '../core/errors.ts';
 import { SECOND } from '../core/time.ts';
+import { addressRecord } from '../customers/address.ts';
 import { customerRecord } from '../customers/customer.ts';
 import { paymentMethodRecord } from '../payment-methods/payment-method.ts';
-import { cancelNow } from '../subscriptions/commands/cancel.ts';
-import { eraseSubscription } from '../subscriptions/record/store.ts';
-import { subscriptionRecord } from '../subscriptions/record/subscription.ts';
-import { ownerKeyOf } from '../table/defaults.ts';
 import {
   type Key,
   keyOf,
@@ -16,11 +12,15 @@ import {
   organizationKey,
   ownerCustomerKey,
   ownerPartition,
-} from '../table/keys.ts';
-import type { Item } from '../table/table.ts';
-import { unlinkAddress } from './address.ts';
-import { type RemoveCustomerDeps, removeCustomer } from './customer.ts';
-import { removeMethod } from './payment-method.ts';
+} from '../platform/keys.ts';
+import type { Item } from '../platform/table.ts';
+import { ownerKeyOf } from '../platform/table-defaults.ts';
+import { cancelNow } from '../subscriptions/cancel-subscription.ts';
+import { subscriptionRecord } from '../subscriptions/subscription.ts';
+import { eraseSubscription } from '../subscriptions/subscription-store.ts';
+import { unlinkAddress } from './remove-address.ts';
+import { type RemoveCustomerDeps, removeCustomer } from './remove-customer.ts';
+import { removeMethod } from './remove-method.ts';
 
 /** The records of an organization that are removed with it. Payments stay: they are financial records. */
 export type RemovalDeps = Omit<RemoveCustomerDeps, 'deleteHistory'>;

@@ -1,13 +1,13 @@
 import type { DynamoDBRecord } from 'aws-lambda';
-import type { Log } from '../observability/logger.ts';
-import { repairAliases } from '../payments/record/aliases.ts';
-import { type Payment, paymentOf } from '../payments/record/payment.ts';
-import { projectionOf } from '../payments/record/projection.ts';
+import type { Log } from '../core/logger.ts';
+import { type Payment, paymentOf } from '../payments/payment.ts';
+import { repairAliases } from '../payments/payment-aliases.ts';
+import { projectionOf } from '../payments/payment-history.ts';
+import { changeOf, type ItemChange, removedItem } from '../platform/images.ts';
+import type { Table } from '../platform/table.ts';
 import { writePaymentEntries } from '../queries/payment-entry.ts';
-import { removeHistoryOf, subscriptionEntry } from '../subscriptions/record/projection.ts';
-import { subscriptionOf } from '../subscriptions/record/subscription.ts';
-import { changeOf, type ItemChange, removedItem } from '../table/images.ts';
-import type { Table } from '../table/table.ts';
+import { subscriptionOf } from '../subscriptions/subscription.ts';
+import { removeHistoryOf, subscriptionEntry } from '../subscriptions/subscription-history.ts';
 import { writeProjections } from './write-projections.ts';
 
 export interface ProjectDeps {

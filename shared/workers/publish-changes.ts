@@ -1,18 +1,18 @@
 import type { DynamoDBRecord } from 'aws-lambda';
+import type { Log } from '../core/logger.ts';
 import { customerShape } from '../customers/customer.ts';
-import { customerEvents } from '../customers/events.ts';
-import type { Bus } from '../events/bus.ts';
-import type { BusEvent } from '../events/bus-event.ts';
-import { membershipEvents } from '../memberships/events.ts';
+import { customerEvents } from '../customers/customer-events.ts';
+import { providerBusEvent, storedEventOf } from '../event-log/stored-event.ts';
 import { membershipSchema } from '../memberships/membership.ts';
-import type { Log } from '../observability/logger.ts';
-import { paymentEvents } from '../payments/record/events.ts';
-import { paymentOf } from '../payments/record/payment.ts';
-import { subscriptionEvents } from '../subscriptions/record/events.ts';
-import { subscriptionOf } from '../subscriptions/record/subscription.ts';
-import { changeOf, type ItemChange } from '../table/images.ts';
-import { parseRecord } from '../table/record-store.ts';
-import { providerBusEvent, storedEventOf } from '../webhooks/record/stored-event.ts';
+import { membershipEvents } from '../memberships/membership-events.ts';
+import { paymentOf } from '../payments/payment.ts';
+import { paymentEvents } from '../payments/payment-events.ts';
+import type { Bus } from '../platform/bus.ts';
+import type { BusEvent } from '../platform/bus-event.ts';
+import { changeOf, type ItemChange } from '../platform/images.ts';
+import { parseRecord } from '../platform/record-store.ts';
+import { subscriptionOf } from '../subscriptions/subscription.ts';
+import { subscriptionEvents } from '../subscriptions/subscription-events.ts';
 
 export interface PublishDeps {
   readonly bus: Bus;

@@ -1,20 +1,20 @@
 import * as z from 'zod';
+import type { Log } from '../core/logger.ts';
 import { PROVIDER_SLOTS } from '../core/settings.ts';
 import { iso, MINUTE } from '../core/time.ts';
-import { runDueErasure } from '../erasure/run.ts';
-import type { Handled } from '../messaging/consumers.ts';
-import type { Log } from '../observability/logger.ts';
-import { type DuePaymentDeps, runDuePayment } from '../payments/attempts/run-due.ts';
-import { runDueDispute } from '../payments/disputes/record.ts';
-import { runDueRefund } from '../payments/refunds/run-due.ts';
-import type { CallRate } from '../providers/registry/call-rate.ts';
+import { runDueDispute } from '../payments/dispute-store.ts';
+import { runDueRefund } from '../payments/refunds/run-refund-due.ts';
+import { type DuePaymentDeps, runDuePayment } from '../payments/run-payment-due.ts';
+import type { Handled } from '../platform/consumers.ts';
+import type { CallRate } from '../providers/call-rate.ts';
 import { runEndedMembership } from '../removal/membership-end.ts';
-import { runDueOrganization } from '../removal/organization.ts';
 import type { RemovalDeps } from '../removal/organization-children.ts';
-import { runDueMethod } from '../removal/payment-method.ts';
-import type { BillingDeps } from '../subscriptions/billing/biller.ts';
-import { isChargeOpen } from '../subscriptions/billing/charge.ts';
-import { runDueSubscription } from '../subscriptions/commands/run-due.ts';
+import { runDueMethod } from '../removal/remove-method.ts';
+import { runDueOrganization } from '../removal/remove-organization.ts';
+import { runDueErasure } from '../removal/run-erasure.ts';
+import type { BillingDeps } from '../subscriptions/biller.ts';
+import { runDueSubscription } from '../subscriptions/run-subscription-due.ts';
+import { isChargeOpen } from '../subscriptions/subscription-charge.ts';
 
 const RUN_LEASE_MS = 15 * MINUTE;
 

@@ -1,9 +1,9 @@
+import type { Log } from '../core/logger.ts';
 import { PROVIDER_SLOTS, type ProviderSlot } from '../core/settings.ts';
 import { iso, MINUTE, type Now, SECOND } from '../core/time.ts';
-import type { GroupedMessage, Queues } from '../messaging/queues.ts';
-import type { Log } from '../observability/logger.ts';
-import { billingShards, dueShards, type Key } from '../table/keys.ts';
-import type { Item, Table } from '../table/table.ts';
+import { billingShards, dueShards, type Key } from '../platform/keys.ts';
+import type { GroupedMessage, Queues } from '../platform/queues.ts';
+import type { Item, Table } from '../platform/table.ts';
 
 /**
  * A record with due work has `due_at` in the sparse index `due`. The sweep advances `due_at`, conditionally, and

@@ -1,5 +1,5 @@
-import { type Projection, projectionSteps } from '../payments/record/projection.ts';
-import type { Table } from '../table/table.ts';
+import { type Projection, projectionSteps } from '../payments/payment-history.ts';
+import type { Table } from '../platform/table.ts';
 
 /** The limit of TransactWriteItems. Its other limit, 4 MB, is far away: the items here have a few KB at most. */
 const MAX_STEPS = 100;

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { endpoints } from '../../functions/api/catalogue.ts';
-import { paymentKey } from '../../shared/table/keys.ts';
+import { paymentKey } from '../../shared/platform/keys.ts';
 import { DAY_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
 import type { Budget } from './budget.ts';
 import { BUDGETS, type RowName } from './budgets.ts';

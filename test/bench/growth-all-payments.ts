@@ -1,9 +1,9 @@
 import { DAY, iso, utcDay } from '../../shared/core/time.ts';
-import type { VisiblePayment } from '../../shared/payments/record/payment.ts';
-import { isVisiblePayment } from '../../shared/payments/record/payment.ts';
-import { paymentItem } from '../../shared/payments/record/store.ts';
+import type { VisiblePayment } from '../../shared/payments/payment.ts';
+import { isVisiblePayment } from '../../shared/payments/payment.ts';
+import { paymentItem } from '../../shared/payments/payment-store.ts';
+import type { Item } from '../../shared/platform/table.ts';
 import { paymentEntry } from '../../shared/queries/payment-entry.ts';
-import type { Item } from '../../shared/table/table.ts';
 import { RARE, type Seeding, seededPayment, withoutStream, writeItems } from './seed.ts';
 import { type Service, startService } from './service.ts';
 import { say, sheet } from './sheet.ts';

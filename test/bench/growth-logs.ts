@@ -1,6 +1,6 @@
 import { DAY, type Instant, iso } from '../../shared/core/time.ts';
-import type { Item } from '../../shared/table/table.ts';
-import { logItem } from '../../shared/webhooks/record/log-entry.ts';
+import { logItem } from '../../shared/event-log/log-entry.ts';
+import type { Item } from '../../shared/platform/table.ts';
 import type { TableCall } from './meter.ts';
 import { withoutStream, writeItems } from './seed.ts';
 import { type Service, startService } from './service.ts';

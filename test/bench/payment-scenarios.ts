@@ -1,6 +1,6 @@
 import { consoleEntry } from '../../functions/console/bundle.ts';
 import { PUBLISHABLE_KEY } from '../../infra/local/machine/environment.ts';
-import { providerEventKey } from '../../shared/table/keys.ts';
+import { providerEventKey } from '../../shared/platform/keys.ts';
 import { guestIntentBody, THREE_D_SECURE, VISA } from '../builders/intent.ts';
 import type { PaymentRow } from './budgets.ts';
 import {

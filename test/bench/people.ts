@@ -1,4 +1,4 @@
-import { type Key, memberKey, organizationKey, referenceKey } from '../../shared/table/keys.ts';
+import { type Key, memberKey, organizationKey, referenceKey } from '../../shared/platform/keys.ts';
 import { guestIntentBody, VISA } from '../builders/intent.ts';
 import { DAY_SECONDS } from '../builders/seconds.ts';
 import type { Ask, Json, Service } from './service.ts';

@@ -2,11 +2,11 @@ import { type DynamoDBClient, TransactWriteItemsCommand, UpdateTableCommand } fr
 import { marshall } from '@aws-sdk/util-dynamodb';
 import { derivedId } from '../../shared/core/ids.ts';
 import { DAY, type Instant, iso, utcDay } from '../../shared/core/time.ts';
-import type { Payment, PaymentStatus } from '../../shared/payments/record/payment.ts';
-import { paymentItem } from '../../shared/payments/record/store.ts';
-import { additionsOf, type Share, sharesOf } from '../../shared/payments/record/sums.ts';
-import { countKey, ownerPartition } from '../../shared/table/keys.ts';
-import type { Item } from '../../shared/table/table.ts';
+import type { Payment, PaymentStatus } from '../../shared/payments/payment.ts';
+import { paymentItem } from '../../shared/payments/payment-store.ts';
+import { additionsOf, type Share, sharesOf } from '../../shared/payments/payment-sums.ts';
+import { countKey, ownerPartition } from '../../shared/platform/keys.ts';
+import type { Item } from '../../shared/platform/table.ts';
 import { openClient, type Service } from './service.ts';
 
 /** Payments of one owner with their counters, as the service stores them, written directly to the table. */

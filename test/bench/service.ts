@@ -4,8 +4,8 @@ import { endpoints, triggers } from '../../functions/api/catalogue.ts';
 import { type Host, startHost } from '../../infra/local/host/host.ts';
 import { loadEntry } from '../../infra/local/machine/invoke.ts';
 import { setHost } from '../../shared/host.ts';
-import type { Trigger } from '../../shared/messaging/trigger.ts';
-import type { Key } from '../../shared/table/keys.ts';
+import type { Key } from '../../shared/platform/keys.ts';
+import type { Trigger } from '../../shared/platform/trigger.ts';
 import { openMeter, type Run } from './meter.ts';
 import type { Attributes } from './units.ts';
 

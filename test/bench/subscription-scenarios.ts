@@ -1,5 +1,5 @@
 import { derivedId } from '../../shared/core/ids.ts';
-import { referenceKey } from '../../shared/table/keys.ts';
+import { referenceKey } from '../../shared/platform/keys.ts';
 import {
   type BenchUser,
   type Fields,

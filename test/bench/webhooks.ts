@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { type Host, startHost } from '../../infra/local/host/host.ts';
-import { openPost } from '../../shared/webhooks/outbound/post.ts';
+import { openPost } from '../../shared/webhooks/post-webhook.ts';
 import { freePort } from '../builders/free-port.ts';
 import { storeCustomers } from '../builders/many-customers.ts';
 import { inRounds, median, medianRatio, quantile, withSpread } from './median.ts';

@@ -5,7 +5,7 @@ import type { Credentials } from '../../shared/access/authenticate.ts';
 import { cacheEpoch } from '../../shared/access/cache-epoch.ts';
 import type { Caller } from '../../shared/access/caller.ts';
 import { standings } from '../../shared/access/standing.ts';
-import { csvRenderer } from '../../shared/csv/csv.ts';
+import { csvRenderer } from '../../shared/http/csv.ts';
 import type { Endpoint } from '../../shared/http/endpoint.ts';
 import type { WebDeps } from '../../shared/http/exchange.ts';
 import { lambda } from '../../shared/http/lambda.ts';

@@ -1,5 +1,5 @@
-import type { LogFields, LogMessage } from '../../shared/observability/log-line.ts';
-import type { Log } from '../../shared/observability/logger.ts';
+import type { LogFields, LogMessage } from '../../shared/core/log-line.ts';
+import type { Log } from '../../shared/core/logger.ts';
 
 export interface LogLine {
   readonly level: 'info' | 'warn' | 'error';

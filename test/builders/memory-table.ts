@@ -1,6 +1,6 @@
-import type { Changes, Clause } from '../../shared/table/expression.ts';
-import type { Key } from '../../shared/table/keys.ts';
-import type { Item, Table, TransactionStep, Written } from '../../shared/table/table.ts';
+import type { Changes, Clause } from '../../shared/platform/expression.ts';
+import type { Key } from '../../shared/platform/keys.ts';
+import type { Item, Table, TransactionStep, Written } from '../../shared/platform/table.ts';
 
 type Stored = Record<string, unknown>;
 type Clock = { readonly now: () => number };

@@ -1,5 +1,5 @@
 import { iso } from '../../shared/core/time.ts';
-import type { Draft, VisiblePayment } from '../../shared/payments/record/payment.ts';
+import type { Draft, VisiblePayment } from '../../shared/payments/payment.ts';
 
 /** Noon of an ordinary day, the creation time of every record of these builders. */
 export const NOON = Date.parse('2026-03-10T12:00:00.000Z');

@@ -1,6 +1,6 @@
-import type { Payment } from '../../shared/payments/record/payment.ts';
-import { projectionOf, projectionSteps } from '../../shared/payments/record/projection.ts';
-import type { TransactionStep } from '../../shared/table/table.ts';
+import type { Payment } from '../../shared/payments/payment.ts';
+import { projectionOf, projectionSteps } from '../../shared/payments/payment-history.ts';
+import type { TransactionStep } from '../../shared/platform/table.ts';
 
 /** The transaction for one change of a payment; empty where readers do not see the change. */
 export const paymentProjection = (before: Payment | undefined, after: Payment): readonly TransactionStep[] => {

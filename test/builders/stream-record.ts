@@ -1,6 +1,6 @@
 import { marshall } from '@aws-sdk/util-dynamodb';
 import type { AttributeValue, DynamoDBRecord } from 'aws-lambda';
-import type { Item } from '../../shared/table/table.ts';
+import type { Item } from '../../shared/platform/table.ts';
 
 /** A change of an item as the table's stream reports it to a function; without `after`, its removal. */
 export const streamRecord = (sequence: number, before: Item | undefined, after: Item | undefined): DynamoDBRecord => {

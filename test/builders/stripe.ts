@@ -1,7 +1,7 @@
 import { parseSettings } from '../../shared/core/settings.ts';
-import type { PaymentProvider } from '../../shared/providers/port/provider.ts';
+import type { AdapterOptions } from '../../shared/providers/adapter.ts';
+import type { PaymentProvider } from '../../shared/providers/provider.ts';
 import { openStripe, openStripeReceiver } from '../../shared/providers/stripe/stripe.ts';
-import type { AdapterOptions } from '../../shared/providers/wire/adapter.ts';
 import { logLines } from './log-lines.ts';
 
 type Json = Readonly<Record<string, unknown>>;

@@ -1,6 +1,6 @@
 import { DAY, iso } from '../../shared/core/time.ts';
 import type { MembershipStatus } from '../../shared/memberships/membership.ts';
-import type { StoredStatus, Subscription } from '../../shared/subscriptions/record/subscription.ts';
+import type { StoredStatus, Subscription } from '../../shared/subscriptions/subscription.ts';
 import { NOON } from './payment.ts';
 
 /**

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { currencyDigits } from '../../shared/core/money.ts';
 import { parseSettings } from '../../shared/core/settings.ts';
+import type { CurrencyTable } from '../../shared/providers/currencies.ts';
 import { PAYPAL_CURRENCIES } from '../../shared/providers/paypal/amounts.ts';
 import { SQUARE_CURRENCIES } from '../../shared/providers/square/currencies.ts';
 import { STRIPE_CURRENCIES } from '../../shared/providers/stripe/currencies.ts';
-import type { CurrencyTable } from '../../shared/providers/wire/currencies.ts';
 import { openRig, type ProviderRig } from './provider-rig.ts';
 import { PAYPAL, SQUARE, STRIPE } from './provider-subjects.ts';
 import type { ProviderSubject } from './provider-suite.ts';

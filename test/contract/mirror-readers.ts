@@ -1,5 +1,6 @@
 /** @module What the adapters read of the objects that docs/mirror.md lists, and what each status becomes. */
 import type Stripe from 'stripe';
+import type { ReportedStatus } from '../../shared/providers/payment-port.ts';
 import { readPaypalDispute, readPaypalRefund } from '../../shared/providers/paypal/refunds.ts';
 import { readPaypalOrder } from '../../shared/providers/paypal/report.ts';
 import {
@@ -10,7 +11,6 @@ import {
   paypalOrderSchema,
   paypalRefundSchema,
 } from '../../shared/providers/paypal/schemas.ts';
-import type { ReportedStatus } from '../../shared/providers/port/payments.ts';
 import { readSquareDispute, readSquareRefund } from '../../shared/providers/square/refunds.ts';
 import { paymentStatus, readSquareOrder } from '../../shared/providers/square/report.ts';
 import {

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Outcome } from '../../shared/core/outcome.ts';
 import { DAY, MINUTE } from '../../shared/core/time.ts';
-import type { PaymentProvider } from '../../shared/providers/port/provider.ts';
-import type { ProviderSubscription, SubscriptionsPort } from '../../shared/providers/port/subscriptions.ts';
+import type { PaymentProvider } from '../../shared/providers/provider.ts';
+import type { ProviderSubscription, SubscriptionsPort } from '../../shared/providers/subscription-port.ts';
 import { DAY_SECONDS } from '../builders/seconds.ts';
 import { openRig, type ProviderRig } from './provider-rig.ts';
 import { STRIPE } from './provider-subjects.ts';

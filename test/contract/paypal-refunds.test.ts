@@ -1,13 +1,13 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Outcome } from '../../shared/core/outcome.ts';
 import { DAY, MINUTE } from '../../shared/core/time.ts';
-import type { PaymentProvider } from '../../shared/providers/port/provider.ts';
+import type { PaymentProvider } from '../../shared/providers/provider.ts';
 import {
   type ProviderRefund,
   REFUND_DISPUTED,
   type RefundedCharge,
   type RefundsPort,
-} from '../../shared/providers/port/refunds.ts';
+} from '../../shared/providers/refund-port.ts';
 import { DAY_SECONDS } from '../builders/seconds.ts';
 import { openRig, type ProviderRig } from './provider-rig.ts';
 import { PAYPAL } from './provider-subjects.ts';

@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Outcome } from '../../shared/core/outcome.ts';
 import { HOUR } from '../../shared/core/time.ts';
+import type { ConfirmIntent, KnownPayment, ProviderPayment } from '../../shared/providers/payment-port.ts';
 import { readPaypalOrder } from '../../shared/providers/paypal/report.ts';
 import { paypalOrderSchema } from '../../shared/providers/paypal/schemas.ts';
-import type { ConfirmIntent, KnownPayment, ProviderPayment } from '../../shared/providers/port/payments.ts';
-import type { PaymentProvider } from '../../shared/providers/port/provider.ts';
+import type { PaymentProvider } from '../../shared/providers/provider.ts';
 import { openRig, type ProviderRig } from './provider-rig.ts';
 import { PAYPAL } from './provider-subjects.ts';
 import { testProvider } from './provider-suite.ts';

@@ -5,9 +5,9 @@ import { createSimulator } from '../../infra/local/host/simulator.ts';
 import type { SlotOptions } from '../../infra/local/simulator/state/options.ts';
 import { type SecretPurpose, secretsFor } from '../../shared/core/capabilities.ts';
 import { type AdapterName, type ProviderSlot, parseSettings, type SlotSettings } from '../../shared/core/settings.ts';
-import type { EventReceiver } from '../../shared/providers/port/events.ts';
-import type { PaymentProvider } from '../../shared/providers/port/provider.ts';
-import type { AdapterOptions } from '../../shared/providers/wire/adapter.ts';
+import type { AdapterOptions } from '../../shared/providers/adapter.ts';
+import type { EventReceiver } from '../../shared/providers/event-port.ts';
+import type { PaymentProvider } from '../../shared/providers/provider.ts';
 import { type FakeClock, fakeClock, type SimulatorDelivery } from './simulator-harness.ts';
 
 /** One adapter against the simulator, over real sockets: deadlines and resets are those of the network. */

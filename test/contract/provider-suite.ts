@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { DeclineCode, Outcome } from '../../shared/core/outcome.ts';
 import { MINUTE } from '../../shared/core/time.ts';
-import type { InboundEventType } from '../../shared/providers/port/events.ts';
-import type { ProviderMethod } from '../../shared/providers/port/methods.ts';
-import type { KnownPayment, NextAction, ProviderPayment } from '../../shared/providers/port/payments.ts';
-import type { PaymentProvider } from '../../shared/providers/port/provider.ts';
+import type { InboundEventType } from '../../shared/providers/event-port.ts';
+import type { ProviderMethod } from '../../shared/providers/method-port.ts';
+import type { KnownPayment, NextAction, ProviderPayment } from '../../shared/providers/payment-port.ts';
+import type { PaymentProvider } from '../../shared/providers/provider.ts';
 import { type Bound, openRig, type ProviderRig } from './provider-rig.ts';
 import type { SimulatorDelivery } from './simulator-harness.ts';
 

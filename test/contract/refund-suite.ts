@@ -2,13 +2,13 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { DisputeStatus, RefundStatus } from '../../shared/core/money-back.ts';
 import type { Outcome } from '../../shared/core/outcome.ts';
-import type { PaymentProvider } from '../../shared/providers/port/provider.ts';
+import type { PaymentProvider } from '../../shared/providers/provider.ts';
 import {
   type CreateRefund,
   REFUND_EXCEEDS,
   type RefundedCharge,
   type RefundsPort,
-} from '../../shared/providers/port/refunds.ts';
+} from '../../shared/providers/refund-port.ts';
 import { openRig, type ProviderRig } from './provider-rig.ts';
 import type { ProviderSubject } from './provider-suite.ts';
 

@@ -8,7 +8,7 @@ import {
   REFUND_EXCEEDS,
   type RefundedCharge,
   type RefundsPort,
-} from '../../shared/providers/port/refunds.ts';
+} from '../../shared/providers/refund-port.ts';
 import { DAY_SECONDS } from '../builders/seconds.ts';
 import { openRig, type ProviderRig } from './provider-rig.ts';
 import { SQUARE } from './provider-subjects.ts';

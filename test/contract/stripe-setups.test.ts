@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Outcome } from '../../shared/core/outcome.ts';
-import type { ProviderMethod, SetupsPort } from '../../shared/providers/port/methods.ts';
+import type { ProviderMethod, SetupsPort } from '../../shared/providers/method-port.ts';
 import { openRig, type ProviderRig } from './provider-rig.ts';
 import { PAYPAL, SQUARE, STRIPE } from './provider-subjects.ts';
 

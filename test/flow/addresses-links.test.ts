@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { addressUseKey } from '../../shared/table/keys.ts';
+import { addressUseKey } from '../../shared/platform/keys.ts';
 import { intentBody, paidIntentBody } from '../builders/intent.ts';
 import { methodBody } from '../builders/payer.ts';
 import { changeTable, confirm, partitionOf, signIn } from './flow.ts';

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { defaultKey } from '../../shared/table/defaults.ts';
-import { openTable } from '../../shared/table/table.ts';
+import { openTable } from '../../shared/platform/table.ts';
+import { defaultKey } from '../../shared/platform/table-defaults.ts';
 import { fullAddress, partialAddress } from '../builders/address.ts';
 import { DAY_SECONDS } from '../builders/seconds.ts';
 import { itemsOf, partitionOf, signIn, type User } from './flow.ts';

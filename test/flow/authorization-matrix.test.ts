@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, inject, it } from 'vitest';
 import { endpoints } from '../../functions/api/catalogue.ts';
-import { canonicalJson } from '../../shared/idempotency/idempotency.ts';
+import { canonicalJson } from '../../shared/http/idempotency.ts';
 import { itemsOf } from './flow.ts';
 import { withHost } from './host.ts';
 import { type Carrier, createMatrixFixtures, type MatrixFixtures } from './matrix/fixtures.ts';

@@ -1,7 +1,7 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { DAY } from '../../shared/core/time.ts';
-import { CANONICAL_EVENTS } from '../../shared/events/bus-event.ts';
+import { CANONICAL_EVENTS } from '../../shared/platform/bus-event.ts';
 import { HOUR_SECONDS, MINUTE_SECONDS, YEAR_SECONDS } from '../builders/seconds.ts';
 import { startBrowser } from './browser.ts';
 import {

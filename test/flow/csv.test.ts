@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { DISPUTE_COLUMNS } from '../../shared/payments/disputes/dispute.ts';
-import { PAYMENT_COLUMNS } from '../../shared/payments/record/view.ts';
+import { DISPUTE_COLUMNS } from '../../shared/payments/dispute.ts';
+import { PAYMENT_COLUMNS } from '../../shared/payments/payment-view.ts';
 import { REFUND_COLUMNS } from '../../shared/payments/refunds/refund.ts';
-import { SUBSCRIPTION_COLUMNS } from '../../shared/subscriptions/record/view.ts';
-import { encodeCursor } from '../../shared/table/cursor.ts';
+import { encodeCursor } from '../../shared/platform/cursor.ts';
+import { SUBSCRIPTION_COLUMNS } from '../../shared/subscriptions/subscription-view.ts';
 import { guestIntentBody } from '../builders/intent.ts';
 import { DAY_SECONDS } from '../builders/seconds.ts';
 import { changeTable, createPaidIntent, PATIENT, signIn, storedPayment, type User } from './flow.ts';

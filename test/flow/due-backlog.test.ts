@@ -3,8 +3,8 @@ import { endpoints, triggers } from '../../functions/api/catalogue.ts';
 import type { Catalogue } from '../../infra/local/host/assemble.ts';
 import { loadEntry } from '../../infra/local/machine/invoke.ts';
 import { sweepDeps } from '../../shared/host.ts';
-import type { Connection } from '../../shared/table/connection.ts';
-import { callsKey } from '../../shared/table/keys.ts';
+import type { Connection } from '../../shared/platform/connection.ts';
+import { callsKey } from '../../shared/platform/keys.ts';
 import { MINUTE_SECONDS } from '../builders/seconds.ts';
 import {
   atProvider,

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { PUBLISHABLE_KEY } from '../../infra/local/machine/environment.ts';
-import type { Page } from '../../shared/table/connection.ts';
-import type { Key } from '../../shared/table/keys.ts';
+import type { Page } from '../../shared/platform/connection.ts';
+import type { Key } from '../../shared/platform/keys.ts';
 import { intentBody, paidIntentBody } from '../builders/intent.ts';
 import type { ParsedJson, RequestOptions, TestAnswer, TestHost } from './host.ts';
 

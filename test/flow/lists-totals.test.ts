@@ -1,11 +1,11 @@
 /** @module What the total of a list promises: exact up to 1,000 records right after a create, and never below the page. */
 import { beforeAll, describe, expect, test } from 'vitest';
-import { addressShape } from '../../shared/addresses/address.ts';
 import { derivedId } from '../../shared/core/ids.ts';
 import { DAY, iso, MINUTE } from '../../shared/core/time.ts';
-import { paymentItem } from '../../shared/payments/record/store.ts';
-import { recordItem } from '../../shared/table/record-store.ts';
-import { logItem } from '../../shared/webhooks/record/log-entry.ts';
+import { addressShape } from '../../shared/customers/address.ts';
+import { logItem } from '../../shared/event-log/log-entry.ts';
+import { paymentItem } from '../../shared/payments/payment-store.ts';
+import { recordItem } from '../../shared/platform/record-store.ts';
 import { fullAddress } from '../builders/address.ts';
 import { guestIntentBody, intentBody } from '../builders/intent.ts';
 import { customerBody, methodBody } from '../builders/payer.ts';

@@ -1,6 +1,6 @@
 import type { Catalogue } from '../../infra/local/host/assemble.ts';
 import type { Handler } from '../../infra/local/machine/invoke.ts';
-import type { QueueTrigger, ScheduleTrigger, StreamTrigger } from '../../shared/messaging/trigger.ts';
+import type { QueueTrigger, ScheduleTrigger, StreamTrigger } from '../../shared/platform/trigger.ts';
 
 /** Functions made up for tests of the host itself: routes, one queue, a stream consumer and a schedule. */
 export interface FakeCatalogue extends Catalogue {

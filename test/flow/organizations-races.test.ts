@@ -1,6 +1,6 @@
 import { expect, inject, test } from 'vitest';
 import { draw } from '../../infra/local/simulator/state/random.ts';
-import { memberIdOf } from '../../shared/table/keys.ts';
+import { memberIdOf } from '../../shared/platform/keys.ts';
 import { HOUR_SECONDS } from '../builders/seconds.ts';
 import { itemsOf } from './flow.ts';
 import { type TestAnswer, withHost } from './host.ts';

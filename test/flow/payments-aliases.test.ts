@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import type { Connection } from '../../shared/table/connection.ts';
+import type { Connection } from '../../shared/platform/connection.ts';
 import { VISA } from '../builders/intent.ts';
 import {
   atProvider,

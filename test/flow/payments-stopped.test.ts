@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test, vi } from 'vitest';
-import { paymentOf } from '../../shared/payments/record/payment.ts';
+import { paymentOf } from '../../shared/payments/payment.ts';
 import { DECLINED, paidIntentBody, VISA } from '../builders/intent.ts';
 import { DAY_SECONDS, HOUR_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
 import { atProvider, confirm, createPaidIntent, eventsOf, itemsOf, PATIENT, read, signIn, type User } from './flow.ts';

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, inject, it } from 'vitest';
-import { canonicalJson } from '../../shared/idempotency/idempotency.ts';
+import { canonicalJson } from '../../shared/http/idempotency.ts';
 import { DAY_SECONDS, HOUR_SECONDS } from '../builders/seconds.ts';
 import { itemsOf, PATIENT } from './flow.ts';
 import { type ParsedJson, type TestAnswer, withHost } from './host.ts';

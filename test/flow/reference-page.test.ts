@@ -2,7 +2,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { documentedEndpoints } from '../../functions/api/catalogue.ts';
 import { DEMO_DAYS, makeDemoData } from '../../infra/local/demo/demo-data.ts';
-import { CANONICAL_EVENTS } from '../../shared/events/bus-event.ts';
+import { CANONICAL_EVENTS } from '../../shared/platform/bus-event.ts';
 import { startBrowser } from './browser.ts';
 import { type Documented, documentedIn } from './examples/documented.ts';
 import { PATIENT } from './flow.ts';

@@ -4,8 +4,8 @@
  */
 import { describe, expect, test } from 'vitest';
 import { documentedEndpoints } from '../../functions/api/catalogue.ts';
-import { REFERENCES } from '../../shared/catalog/kinds.ts';
-import { REFERENCE_KINDS, type ReferenceKind } from '../../shared/table/keys.ts';
+import { REFERENCES } from '../../shared/catalog/catalog-kinds.ts';
+import { REFERENCE_KINDS, type ReferenceKind } from '../../shared/platform/keys.ts';
 import { fullAddress } from '../builders/address.ts';
 import { intentBody, paidIntentBody } from '../builders/intent.ts';
 import { type OptionalField, optionalFieldsOf } from '../builders/optional-fields.ts';

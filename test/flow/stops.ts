@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, request, type ServerResponse } from
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll } from 'vitest';
 import type { Env } from '../../infra/local/machine/environment.ts';
-import type { Connection } from '../../shared/table/connection.ts';
+import type { Connection } from '../../shared/platform/connection.ts';
 import { startTestHost, type TestHost } from './host.ts';
 
 /**

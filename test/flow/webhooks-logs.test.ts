@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { DAY, SECOND } from '../../shared/core/time.ts';
-import { logItem } from '../../shared/webhooks/record/log-entry.ts';
+import { logItem } from '../../shared/event-log/log-entry.ts';
 import { freePort } from '../builders/free-port.ts';
 import { DAY_SECONDS } from '../builders/seconds.ts';
 import { changeTable, confirm, createPaidIntent, signIn, type User } from './flow.ts';

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest';
-import type { Connection } from '../../shared/table/connection.ts';
+import type { Connection } from '../../shared/platform/connection.ts';
 import { freePort } from '../builders/free-port.ts';
 import { storeCustomers } from '../builders/many-customers.ts';
 import { itemsOf } from './flow.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { endpoints } from '../../functions/api/catalogue.ts';
 import { readDeploymentSettings } from '../../infra/stage/settings.ts';
-import { TABLE } from '../../shared/table/keys.ts';
+import { TABLE } from '../../shared/platform/keys.ts';
 import { type Resource, synthesize } from './synthesized.ts';
 
 const prod = synthesize({ env: { STAGE: 'prod', ALARM_EMAIL: 'ops@example.com', CUSTOM_DOMAIN: 'pay.example.com' } });

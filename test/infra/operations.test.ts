@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
-import { metricsOf } from '../../shared/observability/metrics.ts';
-import { TABLE } from '../../shared/table/keys.ts';
+import { metricsOf } from '../../shared/core/metrics.ts';
+import { TABLE } from '../../shared/platform/keys.ts';
 import { type Resource, synthesize, type Value } from './synthesized.ts';
 
 const prod = synthesize({ env: { STAGE: 'prod', ALARM_EMAIL: 'ops@example.com', CUSTOM_DOMAIN: 'pay.example.com' } });

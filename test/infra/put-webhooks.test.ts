@@ -3,7 +3,7 @@ import { mockClient } from 'aws-sdk-client-mock';
 import { describe, expect, it } from 'vitest';
 import { putWebhooks } from '../../infra/put-webhooks.ts';
 import { readDeploymentSettings } from '../../infra/stage/settings.ts';
-import { parseTargets } from '../../shared/webhooks/outbound/targets.ts';
+import { parseTargets } from '../../shared/webhooks/webhook-targets.ts';
 
 const put = async (env: Readonly<Record<string, string>>, there = '{}') => {
   const client = mockClient(SecretsManagerClient);

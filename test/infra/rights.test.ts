@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { endpoints, triggers } from '../../functions/api/catalogue.ts';
 import { DEFAULT_ID } from '../../infra/build.ts';
 import type { Right } from '../../shared/core/rights.ts';
-import type { Trigger } from '../../shared/messaging/trigger.ts';
+import type { Trigger } from '../../shared/platform/trigger.ts';
 import { synthesize, type Value } from './synthesized.ts';
 
 const unbound = synthesize();

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { type Showing, showBeside } from '../../shared/access/beside.ts';
 import type { Caller } from '../../shared/access/caller.ts';
+import { type Showing, showBeside } from '../../shared/access/included-records.ts';
 import type { Owned, RecordKind } from '../../shared/access/record-kind.ts';
-import { memberKey, organizationKey } from '../../shared/table/keys.ts';
-import type { Item, Table } from '../../shared/table/table.ts';
+import { memberKey, organizationKey } from '../../shared/platform/keys.ts';
+import type { Item, Table } from '../../shared/platform/table.ts';
 import { guest, session } from '../builders/api-request.ts';
 import { memoryTable } from '../builders/memory-table.ts';
 

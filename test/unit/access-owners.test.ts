@@ -1,15 +1,15 @@
 import { describe, expect, test } from 'vitest';
 import { decideAccess, decideScope, decideShowing, standingRefusal } from '../../shared/access/access.ts';
 import { actorOfCaller } from '../../shared/access/caller.ts';
-import { type Owned, ownerFieldsOf, ownerIdsOf, ownerOfRecord } from '../../shared/access/record-kind.ts';
-import type { Standing } from '../../shared/access/standing.ts';
 import {
   methodOwner,
   payingOwners,
   requireMayCharge,
   requirePayersCustomer,
   requireSameOwner,
-} from '../../shared/access/use.ts';
+} from '../../shared/access/may-charge.ts';
+import { type Owned, ownerFieldsOf, ownerIdsOf, ownerOfRecord } from '../../shared/access/record-kind.ts';
+import type { Standing } from '../../shared/access/standing.ts';
 import { guest, session } from '../builders/api-request.ts';
 import { refusalOf } from '../builders/refusal.ts';
 

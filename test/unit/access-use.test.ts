@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Caller } from '../../shared/access/caller.ts';
+import { chargeableIf, mayCharge, payingOwners, requireMayCharge } from '../../shared/access/may-charge.ts';
 import type { Owned } from '../../shared/access/record-kind.ts';
-import { chargeableIf, mayCharge, payingOwners, requireMayCharge } from '../../shared/access/use.ts';
 import { guest, session } from '../builders/api-request.ts';
 import { memoryTable } from '../builders/memory-table.ts';
 

@@ -13,7 +13,7 @@ import { principalOf } from '../../shared/access/caller.ts';
 import { PERMISSIONS, type Permission, ROLES, type Role } from '../../shared/access/permissions.ts';
 import { type Owned, ownerFor, type RecordKind } from '../../shared/access/record-kind.ts';
 import { organizationCheck, type Standing, standingOf } from '../../shared/access/standing.ts';
-import { organizationKey } from '../../shared/table/keys.ts';
+import { organizationKey } from '../../shared/platform/keys.ts';
 import { guest, session } from '../builders/api-request.ts';
 
 /** The interface's table of roles and permissions in an organization. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isCountry, requiresPostalCode } from '../../shared/addresses/rules.ts';
+import { isCountry, requiresPostalCode } from '../../shared/customers/address-rules.ts';
 
 /** ISO 3166-1 alpha-2, officially assigned. */
 const ASSIGNED = `

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { createAddressBody, updateAddressBody } from '../../shared/addresses/requests.ts';
-import { type AddressFacts, addressProblems } from '../../shared/addresses/rules.ts';
+import { createAddressBody, updateAddressBody } from '../../shared/customers/address-requests.ts';
+import { type AddressFacts, addressProblems } from '../../shared/customers/address-rules.ts';
 
 const PARTIAL = { country: 'US', isPartial: true, isBusiness: false };
 const FULL = { ...PARTIAL, isPartial: false, line1: '1 Main St', city: 'Boston', postalCode: '02108' };

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { TAX_ID_TYPES } from '../../shared/addresses/address.ts';
-import { isTaxIdValid } from '../../shared/addresses/tax-id.ts';
+import { TAX_ID_TYPES } from '../../shared/customers/address.ts';
+import { isTaxIdValid } from '../../shared/customers/tax-id.ts';
 
 type Type = (typeof TAX_ID_TYPES)[number];
 type Case = readonly [type: Type, country: string, taxId: string];

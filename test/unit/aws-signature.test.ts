@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { awsSignedHeaders } from '../../shared/aws/signature.ts';
+import { awsSignedHeaders } from '../../shared/platform/aws-signature.ts';
 
 const REQUEST = { url: new URL('https://example.amazonaws.com/'), headers: {}, body: '' };
 const SIGNER = {

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { HOUR, MINUTE, SECOND } from '../../shared/core/time.ts';
-import { type CallLimit, openCallRate } from '../../shared/providers/registry/call-rate.ts';
-import type { Table } from '../../shared/table/table.ts';
+import type { Table } from '../../shared/platform/table.ts';
+import { type CallLimit, openCallRate } from '../../shared/providers/call-rate.ts';
 import { memoryTable } from '../builders/memory-table.ts';
 import { NOON } from '../builders/payment.ts';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { csvRenderer } from '../../shared/csv/csv.ts';
+import { csvRenderer } from '../../shared/http/csv.ts';
 
 const { csvCursor, csvPageAt, csvText, prefersCsv } = csvRenderer;
 

@@ -2,10 +2,10 @@ import { expect, test } from 'vitest';
 import { runAs } from '../../shared/core/actor.ts';
 import { iso } from '../../shared/core/time.ts';
 import { type Customer, customerShape } from '../../shared/customers/customer.ts';
-import { updateCustomer } from '../../shared/customers/update.ts';
+import { updateCustomer } from '../../shared/customers/update-customer.ts';
 import type { ApiRequest } from '../../shared/http/request.ts';
-import type { ProviderRecordDeps } from '../../shared/providers/registry/deps.ts';
-import { recordItem, recordStore } from '../../shared/table/record-store.ts';
+import { recordItem, recordStore } from '../../shared/platform/record-store.ts';
+import type { ProviderRecordDeps } from '../../shared/providers/provider-deps.ts';
 import { memoryTable } from '../builders/memory-table.ts';
 import { NOON } from '../builders/payment.ts';
 

@@ -2,9 +2,13 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { iso } from '../../shared/core/time.ts';
 import { type Customer, customerShape, customerView } from '../../shared/customers/customer.ts';
-import { customerEvents } from '../../shared/customers/events.ts';
-import { createCustomerBody, listCustomersQuery, updateCustomerBody } from '../../shared/customers/requests.ts';
-import { isStale, parseRecord, recordItem } from '../../shared/table/record-store.ts';
+import { customerEvents } from '../../shared/customers/customer-events.ts';
+import {
+  createCustomerBody,
+  listCustomersQuery,
+  updateCustomerBody,
+} from '../../shared/customers/customer-requests.ts';
+import { isStale, parseRecord, recordItem } from '../../shared/platform/record-store.ts';
 import { NOON } from '../builders/payment.ts';
 
 /** A user's customer at provider_a; a test gives only the fields that it needs. */

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { guestTokens } from '../../shared/access/guest-token.ts';
 import { normalizedEmail } from '../../shared/core/text.ts';
 import { emailSchema } from '../../shared/http/fields.ts';
-import { guestPartition } from '../../shared/table/keys.ts';
+import { guestPartition } from '../../shared/platform/keys.ts';
 import { NOON } from '../builders/payment.ts';
 
 describe('an e-mail address', () => {

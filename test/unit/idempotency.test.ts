@@ -1,16 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { DAY, iso, SECOND } from '../../shared/core/time.ts';
-import { createOnce } from '../../shared/idempotency/create-once.ts';
-import {
-  canonicalJson,
-  checkKey,
-  claimKey,
-  idempotencyScope,
-  settleKey,
-} from '../../shared/idempotency/idempotency.ts';
-import type { Found, StoredRecord } from '../../shared/table/record-store.ts';
-import type { TransactionStep } from '../../shared/table/table.ts';
+import { createOnce } from '../../shared/http/create-once.ts';
+import { canonicalJson, checkKey, claimKey, idempotencyScope, settleKey } from '../../shared/http/idempotency.ts';
+import type { Found, StoredRecord } from '../../shared/platform/record-store.ts';
+import type { TransactionStep } from '../../shared/platform/table.ts';
 import { memoryTable } from '../builders/memory-table.ts';
 import { NOON } from '../builders/payment.ts';
 import { refusalIn, refusalOf } from '../builders/refusal.ts';

@@ -2,8 +2,8 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { identityClient } from '../../shared/access/identity.ts';
 import { SECOND } from '../../shared/core/time.ts';
-import { identityClient } from '../../shared/identity/identity.ts';
 
 /** An identity service that answers one session, and the key of its tokens. */
 let server: Server;

@@ -6,7 +6,7 @@ import {
   type Wiring,
 } from '../../infra/local/machine/environment.ts';
 import { parseSettings } from '../../shared/core/settings.ts';
-import { parseTargets } from '../../shared/webhooks/outbound/targets.ts';
+import { parseTargets } from '../../shared/webhooks/webhook-targets.ts';
 
 const wiring: Wiring = {
   baseUrl: 'http://127.0.0.1:3000',

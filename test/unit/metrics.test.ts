@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import type { LogFields, LogMessage } from '../../shared/observability/log-line.ts';
-import { jsonLog } from '../../shared/observability/logger.ts';
-import { metricsOf } from '../../shared/observability/metrics.ts';
+import type { LogFields, LogMessage } from '../../shared/core/log-line.ts';
+import { jsonLog } from '../../shared/core/logger.ts';
+import { metricsOf } from '../../shared/core/metrics.ts';
 
 const AT = 1_795_215_858_000;
 const values = (message: LogMessage, fields: LogFields) => {

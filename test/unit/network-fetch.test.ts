@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { type AddressInfo, createServer as createTcpServer, type Server } from 'node:net';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import * as z from 'zod';
-import { fetchOverHttp } from '../../shared/network/fetch.ts';
+import { fetchOverHttp } from '../../shared/platform/fetch.ts';
 
 const servers: Server[] = [];
 afterEach(() => {

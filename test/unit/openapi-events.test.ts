@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
-import { CANONICAL_EVENTS, type CanonicalEvent } from '../../shared/events/bus-event.ts';
 import { EVENTS } from '../../shared/openapi/event-bodies.ts';
-import { paymentEvents } from '../../shared/payments/record/events.ts';
-import { subscriptionEvents } from '../../shared/subscriptions/record/events.ts';
-import { SAMPLES } from '../../shared/webhooks/outbound/samples.ts';
+import { paymentEvents } from '../../shared/payments/payment-events.ts';
+import { CANONICAL_EVENTS, type CanonicalEvent } from '../../shared/platform/bus-event.ts';
+import { subscriptionEvents } from '../../shared/subscriptions/subscription-events.ts';
+import { SAMPLES } from '../../shared/webhooks/event-samples.ts';
 import { payment } from '../builders/payment.ts';
 import { subscription } from '../builders/subscription.ts';
 

@@ -4,7 +4,7 @@ import * as z from 'zod';
 import { documentedEndpoints as endpoints } from '../../functions/api/catalogue.ts';
 import { apiDocumentAt } from '../../functions/api/document.ts';
 import { examples } from '../../functions/api/examples.ts';
-import { ERROR_CODES } from '../../shared/openapi/errors.ts';
+import { ERROR_CODES } from '../../shared/openapi/error-responses.ts';
 
 /** The document as a client reads it: JSON. */
 const operationSchema = z.looseObject({

@@ -2,9 +2,9 @@ import { TransactionCanceledException, TransactionConflictException } from '@aws
 import { DynamoDBDocumentClient, PutCommand, TransactWriteCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { mockClient } from 'aws-sdk-client-mock';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { connectDynamo } from '../../shared/dynamodb/connect.ts';
-import { sdkOperations } from '../../shared/dynamodb/sdk-operations.ts';
-import { openTable } from '../../shared/table/table.ts';
+import { connectDynamo } from '../../shared/platform/dynamo-table.ts';
+import { sdkOperations } from '../../shared/platform/sdk-operations.ts';
+import { openTable } from '../../shared/platform/table.ts';
 
 /** Memberships change in transactions, which may conflict; the engine of the flow tests produces no conflicts. */
 const documents = mockClient(DynamoDBDocumentClient);

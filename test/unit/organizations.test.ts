@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { IdentityUser } from '../../shared/identity/identity.ts';
+import type { IdentityUser } from '../../shared/access/identity.ts';
 import {
   newMember,
   newOrganization,
@@ -7,9 +7,9 @@ import {
   requireAssignable,
   requireChangeable,
 } from '../../shared/organizations/organization.ts';
-import { listMembers } from '../../shared/organizations/read.ts';
-import { insertSteps } from '../../shared/organizations/store.ts';
-import type { Item } from '../../shared/table/table.ts';
+import { insertSteps } from '../../shared/organizations/organization-store.ts';
+import { listMembers } from '../../shared/organizations/read-organizations.ts';
+import type { Item } from '../../shared/platform/table.ts';
 
 const AT = '2026-11-01T00:00:00.000Z';
 const organization = newOrganization({ id: 'org_1', name: 'Acme', ownerUserId: 'user_o' }, AT);

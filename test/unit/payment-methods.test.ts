@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { iso } from '../../shared/core/time.ts';
+import { createMethodBody, listMethodsQuery, updateMethodBody } from '../../shared/payment-methods/method-requests.ts';
 import {
   methodBeside,
   methodView,
   type PaymentMethod,
   paymentMethodShape,
 } from '../../shared/payment-methods/payment-method.ts';
-import { createMethodBody, listMethodsQuery, updateMethodBody } from '../../shared/payment-methods/requests.ts';
-import { parseRecord, recordItem } from '../../shared/table/record-store.ts';
+import { parseRecord, recordItem } from '../../shared/platform/record-store.ts';
 import { methodBody, rawCardBody } from '../builders/payer.ts';
 import { NOON } from '../builders/payment.ts';
 

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { type Actor, actorOf, currentWork, runAs } from '../../shared/core/actor.ts';
 import { withoutPayerSecrets } from '../../shared/http/reply.ts';
-import { paymentOf, type VisiblePayment } from '../../shared/payments/record/payment.ts';
-import { paymentItem, paymentStore } from '../../shared/payments/record/store.ts';
-import { advancePayment } from '../../shared/payments/record/versions.ts';
-import { paymentKey } from '../../shared/table/keys.ts';
+import { paymentOf, type VisiblePayment } from '../../shared/payments/payment.ts';
+import { paymentItem, paymentStore } from '../../shared/payments/payment-store.ts';
+import { advancePayment } from '../../shared/payments/payment-versions.ts';
+import { paymentKey } from '../../shared/platform/keys.ts';
 import { memoryTable } from '../builders/memory-table.ts';
 import { NOON, payment } from '../builders/payment.ts';
 

@@ -1,23 +1,23 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { type Product, productSchema } from '../../shared/catalog/catalog-records.ts';
 import { priceOf } from '../../shared/catalog/price.ts';
-import { type Product, productSchema } from '../../shared/catalog/records.ts';
 import { REFUND_STATUSES } from '../../shared/core/money-back.ts';
 import { iso } from '../../shared/core/time.ts';
-import { requireAcceptedAmount } from '../../shared/payments/commands/accepted-amount.ts';
-import { findMismatch, matchAmount, refundableCents } from '../../shared/payments/record/amounts.ts';
-import { PAYMENT_STATUSES } from '../../shared/payments/record/payment.ts';
+import { requireAcceptedAmount } from '../../shared/payments/accepted-amount.ts';
+import { PAYMENT_STATUSES } from '../../shared/payments/payment.ts';
+import { findMismatch, matchAmount, refundableCents } from '../../shared/payments/payment-amounts.ts';
 import type { Refund } from '../../shared/payments/refunds/refund.ts';
-import { isLaterRefund, refundMismatch } from '../../shared/payments/refunds/states.ts';
+import { isLaterRefund, refundMismatch } from '../../shared/payments/refunds/refund-states.ts';
 import {
   hasGivenBackTooMuch,
   isSameShare,
   requireRefundable,
   withoutRefund,
   withRefund,
-} from '../../shared/payments/refunds/sums.ts';
-import type { AmountRefusal } from '../../shared/providers/port/payments.ts';
-import type { PaymentProvider } from '../../shared/providers/port/provider.ts';
+} from '../../shared/payments/refunds/refund-sums.ts';
+import type { AmountRefusal } from '../../shared/providers/payment-port.ts';
+import type { PaymentProvider } from '../../shared/providers/provider.ts';
 import { draft, NOON, payment } from '../builders/payment.ts';
 import { refusalIn, refusalOf } from '../builders/refusal.ts';
 

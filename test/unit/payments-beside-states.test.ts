@@ -1,11 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { DISPUTE_STATUSES, REFUND_STATUSES } from '../../shared/core/money-back.ts';
-import {
-  DISPUTE_TRANSITIONS,
-  isLaterDispute,
-  requireDisputeTransition,
-} from '../../shared/payments/disputes/states.ts';
-import { REFUND_TRANSITIONS } from '../../shared/payments/refunds/states.ts';
+import { DISPUTE_TRANSITIONS, isLaterDispute, requireDisputeTransition } from '../../shared/payments/dispute-states.ts';
+import { REFUND_TRANSITIONS } from '../../shared/payments/refunds/refund-states.ts';
 
 /** The order of reports as it is promised. */
 const REFUND_ORDER = ['pending', 'canceled', 'succeeded', 'failed'] as const;

@@ -1,22 +1,22 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { DAY, iso, MINUTE, SECOND } from '../../shared/core/time.ts';
-import { useHeld } from '../../shared/payment-methods/use.ts';
+import { useHeld } from '../../shared/payment-methods/usable-method.ts';
 import {
   CAUSES,
   PAYMENT_STATUSES,
   type Payment,
   type VisiblePayment,
   withDraft,
-} from '../../shared/payments/record/payment.ts';
+} from '../../shared/payments/payment.ts';
 import {
   advancePayment,
   applyDraft,
   claimAttempt,
   publishIntent,
   reportedFields,
-} from '../../shared/payments/record/versions.ts';
-import type { ProviderPayment } from '../../shared/providers/port/payments.ts';
+} from '../../shared/payments/payment-versions.ts';
+import type { ProviderPayment } from '../../shared/providers/payment-port.ts';
 import { session } from '../builders/api-request.ts';
 import { draft, NOON, payment } from '../builders/payment.ts';
 

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { DISPUTE_STATUSES, isClosedDispute } from '../../shared/core/money-back.ts';
 import { DAY, instant, iso, SECOND } from '../../shared/core/time.ts';
-import { type Dispute, nextReminder } from '../../shared/payments/disputes/dispute.ts';
-import { decideReport, firstReport, type SeenDispute } from '../../shared/payments/disputes/report.ts';
-import type { ProviderDispute } from '../../shared/providers/port/refunds.ts';
+import { type Dispute, nextReminder } from '../../shared/payments/dispute.ts';
+import { decideReport, firstReport, type SeenDispute } from '../../shared/payments/dispute-report.ts';
+import type { ProviderDispute } from '../../shared/providers/refund-port.ts';
 
 /** What a report of the provider does to a dispute, by the time of the report. */
 const T = instant('2026-11-20T10:00:00.000Z');

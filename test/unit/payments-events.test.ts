@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { iso } from '../../shared/core/time.ts';
-import { paymentEvents } from '../../shared/payments/record/events.ts';
-import { PAYMENT_STATUSES, type Payment, type PaymentStatus } from '../../shared/payments/record/payment.ts';
+import { PAYMENT_STATUSES, type Payment, type PaymentStatus } from '../../shared/payments/payment.ts';
+import { paymentEvents } from '../../shared/payments/payment-events.ts';
 import { NOON, payment } from '../builders/payment.ts';
 
 const names = (before: Payment | undefined, after: Payment) => paymentEvents(before, after).map(({ type }) => type);

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { DAY, iso, MINUTE } from '../../shared/core/time.ts';
-import { nextPaymentDue } from '../../shared/payments/record/due.ts';
-import { PAYMENT_STATUSES, type Payment, paymentOf } from '../../shared/payments/record/payment.ts';
-import { paymentItem, paymentStore } from '../../shared/payments/record/store.ts';
-import { advancePayment } from '../../shared/payments/record/versions.ts';
-import { dueShards, paymentKey } from '../../shared/table/keys.ts';
+import { PAYMENT_STATUSES, type Payment, paymentOf } from '../../shared/payments/payment.ts';
+import { nextPaymentDue } from '../../shared/payments/payment-due.ts';
+import { paymentItem, paymentStore } from '../../shared/payments/payment-store.ts';
+import { advancePayment } from '../../shared/payments/payment-versions.ts';
+import { dueShards, paymentKey } from '../../shared/platform/keys.ts';
 import { memoryTable } from '../builders/memory-table.ts';
 import { draft, NOON, payment } from '../builders/payment.ts';
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { DAY, iso } from '../../shared/core/time.ts';
-import { PAYMENT_STATUSES, type Payment } from '../../shared/payments/record/payment.ts';
-import type { TransactionStep } from '../../shared/table/table.ts';
+import { PAYMENT_STATUSES, type Payment } from '../../shared/payments/payment.ts';
+import type { TransactionStep } from '../../shared/platform/table.ts';
 import { NOON, payment } from '../builders/payment.ts';
 import { paymentProjection } from '../builders/projection.ts';
 

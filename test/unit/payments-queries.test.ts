@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { PAYMENT_STATUSES } from '../../shared/payments/record/payment.ts';
+import { PAYMENT_STATUSES } from '../../shared/payments/payment.ts';
 import { getPaymentQuery, guestPaymentsQuery, includesOf, listPaymentsQuery } from '../../shared/queries/parameters.ts';
 
 const problems = (query: unknown): readonly string[] => {

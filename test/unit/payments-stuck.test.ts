@@ -1,7 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { DAY, iso, MINUTE } from '../../shared/core/time.ts';
-import { isStuck, type LookupResult, nextLook, nextPaymentDue, warnIfStuck } from '../../shared/payments/record/due.ts';
-import type { PaymentStatus } from '../../shared/payments/record/payment.ts';
+import type { PaymentStatus } from '../../shared/payments/payment.ts';
+import {
+  isStuck,
+  type LookupResult,
+  nextLook,
+  nextPaymentDue,
+  warnIfStuck,
+} from '../../shared/payments/payment-due.ts';
 import { logLines } from '../builders/log-lines.ts';
 import { NOON, payment } from '../builders/payment.ts';
 

@@ -1,17 +1,17 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { DAY, HOUR, type Instant, iso, utcDay } from '../../shared/core/time.ts';
-import { erasePayment } from '../../shared/payments/record/erase.ts';
+import { erasePayment } from '../../shared/payments/erase-payment.ts';
 import {
   isVisiblePayment,
   PAYMENT_STATUSES,
   type Payment,
   type VisiblePayment,
-} from '../../shared/payments/record/payment.ts';
-import { paymentItem } from '../../shared/payments/record/store.ts';
-import { advancePayment } from '../../shared/payments/record/versions.ts';
+} from '../../shared/payments/payment.ts';
+import { paymentItem } from '../../shared/payments/payment-store.ts';
+import { advancePayment } from '../../shared/payments/payment-versions.ts';
+import { type Owner, paymentKey } from '../../shared/platform/keys.ts';
 import { ownerSummary, summaryOfAll, summaryQuery } from '../../shared/queries/payment-summary.ts';
-import { type Owner, paymentKey } from '../../shared/table/keys.ts';
 import { apiRequest } from '../builders/api-request.ts';
 import { memoryTable } from '../builders/memory-table.ts';
 import { NOON, payment } from '../builders/payment.ts';

@@ -2,21 +2,21 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { DAY, epochSeconds, HOUR, iso, MINUTE, SECOND } from '../../shared/core/time.ts';
 import {
-  claimRefusal,
-  concernsProvider,
-  decideApproval,
-  decideEvent,
-  decideRead,
-} from '../../shared/payments/record/decisions.ts';
-import { RECONCILE_AFTER_MS, RESEND_WITHIN_MS, reconcileTime } from '../../shared/payments/record/due.ts';
-import {
   CAUSES,
   type Draft,
   type HistoryCause,
   PAYMENT_STATUSES,
   type PaymentStatus,
   type VisiblePayment,
-} from '../../shared/payments/record/payment.ts';
+} from '../../shared/payments/payment.ts';
+import {
+  claimRefusal,
+  concernsProvider,
+  decideApproval,
+  decideEvent,
+  decideRead,
+} from '../../shared/payments/payment-decisions.ts';
+import { RECONCILE_AFTER_MS, RESEND_WITHIN_MS, reconcileTime } from '../../shared/payments/payment-due.ts';
 import {
   isAhead,
   isSettled,
@@ -24,7 +24,7 @@ import {
   PAYMENT_TRANSITIONS,
   type PaymentCause,
   requireTransition,
-} from '../../shared/payments/record/states.ts';
+} from '../../shared/payments/payment-states.ts';
 import { draft, NOON, payment } from '../builders/payment.ts';
 
 /** The order of events as it is promised; equal numbers are neither further on nor back. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { DAY, iso } from '../../shared/core/time.ts';
-import type { VisiblePayment } from '../../shared/payments/record/payment.ts';
+import type { VisiblePayment } from '../../shared/payments/payment.ts';
 import {
   confirmationSchema,
   confirmationView,
@@ -9,7 +9,7 @@ import {
   paymentView,
   paymentViewSchema,
   paymentWithSecret,
-} from '../../shared/payments/record/view.ts';
+} from '../../shared/payments/payment-view.ts';
 import { draft, NOON, payment } from '../builders/payment.ts';
 
 /** Every field that a record keeps for the service alone, each with a value to look for. */

@@ -2,12 +2,12 @@ import fc from 'fast-check';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { currencyDigits } from '../../shared/core/money.ts';
 import { parseSettings } from '../../shared/core/settings.ts';
+import type { KnownPayment } from '../../shared/providers/payment-port.ts';
 import { centsOf, paypalMoney } from '../../shared/providers/paypal/amounts.ts';
 import { openPayPal, openPayPalReceiver } from '../../shared/providers/paypal/paypal.ts';
 import { readPaypalOrder } from '../../shared/providers/paypal/report.ts';
 import type { Order } from '../../shared/providers/paypal/schemas.ts';
-import type { KnownPayment } from '../../shared/providers/port/payments.ts';
-import type { PaymentProvider } from '../../shared/providers/port/provider.ts';
+import type { PaymentProvider } from '../../shared/providers/provider.ts';
 import { HOUR_SECONDS } from '../builders/seconds.ts';
 
 describe('an amount', () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { codeOnly, ERASED, isCode, withoutEmails, withoutPerson } from '../../shared/observability/person-fields.ts';
+import { codeOnly, ERASED, isCode, withoutEmails, withoutPerson } from '../../shared/core/person-fields.ts';
 
 describe('a payload without its person', () => {
   test('keeps ids, amounts, dates, currencies and statuses', () => {

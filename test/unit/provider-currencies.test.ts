@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import type { amountsBy, CurrencyTable } from '../../shared/providers/currencies.ts';
 import { centsOf, PAYPAL_CURRENCIES, paypalAmounts, paypalMoney } from '../../shared/providers/paypal/amounts.ts';
 import { SQUARE_CURRENCIES, squareAmounts } from '../../shared/providers/square/currencies.ts';
 import { STRIPE_CURRENCIES, stripeAmounts } from '../../shared/providers/stripe/currencies.ts';
-import type { amountsBy, CurrencyTable } from '../../shared/providers/wire/currencies.ts';
 
 /**
  * An independent copy of each provider's documented list: how many minor units one unit of a currency has, by ISO 4217 and

@@ -3,13 +3,13 @@ import type { AddressInfo } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Outcome } from '../../shared/core/outcome.ts';
 import { parseSettings } from '../../shared/core/settings.ts';
-import { retryAfterSeconds } from '../../shared/network/retry-after.ts';
+import { retryAfterSeconds } from '../../shared/platform/retry-after.ts';
+import type { AdapterOptions } from '../../shared/providers/adapter.ts';
 import { openBraintree } from '../../shared/providers/braintree/braintree.ts';
 import { openPayPal } from '../../shared/providers/paypal/paypal.ts';
-import type { PaymentProvider } from '../../shared/providers/port/provider.ts';
+import type { PaymentProvider } from '../../shared/providers/provider.ts';
 import { openSquare } from '../../shared/providers/square/square.ts';
 import { openStripe } from '../../shared/providers/stripe/stripe.ts';
-import type { AdapterOptions } from '../../shared/providers/wire/adapter.ts';
 import { freePort } from '../builders/free-port.ts';
 import { logLines } from '../builders/log-lines.ts';
 

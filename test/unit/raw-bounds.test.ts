@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import * as z from 'zod';
 import { endpoints } from '../../functions/api/catalogue.ts';
-import { REFERENCES } from '../../shared/catalog/kinds.ts';
+import { REFERENCES } from '../../shared/catalog/catalog-kinds.ts';
 import { metadataSchema } from '../../shared/http/fields.ts';
+import { checkKey } from '../../shared/http/idempotency.ts';
 import { MAX_HEADER_CHARACTERS, requireReadable } from '../../shared/http/parse.ts';
-import { checkKey } from '../../shared/idempotency/idempotency.ts';
 import { chainOf, HOSTILE_PLACES } from '../builders/hostile-requests.ts';
 import { hostileTexts } from '../builders/hostile-text.ts';
 import { refusalOf } from '../builders/refusal.ts';

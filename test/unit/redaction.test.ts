@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { redact } from '../../shared/observability/redaction.ts';
+import { redact } from '../../shared/core/redaction.ts';
 import { cardNumber } from '../builders/card-number.ts';
 
 const CANARY = 'CANARY-1234-secret-value';

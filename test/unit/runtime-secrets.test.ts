@@ -3,7 +3,7 @@ import { mockClient } from 'aws-sdk-client-mock';
 import { afterAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { MINUTE } from '../../shared/core/time.ts';
 import { setHost } from '../../shared/host.ts';
-import type { AdapterOptions } from '../../shared/providers/wire/adapter.ts';
+import type { AdapterOptions } from '../../shared/providers/adapter.ts';
 import { dispatchDeps, moneyDeps, receiverDeps, webDeps } from '../../shared/runtime.ts';
 
 /** The options with which an adapter was opened, as a provider or as a receiver. */

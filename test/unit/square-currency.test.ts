@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import type { Outcome } from '../../shared/core/outcome.ts';
+import { amountsBy, currencyTable } from '../../shared/providers/currencies.ts';
 import { centsOf, paypalMoney, wholeCentsOf } from '../../shared/providers/paypal/amounts.ts';
 import { reportedMoney, squareLocation, squareMoney } from '../../shared/providers/square/currencies.ts';
 import type { SquareCall } from '../../shared/providers/square/outcome.ts';
 import { reportedAmount } from '../../shared/providers/stripe/currencies.ts';
-import { amountsBy, currencyTable } from '../../shared/providers/wire/currencies.ts';
 
 const located = (currency: string): Outcome<unknown> => ({ kind: 'done', value: { location: { currency } } });
 const LOST: Outcome<never> = { kind: 'unknown', reason: 'timeout' };

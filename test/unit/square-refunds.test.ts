@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { REFUND_REASONS, type RefundReason } from '../../shared/core/money-back.ts';
 import { parseSettings } from '../../shared/core/settings.ts';
-import type { PaymentProvider } from '../../shared/providers/port/provider.ts';
-import { REFUND_EXCEEDS } from '../../shared/providers/port/refunds.ts';
+import type { PaymentProvider } from '../../shared/providers/provider.ts';
+import { REFUND_EXCEEDS } from '../../shared/providers/refund-port.ts';
 import { squareKey } from '../../shared/providers/square/outcome.ts';
 import { openSquare } from '../../shared/providers/square/square.ts';
 

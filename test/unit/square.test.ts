@@ -3,11 +3,11 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Outcome } from '../../shared/core/outcome.ts';
 import { parseSettings } from '../../shared/core/settings.ts';
-import type { PaymentProvider } from '../../shared/providers/port/provider.ts';
+import { joinName, splitName } from '../../shared/providers/adapter.ts';
+import type { PaymentProvider } from '../../shared/providers/provider.ts';
 import { SQUARE_VERSION, squareKey } from '../../shared/providers/square/outcome.ts';
 import { openSquare } from '../../shared/providers/square/square.ts';
 import { verifySquareSignature } from '../../shared/providers/square/verify.ts';
-import { joinName, splitName } from '../../shared/providers/wire/adapter.ts';
 
 const KEY = 'a_signature_key';
 const URLS = ['https://api.example/webhooks/provider_c', 'https://fn.example/'];

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { Outcome } from '../../shared/core/outcome.ts';
-import { providerReference } from '../../shared/payments/record/versions.ts';
-import type { PaymentProvider } from '../../shared/providers/port/provider.ts';
-import { requireDone, unknownOutcomeError } from '../../shared/providers/registry/unwrap.ts';
+import { providerReference } from '../../shared/payments/payment-versions.ts';
+import type { PaymentProvider } from '../../shared/providers/provider.ts';
+import { requireDone, unknownOutcomeError } from '../../shared/providers/unwrap.ts';
 import { payment } from '../builders/payment.ts';
 import { refusalOf } from '../builders/refusal.ts';
 import { answers, paymentIntent, refuses, stripeThatAnswers } from '../builders/stripe.ts';

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import type { InboundEventType } from '../../shared/providers/event-port.ts';
 import { readPayPalEvent } from '../../shared/providers/paypal/events.ts';
-import type { InboundEventType } from '../../shared/providers/port/events.ts';
-import type { EventInvoice, EventSubscription } from '../../shared/providers/port/subscriptions.ts';
 import { readSquareEvent } from '../../shared/providers/square/events.ts';
 import { readStripeEvent } from '../../shared/providers/stripe/events.ts';
-import { readEventInvoice, readEventSubscription } from '../../shared/providers/wire/subscription-payloads.ts';
+import { readEventInvoice, readEventSubscription } from '../../shared/providers/subscription-payloads.ts';
+import type { EventInvoice, EventSubscription } from '../../shared/providers/subscription-port.ts';
 import { DAY_SECONDS } from '../builders/seconds.ts';
 
 const START = 1_773_144_000;

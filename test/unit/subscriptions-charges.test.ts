@@ -2,6 +2,24 @@ import { describe, expect, test } from 'vitest';
 import { DECLINE_CODES, type DeclineCode } from '../../shared/core/outcome.ts';
 import { DAY, HOUR, iso, MINUTE, SECOND } from '../../shared/core/time.ts';
 import { type Customer, customerShape } from '../../shared/customers/customer.ts';
+import { recordKey } from '../../shared/platform/keys.ts';
+import { recordItem } from '../../shared/platform/record-store.ts';
+import { isHardDecline, lastRetry, nextRetry } from '../../shared/subscriptions/dunning.ts';
+import {
+  markCanceled,
+  markPaused,
+  pauseAfterTrial,
+  reactivateInPaidPeriod,
+  resumeInPaidPeriod,
+} from '../../shared/subscriptions/lifecycle.ts';
+import {
+  dropMethod,
+  isPaidFor,
+  openNextPeriod,
+  periodPaymentRequest,
+  startFirstPeriod,
+} from '../../shared/subscriptions/periods.ts';
+import { type Charge, type Subscription, subscriptionShape } from '../../shared/subscriptions/subscription.ts';
 import {
   abandonCharge,
   type ChargedPayment,
@@ -19,25 +37,7 @@ import {
   recordPending,
   settleCharge,
   UNANSWERED_CHECK_MS,
-} from '../../shared/subscriptions/billing/charge.ts';
-import { isHardDecline, lastRetry, nextRetry } from '../../shared/subscriptions/billing/dunning.ts';
-import {
-  markCanceled,
-  markPaused,
-  pauseAfterTrial,
-  reactivateInPaidPeriod,
-  resumeInPaidPeriod,
-} from '../../shared/subscriptions/billing/lifecycle.ts';
-import {
-  dropMethod,
-  isPaidFor,
-  openNextPeriod,
-  periodPaymentRequest,
-  startFirstPeriod,
-} from '../../shared/subscriptions/billing/periods.ts';
-import { type Charge, type Subscription, subscriptionShape } from '../../shared/subscriptions/record/subscription.ts';
-import { recordKey } from '../../shared/table/keys.ts';
-import { recordItem } from '../../shared/table/record-store.ts';
+} from '../../shared/subscriptions/subscription-charge.ts';
 import { memoryTable } from '../builders/memory-table.ts';
 import { NOON } from '../builders/payment.ts';
 import { DUNNING, subscription, trial } from '../builders/subscription.ts';

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { DAY, HOUR, iso, MINUTE } from '../../shared/core/time.ts';
-import { openCharge } from '../../shared/subscriptions/billing/charge.ts';
-import { dueStep, nextSubscriptionDue } from '../../shared/subscriptions/record/due.ts';
+import { type Charge, STORED_STATUSES, type Subscription } from '../../shared/subscriptions/subscription.ts';
+import { openCharge } from '../../shared/subscriptions/subscription-charge.ts';
+import { dueStep, nextSubscriptionDue } from '../../shared/subscriptions/subscription-due.ts';
 import {
   firstChargeEnds,
   hasOpenAttempt,
@@ -9,8 +10,7 @@ import {
   noticeTime,
   requireSubscriptionTransition,
   SUBSCRIPTION_TRANSITIONS,
-} from '../../shared/subscriptions/record/states.ts';
-import { type Charge, STORED_STATUSES, type Subscription } from '../../shared/subscriptions/record/subscription.ts';
+} from '../../shared/subscriptions/subscription-states.ts';
 import { NOON } from '../builders/payment.ts';
 import { subscription, trial } from '../builders/subscription.ts';
 

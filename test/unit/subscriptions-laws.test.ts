@@ -2,32 +2,32 @@ import fc from 'fast-check';
 import { describe, expect, inject, test } from 'vitest';
 import { DECLINE_CODES } from '../../shared/core/outcome.ts';
 import { DAY, HOUR, type Instant, instant, MINUTE } from '../../shared/core/time.ts';
+import type { DunningPolicy } from '../../shared/subscriptions/dunning.ts';
+import {
+  markCanceled,
+  markPaused,
+  reactivateInPaidPeriod,
+  resumeInPaidPeriod,
+} from '../../shared/subscriptions/lifecycle.ts';
+import { membershipOf } from '../../shared/subscriptions/membership-of.ts';
+import { openNextPeriod, startFirstPeriod } from '../../shared/subscriptions/periods.ts';
+import {
+  isLive,
+  isVisibleSubscription,
+  type StoredStatus,
+  type Subscription,
+} from '../../shared/subscriptions/subscription.ts';
 import {
   type ChargedPayment,
   claimChargeAttempt,
   dropCharge,
   endDunning,
   settleCharge,
-} from '../../shared/subscriptions/billing/charge.ts';
-import type { DunningPolicy } from '../../shared/subscriptions/billing/dunning.ts';
-import {
-  markCanceled,
-  markPaused,
-  reactivateInPaidPeriod,
-  resumeInPaidPeriod,
-} from '../../shared/subscriptions/billing/lifecycle.ts';
-import { openNextPeriod, startFirstPeriod } from '../../shared/subscriptions/billing/periods.ts';
-import { dueStep, nextSubscriptionDue } from '../../shared/subscriptions/record/due.ts';
-import { membershipOf } from '../../shared/subscriptions/record/membership-of.ts';
-import { hasOpenAttempt, isFirst } from '../../shared/subscriptions/record/states.ts';
-import {
-  isLive,
-  isVisibleSubscription,
-  type StoredStatus,
-  type Subscription,
-} from '../../shared/subscriptions/record/subscription.ts';
-import { advanceSubscription, edit } from '../../shared/subscriptions/record/versions.ts';
-import { subscriptionView } from '../../shared/subscriptions/record/view.ts';
+} from '../../shared/subscriptions/subscription-charge.ts';
+import { dueStep, nextSubscriptionDue } from '../../shared/subscriptions/subscription-due.ts';
+import { hasOpenAttempt, isFirst } from '../../shared/subscriptions/subscription-states.ts';
+import { advanceSubscription, edit } from '../../shared/subscriptions/subscription-versions.ts';
+import { subscriptionView } from '../../shared/subscriptions/subscription-view.ts';
 import { NOON } from '../builders/payment.ts';
 import { DUNNING, expectedMembership, subscription, trial } from '../builders/subscription.ts';
 

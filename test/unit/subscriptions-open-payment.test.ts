@@ -1,15 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { DAY, iso } from '../../shared/core/time.ts';
-import { PAYMENT_STATUSES, type VisiblePayment } from '../../shared/payments/record/payment.ts';
-import { paymentItem } from '../../shared/payments/record/store.ts';
-import { openCharge } from '../../shared/subscriptions/billing/charge.ts';
-import {
-  findOpenPayment,
-  openPaymentView,
-  requireOpenPayment,
-} from '../../shared/subscriptions/billing/open-payment.ts';
-import { type Subscription, subscriptionShape } from '../../shared/subscriptions/record/subscription.ts';
-import { recordItem } from '../../shared/table/record-store.ts';
+import { PAYMENT_STATUSES, type VisiblePayment } from '../../shared/payments/payment.ts';
+import { paymentItem } from '../../shared/payments/payment-store.ts';
+import { recordItem } from '../../shared/platform/record-store.ts';
+import { findOpenPayment, openPaymentView, requireOpenPayment } from '../../shared/subscriptions/open-payment.ts';
+import { type Subscription, subscriptionShape } from '../../shared/subscriptions/subscription.ts';
+import { openCharge } from '../../shared/subscriptions/subscription-charge.ts';
 import { memoryTable } from '../builders/memory-table.ts';
 import { NOON, payment } from '../builders/payment.ts';
 import { refusalIn } from '../builders/refusal.ts';

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { DAY, HOUR, type Instant, iso } from '../../shared/core/time.ts';
-import { recordPaid } from '../../shared/subscriptions/billing/charge.ts';
 import {
   MAX_MISSED_PERIODS,
   missedPeriods,
   openNextPeriod,
   startFirstPeriod,
-} from '../../shared/subscriptions/billing/periods.ts';
-import type { Subscription } from '../../shared/subscriptions/record/subscription.ts';
+} from '../../shared/subscriptions/periods.ts';
+import type { Subscription } from '../../shared/subscriptions/subscription.ts';
+import { recordPaid } from '../../shared/subscriptions/subscription-charge.ts';
 import { NOON } from '../builders/payment.ts';
 import { DUNNING, subscription } from '../builders/subscription.ts';
 

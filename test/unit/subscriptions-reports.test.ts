@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import { DAY, epochSeconds, HOUR, iso, SECOND } from '../../shared/core/time.ts';
-import { openCharge } from '../../shared/subscriptions/billing/charge.ts';
-import { markCanceled } from '../../shared/subscriptions/billing/lifecycle.ts';
+import { markCanceled } from '../../shared/subscriptions/lifecycle.ts';
 import {
   applyReport,
   awaitsFirstCharge,
   isAboutFormer,
   type SubscriptionReport,
-} from '../../shared/subscriptions/provider-billed/report.ts';
-import type { Subscription } from '../../shared/subscriptions/record/subscription.ts';
+} from '../../shared/subscriptions/provider-report.ts';
+import type { Subscription } from '../../shared/subscriptions/subscription.ts';
+import { openCharge } from '../../shared/subscriptions/subscription-charge.ts';
 import { NOON } from '../builders/payment.ts';
 import { subscription, trial } from '../builders/subscription.ts';
 

@@ -1,11 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type EmbeddedTable, openEmbeddedTable } from '../../infra/local/table/embedded-table.ts';
 import { DAY, iso } from '../../shared/core/time.ts';
-import { dropCharge, openCharge, recordPaid } from '../../shared/subscriptions/billing/charge.ts';
-import { openNextPeriod, startFirstPeriod } from '../../shared/subscriptions/billing/periods.ts';
-import { membershipOf } from '../../shared/subscriptions/record/membership-of.ts';
-import { eraseSubscription, subscriptionStore } from '../../shared/subscriptions/record/store.ts';
-import { type Subscription, subscriptionOf } from '../../shared/subscriptions/record/subscription.ts';
 import {
   addressUseKey,
   billingShard,
@@ -14,8 +9,13 @@ import {
   periodKey,
   recordKey,
   usedByKey,
-} from '../../shared/table/keys.ts';
-import { type Item, openTable, type Table } from '../../shared/table/table.ts';
+} from '../../shared/platform/keys.ts';
+import { type Item, openTable, type Table } from '../../shared/platform/table.ts';
+import { membershipOf } from '../../shared/subscriptions/membership-of.ts';
+import { openNextPeriod, startFirstPeriod } from '../../shared/subscriptions/periods.ts';
+import { type Subscription, subscriptionOf } from '../../shared/subscriptions/subscription.ts';
+import { dropCharge, openCharge, recordPaid } from '../../shared/subscriptions/subscription-charge.ts';
+import { eraseSubscription, subscriptionStore } from '../../shared/subscriptions/subscription-store.ts';
 import { NOON } from '../builders/payment.ts';
 import { refusalIn } from '../builders/refusal.ts';
 import { DUNNING, subscription } from '../builders/subscription.ts';

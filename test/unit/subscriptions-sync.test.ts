@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import { epochSeconds } from '../../shared/core/time.ts';
-import type { ProviderSubscription } from '../../shared/providers/port/subscriptions.ts';
-import type { BillingDeps } from '../../shared/subscriptions/billing/biller.ts';
-import { storeReport } from '../../shared/subscriptions/provider-billed/sync.ts';
-import { type Subscription, subscriptionShape } from '../../shared/subscriptions/record/subscription.ts';
-import { recordItem } from '../../shared/table/record-store.ts';
-import type { Table } from '../../shared/table/table.ts';
+import { recordItem } from '../../shared/platform/record-store.ts';
+import type { Table } from '../../shared/platform/table.ts';
+import type { ProviderSubscription } from '../../shared/providers/subscription-port.ts';
+import type { BillingDeps } from '../../shared/subscriptions/biller.ts';
+import { storeReport } from '../../shared/subscriptions/store-report.ts';
+import { type Subscription, subscriptionShape } from '../../shared/subscriptions/subscription.ts';
 import { NOON } from '../builders/payment.ts';
 import { DAY_SECONDS } from '../builders/seconds.ts';
 import { subscription } from '../builders/subscription.ts';

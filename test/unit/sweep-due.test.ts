@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import type { GroupedMessage } from '../../shared/messaging/queues.ts';
-import { dueShards } from '../../shared/table/keys.ts';
-import type { Item, Table } from '../../shared/table/table.ts';
+import { dueShards } from '../../shared/platform/keys.ts';
+import type { GroupedMessage } from '../../shared/platform/queues.ts';
+import type { Item, Table } from '../../shared/platform/table.ts';
 import { sweepDue } from '../../shared/workers/sweep-due.ts';
 import { logLines } from '../builders/log-lines.ts';
 import { memoryTable } from '../builders/memory-table.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { allows, hasArrow, type Transitions } from '../../shared/core/states.ts';
-import { type Committed, changeRecord, inOrder } from '../../shared/table/change.ts';
+import { type Committed, changeRecord, inOrder } from '../../shared/platform/change.ts';
 
 interface Counter {
   readonly version: number;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type Changes, type Clause, expression } from '../../shared/table/expression.ts';
+import { type Changes, type Clause, expression } from '../../shared/platform/expression.ts';
 
 const NOW = 1_773_144_000;
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { decodeCursor, encodeCursor } from '../../shared/table/cursor.ts';
+import { decodeCursor, encodeCursor } from '../../shared/platform/cursor.ts';
 import {
   aliasKey,
   dueShard,
@@ -11,7 +11,7 @@ import {
   memberIdOf,
   ownerPartition,
   rateKey,
-} from '../../shared/table/keys.ts';
+} from '../../shared/platform/keys.ts';
 import { refusalOf } from '../builders/refusal.ts';
 
 describe('a key', () => {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { listTogether } from '../../shared/table/listing.ts';
-import type { IndexQuery, Item, Page, Table } from '../../shared/table/table.ts';
+import { listTogether } from '../../shared/platform/listing.ts';
+import type { IndexQuery, Item, Page, Table } from '../../shared/platform/table.ts';
 import { memoryTable } from '../builders/memory-table.ts';
 
 /** Rows of several partitions, newest first; a filter takes those marked, after they have been read. */

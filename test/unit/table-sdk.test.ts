@@ -15,9 +15,9 @@ import {
 } from '@aws-sdk/lib-dynamodb';
 import { mockClient } from 'aws-sdk-client-mock';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
-import { connectDynamo } from '../../shared/dynamodb/connect.ts';
-import { sdkOperations } from '../../shared/dynamodb/sdk-operations.ts';
-import { openTable } from '../../shared/table/table.ts';
+import { connectDynamo } from '../../shared/platform/dynamo-table.ts';
+import { sdkOperations } from '../../shared/platform/sdk-operations.ts';
+import { openTable } from '../../shared/platform/table.ts';
 import { NOON } from '../builders/payment.ts';
 import { refusalIn } from '../builders/refusal.ts';
 

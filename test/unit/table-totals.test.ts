@@ -2,9 +2,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { runList, totalHeader } from '../../shared/http/paging.ts';
-import type { Cursor, ListQuery } from '../../shared/table/listing.ts';
-import type { IndexQuery, Item, PageCount, Table } from '../../shared/table/table.ts';
-import { listCounted, listTogetherCounted } from '../../shared/table/totals.ts';
+import type { Cursor, ListQuery } from '../../shared/platform/listing.ts';
+import type { IndexQuery, Item, PageCount, Table } from '../../shared/platform/table.ts';
+import { listCounted, listTogetherCounted } from '../../shared/platform/totals.ts';
 import { memoryTable } from '../builders/memory-table.ts';
 
 interface Row {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { type Attempt, logAttempt, postDelivery } from '../../shared/webhooks/outbound/attempt.ts';
-import type { Posted, PostResponse } from '../../shared/webhooks/outbound/post.ts';
+import { type Attempt, logAttempt, postDelivery } from '../../shared/webhooks/delivery-attempt.ts';
+import type { Posted, PostResponse } from '../../shared/webhooks/post-webhook.ts';
 import { memoryTable } from '../builders/memory-table.ts';
 import { NOON } from '../builders/payment.ts';
 

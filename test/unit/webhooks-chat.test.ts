@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { CANONICAL_EVENTS } from '../../shared/events/bus-event.ts';
-import { chatMessage } from '../../shared/webhooks/outbound/chat.ts';
-import { SAMPLES } from '../../shared/webhooks/outbound/samples.ts';
+import { CANONICAL_EVENTS } from '../../shared/platform/bus-event.ts';
+import { chatMessage } from '../../shared/webhooks/chat.ts';
+import { SAMPLES } from '../../shared/webhooks/event-samples.ts';
 
 const canonical = (event: string, data: object) => ({ event, provider: 'provider_a', timestamp: '', data });
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { deliverWebhook } from '../../shared/webhooks/outbound/deliver.ts';
-import type { Posted, PostResponse } from '../../shared/webhooks/outbound/post.ts';
-import type { Target } from '../../shared/webhooks/outbound/targets.ts';
-import { storedEventItem } from '../../shared/webhooks/record/stored-event.ts';
+import { storedEventItem } from '../../shared/event-log/stored-event.ts';
+import { deliverWebhook } from '../../shared/webhooks/deliver-webhook.ts';
+import type { Posted, PostResponse } from '../../shared/webhooks/post-webhook.ts';
+import type { Target } from '../../shared/webhooks/webhook-targets.ts';
 import { logLines } from '../builders/log-lines.ts';
 import { memoryTable } from '../builders/memory-table.ts';
 import { NOON } from '../builders/payment.ts';

@@ -3,8 +3,8 @@ import type { AddressInfo } from 'node:net';
 import { createServer as createTcpServer, type Server as TcpServer } from 'node:net';
 import { Webhook } from 'standardwebhooks';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { signedHeaders } from '../../shared/webhooks/outbound/attempt.ts';
-import { openPost } from '../../shared/webhooks/outbound/post.ts';
+import { signedHeaders } from '../../shared/webhooks/delivery-attempt.ts';
+import { openPost } from '../../shared/webhooks/post-webhook.ts';
 
 const servers: (Server | TcpServer)[] = [];
 afterEach(() => {

@@ -1,8 +1,8 @@
 import type { LookupAddress } from 'node:dns';
 import { isIP, type LookupFunction, Socket } from 'node:net';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
-import { openPost } from '../../shared/webhooks/outbound/post.ts';
-import { isPublicAddress } from '../../shared/webhooks/outbound/targets.ts';
+import { openPost } from '../../shared/webhooks/post-webhook.ts';
+import { isPublicAddress } from '../../shared/webhooks/webhook-targets.ts';
 import { FORBIDDEN_ADDRESSES, HOSTILE_URLS } from '../builders/hostile-urls.ts';
 
 /**

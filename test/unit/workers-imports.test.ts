@@ -29,7 +29,7 @@ test('the sweep of due work loads no record, provider adapter or use case', () =
 
 test('the run of due work loads the use cases of every kind of due record', () => {
   const files = filesLoadedBy('functions/workers/run-due.ts');
-  expect(files).toContain('shared/payments/attempts/run-due.ts');
-  expect(files).toContain('shared/subscriptions/commands/run-due.ts');
+  expect(files).toContain('shared/payments/run-payment-due.ts');
+  expect(files).toContain('shared/subscriptions/run-subscription-due.ts');
   expect(files).toContain('shared/removal/membership-end.ts');
 });

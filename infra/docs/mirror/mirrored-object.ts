@@ -4,11 +4,11 @@
  * test/contract/mirror.test.ts compares them with the providers' own types and with the adapters.
  */
 import type { DisputeStatus, RefundStatus } from '../../../shared/core/money-back.ts';
-import type { Dispute } from '../../../shared/payments/disputes/dispute.ts';
-import type { Payment } from '../../../shared/payments/record/payment.ts';
-import type { ReportedStatus } from '../../../shared/providers/port/payments.ts';
-import type { ProviderSubscription } from '../../../shared/providers/port/subscriptions.ts';
-import type { Subscription } from '../../../shared/subscriptions/record/subscription.ts';
+import type { Dispute } from '../../../shared/payments/dispute.ts';
+import type { Payment } from '../../../shared/payments/payment.ts';
+import type { ReportedStatus } from '../../../shared/providers/payment-port.ts';
+import type { ProviderSubscription } from '../../../shared/providers/subscription-port.ts';
+import type { Subscription } from '../../../shared/subscriptions/subscription.ts';
 
 /** A field that the API shows; a test looks it up in the API document. */
 type ShownField = `${'payment' | 'refund' | 'dispute' | 'subscription' | 'customer' | 'payment_method'}.${string}`;

@@ -8,11 +8,11 @@ import {
   type SlotSettings,
   WEAK_GUEST_SECRET,
 } from '../../../shared/core/settings.ts';
-import type { EventReceiver } from '../../../shared/providers/port/events.ts';
-import type { PaymentProvider } from '../../../shared/providers/port/provider.ts';
-import { openProviders, openReceivers } from '../../../shared/providers/registry/registry.ts';
-import { checkedTargets } from '../../../shared/webhooks/outbound/checked-targets.ts';
-import { areOff, globalFields, switchesOff } from '../../../shared/webhooks/outbound/targets.ts';
+import type { EventReceiver } from '../../../shared/providers/event-port.ts';
+import type { PaymentProvider } from '../../../shared/providers/provider.ts';
+import { openProviders, openReceivers } from '../../../shared/providers/registry.ts';
+import { checkedTargets } from '../../../shared/webhooks/checked-targets.ts';
+import { areOff, globalFields, switchesOff } from '../../../shared/webhooks/webhook-targets.ts';
 
 export const PARTS = [...PROVIDER_SLOTS, 'outbound webhooks', 'guest tokens', 'bearer tokens'] as const;
 

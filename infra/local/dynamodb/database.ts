@@ -7,11 +7,11 @@ import {
   ResourceNotFoundException,
   type TableDescription,
 } from '@aws-sdk/client-dynamodb';
-import { openDynamo } from '../../../shared/clients/choice.ts';
 import type { Now } from '../../../shared/core/time.ts';
-import { connectDynamo } from '../../../shared/dynamodb/connect.ts';
-import type { Connection } from '../../../shared/table/connection.ts';
-import { everyDueShard, TABLE } from '../../../shared/table/keys.ts';
+import { openDynamo } from '../../../shared/platform/client-choice.ts';
+import type { Connection } from '../../../shared/platform/connection.ts';
+import { connectDynamo } from '../../../shared/platform/dynamo-table.ts';
+import { everyDueShard, TABLE } from '../../../shared/platform/keys.ts';
 import type { Operations } from '../machine/aws-protocol.ts';
 import { awsEnvironment, type HostSettings, REGION } from '../machine/environment.ts';
 import { StartError } from '../machine/start-error.ts';

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { epochSeconds, HOUR } from '../../../shared/core/time.ts';
-import type { StreamTrigger } from '../../../shared/messaging/trigger.ts';
-import { everyDueShard } from '../../../shared/table/keys.ts';
+import { everyDueShard } from '../../../shared/platform/keys.ts';
+import type { StreamTrigger } from '../../../shared/platform/trigger.ts';
 import type { DataFolder } from '../machine/data-folder.ts';
 import { ACCOUNT, REGION } from '../machine/environment.ts';
 import { StartError } from '../machine/start-error.ts';

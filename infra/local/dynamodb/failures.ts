@@ -1,7 +1,7 @@
 import { appendFile, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod';
-import type { StreamTrigger } from '../../../shared/messaging/trigger.ts';
+import type { StreamTrigger } from '../../../shared/platform/trigger.ts';
 import type { Invoke } from '../machine/invoke.ts';
 import { type LambdaRecord, streamAnswerSchema } from './stream-records.ts';
 

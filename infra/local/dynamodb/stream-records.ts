@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import * as z from 'zod';
-import type { StreamTrigger } from '../../../shared/messaging/trigger.ts';
+import type { StreamTrigger } from '../../../shared/platform/trigger.ts';
 import { REGION } from '../machine/environment.ts';
 import type { StreamRecord } from './streams-api.ts';
 

@@ -1,4 +1,4 @@
-import type { StreamTrigger } from '../../../shared/messaging/trigger.ts';
+import type { StreamTrigger } from '../../../shared/platform/trigger.ts';
 import type { Clock, TimedWork } from '../machine/clock.ts';
 import type { Invoke } from '../machine/invoke.ts';
 import type { State } from '../machine/sqlite.ts';

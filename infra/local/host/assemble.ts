@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import * as z from 'zod';
-import type { SendPost } from '../../../shared/aws/post.ts';
 import { PROVIDER_SLOTS, type ProviderSlot, type Settings, type SlotSettings } from '../../../shared/core/settings.ts';
 import { setHost } from '../../../shared/host.ts';
 import type { Endpoint } from '../../../shared/http/endpoint.ts';
-import type { Trigger } from '../../../shared/messaging/trigger.ts';
-import type { Connection } from '../../../shared/table/connection.ts';
+import type { SendPost } from '../../../shared/platform/aws-post.ts';
+import type { Connection } from '../../../shared/platform/connection.ts';
+import type { Trigger } from '../../../shared/platform/trigger.ts';
 import { createLocal } from '../control/local-routes.ts';
 import { startReport } from '../control/start-report.ts';
 import { createSink } from '../control/webhook-sink.ts';

@@ -1,8 +1,8 @@
 import { parseSettings } from '../../../shared/core/settings.ts';
 import { DAY } from '../../../shared/core/time.ts';
 import { installedEndpoints } from '../../../shared/http/endpoint.ts';
-import { type StreamTrigger, withOperatorSettings } from '../../../shared/messaging/trigger.ts';
-import type { Connection } from '../../../shared/table/connection.ts';
+import type { Connection } from '../../../shared/platform/connection.ts';
+import { type StreamTrigger, withOperatorSettings } from '../../../shared/platform/trigger.ts';
 import { type Database, openEngineDatabase } from '../dynamodb/database.ts';
 import { openEmbeddedDatabase } from '../dynamodb/embedded-database.ts';
 import { startEngine } from '../dynamodb/engine.ts';

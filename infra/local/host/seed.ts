@@ -1,7 +1,7 @@
 import { iso, type Now } from '../../../shared/core/time.ts';
 import { newMember, newOrganization } from '../../../shared/organizations/organization.ts';
-import { insertSteps } from '../../../shared/organizations/store.ts';
-import { openTable } from '../../../shared/table/table.ts';
+import { insertSteps } from '../../../shared/organizations/organization-store.ts';
+import { openTable } from '../../../shared/platform/table.ts';
 import type { Database } from '../dynamodb/database.ts';
 
 /** The organization of the demo sessions. */

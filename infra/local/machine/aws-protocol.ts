@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import * as z from 'zod';
-import type { SendPost } from '../../../shared/aws/post.ts';
+import type { SendPost } from '../../../shared/platform/aws-post.ts';
 import { json, type LocalRequest, type LocalResponse } from './answer.ts';
 
 /** The AWS JSON protocol: x-amz-target names the operation; request and response are JSON. */

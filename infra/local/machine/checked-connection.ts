@@ -1,4 +1,4 @@
-import type { Connection, TransactionStep } from '../../../shared/table/connection.ts';
+import type { Connection, TransactionStep } from '../../../shared/platform/connection.ts';
 
 /** The table as a function reaches it: each call needs the IAM action that AWS requires for it. */
 export const checkedConnection = (

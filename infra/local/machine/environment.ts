@@ -7,7 +7,7 @@ import {
   urlSetting,
 } from '../../../shared/core/setting.ts';
 import { prefix, type Settings, SettingsError } from '../../../shared/core/settings.ts';
-import { checkedSettings } from '../../../shared/webhooks/outbound/checked-targets.ts';
+import { checkedSettings } from '../../../shared/webhooks/checked-targets.ts';
 
 /** The settings of the local host, and the environment in which it lets the functions run. */
 export type Env = Readonly<Record<string, string | undefined>>;

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { type Right, TABLE_ACTIONS } from '../../../shared/core/rights.ts';
 import type { FunctionRights } from '../../../shared/host.ts';
-import type { Trigger } from '../../../shared/messaging/trigger.ts';
+import type { Trigger } from '../../../shared/platform/trigger.ts';
 
 /**
  * The rights of functions on one machine. Every request of a function to the table, a queue or the bus is checked against

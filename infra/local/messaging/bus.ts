@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import * as z from 'zod';
-import type { QueueTrigger } from '../../../shared/messaging/trigger.ts';
+import type { QueueTrigger } from '../../../shared/platform/trigger.ts';
 import { AwsError, type Operations, operation } from '../machine/aws-protocol.ts';
 import type { Clock } from '../machine/clock.ts';
 import { ACCOUNT, REGION } from '../machine/environment.ts';

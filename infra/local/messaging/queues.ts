@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import * as z from 'zod';
-import type { QueueTrigger } from '../../../shared/messaging/trigger.ts';
+import type { QueueTrigger } from '../../../shared/platform/trigger.ts';
 import type { Clock, TimedWork } from '../machine/clock.ts';
 import { ACCOUNT, REGION } from '../machine/environment.ts';
 import type { Invoke } from '../machine/invoke.ts';

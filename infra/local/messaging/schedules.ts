@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { ScheduleTrigger } from '../../../shared/messaging/trigger.ts';
+import type { ScheduleTrigger } from '../../../shared/platform/trigger.ts';
 import type { HostClock, TimedWork } from '../machine/clock.ts';
 import { ACCOUNT, REGION } from '../machine/environment.ts';
 import type { Invoke } from '../machine/invoke.ts';

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Item } from '../../../shared/table/connection.ts';
+import type { Item } from '../../../shared/platform/connection.ts';
 import { storedItem } from '../table/item-text.ts';
 import type { Replaced } from '../table/operations.ts';
 import { ALL_INDEXES, type TableIndex } from '../table/schema.ts';

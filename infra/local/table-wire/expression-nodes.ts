@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Item } from '../../../shared/table/connection.ts';
+import type { Item } from '../../../shared/platform/connection.ts';
 import { contains, memberOf, ordered, type Test } from '../table/conditions.ts';
 
 /** A parsed condition of the wire protocol. */

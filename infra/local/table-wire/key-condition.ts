@@ -1,4 +1,4 @@
-import { TABLE } from '../../../shared/table/keys.ts';
+import { TABLE } from '../../../shared/platform/keys.ts';
 import { invalidRequest } from '../table/refusals.ts';
 import type { TableIndex } from '../table/schema.ts';
 import type { Node, Operand } from './expression-nodes.ts';

@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import type { Item } from '../../../shared/table/connection.ts';
-import type { Key } from '../../../shared/table/keys.ts';
+import type { Item } from '../../../shared/platform/connection.ts';
+import type { Key } from '../../../shared/platform/keys.ts';
 import { AwsError, operation, type Operations as WireOperations } from '../machine/aws-protocol.ts';
 import type { EmbeddedTable } from '../table/embedded-table.ts';
 import type { Evaluated, Replaced, WriteStep } from '../table/operations.ts';

@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { isDeepStrictEqual } from 'node:util';
-import type { Item } from '../../../shared/table/connection.ts';
-import type { Key } from '../../../shared/table/keys.ts';
+import type { Item } from '../../../shared/platform/connection.ts';
+import type { Key } from '../../../shared/platform/keys.ts';
 import { itemOfText } from './item-text.ts';
 
 /** The table's stream: every change of an item that a consumer may want, in order, with the item before and after. */

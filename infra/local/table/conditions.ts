@@ -1,6 +1,6 @@
-import type { Item } from '../../../shared/table/connection.ts';
-import type { Clause, Scalar } from '../../../shared/table/expression.ts';
-import { TABLE } from '../../../shared/table/keys.ts';
+import type { Item } from '../../../shared/platform/connection.ts';
+import type { Clause, Scalar } from '../../../shared/platform/expression.ts';
+import { TABLE } from '../../../shared/platform/keys.ts';
 import { invalidRequest } from './refusals.ts';
 
 /** Evaluates conditions on a stored item as DynamoDB does: values of different types are unequal and have no order. */

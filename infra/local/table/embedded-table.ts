@@ -9,9 +9,9 @@ import type {
   PartitionPage,
   TransactionStep,
   Written,
-} from '../../../shared/table/connection.ts';
-import type { Changes, Clause } from '../../../shared/table/expression.ts';
-import type { Key } from '../../../shared/table/keys.ts';
+} from '../../../shared/platform/connection.ts';
+import type { Changes, Clause } from '../../../shared/platform/expression.ts';
+import type { Key } from '../../../shared/platform/keys.ts';
 import { unreadable } from '../machine/sqlite.ts';
 import { StartError } from '../machine/start-error.ts';
 import { type ChangeLog, openChangeLog } from './change-log.ts';

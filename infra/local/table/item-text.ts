@@ -1,4 +1,4 @@
-import type { Item } from '../../../shared/table/connection.ts';
+import type { Item } from '../../../shared/platform/connection.ts';
 import { invalidRequest } from './refusals.ts';
 
 /**

@@ -1,5 +1,5 @@
-import type { Item, PartitionPage, Slice } from '../../../shared/table/connection.ts';
-import { type Key, TABLE } from '../../../shared/table/keys.ts';
+import type { Item, PartitionPage, Slice } from '../../../shared/platform/connection.ts';
+import { type Key, TABLE } from '../../../shared/platform/keys.ts';
 import type { ChangeLog } from './change-log.ts';
 import type { Test } from './conditions.ts';
 import { itemOfText, type StoredItem, storedItem, valueOfText } from './item-text.ts';

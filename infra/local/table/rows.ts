@@ -1,6 +1,6 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
-import type { Item } from '../../../shared/table/connection.ts';
-import { type Key, TABLE } from '../../../shared/table/keys.ts';
+import type { Item } from '../../../shared/platform/connection.ts';
+import { type Key, TABLE } from '../../../shared/platform/keys.ts';
 import { type StoredItem, storedValue } from './item-text.ts';
 import { invalidRequest } from './refusals.ts';
 import { ALL_INDEXES, column, INCLUDED, INDEX_KEYS, type TableIndex } from './schema.ts';

@@ -1,4 +1,4 @@
-import { TABLE } from '../../../shared/table/keys.ts';
+import { TABLE } from '../../../shared/platform/keys.ts';
 
 /** The SQLite tables, made from the declared table: an attribute that is part of an index has a column. */
 export const ALL_INDEXES = TABLE.indexes;

@@ -1,5 +1,5 @@
-import type { Item } from '../../../shared/table/connection.ts';
-import { TABLE } from '../../../shared/table/keys.ts';
+import type { Item } from '../../../shared/platform/connection.ts';
+import { TABLE } from '../../../shared/platform/keys.ts';
 import { isMap } from './conditions.ts';
 import { invalidRequest } from './refusals.ts';
 

@@ -1,10 +1,10 @@
 import { DescribeContinuousBackupsCommand, DescribeTableCommand } from '@aws-sdk/client-dynamodb';
 import * as z from 'zod';
 import { PROVIDER_SLOTS, type ProviderSlot } from '../../../shared/core/settings.ts';
-import type { KnownPayment } from '../../../shared/providers/port/payments.ts';
-import type { PaymentProvider } from '../../../shared/providers/port/provider.ts';
-import { TABLE } from '../../../shared/table/keys.ts';
-import { areOff } from '../../../shared/webhooks/outbound/targets.ts';
+import { TABLE } from '../../../shared/platform/keys.ts';
+import type { KnownPayment } from '../../../shared/providers/payment-port.ts';
+import type { PaymentProvider } from '../../../shared/providers/provider.ts';
+import { areOff } from '../../../shared/webhooks/webhook-targets.ts';
 import { whyClosed, whyNoBearerTokens } from '../../local/control/disabled-parts.ts';
 import { KEYS_REFUSED } from '../compare/payment.ts';
 import type { Installation } from '../installation/installation.ts';

@@ -1,8 +1,8 @@
 import * as z from 'zod';
-import { deliveryKey, logKey } from '../../../shared/table/keys.ts';
-import { matchesFilter } from '../../../shared/webhooks/outbound/targets.ts';
-import { type Delivery, deliveryOf } from '../../../shared/webhooks/record/delivery.ts';
-import { logPartitions, logRecordOf } from '../../../shared/webhooks/record/log-entry.ts';
+import { type Delivery, deliveryOf } from '../../../shared/event-log/delivery.ts';
+import { logPartitions, logRecordOf } from '../../../shared/event-log/log-entry.ts';
+import { deliveryKey, logKey } from '../../../shared/platform/keys.ts';
+import { matchesFilter } from '../../../shared/webhooks/webhook-targets.ts';
 import type { Installation } from '../installation/installation.ts';
 import { columns, progress, type Report } from './report.ts';
 

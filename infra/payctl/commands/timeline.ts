@@ -1,12 +1,12 @@
-import { isVisiblePayment } from '../../../shared/payments/record/payment.ts';
+import { isVisiblePayment } from '../../../shared/payments/payment.ts';
+import type { Table } from '../../../shared/platform/table.ts';
 import { type TimelineEntry, timelineOf } from '../../../shared/queries/payment-timeline.ts';
 import {
   type SubscriptionTimelineEntry,
   subscriptionTimelineOf,
 } from '../../../shared/queries/subscription-timeline.ts';
 import { type LoggedEntry, wholeTimeline } from '../../../shared/queries/timeline.ts';
-import { subscriptionStore } from '../../../shared/subscriptions/record/store.ts';
-import type { Table } from '../../../shared/table/table.ts';
+import { subscriptionStore } from '../../../shared/subscriptions/subscription-store.ts';
 import { aliasedId, findPayment } from '../compare/find-payment.ts';
 import { listDisputesHere, listRefundsHere } from '../compare/money-back.ts';
 import { NotReachable } from '../installation/control.ts';

@@ -1,11 +1,11 @@
 import * as z from 'zod';
 import { DAY, HOUR, instant, iso, MINUTE } from '../../../shared/core/time.ts';
-import { disputeViewSchema, isEvidenceDueSoon } from '../../../shared/payments/disputes/dispute.ts';
-import { isVisiblePayment, type Payment, paymentOf } from '../../../shared/payments/record/payment.ts';
+import { disputeViewSchema, isEvidenceDueSoon } from '../../../shared/payments/dispute.ts';
+import { isVisiblePayment, type Payment, paymentOf } from '../../../shared/payments/payment.ts';
 import { type Refund, refundOf } from '../../../shared/payments/refunds/refund.ts';
+import { dueShards, type Key } from '../../../shared/platform/keys.ts';
+import type { Item } from '../../../shared/platform/table.ts';
 import { listDisputes } from '../../../shared/queries/list-refunds.ts';
-import { dueShards, type Key } from '../../../shared/table/keys.ts';
-import type { Item } from '../../../shared/table/table.ts';
 import type { Installation } from '../installation/installation.ts';
 
 /** Records that wait for an operator or a provider for too long. */

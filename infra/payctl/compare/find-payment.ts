@@ -1,8 +1,8 @@
 import { PROVIDER_SLOTS } from '../../../shared/core/settings.ts';
-import type { Payment } from '../../../shared/payments/record/payment.ts';
-import { paymentStore } from '../../../shared/payments/record/store.ts';
-import { findAlias } from '../../../shared/table/alias.ts';
-import type { Table } from '../../../shared/table/table.ts';
+import type { Payment } from '../../../shared/payments/payment.ts';
+import { paymentStore } from '../../../shared/payments/payment-store.ts';
+import { findAlias } from '../../../shared/platform/alias.ts';
+import type { Table } from '../../../shared/platform/table.ts';
 import { NotReachable } from '../installation/control.ts';
 import type { Installation } from '../installation/installation.ts';
 

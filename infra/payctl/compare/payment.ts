@@ -1,11 +1,11 @@
 import type { Outcome } from '../../../shared/core/outcome.ts';
 import { instant } from '../../../shared/core/time.ts';
-import { findMismatch, matchAmount } from '../../../shared/payments/record/amounts.ts';
-import { decideRead, wasFailedUnreached } from '../../../shared/payments/record/decisions.ts';
-import { RESEND_WITHIN_MS } from '../../../shared/payments/record/due.ts';
-import type { Payment, VisiblePayment } from '../../../shared/payments/record/payment.ts';
-import { providerReference } from '../../../shared/payments/record/versions.ts';
-import type { ProviderPayment } from '../../../shared/providers/port/payments.ts';
+import type { Payment, VisiblePayment } from '../../../shared/payments/payment.ts';
+import { findMismatch, matchAmount } from '../../../shared/payments/payment-amounts.ts';
+import { decideRead, wasFailedUnreached } from '../../../shared/payments/payment-decisions.ts';
+import { RESEND_WITHIN_MS } from '../../../shared/payments/payment-due.ts';
+import { providerReference } from '../../../shared/payments/payment-versions.ts';
+import type { ProviderPayment } from '../../../shared/providers/payment-port.ts';
 import type { Installation } from '../installation/installation.ts';
 
 /** A difference between a payment, or one of its refunds or disputes, here and at its provider. */

@@ -2,19 +2,19 @@ import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
 import { SQSClient } from '@aws-sdk/client-sqs';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
-import { sdkQueues } from '../../../shared/clients/sdk.ts';
 import { verifiesWithKeys } from '../../../shared/core/capabilities.ts';
+import type { Log } from '../../../shared/core/logger.ts';
 import { PAYMENT_SLOTS, type ProviderSlot, parseSettings, type Settings } from '../../../shared/core/settings.ts';
 import { setHost } from '../../../shared/host.ts';
-import { openQueues, type Queues } from '../../../shared/messaging/queues.ts';
-import type { Log } from '../../../shared/observability/logger.ts';
-import type { MoneyDeps } from '../../../shared/providers/registry/deps.ts';
+import { openQueues, type Queues } from '../../../shared/platform/queues.ts';
+import { sdkQueues } from '../../../shared/platform/sdk-clients.ts';
+import type { MoneyDeps } from '../../../shared/providers/provider-deps.ts';
 import {
   openProviders,
   openReceivers,
   type Receivers,
   type RegistryOptions,
-} from '../../../shared/providers/registry/registry.ts';
+} from '../../../shared/providers/registry.ts';
 import { moneyDeps } from '../../../shared/runtime.ts';
 import type { Stage } from '../../stage/settings.ts';
 import type { InstallationFacts } from './facts.ts';

@@ -6,9 +6,9 @@ import { pick } from '../../core/pick.ts';
 import { PROVIDER_SLOTS } from '../../core/settings.ts';
 import { type Instant, iso } from '../../core/time.ts';
 import { jsonValue, timestamp } from '../../http/fields.ts';
-import { besidePayment, dueShard, listSort, monthPartition, recordKey } from '../../table/keys.ts';
-import { type Found, storedRecordFields } from '../../table/record-store.ts';
-import type { Item } from '../../table/table.ts';
+import { besidePayment, dueShard, listSort, monthPartition, recordKey } from '../../platform/keys.ts';
+import { type Found, storedRecordFields } from '../../platform/record-store.ts';
+import type { Item } from '../../platform/table.ts';
 
 /**
  * A refund: money of a succeeded payment that goes back to its payer. Always holds: the amount is a positive integer in

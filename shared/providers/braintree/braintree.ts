@@ -1,10 +1,10 @@
 import * as z from 'zod/mini';
 import { CAPABILITIES_OF } from '../../core/capabilities.ts';
 import type { Outcome } from '../../core/outcome.ts';
-import type { CreateCustomer, CustomerDetails, ProviderCustomer, UpdateCustomer } from '../port/customers.ts';
-import type { PaymentProvider } from '../port/provider.ts';
-import { type AdapterOptions, notOffered, splitName } from '../wire/adapter.ts';
-import { ASCII, type ContactLimits, fittedContact, fittedUpdate, inOurFields } from '../wire/contact.ts';
+import { type AdapterOptions, notOffered, splitName } from '../adapter.ts';
+import type { CreateCustomer, CustomerDetails, ProviderCustomer, UpdateCustomer } from '../customer-port.ts';
+import { ASCII, type ContactLimits, fittedContact, fittedUpdate, inOurFields } from '../fitted-contact.ts';
+import type { PaymentProvider } from '../provider.ts';
 import { customerGateway } from './gateway.ts';
 import { BRAINTREE_NOT_FOUND, type BraintreeCall, braintreeCalls } from './outcome.ts';
 

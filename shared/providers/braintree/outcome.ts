@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import * as z from 'zod/mini';
 import type { Outcome } from '../../core/outcome.ts';
-import type { AdapterOptions } from '../wire/adapter.ts';
-import { isUnsent, LEAST_WAIT_MS, leavesTime, type StatusMeaning } from '../wire/failures.ts';
+import type { AdapterOptions } from '../adapter.ts';
+import { isUnsent, LEAST_WAIT_MS, leavesTime, type StatusMeaning } from '../vendor-failures.ts';
 
 /** Runs one call of the SDK. Its outcome is a refusal only if Braintree certainly did nothing. */
 export type BraintreeCall = (call: () => Promise<unknown>) => Promise<Outcome<unknown>>;

@@ -1,6 +1,6 @@
 import { currencyDigits } from '../../core/money.ts';
-import type { Amount } from '../port/payments.ts';
-import { amountsBy, currencyTable } from '../wire/currencies.ts';
+import { amountsBy, currencyTable } from '../currencies.ts';
+import type { Amount } from '../payment-port.ts';
 
 /** PayPal writes amounts as decimals of the major unit. */
 export interface PaypalMoney {

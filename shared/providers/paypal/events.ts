@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
-import type { InboundEventType, ProviderEvent } from '../port/events.ts';
-import { wordTable } from '../wire/adapter.ts';
-import { NO_OBJECT, readContractEvent } from '../wire/contract-event.ts';
+import { wordTable } from '../adapter.ts';
+import { NO_OBJECT, readContractEvent } from '../contract-event.ts';
+import type { InboundEventType, ProviderEvent } from '../event-port.ts';
 import { centsOf } from './amounts.ts';
 import { chargedAsOf, disputedCaptures, readPaypalDispute, readPaypalRefund } from './refunds.ts';
 import { paypalFailure } from './report.ts';

@@ -10,8 +10,8 @@ import {
   type MethodKind,
   type ProviderPayment,
   type UpdateIntent,
-} from '../port/payments.ts';
-import { afterChange } from '../wire/failures.ts';
+} from '../payment-port.ts';
+import { afterChange } from '../vendor-failures.ts';
 import { type PaypalMoney, paypalAmounts, paypalMoney } from './amounts.ts';
 import { PAYPAL_NOT_FOUND, type PaypalCall } from './outcome.ts';
 import { expiredOrder, readPaypalOrder } from './report.ts';

@@ -1,7 +1,7 @@
 import type { DeclineCode, Outcome, Refusal } from '../../core/outcome.ts';
-import { wordTable } from '../wire/adapter.ts';
-import type { StatusTable } from '../wire/failures.ts';
-import type { Exchanged, Failed, HttpRequest, ReadRefusal } from '../wire/http-client.ts';
+import { wordTable } from '../adapter.ts';
+import type { StatusTable } from '../vendor-failures.ts';
+import type { Exchanged, Failed, HttpRequest, ReadRefusal } from '../vendor-http.ts';
 import { paypalRefusalSchema } from './schemas.ts';
 
 /** One call of PayPal's API. */

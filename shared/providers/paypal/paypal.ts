@@ -1,9 +1,9 @@
 import { CAPABILITIES_OF } from '../../core/capabilities.ts';
-import type { EventReceiver } from '../port/events.ts';
-import type { PaymentProvider } from '../port/provider.ts';
-import { type AdapterOptions, notOffered } from '../wire/adapter.ts';
-import { httpClient } from '../wire/http-client.ts';
-import { withAccessToken } from './access.ts';
+import { type AdapterOptions, notOffered } from '../adapter.ts';
+import type { EventReceiver } from '../event-port.ts';
+import type { PaymentProvider } from '../provider.ts';
+import { httpClient } from '../vendor-http.ts';
+import { withAccessToken } from './access-token.ts';
 import { paypalAmounts } from './amounts.ts';
 import { readPayPalEvent } from './events.ts';
 import { paypalOrders } from './orders.ts';

@@ -1,6 +1,7 @@
 import { isIdOf } from '../../core/ids.ts';
 import type { DisputeStatus, RefundStatus } from '../../core/money-back.ts';
 import { mapOutcome, type Outcome } from '../../core/outcome.ts';
+import { wordTable } from '../adapter.ts';
 import {
   type CreateRefund,
   type ProviderDispute,
@@ -9,8 +10,7 @@ import {
   REFUND_EXCEEDS,
   type RefundedCharge,
   type RefundsPort,
-} from '../port/refunds.ts';
-import { wordTable } from '../wire/adapter.ts';
+} from '../refund-port.ts';
 import { paypalAmounts, paypalMoney, wholeCentsOf } from './amounts.ts';
 import { findPaypalOrder } from './orders.ts';
 import { callsBy, type PaypalCall, type PaypalExchange, paypalRefusal } from './outcome.ts';

@@ -1,5 +1,5 @@
-import type { KnownPayment, NextAction, ProviderPayment, ReportedStatus } from '../port/payments.ts';
-import { wordTable } from '../wire/adapter.ts';
+import { wordTable } from '../adapter.ts';
+import type { KnownPayment, NextAction, ProviderPayment, ReportedStatus } from '../payment-port.ts';
 import { centsOf } from './amounts.ts';
 import { paypalDeclineCode } from './outcome.ts';
 import type { Capture, Order } from './schemas.ts';

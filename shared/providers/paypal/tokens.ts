@@ -1,7 +1,7 @@
 import { isIdOf } from '../../core/ids.ts';
 import { mapOutcome, type Outcome } from '../../core/outcome.ts';
-import type { ProviderMethod } from '../port/methods.ts';
-import type { MethodKind } from '../port/payments.ts';
+import type { ProviderMethod } from '../method-port.ts';
+import type { MethodKind } from '../payment-port.ts';
 import type { PaypalCall } from './outcome.ts';
 import { type PaymentToken, paymentTokenSchema } from './schemas.ts';
 

@@ -1,8 +1,8 @@
 import * as z from 'zod/mini';
 import { mapOutcome, type Outcome } from '../../core/outcome.ts';
-import type { CreateCustomer, CustomerDetails, ProviderCustomer, UpdateCustomer } from '../port/customers.ts';
-import type { AttachMethod, KeepMethod, ProviderMethod } from '../port/methods.ts';
-import { notOffered } from '../wire/adapter.ts';
+import { notOffered } from '../adapter.ts';
+import type { CreateCustomer, CustomerDetails, ProviderCustomer, UpdateCustomer } from '../customer-port.ts';
+import type { AttachMethod, KeepMethod, ProviderMethod } from '../method-port.ts';
 import { findPaypalOrder } from './orders.ts';
 import { PAYPAL_NOT_FOUND, type PaypalCall } from './outcome.ts';
 import { isVaulting, vaultIdOf } from './report.ts';

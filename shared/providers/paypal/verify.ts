@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import * as z from 'zod/mini';
-import { EVENT_KEPT_MS, type WebhookRequest } from '../port/events.ts';
+import { EVENT_KEPT_MS, type WebhookRequest } from '../event-port.ts';
 import type { PaypalExchange } from './outcome.ts';
 
 /**

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { mapOutcome, type Outcome } from '../../core/outcome.ts';
-import type { AttachMethod, KeepMethod, ProviderMethod } from '../port/methods.ts';
-import { monthText } from '../wire/contract-event.ts';
+import { monthText } from '../contract-event.ts';
+import type { AttachMethod, KeepMethod, ProviderMethod } from '../method-port.ts';
 import { type SquareCall, squareKey } from './outcome.ts';
 import { locate, type SquareOrders } from './payments.ts';
 import { cardSchema, type SquareCard } from './schemas.ts';

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { mapOutcome, type Outcome } from '../../core/outcome.ts';
-import type { Amount, AmountRefusal } from '../port/payments.ts';
-import { amountsBy, currencyTable } from '../wire/currencies.ts';
+import { amountsBy, currencyTable } from '../currencies.ts';
+import type { Amount, AmountRefusal } from '../payment-port.ts';
 import type { SquareCall } from './outcome.ts';
 
 /**

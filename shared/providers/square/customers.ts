@@ -1,14 +1,14 @@
 import * as z from 'zod/mini';
 import { mapOutcome, type Outcome } from '../../core/outcome.ts';
+import { joinName, splitName } from '../adapter.ts';
 import type {
   CreateCustomer,
   CustomerDetails,
   ProviderCustomer,
   ReportedDetails,
   UpdateCustomer,
-} from '../port/customers.ts';
-import { joinName, splitName } from '../wire/adapter.ts';
-import { ASCII, type ContactLimits, fittedContact, fittedUpdate, inOurFields } from '../wire/contact.ts';
+} from '../customer-port.ts';
+import { ASCII, type ContactLimits, fittedContact, fittedUpdate, inOurFields } from '../fitted-contact.ts';
 import { type SquareCall, squareKey } from './outcome.ts';
 import { type SquareCustomer, squareCustomerSchema } from './schemas.ts';
 

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
-import type { InboundEventType, MoneyBackEventType, ProviderEvent } from '../port/events.ts';
-import type { ReportedStatus } from '../port/payments.ts';
-import { NO_OBJECT, readContractEvent } from '../wire/contract-event.ts';
+import { NO_OBJECT, readContractEvent } from '../contract-event.ts';
+import type { InboundEventType, MoneyBackEventType, ProviderEvent } from '../event-port.ts';
+import type { ReportedStatus } from '../payment-port.ts';
 import { cardFacts } from './cards.ts';
 import { reportedMoney } from './currencies.ts';
 import { customerFacts } from './customers.ts';

@@ -1,8 +1,8 @@
 import { fingerprint } from '../../core/ids.ts';
 import type { DeclineCode, Outcome } from '../../core/outcome.ts';
-import { REFUND_DISPUTED, REFUND_EXCEEDS } from '../port/refunds.ts';
-import type { StatusTable } from '../wire/failures.ts';
-import type { Failed, HttpClient, HttpRequest, ReadRefusal } from '../wire/http-client.ts';
+import { REFUND_DISPUTED, REFUND_EXCEEDS } from '../refund-port.ts';
+import type { StatusTable } from '../vendor-failures.ts';
+import type { Failed, HttpClient, HttpRequest, ReadRefusal } from '../vendor-http.ts';
 import { type SquareError, squareRefusalSchema } from './schemas.ts';
 
 /** The API version that this adapter is written for: the one of Square's SDK 46. */

@@ -9,7 +9,7 @@ import type {
   KnownPayment,
   ProviderPayment,
   UpdateIntent,
-} from '../port/payments.ts';
+} from '../payment-port.ts';
 import { type SquareMoney, squareAmounts, squareMoney } from './currencies.ts';
 import { type SquareCall, squareKey } from './outcome.ts';
 import { decisive, readSquareOrder, readSquarePayment } from './report.ts';

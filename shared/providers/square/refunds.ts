@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { type DisputeStatus, REFUND_REASONS, type RefundReason, type RefundStatus } from '../../core/money-back.ts';
 import { mapOutcome, type Outcome } from '../../core/outcome.ts';
-import type { CreateRefund, ProviderDispute, ProviderRefund, RefundedCharge, RefundsPort } from '../port/refunds.ts';
+import type { CreateRefund, ProviderDispute, ProviderRefund, RefundedCharge, RefundsPort } from '../refund-port.ts';
 import { reportedMoney, squareAmounts, squareMoney } from './currencies.ts';
 import { readRefundRefusal, type SquareCall, squareKey } from './outcome.ts';
 import {

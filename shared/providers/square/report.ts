@@ -1,4 +1,4 @@
-import type { KnownPayment, ProviderPayment, ReportedStatus } from '../port/payments.ts';
+import type { KnownPayment, ProviderPayment, ReportedStatus } from '../payment-port.ts';
 import { reportedMoney } from './currencies.ts';
 import { squareDeclineCode } from './outcome.ts';
 import type { SquareOrder, SquarePayment } from './schemas.ts';

@@ -1,8 +1,8 @@
 import { CAPABILITIES_OF } from '../../core/capabilities.ts';
-import type { EventReceiver } from '../port/events.ts';
-import type { PaymentProvider } from '../port/provider.ts';
-import { type AdapterOptions, listed, notOffered } from '../wire/adapter.ts';
-import { httpClient } from '../wire/http-client.ts';
+import { type AdapterOptions, listed, notOffered } from '../adapter.ts';
+import type { EventReceiver } from '../event-port.ts';
+import type { PaymentProvider } from '../provider.ts';
+import { httpClient } from '../vendor-http.ts';
 import { ON_FILE, squareCards } from './cards.ts';
 import { squareLocation } from './currencies.ts';
 import { squareCustomers } from './customers.ts';

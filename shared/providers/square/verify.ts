@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import type { WebhookRequest } from '../port/events.ts';
+import type { WebhookRequest } from '../event-port.ts';
 
 /**
  * Square signs the notification URL followed by the body (x-square-hmacsha256-signature, base64 of HMAC-SHA256). The URLs

@@ -1,5 +1,5 @@
 import type Stripe from 'stripe';
-import { amountsBy, currencyTable } from '../wire/currencies.ts';
+import { amountsBy, currencyTable } from '../currencies.ts';
 
 /**
  * Stripe's presentment currencies (docs.stripe.com/currencies). ISK and UGX have no decimals in ISO 4217, but Stripe takes

@@ -1,6 +1,6 @@
 import type Stripe from 'stripe';
-import type { CreateCustomer, CustomerDetails, ReportedDetails, UpdateCustomer } from '../port/customers.ts';
-import { type ContactLimits, fittedContact, fittedUpdate } from '../wire/contact.ts';
+import type { CreateCustomer, CustomerDetails, ReportedDetails, UpdateCustomer } from '../customer-port.ts';
+import { type ContactLimits, fittedContact, fittedUpdate } from '../fitted-contact.ts';
 import type { StripeCall } from './outcome.ts';
 
 /** docs.stripe.com/api/customers/create, and `maxLength` in Stripe's OpenAPI file; Stripe counts characters. */

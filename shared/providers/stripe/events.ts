@@ -1,13 +1,8 @@
 import * as z from 'zod/mini';
-import {
-  type InboundEventType,
-  isMoneyBackEvent,
-  type MoneyBackEventType,
-  type ProviderEvent,
-} from '../port/events.ts';
-import type { EventSubscription } from '../port/subscriptions.ts';
-import { wordTable } from '../wire/adapter.ts';
-import { readContractEvent, STRIPES_OWN } from '../wire/contract-event.ts';
+import { wordTable } from '../adapter.ts';
+import { readContractEvent, STRIPES_OWN } from '../contract-event.ts';
+import { type InboundEventType, isMoneyBackEvent, type MoneyBackEventType, type ProviderEvent } from '../event-port.ts';
+import type { EventSubscription } from '../subscription-port.ts';
 import { reportedAmount, stripeAmounts } from './currencies.ts';
 import { readStripeDispute, readStripeRefund } from './refunds.ts';
 import { idOf, stripeDeclineCode } from './report.ts';

@@ -9,8 +9,8 @@ import {
   type ProviderSetup,
   type RawCard,
   type SetupsPort,
-} from '../port/methods.ts';
-import type { CallOptions } from '../port/payments.ts';
+} from '../method-port.ts';
+import type { CallOptions } from '../payment-port.ts';
 import { INVALID_REQUEST, type StripeCall } from './outcome.ts';
 import { methodParameters } from './payments.ts';
 import { idOf, nextActionOf, readStripeMethod, readStripeSetup } from './report.ts';

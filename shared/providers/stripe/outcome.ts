@@ -1,9 +1,9 @@
 import Stripe from 'stripe';
+import type { Log } from '../../core/logger.ts';
 import type { Outcome } from '../../core/outcome.ts';
 import type { ProviderSlot } from '../../core/settings.ts';
-import { retryAfterSeconds } from '../../network/retry-after.ts';
-import type { Log } from '../../observability/logger.ts';
-import { meaningOf, networkFailure, type StatusTable } from '../wire/failures.ts';
+import { retryAfterSeconds } from '../../platform/retry-after.ts';
+import { meaningOf, networkFailure, type StatusTable } from '../vendor-failures.ts';
 import { idOf, stripeDeclineCode } from './report.ts';
 
 /**

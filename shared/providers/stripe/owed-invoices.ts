@@ -4,9 +4,9 @@
  */
 import type Stripe from 'stripe';
 import type { Outcome } from '../../core/outcome.ts';
-import type { CallOptions } from '../port/payments.ts';
-import type { ProviderInvoice } from '../port/subscriptions.ts';
-import { afterChange } from '../wire/failures.ts';
+import type { CallOptions } from '../payment-port.ts';
+import type { ProviderInvoice } from '../subscription-port.ts';
+import { afterChange } from '../vendor-failures.ts';
 import type { StripeCall } from './outcome.ts';
 import { readStripeInvoice } from './subscription-report.ts';
 

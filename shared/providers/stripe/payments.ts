@@ -1,6 +1,6 @@
 import type Stripe from 'stripe';
 import type { Outcome } from '../../core/outcome.ts';
-import type { ConfirmIntent, CreateIntent, KnownPayment, ProviderPayment, UpdateIntent } from '../port/payments.ts';
+import type { ConfirmIntent, CreateIntent, KnownPayment, ProviderPayment, UpdateIntent } from '../payment-port.ts';
 import { stripeAmounts } from './currencies.ts';
 import type { StripeCall } from './outcome.ts';
 import { readStripePayment } from './report.ts';

@@ -1,7 +1,7 @@
 import type Stripe from 'stripe';
 import type { Outcome } from '../../core/outcome.ts';
 import { cutText } from '../../core/text.ts';
-import type { NewProviderSubscription } from '../port/subscriptions.ts';
+import type { NewProviderSubscription } from '../subscription-port.ts';
 import type { StripeCall } from './outcome.ts';
 
 /**

@@ -9,7 +9,7 @@ import {
   REFUND_EXCEEDS,
   type RefundedCharge,
   type RefundsPort,
-} from '../port/refunds.ts';
+} from '../refund-port.ts';
 import { reportedAmount, stripeAmounts } from './currencies.ts';
 import { EXCEEDS_UNREFUNDED, type StripeCall } from './outcome.ts';
 

@@ -1,9 +1,9 @@
 import type Stripe from 'stripe';
 import type { DeclineCode } from '../../core/outcome.ts';
-import type { ProviderMethod, ProviderSetup } from '../port/methods.ts';
-import type { KnownPayment, NextAction, ProviderPayment, ReportedStatus } from '../port/payments.ts';
-import { wordTable } from '../wire/adapter.ts';
-import { methodFacts } from '../wire/contract-event.ts';
+import { wordTable } from '../adapter.ts';
+import { methodFacts } from '../contract-event.ts';
+import type { ProviderMethod, ProviderSetup } from '../method-port.ts';
+import type { KnownPayment, NextAction, ProviderPayment, ReportedStatus } from '../payment-port.ts';
 import { reportedAmount } from './currencies.ts';
 
 /** Reads a PaymentIntent. @param known the record's method; Stripe gets a saved method only with the confirmation */

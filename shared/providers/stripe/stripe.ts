@@ -1,10 +1,10 @@
 import Stripe from 'stripe';
 import { CAPABILITIES_OF } from '../../core/capabilities.ts';
-import type { Fetch } from '../../network/fetch.ts';
-import type { EventReceiver } from '../port/events.ts';
-import type { PaymentProvider } from '../port/provider.ts';
-import { type AdapterOptions, listed } from '../wire/adapter.ts';
-import { withOneRetry } from '../wire/failures.ts';
+import type { Fetch } from '../../platform/fetch.ts';
+import { type AdapterOptions, listed } from '../adapter.ts';
+import type { EventReceiver } from '../event-port.ts';
+import type { PaymentProvider } from '../provider.ts';
+import { withOneRetry } from '../vendor-failures.ts';
 import { stripeAmounts } from './currencies.ts';
 import { stripeCustomers } from './customers.ts';
 import { readStripeEvent } from './events.ts';

@@ -1,8 +1,8 @@
 import type Stripe from 'stripe';
 import type { DeclineCode } from '../../core/outcome.ts';
-import type { InvoicePrices, ProviderInvoice, ProviderSubscription } from '../port/subscriptions.ts';
-import { wordTable } from '../wire/adapter.ts';
-import { readEventInvoice, readEventSubscription } from '../wire/subscription-payloads.ts';
+import { wordTable } from '../adapter.ts';
+import { readEventInvoice, readEventSubscription } from '../subscription-payloads.ts';
+import type { InvoicePrices, ProviderInvoice, ProviderSubscription } from '../subscription-port.ts';
 import { reportedAmount } from './currencies.ts';
 import { idOf, nextActionOf, stripeDeclineCode } from './report.ts';
 

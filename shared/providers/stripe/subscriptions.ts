@@ -1,15 +1,15 @@
 import type Stripe from 'stripe';
 import type { Outcome } from '../../core/outcome.ts';
 import { cutText } from '../../core/text.ts';
-import type { CallOptions } from '../port/payments.ts';
+import type { CallOptions } from '../payment-port.ts';
+import { BRIDGE_MARK } from '../subscription-payloads.ts';
 import type {
   NewProviderSubscription,
   ProviderInvoice,
   ProviderSubscription,
   SubscriptionsPort,
-} from '../port/subscriptions.ts';
-import { afterChange } from '../wire/failures.ts';
-import { BRIDGE_MARK } from '../wire/subscription-payloads.ts';
+} from '../subscription-port.ts';
+import { afterChange } from '../vendor-failures.ts';
 import { stripeAmounts } from './currencies.ts';
 import { INVALID_REQUEST, type StripeCall } from './outcome.ts';
 import { MOST_LISTED, owedInvoices, PAGE } from './owed-invoices.ts';

@@ -1,6 +1,6 @@
 import Stripe from 'stripe';
 import { epochSeconds } from '../../core/time.ts';
-import type { WebhookRequest } from '../port/events.ts';
+import type { WebhookRequest } from '../event-port.ts';
 
 const CLOCK_TOLERANCE_SECONDS = 300;
 

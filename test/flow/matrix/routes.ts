@@ -1,8 +1,8 @@
 import { expect } from 'vitest';
 import { derivedId } from '../../../shared/core/ids.ts';
 import { iso } from '../../../shared/core/time.ts';
-import { deliveryItem } from '../../../shared/webhooks/record/delivery.ts';
-import { logItem } from '../../../shared/webhooks/record/log-entry.ts';
+import { deliveryItem } from '../../../shared/event-log/delivery.ts';
+import { logItem } from '../../../shared/event-log/log-entry.ts';
 import { changeTable } from '../flow.ts';
 import type { TestHost } from '../host.ts';
 import { createStaffedOrganization, type MatrixFixtures, type RecordCreator } from './fixtures.ts';

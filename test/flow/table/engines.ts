@@ -6,8 +6,8 @@ import { type Database, openEngineDatabase } from '../../../infra/local/dynamodb
 import { openEmbeddedDatabase } from '../../../infra/local/dynamodb/embedded-database.ts';
 import { startEngine } from '../../../infra/local/dynamodb/engine.ts';
 import { openDataFolder } from '../../../infra/local/machine/data-folder.ts';
-import type { StreamTrigger } from '../../../shared/messaging/trigger.ts';
-import type { Connection } from '../../../shared/table/connection.ts';
+import type { Connection } from '../../../shared/platform/connection.ts';
+import type { StreamTrigger } from '../../../shared/platform/trigger.ts';
 import { NOON } from '../../builders/payment.ts';
 import { STREAMED } from './sort-keys.ts';
 

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, inject, onTestFinished, test } from 'vitest';
 import { openEmbeddedTable } from '../../../infra/local/table/embedded-table.ts';
-import type { Connection, Item } from '../../../shared/table/connection.ts';
+import type { Connection, Item } from '../../../shared/platform/connection.ts';
 import { STREAMED } from './sort-keys.ts';
 
 const WRITER = join(import.meta.dirname, 'writer.ts');

@@ -1,7 +1,13 @@
 import fc from 'fast-check';
-import type { Connection, Item, PageCount, PartitionPage, TransactionStep } from '../../../shared/table/connection.ts';
-import type { Changes, Clause, Scalar } from '../../../shared/table/expression.ts';
-import type { Key } from '../../../shared/table/keys.ts';
+import type {
+  Connection,
+  Item,
+  PageCount,
+  PartitionPage,
+  TransactionStep,
+} from '../../../shared/platform/connection.ts';
+import type { Changes, Clause, Scalar } from '../../../shared/platform/expression.ts';
+import type { Key } from '../../../shared/platform/keys.ts';
 import { NOW_SECONDS } from './engines.ts';
 import { STREAMED } from './sort-keys.ts';
 

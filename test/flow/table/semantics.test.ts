@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { openState } from '../../../infra/local/machine/sqlite.ts';
-import type { Item, Page, PartitionPage, TransactionStep } from '../../../shared/table/connection.ts';
+import type { Item, Page, PartitionPage, TransactionStep } from '../../../shared/platform/connection.ts';
 import { NOON } from '../../builders/payment.ts';
 import { NOW_SECONDS, withTable } from './engines.ts';
 import { STREAMED } from './sort-keys.ts';

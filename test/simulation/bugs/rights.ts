@@ -47,7 +47,7 @@ export const RIGHTS_BUGS: readonly Bug[] = [
   {
     name: 'guest-list-shows-all',
     what: 'The list that needs no credential shows the whole payment',
-    file: 'shared/payments/record/view.ts',
+    file: 'shared/payments/payment-view.ts',
     text: `export const guestPaymentView = (payment: VisiblePayment) => ({
   id: payment.id,`,
     replacement: `export const guestPaymentView = (payment: VisiblePayment) => ({
@@ -56,21 +56,21 @@ export const RIGHTS_BUGS: readonly Bug[] = [
   {
     name: 'client-secret-in-lists',
     what: 'Lists show the client secret',
-    file: 'shared/payments/record/view.ts',
+    file: 'shared/payments/payment-view.ts',
     text: '  provider_intent_id: payment.providerIntentId ?? null,',
     replacement: '  provider_intent_id: payment.providerIntentId ?? null, client_secret: payment.clientSecret,',
   },
   {
     name: 'answer-of-another-caller',
     what: 'An idempotency key answers every caller with the first caller’s record',
-    file: 'shared/idempotency/idempotency.ts',
+    file: 'shared/http/idempotency.ts',
     text: 'fingerprint(principal, route,',
     replacement: 'fingerprint(route,',
   },
   {
     name: 'key-ignored',
     what: 'A retry under the same idempotency key creates a second record',
-    file: 'shared/idempotency/create-once.ts',
+    file: 'shared/http/create-once.ts',
     text: 'let id = derivedId(kind, idempotency.scope);',
     replacement: 'let id = deps.newId(kind);',
   },
@@ -126,7 +126,7 @@ export const RIGHTS_BUGS: readonly Bug[] = [
   {
     name: 'log-of-others',
     what: 'A log entry opens for everyone who knows its id',
-    file: 'shared/webhooks/logs/access.ts',
+    file: 'shared/webhooks/log-access.ts',
     text: 'if (organizationId === undefined) return userId === caller.userId;',
     replacement: 'if (organizationId === undefined) return true;',
   },
@@ -155,28 +155,28 @@ export const RIGHTS_BUGS: readonly Bug[] = [
   {
     name: 'members-send-events',
     what: 'Every member of an organization may send its events again',
-    file: 'shared/webhooks/logs/access.ts',
+    file: 'shared/webhooks/log-access.ts',
     text: "if (standing.role === 'owner' || standing.role === 'admin') return;",
     replacement: 'return;',
   },
   {
     name: 'memberships-of-others',
     what: 'The memberships of a user open for every user',
-    file: 'shared/memberships/read.ts',
+    file: 'shared/memberships/read-memberships.ts',
     text: "if (type === 'user' && !mayReadUser(caller, id)) throw notFound('user');",
     replacement: '',
   },
   {
     name: 'project-unchecked',
     what: 'The list of a project does not ask whose project it is',
-    file: 'shared/catalog/kinds.ts',
+    file: 'shared/catalog/catalog-kinds.ts',
     text: 'return parsed.success ? [{ kind: projectRecord, id: parsed.data.project_id }] : [];',
     replacement: 'return [];',
   },
   {
     name: 'project-shown-whole',
     what: 'Buyers see all of a project',
-    file: 'shared/catalog/view.ts',
+    file: 'shared/catalog/catalog-view.ts',
     text: 'buyersView: buyersProjectView,',
     replacement: 'buyersView: projectView,',
   },

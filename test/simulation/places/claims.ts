@@ -1,5 +1,5 @@
 import { currentWork } from '../../../shared/core/actor.ts';
-import type { Item, TransactionStep } from '../../../shared/table/connection.ts';
+import type { Item, TransactionStep } from '../../../shared/platform/connection.ts';
 import { currentInvocation } from '../kernel/invocation.ts';
 import type { HistoryClaim } from '../model/history.ts';
 

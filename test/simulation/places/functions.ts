@@ -1,5 +1,5 @@
 import type { FunctionContext, Handler, LoadHandler } from '../../../infra/local/machine/invoke.ts';
-import type { Trigger } from '../../../shared/messaging/trigger.ts';
+import type { Trigger } from '../../../shared/platform/trigger.ts';
 import { currentInvocation, type Invocation, runIn } from '../kernel/invocation.ts';
 import type { Kernel } from '../kernel/kernel.ts';
 import { refusedWith } from '../kernel/step.ts';

@@ -1,7 +1,7 @@
 import { testOf } from '../../../infra/local/table/conditions.ts';
 import { epochSeconds } from '../../../shared/core/time.ts';
-import type { Connection, Item, Page, PartitionPage, TransactionStep } from '../../../shared/table/connection.ts';
-import { type Key, TABLE } from '../../../shared/table/keys.ts';
+import type { Connection, Item, Page, PartitionPage, TransactionStep } from '../../../shared/platform/connection.ts';
+import { type Key, TABLE } from '../../../shared/platform/keys.ts';
 import type { Kernel } from '../kernel/kernel.ts';
 
 /**

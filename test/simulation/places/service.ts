@@ -11,8 +11,8 @@ import { type Handler, loadEntry } from '../../../infra/local/machine/invoke.ts'
 import { openState } from '../../../infra/local/machine/sqlite.ts';
 import { parseSettings } from '../../../shared/core/settings.ts';
 import { installedEndpoints } from '../../../shared/http/endpoint.ts';
-import { withOperatorSettings } from '../../../shared/messaging/trigger.ts';
-import type { Connection, Item } from '../../../shared/table/connection.ts';
+import type { Connection, Item } from '../../../shared/platform/connection.ts';
+import { withOperatorSettings } from '../../../shared/platform/trigger.ts';
 import { currentInvocation } from '../kernel/invocation.ts';
 import type { Kernel } from '../kernel/kernel.ts';
 import { type Claims, createClaims } from './claims.ts';

@@ -10,7 +10,7 @@ import type {
   Transacted,
   TransactionStep,
   Written,
-} from '../../../shared/table/connection.ts';
+} from '../../../shared/platform/connection.ts';
 import type { Kernel } from '../kernel/kernel.ts';
 import { type Fault, lostWith, refusedWith } from '../kernel/step.ts';
 import type { Claims } from './claims.ts';

@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
 import { EventEmitter } from 'node:events';
 import { Readable } from 'node:stream';
-import type { SendPost } from '../../../shared/aws/post.ts';
+import type { SendPost } from '../../../shared/platform/aws-post.ts';
 import { NetworkError, type Received, type Send } from './network.ts';
 
 /** The faces by which libraries reach the network: `fetch`, `node:http`, and the requests of the thin client of AWS. */

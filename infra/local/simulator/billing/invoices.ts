@@ -3,7 +3,13 @@ import type { LedgerInvoice, LedgerSubscription } from '../ledger/billing-docume
 import type { LedgerMethod, LedgerPayment } from '../ledger/documents.ts';
 import { attemptPayment, type ChargeOutcome, settleLedgerPayment } from '../ledger/payments.ts';
 import type { Unit } from '../ledger/unit.ts';
-import { cancelOfVoid, changeSubscription, endSubscription, statusByInvoices, stopCollecting } from './subscription-end.ts';
+import {
+  cancelOfVoid,
+  changeSubscription,
+  endSubscription,
+  statusByInvoices,
+  stopCollecting,
+} from './subscription-end.ts';
 
 /**
  * The invoice of one period of a subscription, and how the provider collects it, immediately and then on the days after the

@@ -1,0 +1,98 @@
+import { DomainError } from '../core/errors.ts';
+import type { Clause } from '../platform/expression.ts';
+import type { Caller } from './caller.ts';
+import type { Owned } from './record-kind.ts';
+
+/**
+ * The rule of use: which payment methods may be charged. A method pays only for its owner. A user's own method may also pay
+ * for an organization if the same user names it and may pay there (the endpoint's permission, checked before). The rule is a
+ * list of owners, so that the decision on a record and the condition of a write are the same.
+ */
+export type MethodOwner =
+  | { readonly organizationId: string }
+  | { readonly userId: string }
+  | { readonly guestId: string; readonly guestEmail: string };
+
+/** The owners whose methods this caller may charge for the payer (the owner of the payment or subscription). */
+export const payingOwners = (caller: Caller, payer: Owned): readonly MethodOwner[] => {
+  const { organizationId, userId, guestId, guestEmail } = payer;
+  if (organizationId !== undefined) {
+    return [{ organizationId }, ...(caller.kind === 'session' ? [{ userId: caller.userId }] : [])];
+  }
+  if (userId !== undefined) return caller.kind === 'session' && caller.userId === userId ? [{ userId }] : [];
+  return guestId !== undefined && guestEmail !== undefined ? [{ guestId, guestEmail }] : [];
+};
+
+/** The owner of a record: its organization, else its user, else its guest. */
+export const methodOwner = ({ organizationId, userId, guestId, guestEmail }: Owned): MethodOwner | undefined => {
+  if (organizationId !== undefined) return { organizationId };
+  if (userId !== undefined) return { userId };
+  return guestId !== undefined && guestEmail !== undefined ? { guestId, guestEmail } : undefined;
+};
+
+const nameOf = (owner: MethodOwner): string => {
+  if ('organizationId' in owner) return `organization ${owner.organizationId}`;
+  return 'userId' in owner ? `user ${owner.userId}` : `guest ${owner.guestId} ${owner.guestEmail}`;
+};
+
+/** May a method of this owner be charged? */
+export const mayCharge = (owners: readonly MethodOwner[], method: Owned): boolean => {
+  const owner = methodOwner(method);
+  return owner !== undefined && owners.some((allowed) => nameOf(allowed) === nameOf(owner));
+};
+
+/** `mayCharge` as a condition on the stored method. */
+export const chargeableIf = (owners: readonly MethodOwner[]): readonly Clause[] => [
+  { exists: true },
+  { lacks: 'tombstone' },
+  { any: owners.map(belongsTo) },
+];
+
+const belongsTo = (owner: MethodOwner): Clause => {
+  if ('organizationId' in owner) return { equals: ['organizationId', owner.organizationId] };
+  const personal: Clause = { lacks: 'organizationId' };
+  if ('userId' in owner) return { every: [personal, { equals: ['userId', owner.userId] }] };
+  return {
+    every: [personal, { equals: ['guestId', owner.guestId] }, { equals: ['guestEmail', owner.guestEmail] }],
+  };
+};
+
+/**
+ * An organization's customers and addresses serve that organization only. The access rule has already decided whether the
+ * caller may name them. @throws DomainError ORGANIZATION_ACCESS_DENIED
+ */
+export const requireSameOwner = (record: Pick<Owned, 'organizationId'>, organizationId: string | undefined): void => {
+  if (record.organizationId === undefined || record.organizationId === organizationId) return;
+  throw new DomainError('ORGANIZATION_ACCESS_DENIED', { message: 'It belongs to another organization' });
+};
+
+/**
+ * A guest without a token may name a customer and a method of two guest_ids of its e-mail. The method's guest_id continues, and
+ * its customer pays. @returns true if the customer is that of the other guest_id
+ */
+export const isOfOtherGuest = (caller: Caller, { guestId }: Pick<Owned, 'guestId'>): boolean =>
+  caller.kind === 'guest' && guestId !== caller.guestId;
+
+/**
+ * A payment saves its method for its customer, so the customer must belong to the payment's owner. (A subscription saves no
+ * method, and may name the customer of the member whose own method it charges.)
+ * @throws DomainError ORGANIZATION_ACCESS_DENIED; INSUFFICIENT_PERMISSIONS for a member's own customer
+ */
+export const requirePayersCustomer = (
+  customer: Pick<Owned, 'organizationId'>,
+  organizationId: string | undefined,
+): void => {
+  requireSameOwner(customer, organizationId);
+  if (customer.organizationId === organizationId) return;
+  throw new DomainError('INSUFFICIENT_PERMISSIONS', {
+    message: "An organization's payment takes a customer of the organization",
+  });
+};
+
+/** @throws DomainError INSUFFICIENT_PERMISSIONS if the method does not pay for this payer, or is not the caller's. */
+export const requireMayCharge = (owners: readonly MethodOwner[], method: Owned): void => {
+  if (mayCharge(owners, method)) return;
+  throw new DomainError('INSUFFICIENT_PERMISSIONS', {
+    message: 'A payment method pays only for its owner: name another payment method',
+  });
+};

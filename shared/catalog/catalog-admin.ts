@@ -1,0 +1,140 @@
+import * as z from 'zod';
+import { currentMaker, makerAttributes, makerOf, makerSchema } from '../core/actor.ts';
+import { DomainError, notFound } from '../core/errors.ts';
+import type { Log } from '../core/logger.ts';
+import { iso } from '../core/time.ts';
+import { canonicalJson } from '../http/idempotency.ts';
+import { type OffsetPage, offsetReply, runList } from '../http/paging.ts';
+import { checkAll, withoutAbsentFields } from '../http/parse.ts';
+import type { ApiRequest, Reply } from '../http/request.ts';
+import { listSort, REFERENCE_KINDS, type ReferenceKind, referenceKey, referencePartition } from '../platform/keys.ts';
+import type { Item, StoreDeps } from '../platform/table.ts';
+import { listCounted } from '../platform/totals.ts';
+import { REFERENCES, type StoredReference } from './catalog-kinds.ts';
+
+/**
+ * Platform admins write the records that other services own. The path names the kind; the same functions serve all kinds. A
+ * record names the admin of its last change; the log names the admin of every change and removal.
+ */
+interface AdminDeps extends StoreDeps {
+  readonly log: Log;
+}
+
+export interface OfKind {
+  readonly kind: string;
+}
+export interface OneOfKind extends OfKind {
+  readonly id: string;
+}
+
+/** @throws DomainError ROUTE_NOT_FOUND for an unknown kind. */
+const kindOf = ({ kind }: OfKind): ReferenceKind => {
+  const known = REFERENCE_KINDS.find((name) => name === kind);
+  if (!known) throw new DomainError('ROUTE_NOT_FOUND');
+  return known;
+};
+
+/** Creates or replaces a record; a repeat with the same body changes nothing. */
+export const putRecord = async (
+  { table, now, log }: AdminDeps,
+  { params, body }: ApiRequest<OneOfKind, unknown, unknown>,
+): Promise<Reply> => {
+  const kind = kindOf(params);
+  const fields = checkedBody(kind, body);
+  const found = await table.get(referenceKey(kind, params.id));
+  const was = found && REFERENCES[kind].parse(found);
+  if (found && was && canonicalJson(fieldsOf(was)) === canonicalJson(fields)) return { data: viewOf(kind, found) };
+  const item = itemOf(kind, fields, { id: params.id, was, at: iso(now()) });
+  const written = await table.put(item, [was ? { equals: ['version', was.version] } : { absent: true }]);
+  if (!written.ok) throw new DomainError('VERSION_CONFLICT');
+  logChange(log, { kind, id: params.id, outcome: 'stored' });
+  return { data: viewOf(kind, item) };
+};
+
+const anything = z.unknown();
+const fieldsSchema = z.looseObject({});
+
+/** A write replaces the whole record, so a field that is null is absent. */
+const checkedBody = (kind: ReferenceKind, sent: unknown) => {
+  const schemas = { params: anything, query: anything, body: REFERENCES[kind].body };
+  const body = withoutAbsentFields(schemas.body, sent, false);
+  return fieldsSchema.parse(checkAll(schemas, { params: undefined, query: undefined, body }).body);
+};
+
+/** The record as an admin sees it, with the user id of the admin who changed it last. */
+const viewOf = (kind: ReferenceKind, item: Item): unknown => ({
+  ...fieldsSchema.parse(REFERENCES[kind].view(item)),
+  updated_by: makerOf(makerSchema.parse(item), {}).actor?.id ?? null,
+});
+
+const logChange = (
+  log: Log,
+  changed: { readonly kind: ReferenceKind; readonly id: string; readonly outcome: string },
+) => {
+  const { actor, requestId } = currentMaker();
+  log.info('reference record changed', {
+    record: `${changed.kind}/${changed.id}`,
+    outcome: changed.outcome,
+    ...(actor && { actor_id: actor.id }),
+    ...(requestId !== undefined && { request_id: requestId }),
+  });
+};
+
+const fieldsOf = ({ id, version, created_at, updated_at, ...fields }: StoredReference): unknown => fields;
+
+const itemOf = (
+  kind: ReferenceKind,
+  fields: Item,
+  { id, was, at }: { readonly id: string; readonly was: StoredReference | undefined; readonly at: string },
+): Item => {
+  const createdAt = was?.created_at ?? at;
+  return {
+    ...fields,
+    ...referenceKey(kind, id),
+    id,
+    version: (was?.version ?? 0) + 1,
+    created_at: createdAt,
+    updated_at: at,
+    owner: referencePartition(kind),
+    sort: listSort(createdAt, id),
+    f: REFERENCES[kind].listFields(fields),
+    ...makerAttributes(currentMaker(), {}),
+  };
+};
+
+export const getRecord = async ({ table }: AdminDeps, { params }: ApiRequest<OneOfKind>): Promise<Reply> => {
+  const kind = kindOf(params);
+  const item = await table.get(referenceKey(kind, params.id));
+  if (!item) throw notFound(REFERENCES[kind].resource);
+  return { data: viewOf(kind, item) };
+};
+
+export const deleteRecord = async ({ table, log }: AdminDeps, { params }: ApiRequest<OneOfKind>): Promise<Reply> => {
+  const kind = kindOf(params);
+  const removed = await table.remove(referenceKey(kind, params.id), [{ exists: true }]);
+  if (!removed.ok) throw notFound(REFERENCES[kind].resource);
+  logChange(log, { kind, id: params.id, outcome: 'removed' });
+  return { data: undefined };
+};
+
+/** Newest first. */
+export const listRecords = async (
+  { table }: AdminDeps,
+  { params, query }: ApiRequest<OfKind, OffsetPage>,
+): Promise<Reply> => {
+  const kind = kindOf(params);
+  return runList(table, {
+    findPage: () =>
+      listCounted(table, {
+        index: 'owner',
+        partition: referencePartition(kind),
+        descending: true,
+        filter: [],
+        offset: query.offset,
+        limit: query.limit,
+      }),
+    recordOf: (item) => item,
+    viewsOf: (items) => items.map((item) => viewOf(kind, item)),
+    replyOf: (views, listed, total) => offsetReply(views, { listed, page: query, total }),
+  });
+};

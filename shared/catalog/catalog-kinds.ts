@@ -1,0 +1,129 @@
+import * as z from 'zod';
+import type { NamedRecord } from '../access/record-kind.ts';
+import { boundedText, emailSchema, metadataSchema, timeField } from '../http/fields.ts';
+import type { ReferenceKind } from '../platform/keys.ts';
+import type { Item } from '../platform/table.ts';
+import {
+  cents,
+  inviteFields,
+  inviteSchema,
+  productFields,
+  productSchema,
+  projectFields,
+  projectRecord,
+  projectSchema,
+  tierFields,
+  tierSchema,
+} from './catalog-records.ts';
+import { inviteView, productView, wholeProjectView, wholeTierView } from './catalog-view.ts';
+
+/** Bodies of the platform admins' writes; each write replaces the whole record. */
+const CURRENCIES: ReadonlySet<string> = new Set(Intl.supportedValuesOf('currency'));
+
+const currency = boundedText(10)
+  .trim()
+  .toUpperCase()
+  .refine((code) => CURRENCIES.has(code), {
+    message: 'must be an ISO 4217 code such as USD',
+    params: { rule: 'iso_4217' },
+  });
+
+const metadata = metadataSchema.default({});
+
+const productMetadata = metadata.refine(
+  ({ membership_type_id: tier }) => tier === undefined || (typeof tier === 'string' && tier !== ''),
+  { path: ['membership_type_id'], message: 'must be the id of a tier', params: { rule: 'invalid_type' } },
+);
+
+/** The subtotal is computed from the other amounts if it is absent. */
+const productBody = z
+  .object({ ...productFields, currency, metadata: productMetadata, subtotal_cents: cents.optional() })
+  .transform((body) => ({
+    ...body,
+    subtotal_cents: body.subtotal_cents ?? body.total_cents - body.tax_cents + body.discount_cents,
+  }))
+  .refine((body) => body.subtotal_cents + body.tax_cents - body.discount_cents === body.total_cents, {
+    path: ['total_cents'],
+    message: 'must be subtotal_cents + tax_cents - discount_cents',
+    params: { rule: 'prices' },
+  })
+  .refine((body) => cents.safeParse(body.subtotal_cents).success, {
+    path: ['subtotal_cents'],
+    message: 'total_cents - tax_cents + discount_cents must be a price',
+    params: { rule: 'prices' },
+  });
+
+const projectBody = z.object({ ...projectFields, billing_email: emailSchema.nullish(), metadata });
+
+const tierBody = z.object(tierFields);
+
+const inviteBody = z.object({
+  ...inviteFields,
+  email: emailSchema,
+  expires_at: timeField().transform((time) => new Date(time).toISOString()),
+});
+
+const REFERENCE_BODIES = {
+  products: productBody,
+  projects: projectBody,
+  tiers: tierBody,
+  invites: inviteBody,
+} as const satisfies Record<ReferenceKind, z.ZodType>;
+
+/** Stored fields of the reference records of every kind. */
+export interface StoredReference {
+  readonly id: string;
+  readonly version: number;
+  readonly created_at: string;
+  readonly updated_at: string;
+}
+
+/** How records of a kind are checked, stored and shown. */
+interface CatalogKind {
+  /** The name in errors. */
+  readonly resource: string;
+  readonly body: z.ZodType;
+  parse(item: Item): StoredReference;
+  view(item: Item): unknown;
+  /** The fields that lists filter by, under short names. */
+  listFields(item: Item): Readonly<Record<string, boolean>>;
+}
+
+export const REFERENCES: Readonly<Record<ReferenceKind, CatalogKind>> = {
+  products: {
+    resource: 'product',
+    body: REFERENCE_BODIES.products,
+    parse: (item) => productSchema.parse(item),
+    view: (item) => productView(productSchema.parse(item)),
+    listFields: () => ({}),
+  },
+  projects: {
+    resource: 'project',
+    body: REFERENCE_BODIES.projects,
+    parse: (item) => projectSchema.parse(item),
+    view: (item) => wholeProjectView(projectSchema.parse(item)),
+    listFields: () => ({}),
+  },
+  tiers: {
+    resource: 'tier',
+    body: REFERENCE_BODIES.tiers,
+    parse: (item) => tierSchema.parse(item),
+    view: (item) => wholeTierView(tierSchema.parse(item)),
+    listFields: (item) => ({ a: item['is_active'] === true }),
+  },
+  invites: {
+    resource: 'invite',
+    body: REFERENCE_BODIES.invites,
+    parse: (item) => inviteSchema.parse(item),
+    view: (item) => inviteView(inviteSchema.parse(item)),
+    listFields: () => ({}),
+  },
+};
+
+/** The project that the query of a list names. */
+export const projectNamed = (query: unknown): readonly NamedRecord[] => {
+  const parsed = projectQuery.safeParse(query);
+  return parsed.success ? [{ kind: projectRecord, id: parsed.data.project_id }] : [];
+};
+
+const projectQuery = z.looseObject({ project_id: z.string() });

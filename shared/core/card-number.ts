@@ -1,0 +1,180 @@
+/**
+ * @module Card numbers by value: digits of a brand's own range and length that pass Luhn's check, however they are spaced or
+ * written. A letter directly before the first digit makes them a reference. 13 digits are never a card number, because barcodes
+ * have as many.
+ */
+import { invalid, type Problem } from './errors.ts';
+
+/** A part of a text: from the first digit of a card number to the one after its last. */
+export interface CardNumberSpan {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** By first digit. */
+const LENGTHS: Readonly<Record<string, readonly number[]>> = {
+  2: [16],
+  3: [14, 15, 16],
+  4: [16],
+  5: [16],
+  6: [16, 17, 18, 19],
+};
+
+const BRAND_NUMBER =
+  /^(?:(?:4\d{3}|5[1-5]\d\d|222[1-9]|22[3-9]\d|2[3-6]\d\d|27[01]\d|2720|6011|64[4-9]\d|65\d\d|35(?:2[89]|[3-8]\d))\d{12}|62\d{14,17}|3[47]\d{13}|3[068]\d{12})$/;
+
+const DIGITS = /\p{Nd}+/gu;
+/** White space, hyphens and dots in any script, and invisible characters. */
+const SEPARATORS = /^[\s\p{Pd}\p{Cf}.\u2212\u00b7\u2024\u2027\u30fb\uff0e\uff61\u3002]*$/u;
+const LETTER_BEFORE = /\p{L}$/u;
+/** A letter may be two units long. */
+const LONGEST_LETTER = 2;
+
+/** Adjacent digits in a text. */
+interface Group extends CardNumberSpan {
+  readonly digits: string;
+  readonly isReference: boolean;
+}
+
+/** Groups of digits with nothing but separators between them, and the place of each group in the digits of all. */
+interface Run {
+  readonly groups: Group[];
+  readonly starts: number[];
+  digits: string;
+}
+
+/** The card numbers in a text, in order. A number begins and ends where a group of digits does. Takes linear time. */
+export const cardNumbersIn = (text: string): readonly CardNumberSpan[] => runsIn(text).flatMap(numbersInRun);
+
+export const holdsCardNumber = (text: string): boolean => cardNumbersIn(text).length > 0;
+
+const runsIn = (text: string): readonly Run[] => {
+  const runs: Run[] = [];
+  let run: Run | undefined;
+  let end = 0;
+  for (const { 0: written, index: from } of text.matchAll(DIGITS)) {
+    if (run === undefined || !SEPARATORS.test(text.slice(end, from))) {
+      run = { groups: [], starts: [], digits: '' };
+      runs.push(run);
+    }
+    end = from + written.length;
+    const before = text.slice(Math.max(0, from - LONGEST_LETTER), from);
+    const digits = asciiDigits(written);
+    run.groups.push({ from, to: end, digits, isReference: LETTER_BEFORE.test(before) });
+    run.starts.push(run.digits.length);
+    run.digits += digits;
+  }
+  return runs;
+};
+
+const numbersInRun = ({ groups, starts, digits }: Run): readonly CardNumberSpan[] => {
+  const spans: CardNumberSpan[] = [];
+  const groupEndingAt = new Map(groups.map((group, at) => [(starts[at] ?? 0) + group.digits.length, group]));
+  for (const [at, { from, isReference }] of groups.entries()) {
+    const start = starts[at] ?? 0;
+    if (isReference || from < (spans.at(-1)?.to ?? 0)) continue;
+    const lengths = LENGTHS[digits[start] ?? ''] ?? [];
+    const length = lengths.find(
+      (one) => groupEndingAt.has(start + one) && isCardNumber(digits.slice(start, start + one)),
+    );
+    const last = length === undefined ? undefined : groupEndingAt.get(start + length);
+    if (last) spans.push({ from, to: last.to });
+  }
+  return spans;
+};
+
+const isCardNumber = (digits: string): boolean => BRAND_NUMBER.test(digits) && passesLuhn(digits);
+
+/** Doubles every second digit, from the last but one to the first. */
+const passesLuhn = (digits: string): boolean => {
+  let sum = 0;
+  for (let at = 0; at < digits.length; at += 1) {
+    const value = Number(digits[at]) * ((digits.length - at) % 2 === 0 ? 2 : 1);
+    sum += value > 9 ? value - 9 : value;
+  }
+  return sum % 10 === 0;
+};
+
+const ASCII = /^[0-9]+$/;
+
+const asciiDigits = (written: string): string =>
+  ASCII.test(written) ? written : [...written].map(digitValue).join('');
+
+const IS_DIGIT = /^\p{Nd}$/u;
+const ZERO = '0'.codePointAt(0) ?? 0;
+
+/** Unicode has the digits of each script in a row from 0 to 9, and rows of several styles one after another. */
+const digitValue = (digit: string): number => {
+  const point = digit.codePointAt(0) ?? ZERO;
+  let first = point;
+  while (first > ZERO && IS_DIGIT.test(String.fromCodePoint(first - 1))) first -= 1;
+  return (point - first) % 10;
+};
+
+/** What a request says in its path and in its body. */
+interface Said {
+  readonly params: unknown;
+  readonly body: unknown;
+  /** The fields of the body that take a provider's token. */
+  readonly tokenFields: ReadonlySet<string>;
+}
+
+/**
+ * Refuses card numbers before a request is stored, hashed or sent. Fields whose name begins with `card_` have rules of their own:
+ * a raw card is refused or goes to the provider alone.
+ * @param allowInTexts the operator accepts card numbers in texts and metadata; a token field never takes one
+ * @throws DomainError VALIDATION_ERROR
+ */
+export const refuseCardNumbers = ({ params, body, tokenFields }: Said, allowInTexts: boolean): void => {
+  const tokens: [string, unknown][] = [];
+  const texts: [string, unknown][] = [];
+  for (const [name, value] of membersOf(body)) {
+    if (tokenFields.has(name)) tokens.push([name, value]);
+    // A number of the body itself is an amount or a count.
+    else if (!isCardField(name)) texts.push([name, typeof value === 'number' ? undefined : value]);
+  }
+  const problems = [
+    ...problemsIn(Object.fromEntries(tokens), '', TOKEN_MESSAGE),
+    ...(allowInTexts ? [] : [Object.fromEntries(texts), params].flatMap((said) => problemsIn(said, '', TEXT_MESSAGE))),
+  ];
+  if (problems.length > 0) throw invalid(problems);
+};
+
+const TOKEN_MESSAGE =
+  "looks like a card number; send the token that the provider's library made of the card, or write a letter directly before the first digit of a token that only looks like one";
+const TEXT_MESSAGE =
+  'holds what looks like a card number; if it is a reference, write a letter directly before its first digit, as in R1234';
+
+const membersOf = (value: unknown): readonly (readonly [name: string, value: unknown])[] =>
+  typeof value === 'object' && value !== null ? Object.entries(value) : [];
+
+/** A text of an unknown field has no bound of its own. As long as metadata may be. */
+const LONGEST_TEXT = 16 * 1024;
+const TOO_LONG = { rule: 'too_big', message: `must be at most ${LONGEST_TEXT} characters long` };
+
+const problemOfText = (text: string, message: string): Omit<Problem, 'path'> | undefined => {
+  if (text.length > LONGEST_TEXT) return TOO_LONG;
+  return holdsCardNumber(text) ? { rule: 'card_number', message } : undefined;
+};
+
+/** The path of a name that is a card number itself is that of the object around it. */
+const problemsIn = (value: unknown, path: string, message: string): readonly Problem[] => {
+  if (typeof value === 'string') {
+    const problem = problemOfText(value, message);
+    return problem ? [{ path, ...problem }] : [];
+  }
+  return membersOf(value).flatMap(([name, inner]) => {
+    const problem = problemOfText(name, message);
+    // The fraction of a number is no part of a card number, as in coordinates and rates.
+    const text = typeof inner === 'number' ? String(Math.trunc(inner)) : inner;
+    return problem ? [{ path, ...problem }] : problemsIn(text, path === '' ? name : `${path}.${name}`, message);
+  });
+};
+
+const isCardField = (name: string): boolean => name.startsWith('card_');
+
+/** The stored hash covers no card data: the number of possible cards is small enough to try them all. */
+export const withoutCardData = (json: unknown): unknown =>
+  typeof json === 'object' && json !== null
+    ? Object.fromEntries(Object.entries(json).filter(([name]) => !isCardField(name)))
+    : json;

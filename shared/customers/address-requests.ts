@@ -1,0 +1,139 @@
+import * as z from 'zod';
+import { boundedText, guestDataField, idSchema, organizationField, organizationParameter } from '../http/fields.ts';
+import { offsetQuery } from '../http/paging.ts';
+import { ADDRESS_TYPES, TAX_ID_TYPES } from './address.ts';
+import { addressProblems, isCountry } from './address-rules.ts';
+
+/** Bodies and queries of address routes. Text is trimmed; a string of spaces counts as empty. */
+const LONGEST_LINE = 200;
+const text = (max: number) => boundedText(max).trim().nullish();
+
+const country = boundedText(20)
+  .trim()
+  .toUpperCase()
+  .refine(isCountry, { message: 'must be an ISO 3166-1 alpha-2 code such as US', params: { rule: 'iso_3166' } });
+
+const fields = {
+  line1: text(LONGEST_LINE).meta({
+    description: 'Street and number. Required for a full address.',
+    examples: ['Main Street 1'],
+  }),
+  line2: text(LONGEST_LINE).describe('Further parts of the street address, such as a floor.'),
+  city: text(100).meta({ description: 'The town. Required for a full address.', examples: ['Berlin'] }),
+  state: text(100).describe('State, province or region, where the country has them.'),
+  postal_code: text(20).meta({
+    description: 'The postal code. Required for a full address in a country whose postal service requires one.',
+    examples: ['10115'],
+  }),
+  name: text(LONGEST_LINE).meta({
+    description: 'The contact or cardholder.',
+    examples: ['Ada Lovelace'],
+  }),
+  business_name: text(LONGEST_LINE).describe('The name of the business. Required if `is_business` is true.'),
+  tax_id: boundedText(50)
+    .nullish()
+    .meta({ description: 'The tax id of the business, stored as it is sent.', examples: ['DE136695976'] }),
+  tax_id_type: z
+    .enum(TAX_ID_TYPES)
+    .nullish()
+    .describe('What kind of tax id it is, such as `vat` for the European Union.'),
+  alias: text(100).describe('A name that the owner recognizes, such as "Office".'),
+  nickname: z
+    .never({ error: 'use alias' })
+    .optional()
+    .describe('Not accepted: use `alias`. A request with this field gets 400.'),
+};
+
+/** A line beyond its bound has a problem of its own, so it is not trimmed here. */
+const given = (value: unknown): string | undefined =>
+  typeof value === 'string' && (value.length > LONGEST_LINE || value.trim() !== '') ? value : undefined;
+
+const factsOf = (body: Readonly<Record<string, unknown>>) => ({
+  country: typeof body['country'] === 'string' && isCountry(body['country']) ? body['country'] : undefined,
+  isPartial: body['is_partial'] === true,
+  isBusiness: body['is_business'] === true,
+  line1: given(body['line1']),
+  city: given(body['city']),
+  postalCode: given(body['postal_code']),
+  businessName: given(body['business_name']),
+});
+
+export const createAddressBody = z
+  .object({
+    ...fields,
+    country: country.meta({
+      description: 'The ISO 3166-1 alpha-2 code of the country, in any case.',
+      examples: ['DE'],
+    }),
+    is_partial: z.boolean().default(false).describe('True for an address of which only the country is required.'),
+    is_business: z
+      .boolean()
+      .default(false)
+      .describe('True for a business address, of which country and business name are required.'),
+    type: z.enum(ADDRESS_TYPES).default('billing').describe('What the address is for; `billing` if absent.'),
+    is_default: z.boolean().default(false).describe('True makes the address the default of its owner and type.'),
+    organization_id: organizationField.describe(
+      "The organization that owns the address; the session's organization if absent. Null or an empty text makes it personal.",
+    ),
+    guest_data: guestDataField,
+  })
+  .superRefine(
+    (body, context) => {
+      for (const { path, rule, message } of addressProblems(factsOf(body))) {
+        context.addIssue({ code: 'custom', path: [path], message, params: { rule } });
+      }
+    },
+    // Runs on an invalid body too, so that one answer lists all problems.
+    { when: ({ value }) => typeof value === 'object' && value !== null },
+  )
+  .meta({
+    id: 'CreateAddress',
+    description: 'A full, a partial or a business address; what is required depends on which.',
+  });
+export type CreateAddressBody = z.output<typeof createAddressBody>;
+
+export const updateAddressBody = z
+  .object({
+    ...fields,
+    country: country.optional().meta({ description: 'The new country, an ISO 3166-1 alpha-2 code.', examples: ['DE'] }),
+    is_partial: z.boolean().optional().describe('False asks for the fields of a full address.'),
+    is_business: z.boolean().optional().describe('True asks for a business name.'),
+    type: z.enum(ADDRESS_TYPES).optional().describe('What the address is for from now on.'),
+    is_default: z
+      .boolean()
+      .optional()
+      .describe('True makes the address the default of its owner and type; false takes the mark away.'),
+  })
+  .meta({
+    id: 'UpdateAddress',
+    description: 'The fields to change. Fields that are not sent stay; null clears a field.',
+  });
+export type UpdateAddressBody = z.output<typeof updateAddressBody>;
+
+export const listAddressesQuery = z.object({
+  ...offsetQuery,
+  type: z.enum(ADDRESS_TYPES).optional().describe('Only addresses for this purpose.'),
+  organization_id: organizationParameter.describe(
+    "The organization whose addresses to list; the session's organization if absent. Empty lists personal addresses.",
+  ),
+  project_id: boundedText(64).optional().describe('Not supported: addresses have no project, and the answer is 400.'),
+  completeness: z
+    .enum(['full', 'partial', 'any'])
+    .default('any')
+    .describe('`full` or `partial` lists only such addresses; `any` lists both.'),
+});
+export type ListAddressesQuery = z.output<typeof listAddressesQuery>;
+
+export const billingAddressBody = z
+  .object({
+    billing_address_id: idSchema.nullable().meta({
+      description: 'The address to link; null unlinks the present one.',
+      examples: ['addr_12e568398996437436c0325d'],
+    }),
+  })
+  .meta({
+    id: 'LinkBillingAddress',
+    description: 'The billing address to link. It must have the same owner as the record.',
+  });
+
+export type BillingAddressBody = z.output<typeof billingAddressBody>;

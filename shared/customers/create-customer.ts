@@ -1,0 +1,108 @@
+import type { GuestTokens } from '../access/guest-token.ts';
+import { guestTokenFields } from '../access/guest-token.ts';
+import { ownerFieldsOf, ownerOfRecord } from '../access/record-kind.ts';
+import { projectRecord } from '../catalog/catalog-records.ts';
+import { invalid } from '../core/errors.ts';
+import { fingerprint } from '../core/ids.ts';
+import { iso } from '../core/time.ts';
+import { createOnce } from '../http/create-once.ts';
+import { CREATE_TIMEOUT_SECONDS } from '../http/endpoint.ts';
+import { canonicalJson } from '../http/idempotency.ts';
+import type { ApiRequest, Reply } from '../http/request.ts';
+import { aliasStep } from '../platform/alias.ts';
+import type { Owner } from '../platform/keys.ts';
+import { firstVersion, recordStore } from '../platform/record-store.ts';
+import type { TransactionStep } from '../platform/table.ts';
+import type { CustomerDetails } from '../providers/customer-port.ts';
+import type { PaymentProvider } from '../providers/provider.ts';
+import type { ProviderRecordDeps } from '../providers/provider-deps.ts';
+import { requireDone } from '../providers/unwrap.ts';
+import { refusedField, withoutRefused } from './contact-fields.ts';
+import {
+  CONTACT_FIELDS,
+  type Customer,
+  customerShape,
+  customerView,
+  derivedName,
+  setOwnerCustomer,
+} from './customer.ts';
+import type { CreateCustomerBody } from './customer-requests.ts';
+
+/** Creates a customer at the provider, under a key derived from our id, then stores it. */
+export const createCustomer = async (
+  deps: ProviderRecordDeps & { readonly guestTokens: GuestTokens },
+  request: ApiRequest<unknown, unknown, CreateCustomerBody>,
+): Promise<Reply> => {
+  const { body, caller, owner, idempotency } = request;
+  if (!owner) throw new Error('a customer needs an owner');
+  const provider = await deps.providers.require(body.provider_id, 'customers');
+  const { record, replayed } = await createOnce(deps, {
+    store: recordStore(deps, customerShape),
+    kind: 'customer',
+    idempotency,
+    hold: { table: deps.table, timeoutSeconds: CREATE_TIMEOUT_SECONDS.customer },
+    build: (id) => createProviderCustomer(provider, { ...draftOf(deps, request, owner), id }),
+    beside: (customer) => [customerAlias(customer)],
+  });
+  // The owner comes from the record: a guest who repeats the request has another guest_id.
+  await setOwnerCustomer(deps.table, ownerOfRecord(record) ?? owner, record);
+  return {
+    data: { ...customerView(record), ...(await guestTokenFields(deps.guestTokens, caller, record)) },
+    ...(replayed && { headers: { 'idempotent-replayed': 'true' } }),
+  };
+};
+
+type CustomerDraft = Omit<Customer, 'providerCustomerId'>;
+
+export const customerAlias = ({ id, providerId, providerCustomerId }: Customer): TransactionStep =>
+  aliasStep(providerId, providerCustomerId, { kind: 'CUS', id });
+
+/**
+ * Creates the customer at the provider; the caller stores the record. A contact detail that the provider refuses is left out
+ * there, because no sale depends on it.
+ * @param attempt a new number makes a new key
+ */
+export const createProviderCustomer = async (
+  provider: PaymentProvider,
+  draft: CustomerDraft,
+  attempt = 0,
+): Promise<Customer> => {
+  const create = ({ email, name, phone }: CustomerDetails) =>
+    provider.createCustomer({
+      ourCustomerId: draft.id,
+      email,
+      name,
+      phone,
+      idempotencyKey: `${draft.id}:create:${fingerprint(canonicalJson({ email, name, phone, attempt: attempt || undefined })).slice(0, 12)}`,
+    });
+  const { email, name, phone } = draft;
+  const outcome = await withoutRefused({ email, name, phone }, CONTACT_FIELDS, create);
+  const { customerId } = requireDone(outcome, refusedField(outcome) ?? 'provider_id');
+  return { ...draft, providerCustomerId: customerId };
+};
+
+const draftOf = (
+  deps: ProviderRecordDeps,
+  { body, caller, idempotency, named }: ApiRequest<unknown, unknown, CreateCustomerBody>,
+  owner: Owner,
+): Omit<CustomerDraft, 'id'> => {
+  const guest = caller.kind === 'guest' ? caller : body.guest_data;
+  const text = (value: string | null | undefined): string | undefined => value ?? undefined;
+  const parts = { firstName: text(body.first_name), lastName: text(body.last_name) };
+  const derived = derivedName(parts);
+  const email = text(body.email) ?? guest?.email;
+  if (email === undefined) throw invalid([{ path: 'email', rule: 'required', message: 'is required' }]);
+  const at = iso(deps.now());
+  return {
+    ...firstVersion(at, idempotency),
+    providerId: body.provider_id,
+    email,
+    name: text(body.name) ?? derived ?? guest?.name,
+    ...parts,
+    ...((text(body.name) ?? (derived === undefined && guest?.name)) && { isNameGiven: true }),
+    phone: text(body.phone) ?? text(guest?.phone),
+    ...ownerFieldsOf(owner, caller),
+    projectId: named(projectRecord)?.id,
+    metadata: body.metadata ?? undefined,
+  };
+};

@@ -1,0 +1,20 @@
+import { type BusEvent, canonicalBusEvent, payerOf } from '../platform/bus-event.ts';
+import type { Customer } from './customer.ts';
+
+/** customer.created for a new customer, customer.updated for every later version. */
+export const customerEvents = (before: Customer | undefined, after: Customer): readonly BusEvent[] => {
+  if (before?.version === after.version) return [];
+  const event = before === undefined ? 'customer.created' : 'customer.updated';
+  return [canonicalBusEvent(event, after, dataOf(after))];
+};
+
+const dataOf = (customer: Customer) => ({
+  customer_id: customer.id,
+  provider_customer_id: customer.providerCustomerId,
+  email: customer.email ?? null,
+  name: customer.name ?? null,
+  is_guest: customer.guestId !== undefined,
+  user: payerOf({ ...customer, userEmail: customer.email }),
+  project: customer.projectId ? { id: customer.projectId } : null,
+  organization_id: customer.organizationId ?? null,
+});

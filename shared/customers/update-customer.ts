@@ -1,0 +1,107 @@
+/** @module Changes a customer: at the provider, if the provider has one of the changed fields, then in the record. */
+import { currentWork } from '../core/actor.ts';
+import { epochSeconds, iso } from '../core/time.ts';
+import { canonicalJson } from '../http/idempotency.ts';
+import type { ApiRequest, Reply } from '../http/request.ts';
+import { recordStore } from '../platform/record-store.ts';
+import type { ContactField } from '../providers/customer-port.ts';
+import type { ProviderRecordDeps } from '../providers/provider-deps.ts';
+import { requireDone } from '../providers/unwrap.ts';
+import { refusedField, withoutRefused } from './contact-fields.ts';
+import { CONTACT_FIELDS, type Customer, customerShape, customerView, derivedName } from './customer.ts';
+import type { UpdateCustomerBody } from './customer-requests.ts';
+
+export const updateCustomer = async (
+  deps: ProviderRecordDeps,
+  { record: customer, body }: ApiRequest<unknown, unknown, UpdateCustomerBody, Customer>,
+): Promise<Reply> => {
+  let sent: Sent | undefined;
+  const { record } = await recordStore(deps, customerShape).change(customer, async (current) => {
+    const echoed = sent && isEchoOf(sent, current) ? sent.was : undefined;
+    const changed = withChanges(echoed ? { ...current, ...namesOf(echoed) } : current, body);
+    const fields = CONTACT_FIELDS.filter((field) => body[field] !== undefined || changed[field] !== current[field]);
+    if (!echoed && fields.length > 0) {
+      const at = await sendToProvider(deps, changed, fields);
+      sent = { was: current, details: detailsOf(changed), at };
+    }
+    const synced = sent && { knownAt: Math.max(current.knownAt ?? 0, sent.at) };
+    if (canonicalJson(changed) === canonicalJson(current)) {
+      // An event of an earlier update that got no answer is stale from now on.
+      return synced && { ...current, ...synced };
+    }
+    return { ...changed, ...synced, version: current.version + 1, updatedAt: iso(deps.now()) };
+  });
+  return { data: customerView(record) };
+};
+
+/** What this request has sent to the provider. */
+interface Sent {
+  /** The record as it was. */
+  readonly was: Customer;
+  readonly details: string;
+  /** Epoch second of the provider's answer. */
+  readonly at: number;
+}
+
+/**
+ * True if the commit that came first was only the provider's echo of our own call: it noted the time of its report, or stored
+ * the details that we sent. After any other commit the values are sent again, because the provider may have carried out both
+ * calls in the other order.
+ */
+const isEchoOf = ({ was, details }: Sent, current: Customer): boolean => {
+  if (current.version === was.version) return true;
+  const hasOtherParts = current.firstName !== was.firstName || current.lastName !== was.lastName;
+  return detailsOf(current) === details && !(hasOtherParts && derivedName(current));
+};
+
+const detailsOf = ({ email, name, phone }: Customer): string => canonicalJson({ email, name, phone });
+
+/** An echo tells the full name alone, so its commit has cleared the parts. */
+const namesOf = ({ name, firstName, lastName, isNameGiven }: Customer) => ({ name, firstName, lastName, isNameGiven });
+
+/**
+ * Sends only these fields, so that newer values at the provider stay; and named fields too whose value the record has already: an
+ * earlier update without an answer may have changed them there. Each call has a key of its own, since a used key would send nothing.
+ * @returns epoch second of the provider's answer
+ */
+const sendToProvider = async (
+  deps: ProviderRecordDeps,
+  changed: Customer,
+  fields: readonly ContactField[],
+): Promise<number> => {
+  const { id, version, knownAt = 0, providerId, providerCustomerId } = changed;
+  const given = (field: ContactField): string | undefined => (fields.includes(field) ? changed[field] : undefined);
+  const provider = await deps.providers.require(providerId, 'customers');
+  const wanted = { email: given('email'), name: given('name'), phone: given('phone') };
+  const key = `${id}:update:${version}:${knownAt}:${currentWork()?.requestId ?? ''}`;
+  const outcome = await withoutRefused(wanted, ['email'], (details) =>
+    provider.updateCustomer({
+      customerId: providerCustomerId,
+      ...details,
+      cleared: fields.filter((field) => details[field] === undefined),
+      idempotencyKey: details.email === wanted.email ? key : `${key}:without-email`,
+    }),
+  );
+  requireDone(outcome, refusedField(outcome) ?? fields[0] ?? 'email');
+  return epochSeconds(deps.now());
+};
+
+/** The name follows first and last name as long as none was given. */
+const withChanges = (customer: Customer, body: UpdateCustomerBody): Customer => {
+  const pick = (sent: string | null | undefined, stored: string | undefined): string | undefined =>
+    sent === undefined ? stored : (sent ?? undefined);
+  const parts = {
+    firstName: pick(body.first_name, customer.firstName),
+    lastName: pick(body.last_name, customer.lastName),
+  };
+  const followsParts = customer.isNameGiven !== true && customer.name === derivedName(customer);
+  return {
+    ...customer,
+    email: pick(body.email, customer.email),
+    name: pick(body.name, followsParts ? derivedName(parts) : customer.name),
+    ...parts,
+    ...(body.name && { isNameGiven: true }),
+    phone: pick(body.phone, customer.phone),
+    metadata: body.metadata === undefined ? customer.metadata : (body.metadata ?? undefined),
+  };
+};

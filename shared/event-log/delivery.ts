@@ -1,0 +1,47 @@
+import * as z from 'zod';
+import { DAY, epochSeconds, type Instant } from '../core/time.ts';
+import { deliveryKey, type Historic } from '../platform/keys.ts';
+import type { Item } from '../platform/table.ts';
+import { contentSchema, type OutboundEvent } from './outbound-event.ts';
+
+/** One event for one target: the message of the delivery queue, stored for 30 days so that it can be replayed. */
+const deliverySchema = z.object({
+  id: z.string(),
+  event: z.string(),
+  provider: z.string(),
+  target: z.string(),
+  content: contentSchema,
+  organizationId: z.string().optional(),
+  userId: z.string().optional(),
+});
+export type Delivery = z.infer<typeof deliverySchema>;
+
+const KEPT_MS = 30 * DAY;
+
+export const deliveryTo = (target: string, event: OutboundEvent): Delivery => {
+  const { id, name, provider, content, organizationId, userId } = event;
+  return { id, event: name, provider, target, content, organizationId, userId };
+};
+
+export const deliveryOf = (stored: unknown): Delivery => deliverySchema.parse(stored);
+
+const namedIn = z.object({
+  data: z.object({ payment_id: z.string().nullish(), subscription_id: z.string().nullish() }),
+});
+
+/**
+ * The payment or subscription that a canonical event is about. A provider's own event is sent as received, and not read
+ * here.
+ */
+export const subjectOfDelivery = ({ event, content }: Pick<Delivery, 'event' | 'content'>): Historic | undefined => {
+  const { payment_id: payment, subscription_id: subscription } =
+    ('body' in content ? namedIn.safeParse(JSON.parse(content.body)).data?.data : undefined) ?? {};
+  if (payment) return { kind: 'PAY', id: payment };
+  return subscription && event.startsWith('subscription.') ? { kind: 'SUB', id: subscription } : undefined;
+};
+
+export const deliveryItem = (delivery: Delivery, now: Instant): Item => ({
+  ...deliveryKey(delivery.id, delivery.target),
+  ...delivery,
+  ttl: epochSeconds(now + KEPT_MS),
+});

@@ -1,0 +1,91 @@
+import { idsIn, withoutPerson } from '../core/person-fields.ts';
+import { iso } from '../core/time.ts';
+import { erasedKey, erasedPartition, type Key, listSort, providerEventKey } from '../platform/keys.ts';
+import type { Item, StoreDeps, Table } from '../platform/table.ts';
+import { packed, type StoredEvent } from './stored-event.ts';
+
+/**
+ * The ids of the records whose person was erased: ours, and those at the provider. They stay after the erasure. Every writer that
+ * stores or sends an event looks its ids up here where the record itself does not tell, so that a late event never brings
+ * personal data back.
+ */
+export const markErased = async (
+  { table, now }: StoreDeps,
+  erasureId: string,
+  ids: readonly (string | undefined)[],
+): Promise<void> => {
+  const at = iso(now());
+  const known = new Set(ids.filter((id) => id !== undefined));
+  const itemOf = (id: string): Item => ({
+    ...erasedKey(id),
+    owner: erasedPartition(erasureId),
+    sort: listSort(at, id),
+  });
+  await Promise.all([...known].map((id) => table.put(itemOf(id), [{ absent: true }])));
+};
+
+/** Events from before now about an organization's record that the user made hold the user's e-mail address. */
+export const markUserErased = async ({ table, now }: StoreDeps, userId: string): Promise<void> => {
+  await table.put({ ...erasedUserKey(userId), at: iso(now()) });
+};
+
+const erasedUserKey = (userId: string): Key => erasedKey(`user:${userId}`);
+
+/** The ids that an erasure has marked so far. */
+export const erasedIds = async (table: Table, erasureId: string): Promise<ReadonlySet<string>> => {
+  const ids = new Set<string>();
+  for await (const { pk } of table.eachInIndex({ index: 'owner', partition: erasedPartition(erasureId) })) {
+    ids.add(String(pk).slice('GONE#'.length));
+  }
+  return ids;
+};
+
+/** Ids have a digit and at least ten characters; words of the payload do not. */
+const LIKE_AN_ID = /^(?=.*\d)[\w-]{10,64}$/;
+/** One BatchGet. The ids of an event's objects stand near its beginning. */
+const MAX_IDS = 99;
+
+/** Does the payload name a record whose person was erased? */
+export const namesErased = async (table: Table, payload: string): Promise<boolean> => {
+  const ids = idsOf(payload);
+  if (ids.length === 0) return false;
+  const found = await table.getMany(ids.map(erasedKey));
+  return found.some((item) => item !== undefined);
+};
+
+const idsOf = (payload: string): readonly string[] =>
+  [...idsIn(payload)].filter((id) => LIKE_AN_ID.test(id)).slice(0, MAX_IDS);
+
+interface SentEvent {
+  readonly body: string;
+  /** ISO time of the version that the event tells of. */
+  readonly timestamp: string;
+  readonly userId: string | undefined;
+}
+
+/** `namesErased` for a canonical event: also true if its user was erased after the version that it tells of. */
+export const tellsOfErased = async (table: Table, { body, timestamp, userId }: SentEvent): Promise<boolean> => {
+  const keys = [...idsOf(body).map(erasedKey), ...(userId === undefined ? [] : [erasedUserKey(userId)])];
+  const found = (await table.getMany(keys)).filter((item) => item !== undefined);
+  return found.some(({ at }) => at === undefined || String(at) >= timestamp);
+};
+
+/** A JSON text without the personal data of its person. */
+export const withoutPersonText = (json: string): string => {
+  try {
+    return JSON.stringify(withoutPerson(JSON.parse(json)));
+  } catch {
+    return '{}';
+  }
+};
+
+/** Blanks a stored provider event whose person was erased. */
+export const blankStoredEvent = async (
+  table: Table,
+  { providerId, eventId, raw }: Pick<StoredEvent, 'providerId' | 'eventId' | 'raw'>,
+): Promise<void> => {
+  const blanked = packed(withoutPersonText(raw.toString('utf8')));
+  await table.update(providerEventKey(providerId, eventId), { set: { raw: blanked, isBlanked: true } }, [
+    { exists: true },
+  ]);
+};

@@ -1,0 +1,170 @@
+import * as z from 'zod';
+import { derivedId, fingerprint } from '../core/ids.ts';
+import { redact } from '../core/redaction.ts';
+import { DAY, epochSeconds, instant } from '../core/time.ts';
+import type { Clause } from '../platform/expression.ts';
+import { type Historic, historyLogKey, type Key, listSort, logKey } from '../platform/keys.ts';
+import type { Item, Table } from '../platform/table.ts';
+
+/** One log entry per attempt, inbound or outbound: redacted when it is written, kept 90 days. */
+export const LOG_STATUSES = ['success', 'failed'] as const;
+export type LogStatus = (typeof LOG_STATUSES)[number];
+
+/** The object of a provider's event in the shape of the interface. Amounts are in minor units, currencies in lower case. */
+const shownEventSchema = z.object({
+  id: z.string(),
+  amount: z.number().optional(),
+  currency: z.string().optional(),
+  status: z.string().optional(),
+  /** Unix seconds. */
+  created: z.int(),
+});
+export type ShownEvent = z.infer<typeof shownEventSchema>;
+
+export interface LogEntry {
+  readonly provider: string;
+  readonly eventType: string;
+  readonly eventId: string;
+  readonly status: LogStatus;
+  readonly direction: 'inbound' | 'outbound';
+  /** Counted from 1. */
+  readonly attempt: number;
+  readonly target?: string | undefined;
+  /** The queue message of an outbound attempt. A redriven or replayed message counts its attempts from 1 again. */
+  readonly messageId?: string | undefined;
+  readonly payload: unknown;
+  /** The payload of an inbound event as payers see it, in the shape of the interface. */
+  readonly shown?: ShownEvent | undefined;
+  readonly response: unknown;
+  readonly createdAt: string;
+  /** The owner; members of the organization, or the user, may read the entry. */
+  readonly organizationId?: string | undefined;
+  readonly userId?: string | undefined;
+  /** The record that the event is about; its history names the entry. */
+  readonly about?: Historic | undefined;
+}
+
+/** Each attempt has its own key, so a repeated write changes nothing, and a success is never overwritten. */
+export const writeLog = async (table: Table, entry: LogEntry): Promise<void> => {
+  const items = [logItem(entry), ...(entry.about === undefined ? [] : [historyItem(entry, entry.about)])];
+  await Promise.all(items.map((item) => table.put(item, [UNLESS_SUCCESS])));
+};
+
+const UNLESS_SUCCESS: Clause = { any: [{ absent: true }, { differs: ['status', 'success'] }] };
+
+const KEPT_MS = 90 * DAY;
+
+export const logItem = (entry: LogEntry): Item => {
+  const id = idOf(entry);
+  const { provider, eventType, eventId, status, direction, attempt, target, createdAt } = entry;
+  const scope = scopeOf(entry);
+  return {
+    ...logKey(id),
+    id,
+    provider,
+    eventType,
+    eventId,
+    status,
+    direction,
+    attempt,
+    target,
+    payload: redact(entry.payload),
+    shown: entry.shown,
+    response: redact(entry.response),
+    createdAt,
+    organizationId: entry.organizationId,
+    userId: entry.userId,
+    sort: listSort(createdAt, id),
+    f: { p: provider, e: eventType },
+    project: partitionOf(EVERYBODY, status, shardOf(id, SHARDS_OF_ALL)),
+    ...(scope !== undefined && { owner: partitionOf(scope, status, shardOf(id, SHARDS_OF_OWNER)) }),
+    ttl: epochSeconds(instant(createdAt) + KEPT_MS),
+  };
+};
+
+const responseSchema = z.object({
+  outcome: z.string().optional(),
+  reason: z.string().optional(),
+  http_status: z.int().optional(),
+  error: z.string().optional(),
+});
+
+/** The entry in a timeline: without payload and owner. */
+const historyItem = (entry: LogEntry, about: Historic): Item => {
+  const { eventType, eventId, status, direction, attempt, target, createdAt, messageId } = entry;
+  const logId = idOf(entry);
+  const { outcome, reason, http_status: httpStatus, error } = responseSchema.parse(entry.response);
+  return {
+    ...historyLogKey(about, logId),
+    ...{ logId, at: createdAt, direction, eventType, eventId, status, attempt },
+    ...{ target, outcome, reason: reason ?? error, httpStatus, messageId },
+    ...(direction === 'inbound' && { provider: entry.provider }),
+    ttl: epochSeconds(instant(createdAt) + KEPT_MS),
+  };
+};
+
+type Attempt = Pick<LogEntry, 'direction' | 'provider' | 'eventId' | 'target' | 'messageId' | 'attempt'>;
+
+const idOf = ({ direction, provider, eventId, target, messageId, attempt }: Attempt): string =>
+  derivedId('log', direction, provider, eventId, target ?? '', messageId ?? '', String(attempt));
+
+/** Of an inbound event there is one entry: it is written when the event was applied, or given up. */
+export const inboundLogKey = ({ provider, eventId }: Pick<LogEntry, 'provider' | 'eventId'>): Key =>
+  logKey(idOf({ direction: 'inbound', provider, eventId, attempt: 1 }));
+
+const logRecordSchema = z.object({
+  id: z.string(),
+  provider: z.string(),
+  eventType: z.string(),
+  eventId: z.string(),
+  status: z.enum(LOG_STATUSES),
+  direction: z.enum(['inbound', 'outbound']),
+  attempt: z.int(),
+  target: z.string().optional(),
+  payload: z.unknown(),
+  shown: shownEventSchema.optional(),
+  response: z.unknown(),
+  createdAt: z.string(),
+  organizationId: z.string().optional(),
+  userId: z.string().optional(),
+});
+export type LogRecord = z.infer<typeof logRecordSchema>;
+
+export const logRecordOf = (item: Item): LogRecord => logRecordSchema.parse(item);
+
+/** Which entries a caller lists: all (platform admins), an organization's, or the user's own. */
+export type LogScope =
+  | { readonly kind: 'everybody' }
+  | { readonly kind: 'organization'; readonly organizationId: string }
+  | { readonly kind: 'user'; readonly userId: string };
+
+/** The partitions that hold the entries of a scope, each in order of time. */
+export const logPartitions = (
+  scope: LogScope,
+  status: LogStatus | undefined,
+): { readonly index: 'owner' | 'project'; readonly partitions: readonly string[] } => {
+  const statuses = status === undefined ? LOG_STATUSES : [status];
+  const partitionsOf = (name: string, count: number): readonly string[] =>
+    statuses.flatMap((one) => Array.from({ length: count }, (_, shard) => partitionOf(name, one, shard)));
+  if (scope.kind === 'everybody') return { index: 'project', partitions: partitionsOf(EVERYBODY, SHARDS_OF_ALL) };
+  const name = scopeOf(scope.kind === 'user' ? { userId: scope.userId } : { organizationId: scope.organizationId });
+  return { index: 'owner', partitions: partitionsOf(name ?? '', SHARDS_OF_OWNER) };
+};
+
+/**
+ * A partition of an index takes 1,000 writes per second, and holds back the table itself when it gets more. So the entries of an
+ * owner lie in four partitions per status, and all entries together in sixteen.
+ */
+const SHARDS_OF_OWNER = 4;
+const SHARDS_OF_ALL = 16;
+const EVERYBODY = 'ALL';
+
+/** One partition per status, so that failures are found without reading successes. */
+const partitionOf = (scope: string, status: LogStatus, shard: number): string => `LOG#${scope}#${status}#${shard}`;
+
+const shardOf = (id: string, shards: number): number => Number.parseInt(fingerprint(id).slice(0, 4), 16) % shards;
+
+const scopeOf = ({ organizationId, userId }: Pick<LogEntry, 'organizationId' | 'userId'>): string | undefined => {
+  if (organizationId !== undefined) return `ORG#${organizationId}`;
+  return userId === undefined ? undefined : `USER#${userId}`;
+};

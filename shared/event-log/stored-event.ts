@@ -1,0 +1,68 @@
+import { gunzipSync, gzipSync } from 'node:zlib';
+import * as z from 'zod';
+import { PROVIDER_SLOTS, type ProviderSlot } from '../core/settings.ts';
+import { epochSeconds, instant } from '../core/time.ts';
+import { type BusEvent, changeId } from '../platform/bus-event.ts';
+import { providerEventKey } from '../platform/keys.ts';
+import type { Item } from '../platform/table.ts';
+import { EVENT_KEPT_MS, type ProviderEvent } from '../providers/event-port.ts';
+
+/** A provider's event as received. One item is the receipt, the guard against duplicates and the raw bytes. */
+const storedEventSchema = z.object({
+  providerId: z.enum(PROVIDER_SLOTS),
+  eventId: z.string(),
+  rawType: z.string(),
+  /** The interface's name of the event, where it has one. */
+  type: z.string().optional(),
+  receivedAt: z.string(),
+  /** The person of the event was erased, and with it the personal data of the event. */
+  isBlanked: z.literal(true).optional(),
+  /** The person was erased before the event was applied: the function that applies the event blanks it. */
+  isToBlank: z.literal(true).optional(),
+  raw: z.instanceof(Uint8Array).transform((gzip) => gunzipSync(gzip)),
+});
+export type StoredEvent = z.infer<typeof storedEventSchema>;
+
+interface ReceivedEvent {
+  readonly providerId: ProviderSlot;
+  readonly event: ProviderEvent;
+  readonly raw: Buffer;
+  readonly receivedAt: string;
+}
+
+export const storedEventItem = ({ providerId, event, raw, receivedAt }: ReceivedEvent): Item => ({
+  ...providerEventKey(providerId, event.id),
+  version: 1,
+  providerId,
+  eventId: event.id,
+  rawType: event.rawType,
+  type: event.type,
+  receivedAt,
+  raw: packed(raw),
+  ttl: epochSeconds(instant(receivedAt) + EVENT_KEPT_MS),
+});
+
+/** The bytes of a payload as an item keeps them. */
+export const packed = (payload: Buffer | string): Uint8Array => gzipSync(payload);
+export const unpacked = (raw: Uint8Array): string => gunzipSync(raw).toString('utf8');
+
+export const storedEventOf = (item: Item): StoredEvent => storedEventSchema.parse(item);
+
+/** A stored provider event on the bus: with the provider's name of it, and a reference instead of the body. */
+export const providerBusEvent = (
+  stored: Pick<StoredEvent, 'providerId' | 'eventId' | 'rawType' | 'type'>,
+): BusEvent => {
+  const type = `${stored.providerId}:${stored.rawType}`;
+  const id = changeId(`${stored.providerId}:${stored.eventId}`, 1, type);
+  return {
+    id,
+    source: 'payments.providers',
+    type,
+    detail: {
+      id,
+      provider_id: stored.providerId,
+      event_id: stored.eventId,
+      ...(stored.type !== undefined && { type: stored.type }),
+    },
+  };
+};

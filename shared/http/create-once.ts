@@ -1,0 +1,89 @@
+import { DomainError } from '../core/errors.ts';
+import { derivedId, type IdKind } from '../core/ids.ts';
+import { DAY, type Instant, instant, type Now } from '../core/time.ts';
+import type { Found, StoredRecord } from '../platform/record-store.ts';
+import type { Table, TransactionStep } from '../platform/table.ts';
+import { claimKey, type IdempotentRequest, inProgressError, keyReusedError, settleKey } from './idempotency.ts';
+
+/**
+ * Creates a record once per Idempotency-Key. The record's id is derived from scope and key, so one conditional write claims
+ * the key and stores the record. After 24 h the same key creates a new record, whose id is derived from the old id.
+ */
+const KEY_LIFETIME_MS = DAY;
+const MAX_KEY_GENERATIONS = 50;
+
+interface OnceStore<T> {
+  readonly find: (id: string) => Promise<Found<T> | undefined>;
+  readonly insertOrFind: (record: T, beside?: readonly TransactionStep[]) => Promise<Found<T> | undefined>;
+}
+
+export interface Creation<T> {
+  readonly store: OnceStore<T>;
+  readonly kind: IdKind;
+  readonly idempotency: IdempotentRequest | undefined;
+  /** Makes the record with this id. Its calls to providers use keys derived from the id. */
+  readonly build: (id: string) => Promise<T>;
+  /** Steps in the same transaction as the record. */
+  readonly beside?: (record: T) => readonly TransactionStep[];
+  /** Set if `build` calls a provider: holds the key while one function builds, at most for its time-out. */
+  readonly hold?: { readonly table: Table; readonly timeoutSeconds: number };
+}
+
+export interface CreatedOnce<T> {
+  readonly record: T;
+  readonly replayed: boolean;
+}
+
+/**
+ * @throws DomainError IDEMPOTENCY_KEY_REUSED; IDEMPOTENCY_IN_PROGRESS; INVALID_STATE if the record was deleted since.
+ */
+export const createOnce = async <T extends StoredRecord>(
+  deps: { readonly now: Now; readonly newId: (kind: IdKind) => string },
+  { store, kind, idempotency, build, beside = () => [], hold }: Creation<T>,
+): Promise<CreatedOnce<T>> => {
+  if (!idempotency) {
+    const record = await build(deps.newId(kind));
+    if (await store.insertOrFind(record, beside(record))) throw new Error('a random id is taken');
+    return { record, replayed: false };
+  }
+  const insert = async (record: T): Promise<Found<T> | { readonly fresh: T }> =>
+    (await store.insertOrFind(record, beside(record))) ?? { fresh: record };
+  let id = derivedId(kind, idempotency.scope);
+  for (let generation = 0; generation < MAX_KEY_GENERATIONS; generation += 1) {
+    const make = async () => insert(await build(id));
+    const held = () => (hold ? whileHeld({ ...hold, now: deps.now }, idempotency, make) : make());
+    const found = (await store.find(id)) ?? (await held());
+    if ('fresh' in found) return { record: found.fresh, replayed: false };
+    const createdAt = found.kind === 'record' ? found.record.createdAt : found.createdAt;
+    if (isKeyInForce(createdAt, deps.now())) return replay(found, idempotency.requestHash);
+    id = derivedId(kind, idempotency.scope, id);
+  }
+  throw inProgressError(1);
+};
+
+/** The Idempotency-Key still returns the record that it created at this time. */
+export const isKeyInForce = (createdAt: string, now: Instant): boolean => instant(createdAt) + KEY_LIFETIME_MS > now;
+
+/** An error frees the key at once. If the function stops, a retry may take the key after the function's time-out. */
+const whileHeld = async <R>(
+  hold: { readonly table: Table; readonly timeoutSeconds: number; readonly now: Now },
+  request: IdempotentRequest,
+  make: () => Promise<R>,
+): Promise<R> => {
+  await claimKey(hold, request, hold.timeoutSeconds);
+  try {
+    return await make();
+  } catch (error) {
+    await settleKey(hold, request, undefined);
+    throw error;
+  }
+};
+
+const replay = <T extends StoredRecord>(found: Found<T>, requestHash: string): CreatedOnce<T> => {
+  const hash = found.kind === 'record' ? found.record.requestHash : found.requestHash;
+  if (hash !== requestHash) throw keyReusedError();
+  if (found.kind === 'tombstone') {
+    throw new DomainError('INVALID_STATE', { message: 'The record made under this Idempotency-Key was deleted' });
+  }
+  return { record: found.record, replayed: true };
+};

@@ -1,0 +1,101 @@
+import { DomainError } from '../core/errors.ts';
+import { fingerprint } from '../core/ids.ts';
+import { DAY, epochSeconds, type Now, SECOND } from '../core/time.ts';
+import type { Clause } from '../platform/expression.ts';
+import { idempotencyKey } from '../platform/keys.ts';
+import type { Table } from '../platform/table.ts';
+
+/**
+ * Idempotency-Key on POSTs that create no record. One conditional write claims the item of the key. The item keeps status
+ * and body of a 2xx or 402 for 24 h. A retry may take over the key once the first function must have ended. (A create
+ * stores no such item: the id of the created record is derived from the key.)
+ */
+const GRACE_SECONDS = 5;
+
+export interface KeptAnswer {
+  readonly status: number;
+  readonly body: unknown;
+}
+
+export interface IdempotentRequest {
+  readonly scope: string;
+  readonly requestHash: string;
+}
+
+/** Without a credential, the key alone gives access to the stored answer, so it must be hard to guess. */
+const SOLE_KEY_CHARACTERS = 20;
+
+const LONGEST_KEY = 255;
+
+/** @param isSole the caller presents no credential. @throws DomainError IDEMPOTENCY_KEY_INVALID */
+export const checkKey = (key: string, isSole = false): string => {
+  if (key.length > LONGEST_KEY || !/^[\x21-\x7e](?:[\x20-\x7e]{0,253}[\x21-\x7e])?$/.test(key))
+    throw new DomainError('IDEMPOTENCY_KEY_INVALID');
+  if (isSole && key.length < SOLE_KEY_CHARACTERS) {
+    const message = `Without a session or guest token, Idempotency-Key must have at least ${SOLE_KEY_CHARACTERS} characters`;
+    throw new DomainError('IDEMPOTENCY_KEY_INVALID', { message });
+  }
+  return key;
+};
+
+/** The same text for equal JSON values, whatever the order of their keys. */
+export const canonicalJson = (value: unknown): string =>
+  JSON.stringify(value, (_, inner) =>
+    typeof inner === 'object' && inner !== null && !Array.isArray(inner)
+      ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : inner,
+  ) ?? '';
+
+export interface KeyScope {
+  readonly principal: string;
+  /** Method and path of the endpoint. */
+  readonly route: string;
+  readonly params: unknown;
+  readonly key: string;
+}
+
+/** The same key in another scope is another key. */
+export const idempotencyScope = ({ principal, route, params, key }: KeyScope): string =>
+  fingerprint(principal, route, canonicalJson(params), key).slice(0, 40);
+
+export const inProgressError = (retryAfterSeconds: number): DomainError =>
+  new DomainError('IDEMPOTENCY_IN_PROGRESS', { retryAfterSeconds });
+
+export const keyReusedError = (): DomainError => new DomainError('IDEMPOTENCY_KEY_REUSED');
+
+/** Claims the key. @returns the stored answer if there is one. */
+export const claimKey = async (
+  deps: { readonly table: Table; readonly now: Now },
+  request: IdempotentRequest,
+  timeoutSeconds: number,
+): Promise<KeptAnswer | undefined> => {
+  const key = idempotencyKey(request.scope);
+  const seconds = epochSeconds(deps.now());
+  const busyUntil = seconds + timeoutSeconds + GRACE_SECONDS;
+  const claim = { ...key, hash: request.requestHash, busyUntil, ttl: seconds + DAY / SECOND };
+  const abandoned: Clause = { every: [{ atMost: ['busyUntil', seconds] }, { equals: ['hash', request.requestHash] }] };
+  const claimed = await deps.table.put(claim, [{ any: [{ absent: true }, abandoned] }]);
+  if (claimed.ok) return undefined;
+  const found = claimed.found;
+  if (found?.['hash'] !== request.requestHash) throw keyReusedError();
+  if (found['status'] === undefined) throw inProgressError(Number(found['busyUntil']) - seconds);
+  return { status: Number(found['status']), body: JSON.parse(String(found['body'])) };
+};
+
+/** Stores the answer of a 2xx or 402; any other result frees the key for a retry. */
+export const settleKey = async (
+  deps: { readonly table: Table },
+  request: IdempotentRequest,
+  answer: KeptAnswer | undefined,
+): Promise<void> => {
+  const key = idempotencyKey(request.scope);
+  if (answer === undefined) {
+    await deps.table.expire(key, [{ equals: ['hash', request.requestHash] }, { lacks: 'status' }]);
+    return;
+  }
+  await deps.table.update(
+    key,
+    { set: { status: answer.status, body: JSON.stringify(answer.body) }, remove: ['busyUntil'] },
+    [{ equals: ['hash', request.requestHash] }],
+  );
+};

@@ -1,0 +1,101 @@
+import { createDocument, type ZodOpenApiOverride, type ZodOpenApiPathsObject } from 'zod-openapi';
+import type { Endpoint } from '../http/endpoint.ts';
+import { WHOLE_NUMBER } from '../http/paging.ts';
+import { errorExamples } from './error-responses.ts';
+import { eventOperations } from './event-operations.ts';
+import { groups } from './groups.ts';
+import { type Example, operationOf } from './operation.ts';
+import { securitySchemes } from './security.ts';
+
+export type Examples = Readonly<Record<string, Example>>;
+
+/**
+ * The API document (OpenAPI 3.1), generated from the catalogue.
+ * @param examples by the id of their endpoint.
+ */
+export const apiDocument = (endpoints: readonly Endpoint[], serverUrl: string, examples: Examples) =>
+  withProse(
+    createDocument(
+      {
+        openapi: '3.1.0',
+        info: {
+          title: 'Payments',
+          version: '2026-11-01',
+          description: DESCRIPTION,
+          license: { name: 'MIT', identifier: 'MIT' },
+        },
+        servers: [{ url: serverUrl }],
+        tags: [...groups],
+        paths: pathsOf(endpoints, examples),
+        webhooks: eventOperations,
+        components: { securitySchemes, examples: errorExamples() },
+      },
+      {
+        allowEmptySchema: { custom: true, undefined: true, transform: true, unknown: true, lazy: true },
+        override: correctSchema,
+      },
+    ),
+  );
+
+/** Documents whole numbers in the query as integers and JSON as any value, and drops the bounds of safe integers. */
+const correctSchema = ({ jsonSchema, zodSchema }: Parameters<ZodOpenApiOverride>[0]): void => {
+  if (jsonSchema.pattern === WHOLE_NUMBER.source) {
+    delete jsonSchema.pattern;
+    Object.assign(jsonSchema, { type: 'integer', minimum: 0 });
+  }
+  if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
+  if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
+  if (zodSchema._zod.def.type !== 'lazy') return;
+  for (const name of Object.keys(jsonSchema)) if (name !== 'description') delete jsonSchema[name];
+};
+
+const DESCRIPTION = `Payments, refunds, subscriptions, customers, payment methods, addresses, organizations and webhooks.
+
+- **Amounts** are integers in the minor unit of their currency (2500 is 25.00 USD, and 2500 JPY); their names end in \`_cents\`.
+- **Times** are ISO 8601 in UTC with milliseconds; their names end in \`_at\` or say what they mark.
+- **Ids** are a prefix and 24 characters: \`pay_…\`, \`ref_…\`, \`cust_…\`. Treat them as opaque text.
+- **Providers** have slots: \`provider_a\` (the default), \`provider_b\`, \`provider_c\` and \`provider_d\`. The operator decides which
+  provider is behind a slot; \`GET /config\` says which.
+- **Answers** are the bare data, or an envelope \`{success, data, meta?, message?}\`; each route shows its form, and the header
+  \`X-Response-Form\` chooses the other one.
+- **Errors** all have one form. Decide by \`code\`, and quote \`request_id\` to support.
+- **Repeats** are safe: send an \`Idempotency-Key\` with every POST that has this header, and repeat a request whose answer was lost with the
+  same key. Every other method is idempotent by itself.
+- **Absent fields**: in an optional field of a body, null and \`""\` count as absent, and so does an empty query value. On PUT and PATCH,
+  null clears a field whose schema takes null. \`organization_id\` differs: null or empty means personal. Enum values of
+  the query are read in any case.
+- **Unknown fields** of a body are ignored. New optional fields may appear in answers at any time.`;
+
+const pathsOf = (endpoints: readonly Endpoint[], examples: Examples): ZodOpenApiPathsObject => {
+  const paths: Record<string, Record<string, ReturnType<typeof operationOf>>> = {};
+  for (const endpoint of endpoints) {
+    const operation = operationOf(endpoint, examples[endpoint.id] ?? {});
+    paths[endpoint.path] = { ...paths[endpoint.path], [endpoint.method.toLowerCase()]: operation };
+  }
+  return paths;
+};
+
+/** The document with every description as Markdown without the indentation of its source. */
+const withProse = <T>(document: T): T =>
+  JSON.parse(
+    JSON.stringify(document, (name, value: unknown) =>
+      name === 'description' && typeof value === 'string' ? prose(value) : value,
+    ),
+  );
+
+/**
+ * The text of a template literal as Markdown: an indented line goes on with the paragraph or the list item before it, and
+ * an empty line ends the paragraph.
+ */
+export const prose = (text: string): string =>
+  text
+    .trim()
+    .split(/\n\s*\n/)
+    .map((paragraph) =>
+      paragraph
+        .trim()
+        .split('\n')
+        .map((line) => line.trim())
+        .reduce((before, line) => `${before}${/^[-|]/.test(line) ? '\n' : ' '}${line}`),
+    )
+    .join('\n\n');

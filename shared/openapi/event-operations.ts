@@ -1,0 +1,66 @@
+import * as z from 'zod';
+import type { ZodOpenApiPathsObject } from 'zod-openapi';
+import { optionalText } from '../http/fields.ts';
+import { CANONICAL_EVENTS, type CanonicalEvent } from '../platform/bus-event.ts';
+import { SAMPLES } from '../webhooks/event-samples.ts';
+import { EVENTS, eventBody } from './event-bodies.ts';
+import { WEBHOOKS_GROUP } from './groups.ts';
+
+/** The section `webhooks` of the document: what the service sends to targets. */
+const headers = z.object({
+  'webhook-id': z.string().meta({
+    description: 'Names the event, `msg_…`: the same for every target, retry and replay. Apply each id once.',
+    examples: ['msg_842eabd54743348afd297711'],
+  }),
+  'webhook-timestamp': z.string().meta({
+    description:
+      'When this attempt was made, in seconds since 1970. Refuse an event whose time is more than five minutes off.',
+    examples: ['1795215858'],
+  }),
+  'webhook-signature': optionalText.meta({
+    description: `The signature over id, time and raw body by the scheme of Standard Webhooks, \`v1,…\`; one per secret, separated by spaces.
+      Absent for a target without a secret.`,
+    examples: ['v1,qdrn2m4xPMxRJfq2Tbn1Q3zj9rl0ZuD4vdHltXuM+gc='],
+  }),
+  'webhook-event': z.string().describe('The name of the event, as `event` in the body.'),
+  'webhook-test': z
+    .literal('true')
+    .optional()
+    .describe('Marks a test event of `POST /webhooks/test`. Do not act on it.'),
+});
+
+const responses = {
+  '2XX': {
+    description: 'The event was received. Answer within the time-out, 10 s by default, and process it afterwards.',
+  },
+  '410': { description: 'The target takes no more events of this kind: this event is not delivered again.' },
+  '4XX': {
+    description:
+      'The event was not received. The service retries after 5, 10 and 20 s, unless the operator sets other times.',
+  },
+};
+
+const SAMPLE_TIME = '2026-11-02T09:30:40.000Z';
+
+const operationOf = (event: CanonicalEvent) => ({
+  operationId: event,
+  summary: EVENTS[event].summary,
+  description: EVENTS[event].when,
+  tags: [WEBHOOKS_GROUP],
+  security: [],
+  requestParams: { header: headers },
+  requestBody: {
+    required: true,
+    content: {
+      'application/json': {
+        schema: eventBody(event, EVENTS[event]),
+        example: { event, provider: 'provider_a', timestamp: SAMPLE_TIME, data: SAMPLES[event] },
+      },
+    },
+  },
+  responses,
+});
+
+export const eventOperations: ZodOpenApiPathsObject = Object.fromEntries(
+  CANONICAL_EVENTS.map((event) => [event, { post: operationOf(event) }]),
+);

@@ -1,0 +1,94 @@
+import type { Identity } from '../access/identity.ts';
+import { DomainError, notFound } from '../core/errors.ts';
+import { iso } from '../core/time.ts';
+import type { ApiRequest, Reply } from '../http/request.ts';
+import type { StoreDeps } from '../platform/table.ts';
+import {
+  type Member,
+  memberView,
+  newMember,
+  type Organization,
+  requireAssignable,
+  requireChangeable,
+  userIdOf,
+} from './organization.ts';
+import type { AddMemberBody, ChangeRoleBody } from './organization-requests.ts';
+import { memberStore } from './organization-store.ts';
+
+/** Adds the user with the e-mail address of the body. */
+export const addMember = async (
+  deps: StoreDeps & { readonly identity: Pick<Identity, 'userByEmail'> },
+  { record, body, idempotency }: ApiRequest<unknown, unknown, AddMemberBody, Organization>,
+): Promise<Reply> => {
+  requireAssignable(body.role);
+  const user = await deps.identity.userByEmail(body.email);
+  if (!user) throw new DomainError('USER_NOT_FOUND');
+  const wanted = { organizationId: record.id, userId: user.id, role: body.role };
+  const member = { ...newMember(wanted, iso(deps.now())), addedUnder: idempotency?.scope };
+  const existing = await memberStore(deps).add(member);
+  // An earlier try of this request may have added the member and stopped before its answer.
+  const isOurs = idempotency !== undefined && existing?.addedUnder === idempotency.scope;
+  if (existing && !isOurs) throw new DomainError('ALREADY_MEMBER');
+  return { data: memberView(existing ?? member), message: 'The member was added' };
+};
+
+interface MemberPath {
+  readonly memberId: string;
+}
+
+/** Gives a member another role; the last change wins. */
+export const changeRole = async (
+  deps: StoreDeps,
+  { record, params, body, caller }: ApiRequest<MemberPath, unknown, ChangeRoleBody, Organization>,
+): Promise<Reply> => {
+  requireAssignable(body.role);
+  const store = memberStore(deps);
+  const changed = await untilItHolds(async () => {
+    const member = await store.load(record.id, params.memberId);
+    if (!member) throw notFound('member');
+    requireChangeable(member, userIdOf(caller));
+    return member.role === body.role ? member : store.changeRole(member, body.role);
+  });
+  return { data: memberView(changed), message: 'The role was changed' };
+};
+
+export const removeMember = async (
+  deps: StoreDeps,
+  { record, params, caller }: ApiRequest<MemberPath, unknown, unknown, Organization>,
+): Promise<Reply> => {
+  const store = memberStore(deps);
+  await untilItHolds(async () => {
+    const member = await store.load(record.id, params.memberId);
+    if (!member) throw notFound('member');
+    requireChangeable(member, userIdOf(caller));
+    return gone(await store.remove(member), member);
+  });
+  return { data: undefined, message: 'The member was removed' };
+};
+
+export const leaveOrganization = async (
+  deps: StoreDeps,
+  { record, caller }: ApiRequest<unknown, unknown, unknown, Organization>,
+): Promise<Reply> => {
+  const store = memberStore(deps);
+  const left = await untilItHolds(async () => {
+    const member = await store.loadOf(record.id, userIdOf(caller));
+    if (!member) throw new DomainError('ORGANIZATION_ACCESS_DENIED');
+    if (member.role === 'owner') throw new DomainError('OWNER_CANNOT_LEAVE');
+    return gone(await store.remove(member), member);
+  });
+  return { data: { organization_id: left.organizationId }, message: 'You have left the organization' };
+};
+
+const gone = (removed: boolean, member: Member): Member | undefined => (removed ? member : undefined);
+
+const TRIES = 10;
+
+/** Repeats read and write if another request changes the same membership in between. */
+const untilItHolds = async <T>(change: () => Promise<T | undefined>): Promise<T> => {
+  for (let tries = 0; tries < TRIES; tries += 1) {
+    const changed = await change();
+    if (changed !== undefined) return changed;
+  }
+  throw new DomainError('VERSION_CONFLICT');
+};

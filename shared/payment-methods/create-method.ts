@@ -1,0 +1,192 @@
+import { guestTokenFields } from '../access/guest-token.ts';
+import { methodOwner, requireMayCharge, requireSameOwner } from '../access/may-charge.ts';
+import { ownerFieldsOf } from '../access/record-kind.ts';
+import { DomainError, notFound } from '../core/errors.ts';
+import { fingerprint } from '../core/ids.ts';
+import { iso } from '../core/time.ts';
+import { addressRecord } from '../customers/address.ts';
+import { type OwnerCustomer, ownerCustomerOf } from '../customers/customer.ts';
+import { ensureCustomer } from '../customers/ensure-customer.ts';
+import { isMethodOf, learnProviderId } from '../customers/learn-provider-id.ts';
+import { createOnce } from '../http/create-once.ts';
+import { CREATE_TIMEOUT_SECONDS } from '../http/endpoint.ts';
+import type { ApiRequest, Reply } from '../http/request.ts';
+import { aliasStep } from '../platform/alias.ts';
+import type { Owner } from '../platform/keys.ts';
+import { firstVersion, recordStore } from '../platform/record-store.ts';
+import { defaultStep } from '../platform/table-defaults.ts';
+import { type AttachMethod, NOT_ATTACHABLE, type ProviderMethod } from '../providers/method-port.ts';
+import type { PaymentProvider } from '../providers/provider.ts';
+import type { MethodDeps } from '../providers/provider-deps.ts';
+import { requireDone, requireProvider, requireTakesVerification, unknownOutcomeError } from '../providers/unwrap.ts';
+import type { CreateMethodBody } from './method-requests.ts';
+import { newSetup } from './method-setup.ts';
+import { addressUseSteps } from './method-store.ts';
+import {
+  isDefaultMethod,
+  methodDefaultSlotOf,
+  methodWithSecret,
+  type PaymentMethod,
+  paymentMethodRecord,
+  paymentMethodShape,
+} from './payment-method.ts';
+
+type CreateRequest = ApiRequest<unknown, unknown, CreateMethodBody>;
+type OwnedRequest = CreateRequest & { readonly owner: Owner };
+
+/**
+ * Saves a payment method: attaches it to the owner's customer at the provider, then stores it without its token. If the payer
+ * must authenticate first, the method is stored with its open set-up, and `is_default` counts from its completion.
+ */
+export const createMethod = async (deps: MethodDeps, request: CreateRequest): Promise<Reply> => {
+  const { body, caller, owner, idempotency } = request;
+  if (!owner) throw new Error('a payment method needs an owner');
+  const provider = await deps.providers.require(body.provider_id, 'methods');
+  refuseRawCard(deps, provider, body);
+  requireTakesVerification(provider, body.verification_token);
+  const address = request.named(addressRecord);
+  if (address) requireSameOwner(address, owner.kind === 'organization' ? owner.organizationId : undefined);
+  const saved = request.named(paymentMethodRecord);
+  if (saved) return answerSaved(deps, { ...request, owner }, saved);
+  const { record, replayed } = await createOnce(deps, {
+    store: recordStore(deps, paymentMethodShape),
+    kind: 'payment_method',
+    idempotency,
+    hold: { table: deps.table, timeoutSeconds: CREATE_TIMEOUT_SECONDS.payment_method },
+    build: (id) => attach(deps, provider, { ...request, owner, id }),
+    beside: (method) => [
+      aliasStep(method.providerId, method.providerMethodId, { kind: 'PM', id: method.id }),
+      ...(body.is_default && !method.setup ? [defaultStep(methodDefaultSlotOf(method), method.id)] : []),
+      ...addressUseSteps(undefined, method),
+      ...request.right.onlyIf,
+    ],
+  });
+  const isDefault = replayed ? await isDefaultMethod(deps.table, record) : body.is_default && !record.setup;
+  return {
+    data: {
+      ...methodWithSecret(record, isDefault, deps.now()),
+      ...(await guestTokenFields(deps.guestTokens, caller, record)),
+    },
+    ...(replayed && { headers: { 'idempotent-replayed': 'true' } }),
+  };
+};
+
+/**
+ * Answers with a method that is saved already; the request names it by our id or its provider's id.
+ * @throws DomainError INSUFFICIENT_PERMISSIONS if it belongs to another owner: a method is saved once, for one owner
+ */
+const answerSaved = async (
+  deps: MethodDeps,
+  { body, caller, owner }: OwnedRequest,
+  method: PaymentMethod,
+): Promise<Reply> => {
+  requireProvider('provider_payment_method_token', body.provider_id, method.providerId);
+  requireMayCharge(
+    [ownerFieldsOf(owner, caller)].flatMap((fields) => methodOwner(fields) ?? []),
+    method,
+  );
+  const view = methodWithSecret(method, await isDefaultMethod(deps.table, method), deps.now());
+  return { data: { ...view, ...(await guestTokenFields(deps.guestTokens, caller, method)) }, status: 200 };
+};
+
+/** Refuses card data even if a token is also sent, so that the client learns that it must not send card data. */
+const refuseRawCard = (deps: MethodDeps, provider: PaymentProvider, body: CreateMethodBody): void => {
+  if (body.card_number === undefined && body.card_cvc === undefined) return;
+  if (!deps.allowRawCards || !provider.can.rawCards) throw new DomainError('RAW_CARD_DISABLED');
+};
+
+const attach = async (
+  deps: MethodDeps,
+  provider: PaymentProvider,
+  { id, body, caller, owner, alongside, idempotency, named }: OwnedRequest & { readonly id: string },
+): Promise<PaymentMethod> => {
+  const slot = body.provider_id;
+  const known = ownerCustomerOf(alongside[0]);
+  const given = body.provider_payment_method_token;
+  if (given !== undefined && provider.isStoredMethod(given)) await requireHeldFor(provider, given, known);
+  const ensured = await ensureCustomer(deps, { slot, owner, caller, forId: id, known });
+  const token = given ?? (await tokenOfCard(provider, body, id));
+  const method = provider.isStoredMethod(token)
+    ? await requireHeldFor(provider, token, ensured)
+    : await attachToken(provider, token, {
+        customerId: ensured.providerCustomerId,
+        verificationToken: body.verification_token,
+        id,
+      });
+  const customer = await learnProviderId(deps, ensured, method);
+  const at = iso(deps.now());
+  return {
+    id,
+    ...firstVersion(at, idempotency),
+    providerId: slot,
+    ...storedMethodFields(method),
+    setup: newSetup(method.setup, body.is_default),
+    customerId: customer.customerId,
+    providerCustomerId: customer.providerCustomerId,
+    billingAddressId: named(addressRecord)?.id,
+    alias: body.alias ?? undefined,
+    ...ownerFieldsOf(owner, caller),
+  };
+};
+
+/**
+ * Finds a method that the provider stores already. It must belong to the owner's customer.
+ * @throws DomainError RESOURCE_NOT_FOUND
+ */
+const requireHeldFor = async (
+  provider: PaymentProvider,
+  methodId: string,
+  customer: OwnerCustomer | undefined,
+): Promise<ProviderMethod> => {
+  const found = customer ? await provider.findMethod(methodId) : undefined;
+  if (found?.kind === 'unknown') throw unknownOutcomeError(found.reason);
+  if (!customer || found?.kind !== 'done' || !isMethodOf(found.value, customer)) {
+    throw notFound('payment_method');
+  }
+  return found.value;
+};
+
+/** @throws DomainError RESOURCE_NOT_FOUND if the provider stores it for another customer, or removed it. */
+const attachToken = async (
+  provider: PaymentProvider,
+  token: string,
+  {
+    customerId,
+    verificationToken,
+    id,
+  }: Pick<AttachMethod, 'customerId' | 'verificationToken'> & { readonly id: string },
+): Promise<ProviderMethod> => {
+  const attached = await provider.attachMethod({
+    token,
+    customerId,
+    verificationToken,
+    paymentMethodId: id,
+    // After a refusal, the client may send another token under the same Idempotency-Key.
+    idempotencyKey: `${id}:attach:${fingerprint(token, ...(verificationToken ? [verificationToken] : [])).slice(0, 12)}`,
+  });
+  if (attached.kind === 'refused' && attached.reason === NOT_ATTACHABLE) throw notFound('payment_method');
+  const isToken = attached.kind === 'refused' && attached.parameter === 'verification_token';
+  return requireDone(attached, isToken ? 'verification_token' : 'provider_payment_method_token');
+};
+
+/** The stored fields of a method that the provider reports. */
+export const storedMethodFields = (method: ProviderMethod) => ({
+  providerMethodId: method.methodId,
+  type: method.type,
+  walletType: method.walletType,
+  cardBrand: method.cardBrand,
+  lastFour: method.lastFour,
+  expiryMonth: method.expiryMonth,
+  expiryYear: method.expiryYear,
+});
+
+const tokenOfCard = async (provider: PaymentProvider, body: CreateMethodBody, id: string): Promise<string> => {
+  const tokenized = await provider.tokenizeCard({
+    number: (body.card_number ?? '').replaceAll(/[ -]/g, ''),
+    expiryMonth: body.card_exp_month ?? '',
+    expiryYear: body.card_exp_year ?? '',
+    cvc: body.card_cvc,
+    idempotencyKey: `${id}:card`,
+  });
+  return requireDone(tokenized, 'card_number').token;
+};

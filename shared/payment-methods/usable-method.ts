@@ -1,0 +1,256 @@
+import type { Caller } from '../access/caller.ts';
+import { chargeableIf, type MethodOwner, mayCharge, payingOwners, requireMayCharge } from '../access/may-charge.ts';
+import type { Owned } from '../access/record-kind.ts';
+import { standingKeys, standingOf } from '../access/standing.ts';
+import { DomainError, invalid } from '../core/errors.ts';
+import type { ProviderSlot } from '../core/settings.ts';
+import { findAlias } from '../platform/alias.ts';
+import type { Clause } from '../platform/expression.ts';
+import { aliasKey, memberKey } from '../platform/keys.ts';
+import type { Table, TransactionStep } from '../platform/table.ts';
+import type { MethodKind } from '../providers/payment-port.ts';
+import type { PaymentProvider } from '../providers/provider.ts';
+import { requireProvider, unansweredError } from '../providers/unwrap.ts';
+import { requireSetUp } from './method-setup.ts';
+import { kindOf, type PaymentMethod, paymentMethodRecord } from './payment-method.ts';
+
+/**
+ * The only source of a payment method that may be charged. Every use case that charges a method or sends it to a provider
+ * takes a `UsableMethod`. The functions below make one after they check the rule of use (access/use.ts).
+ */
+const PASSED: unique symbol = Symbol('passed the rule of use');
+
+export interface UsableMethod {
+  readonly [PASSED]: true;
+  /** The provider's id or one-time token. */
+  readonly methodRef: string | undefined;
+  /** Our record, if the method is saved. */
+  readonly paymentMethodId: string | undefined;
+  /** Of a saved method. */
+  readonly methodKind?: MethodKind | undefined;
+  /** The customer to charge: a saved method is charged only for its own customer. */
+  readonly providerCustomerId: string | undefined;
+  /** Our record of that customer. */
+  readonly customerId?: string | undefined;
+  /** A member's own method that pays for an organization. Its customer is the member's; nothing is saved for it. */
+  readonly isLent?: boolean | undefined;
+  /** Conditions of the write that claims the charge: the method exists and may be charged. */
+  readonly onlyIf: readonly TransactionStep[];
+}
+
+/** The method as a payment or subscription stores it. */
+export type HeldMethod = Partial<
+  Pick<UsableMethod, 'methodRef' | 'paymentMethodId' | 'methodKind' | 'providerCustomerId' | 'customerId' | 'isLent'>
+>;
+
+const passed = (
+  { methodRef, paymentMethodId, methodKind, providerCustomerId, customerId, isLent }: HeldMethod,
+  onlyIf: readonly TransactionStep[],
+) =>
+  ({ [PASSED]: true, methodRef, paymentMethodId, methodKind, providerCustomerId, customerId, isLent, onlyIf }) as const;
+
+/** A saved method with its customer, as a payment or subscription stores it. */
+export const heldAs = (method: PaymentMethod): HeldMethod => ({
+  methodRef: method.providerMethodId,
+  paymentMethodId: method.id,
+  methodKind: kindOf(method),
+  providerCustomerId: method.providerCustomerId,
+  customerId: method.customerId,
+});
+
+const heldFor = (payer: Owned, method: PaymentMethod): HeldMethod => ({
+  ...heldAs(method),
+  isLent: lenderOf(payer, method) !== undefined,
+});
+
+/** No payment method, or a method that the payer chose at the provider. */
+export const useNone = (providerCustomerId?: string): UsableMethod =>
+  passed({ methodRef: undefined, paymentMethodId: undefined, providerCustomerId }, []);
+
+/** Condition of the stored method: one of these owners has it, and it is set up. */
+const usableIf = (owners: readonly MethodOwner[]): readonly Clause[] => [...chargeableIf(owners), { lacks: 'setup' }];
+
+/**
+ * A saved method that the request names.
+ * @throws DomainError PROVIDER_MISMATCH; INSUFFICIENT_PERMISSIONS if it does not pay for this payer; INVALID_STATE if its
+ * payer still has to authenticate it
+ */
+export const useSaved = (
+  method: PaymentMethod,
+  { caller, payer, slot }: { readonly caller: Caller; readonly payer: Owned; readonly slot: ProviderSlot },
+): UsableMethod => {
+  requireProvider('payment_method_id', slot, method.providerId);
+  const owners = payingOwners(caller, payer);
+  requireMayCharge(owners, method);
+  requireSetUp(method);
+  return passed(heldFor(payer, method), [{ check: paymentMethodRecord.key(method.id), if: usableIf(owners) }]);
+};
+
+/**
+ * A provider's one-time token. The chain has already resolved the id of a saved method to its record.
+ * @throws DomainError VALIDATION_ERROR for an instrument that the provider stores and that has no record here
+ */
+export const useToken = (
+  provider: PaymentProvider,
+  token: string,
+  providerCustomerId: string | undefined,
+): UsableMethod => {
+  if (provider.isStoredMethod(token)) throw storedError();
+  return passed({ methodRef: token, paymentMethodId: undefined, providerCustomerId }, []);
+};
+
+const storedError = (): DomainError => {
+  const message = 'is stored at the provider: save it as a payment method first';
+  return invalid([{ path: 'payment_method_id', rule: 'stored', message }]);
+};
+
+/**
+ * For a token whose form does not show whether the provider stores it: reads the method. Only a method of the payment's own
+ * customer could be charged, because the provider itself refuses the method of another customer.
+ * @param isRepeat whether the request was accepted before: its method may have been saved since
+ * @throws DomainError like `useToken`, or why the provider cannot be read
+ */
+export const requireOneTime = async (
+  provider: PaymentProvider,
+  { methodRef, paymentMethodId, providerCustomerId }: HeldMethod,
+  isRepeat: () => Promise<boolean> = async () => false,
+): Promise<void> => {
+  if (methodRef === undefined || paymentMethodId !== undefined || providerCustomerId === undefined) return;
+  if (provider.isStoredMethod(methodRef) !== undefined || (await isRepeat())) return;
+  const found = await provider.findMethod(methodRef);
+  if (found.kind === 'unknown' || found.kind === 'not_done') throw unansweredError(found);
+  if (found.kind === 'done' && found.value.customerId !== undefined) throw storedError();
+};
+
+/** The owner of a payment or subscription, and the provider of the method that it holds. */
+type Holder = Owned & { readonly providerId: ProviderSlot };
+
+/**
+ * The method that a record holds, for a charge by this caller. The claim's conditions check whether the charge is allowed. A
+ * method without our id must not be saved; a saved method must have the provider's id that the record holds. If a condition
+ * fails, `requireHeld` throws the reason or resolves the method.
+ * @throws DomainError INSUFFICIENT_PERMISSIONS
+ */
+export const useHeld = (caller: Caller, holder: Holder, held: HeldMethod): UsableMethod => {
+  const { paymentMethodId, methodRef } = held;
+  if (paymentMethodId === undefined) return passed(held, isNotSaved(holder, methodRef));
+  const owners = payingOwners(caller, holder);
+  if (owners.length === 0) requireMayCharge(owners, {});
+  const isNamed = { equals: ['providerMethodId', methodRef ?? null] } as const;
+  return passed(held, [{ check: paymentMethodRecord.key(paymentMethodId), if: [...usableIf(owners), isNamed] }]);
+};
+
+/**
+ * `useHeld` with a read: resolves a provider's id to the saved method.
+ * @throws DomainError PAYMENT_METHOD_REQUIRED if it was deleted or its lender has left the organization;
+ * INSUFFICIENT_PERMISSIONS if it belongs to another member; INVALID_STATE if its payer still has to authenticate it
+ */
+export const requireHeld = async (
+  { table, caller }: { readonly table: Table; readonly caller: Caller },
+  holder: Holder,
+  held: HeldMethod,
+): Promise<UsableMethod> => {
+  const found = await findHeld(table, holder, held);
+  if (found.kind === 'not saved') return passed(held, isNotSaved(holder, held.methodRef));
+  if (found.kind === 'deleted' || !(await paysFor(table, holder, found.method))) {
+    throw new DomainError('PAYMENT_METHOD_REQUIRED');
+  }
+  requireMayCharge(payingOwners(caller, holder), found.method);
+  requireSetUp(found.method);
+  return useHeld(caller, holder, heldFor(holder, found.method));
+};
+
+/**
+ * The method that a record holds, for a charge without a caller. The caller who named it was allowed to use it. The method
+ * must still exist, and a member's own method needs the membership. @returns undefined if no usable method is held
+ */
+export const findUnattended = async (
+  table: Table,
+  holder: Holder,
+  held: HeldMethod & KnownRecord,
+): Promise<UsableMethod | undefined> => {
+  const found = await findHeld(table, holder, held);
+  if (found.kind === 'deleted' || held.methodRef === undefined) return undefined;
+  if (found.kind === 'not saved') return passed(held, isNotSaved(holder, held.methodRef));
+  const { method } = found;
+  if (method.providerMethodId !== held.methodRef || method.setup || !(await paysFor(table, holder, method)))
+    return undefined;
+  const owners = lenderOwners(holder, method);
+  const stillExists = { check: paymentMethodRecord.key(method.id), if: usableIf(owners) };
+  return passed(heldFor(holder, method), [stillExists, ...membershipCheck(holder, method)]);
+};
+
+interface KnownRecord {
+  /** The stored method, where the caller has just read it. */
+  readonly record?: PaymentMethod | undefined;
+}
+
+type Found =
+  | { readonly kind: 'saved'; readonly method: PaymentMethod }
+  /** A one-time token, or no method. */
+  | { readonly kind: 'not saved' }
+  | { readonly kind: 'deleted' };
+
+/** The record of a held method, by our id, else by the provider's id. A record that has another id there is not the held one. */
+const findHeld = async (
+  table: Table,
+  { providerId }: Holder,
+  { paymentMethodId, methodRef, record }: HeldMethod & KnownRecord,
+): Promise<Found> => {
+  const id = paymentMethodId ?? (methodRef && (await findSavedId(table, providerId, methodRef)));
+  if (id === undefined) return { kind: 'not saved' };
+  const method = record?.id === id ? record : await loadMethod(table, id);
+  const isHeld = paymentMethodId !== undefined || method?.providerMethodId === methodRef;
+  return method && isHeld ? { kind: 'saved', method } : { kind: 'deleted' };
+};
+
+const findSavedId = async (table: Table, providerId: ProviderSlot, methodRef: string): Promise<string | undefined> => {
+  const alias = await findAlias(table, providerId, methodRef);
+  return alias?.kind === 'PM' ? alias.id : undefined;
+};
+
+/** The condition that the provider's id names no saved method; it may name another kind of record. */
+const isNotSaved = ({ providerId }: Holder, methodRef: string | undefined): readonly TransactionStep[] => {
+  if (methodRef === undefined) return [];
+  return [{ check: aliasKey(providerId, methodRef), if: [{ any: [{ absent: true }, { differs: ['kind', 'PM'] }] }] }];
+};
+
+/** The owners whose methods the method's own user may charge for this payer. */
+const lenderOwners = (payer: Owned, { userId }: PaymentMethod) =>
+  payingOwners(
+    userId === undefined
+      ? { kind: 'anonymous' }
+      : { kind: 'session', userId, email: '', organizationId: undefined, isAdmin: false },
+    payer,
+  );
+
+/** True if the method may pay for this payer. A member's own method may until the membership ends. */
+export const paysFor = async (table: Table, payer: Owned, method: PaymentMethod): Promise<boolean> => {
+  if (!mayCharge(lenderOwners(payer, method), method)) return false;
+  const lender = lenderOf(payer, method);
+  if (!lender) return true;
+  const [organization, member] = await table.getMany(standingKeys(lender.userId, lender.organizationId), {
+    consistent: true,
+  });
+  const standing = standingOf(lender.organizationId, organization, member);
+  return standing.exists && standing.role !== undefined;
+};
+
+/** The member whose own method pays for an organization. */
+const lenderOf = (
+  payer: Owned,
+  { userId, organizationId: owner }: Owned,
+): { readonly userId: string; readonly organizationId: string } | undefined =>
+  payer.organizationId !== undefined && owner === undefined && userId !== undefined
+    ? { userId, organizationId: payer.organizationId }
+    : undefined;
+
+const membershipCheck = (payer: Owned, method: PaymentMethod): readonly TransactionStep[] => {
+  const lender = lenderOf(payer, method);
+  return lender ? [{ check: memberKey(lender.organizationId, lender.userId), if: [{ exists: true }] }] : [];
+};
+
+const loadMethod = async (table: Table, id: string): Promise<PaymentMethod | undefined> => {
+  const item = await table.get(paymentMethodRecord.key(id));
+  return item && paymentMethodRecord.parse(item);
+};

@@ -1,0 +1,53 @@
+import { assertNever, DomainError, invalid } from '../core/errors.ts';
+import type { Prices } from '../core/money.ts';
+import type { AmountRefusal } from '../providers/payment-port.ts';
+import type { PaymentProvider } from '../providers/provider.ts';
+
+type Total = Pick<Prices, 'totalCents'> & { readonly currency: string };
+
+/**
+ * Asks the provider whether it can charge this total, before anything is written or sent. A total of 0 is never charged.
+ * @param isRepeat whether the request was accepted before: then a refusal is ignored
+ * @throws DomainError UNSUPPORTED_CURRENCY, VALIDATION_ERROR where the provider cannot express the total,
+ * AMOUNT_TOO_SMALL, or PROVIDER_UNAVAILABLE where the provider decides and cannot be asked now
+ */
+export const requireAcceptedAmount = async (
+  provider: PaymentProvider,
+  total: Total,
+  isRepeat: () => Promise<boolean> = async () => false,
+): Promise<void> => {
+  if (total.totalCents === 0) return;
+  const refusal = await provider.checkAmount({ amountCents: total.totalCents, currency: total.currency });
+  if (refusal && !(await isRepeat())) throw errorOf(provider.slot, total, refusal);
+};
+
+const errorOf = (slot: string, { totalCents, currency }: Total, refusal: AmountRefusal): DomainError => {
+  switch (refusal.kind) {
+    case 'currency': {
+      const message = refusal.only ? `${slot} takes ${refusal.only} only` : `${slot} does not take ${currency}`;
+      return new DomainError('UNSUPPORTED_CURRENCY', {
+        message,
+        details: [{ path: 'currency', rule: 'provider', message }],
+      });
+    }
+    case 'not expressible': {
+      const message = `must be a multiple of ${refusal.multipleOf} in ${currency} at ${slot}`;
+      return invalid([{ path: 'total_cents', rule: 'multiple_of', message }]);
+    }
+    case 'too large': {
+      const message = `must not exceed ${refusal.maximumCents} in ${currency} at ${slot}`;
+      return invalid([{ path: 'total_cents', rule: 'max', message }]);
+    }
+    case 'too small':
+      return new DomainError('AMOUNT_TOO_SMALL', {
+        message: `The total must be at least ${refusal.minimumCents} in ${currency} at ${slot}, not ${totalCents}`,
+        details: { minimum_cents: refusal.minimumCents, currency },
+      });
+    case 'not known':
+      return refusal.outcome.kind === 'refused'
+        ? new DomainError('PROVIDER_ERROR', { details: { provider_code: refusal.outcome.reason } })
+        : new DomainError('PROVIDER_UNAVAILABLE');
+    default:
+      return assertNever(refusal);
+  }
+};

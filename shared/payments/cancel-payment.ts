@@ -1,0 +1,33 @@
+import { DomainError } from '../core/errors.ts';
+import type { ApiRequest, Reply } from '../http/request.ts';
+import type { MoneyDeps } from '../providers/provider-deps.ts';
+import { cancelIntent } from './cancel-intent.ts';
+import { isOfSubscription, type VisiblePayment } from './payment.ts';
+import { paymentStore } from './payment-store.ts';
+import { paymentView } from './payment-view.ts';
+
+/** Cancels a payment that is not confirmed or waits for its payer: at the provider first, then here. */
+export const cancelPayment = async (
+  deps: MoneyDeps,
+  request: ApiRequest<{ id: string }, unknown, unknown, VisiblePayment>,
+): Promise<Reply> => {
+  const store = paymentStore(deps.table, deps.now);
+  const payment = request.record;
+  if (payment.status === 'canceled') return { data: paymentView(payment) };
+  if (isOfSubscription(payment)) {
+    throw new DomainError('INVALID_STATE', {
+      message: 'Cancel the subscription instead',
+      details: { subscription_id: payment.subscriptionId },
+    });
+  }
+  if (payment.status === 'processing') throw new DomainError('PAYMENT_IN_PROGRESS');
+  if (payment.status === 'failed' || payment.status === 'succeeded') {
+    throw new DomainError('INVALID_STATE', { message: `A ${payment.status} payment cannot be canceled` });
+  }
+  const provider = await deps.providers.require(payment.providerId, 'payments');
+  const canceled = await cancelIntent({ deps, store, provider }, payment, 'cancel');
+  if (canceled.status !== 'canceled') {
+    throw new DomainError('INVALID_STATE', { message: `The payment is ${canceled.status}` });
+  }
+  return { data: paymentView(canceled) };
+};

@@ -1,0 +1,161 @@
+import { DomainError } from '../core/errors.ts';
+import { type Instant, iso } from '../core/time.ts';
+import type { UsableMethod } from '../payment-methods/usable-method.ts';
+import type { TransactionStep } from '../platform/table.ts';
+import type { MoneyDeps } from '../providers/provider-deps.ts';
+import { unavailableError } from '../providers/unwrap.ts';
+import { cancelIntent } from './cancel-intent.ts';
+import { createIntent, type IntentParts } from './create-intent.ts';
+import { isVisiblePayment, type Payment, type VisiblePayment } from './payment.ts';
+import { makeAttempt } from './payment-attempt.ts';
+import { claimRefusal } from './payment-decisions.ts';
+import { FIRST_LOOK_MS } from './payment-due.ts';
+import { isSettled } from './payment-states.ts';
+import { paymentStore } from './payment-store.ts';
+import { type ChosenMethod, claimAttempt } from './payment-versions.ts';
+
+/** Payments that the service starts (for subscriptions): with the same records, claims and keys as all payments. */
+export type CollectDeps = Pick<MoneyDeps, 'table' | 'now' | 'log' | 'providers'>;
+
+export type PeriodPayment = Omit<Payment, 'version' | 'status' | 'createdAt' | 'updatedAt' | 'attempt' | 'reconcileAt'>;
+
+export interface CollectRequest {
+  /** The payment to create, unless its id is taken. */
+  readonly payment: PeriodPayment;
+  /** The method to charge. */
+  readonly method: UsableMethod;
+  /** The number of failed attempts that the caller knows. No attempt is made if the payment has had more. */
+  readonly attempts: number;
+  /** Conditions of the write that claims the attempt. */
+  readonly onlyIf: readonly TransactionStep[];
+  /** The conditions of the caller's right; absent without a caller. If one of them fails, nothing is charged. */
+  readonly right?: readonly TransactionStep[] | undefined;
+}
+
+export type CollectResult =
+  | { readonly kind: 'payment'; readonly payment: VisiblePayment }
+  /** The provider refused the payment: there is no record of it. */
+  | { readonly kind: 'refused'; readonly error: DomainError }
+  /** The payment could not be created or claimed, or its provider did nothing. Nothing was charged. */
+  | { readonly kind: 'not yet'; readonly error: DomainError };
+
+/** Makes one attempt at a payment, unless it must not be charged or an attempt is still open. */
+export const collect = async (deps: CollectDeps, wanted: CollectRequest): Promise<CollectResult> => {
+  const store = paymentStore(deps.table, deps.now);
+  const provider = await deps.providers.require(wanted.payment.providerId, 'payments');
+  const creating = asCreating(wanted.payment, deps.now());
+  const found = (await store.insertOrFind(creating)) ?? creating;
+  try {
+    return await attempt({ deps, store, provider }, found, { ...wanted, isFirstTry: found === creating });
+  } catch (error) {
+    if (!(error instanceof DomainError)) throw error;
+    if (error.code === 'PROVIDER_UNAVAILABLE') return { kind: 'not yet', error };
+    const stands = await store.load(found.id);
+    if (!stands) return { kind: 'refused', error };
+    return isVisiblePayment(stands) && !isUntried(stands, wanted)
+      ? { kind: 'payment', payment: stands }
+      : { kind: 'not yet', error };
+  }
+};
+
+/** The attempt was not claimed, and none is under way. */
+const isUntried = (payment: VisiblePayment, { attempts }: CollectRequest): boolean =>
+  payment.attempt === attempts && claimRefusal(payment) === undefined;
+
+interface NewAttempt extends CollectRequest {
+  readonly isFirstTry: boolean;
+}
+
+const attempt = async (parts: IntentParts, found: Payment, wanted: NewAttempt): Promise<CollectResult> => {
+  const { payment: claim, before } = isVisiblePayment(found)
+    ? await claimNextAttempt(parts, found, wanted)
+    : await createAndClaim(parts, found, wanted);
+  if (!before) return { kind: 'payment', payment: claim };
+  const { withheld } = wanted.payment;
+  const answer = await makeAttempt(parts, { claim, before, ...(withheld && { isAttended: true }) });
+  // No reader has seen a withheld payment: the caller gets the reason of the refusal.
+  if (withheld && answer.refusal) return { kind: 'refused', error: answer.refusal };
+  if (answer.notDone) throw unavailableError(answer.notDone, { payment_id: found.id });
+  return { kind: 'payment', payment: answer.payment };
+};
+
+interface Attempt {
+  readonly payment: VisiblePayment;
+  /** The payment before this call claimed an attempt; undefined where it claimed none. */
+  readonly before?: VisiblePayment | undefined;
+}
+
+/** Publishes the payment and claims its first attempt in one write. */
+const createAndClaim = async (
+  parts: IntentParts,
+  creating: Payment,
+  { isFirstTry, ...wanted }: NewAttempt,
+): Promise<Attempt> => {
+  const onlyIf = conditionsOf(wanted);
+  const { payment, created } = await createIntent(parts, creating, { claim: chosenBy(wanted), onlyIf, isFirstTry });
+  return { payment, before: created };
+};
+
+const conditionsOf = ({ onlyIf, method, right = [] }: Omit<CollectRequest, 'payment'>): readonly TransactionStep[] => [
+  ...onlyIf,
+  ...method.onlyIf,
+  ...right,
+];
+
+const asCreating = (wanted: PeriodPayment, now: Instant): Payment => ({
+  ...wanted,
+  version: 0,
+  status: 'creating',
+  createdAt: iso(now),
+  updatedAt: iso(now),
+  attempt: 0,
+  reconcileAt: iso(now + FIRST_LOOK_MS),
+  offSession: undefined,
+});
+
+const claimNextAttempt = async (
+  { deps, store }: IntentParts,
+  payment: VisiblePayment,
+  wanted: CollectRequest,
+): Promise<Attempt> => {
+  const { record, was, isOurs, unmet } = await store.change(payment, (current) => {
+    if (claimRefusal(current) !== undefined || current.attempt !== wanted.attempts) return undefined;
+    const next = claimAttempt(current, chosenBy(wanted), deps.now());
+    return { next, onlyIf: conditionsOf(wanted) };
+  });
+  if (unmet && wanted.right) throw new DomainError('VERSION_CONFLICT');
+  return { payment: record, before: isOurs ? was : undefined };
+};
+
+const chosenBy = ({ method, payment: { offSession, returnUrl } }: CollectRequest): ChosenMethod => ({
+  method,
+  offSession,
+  returnUrl,
+});
+
+/** Shows a withheld payment to its readers, once its subscription is shown. */
+export const publishPayment = async (deps: CollectDeps, id: string): Promise<void> => {
+  await paymentStore(deps.table, deps.now).changeById(id, ({ withheld, ...shown }) =>
+    withheld ? { ...shown, version: shown.version + 1, updatedAt: iso(deps.now()) } : undefined,
+  );
+};
+
+/** The payment, if its intent exists at the provider; undefined before, when nothing can have been charged. */
+export const findCollectedPayment = (
+  deps: Pick<CollectDeps, 'table' | 'now'>,
+  id: string,
+): Promise<VisiblePayment | undefined> => paymentStore(deps.table, deps.now).loadVisible(id);
+
+/**
+ * Cancels a payment so that it is no longer charged, if that is still possible. An attempt under way is not canceled.
+ * @throws DomainError where the provider cannot be reached now
+ */
+export const releasePayment = async (deps: CollectDeps, id: string): Promise<VisiblePayment | undefined> => {
+  const store = paymentStore(deps.table, deps.now);
+  const payment = await store.loadVisible(id);
+  if (!payment || isSettled(payment.status) || payment.status === 'processing' || payment.providerInvoiceId) {
+    return payment;
+  }
+  const provider = await deps.providers.require(payment.providerId, 'payments');
+  return cancelIntent({ deps, store, provider }, payment, 'cancel');
+};

@@ -1,0 +1,157 @@
+import { DomainError } from '../core/errors.ts';
+import { errorFields } from '../core/logger.ts';
+import type { ApiRequest, Reply } from '../http/request.ts';
+import { paymentMethodRecord } from '../payment-methods/payment-method.ts';
+import {
+  requireHeld,
+  requireOneTime,
+  type UsableMethod,
+  useHeld,
+  useSaved,
+  useToken,
+} from '../payment-methods/usable-method.ts';
+import type { Table, TransactionStep } from '../platform/table.ts';
+import type { PaymentProvider } from '../providers/provider.ts';
+import type { MoneyDeps } from '../providers/provider-deps.ts';
+import { requireTakesVerification, unavailableError } from '../providers/unwrap.ts';
+import { heldBy } from './paying-customer.ts';
+import { isOfSubscription, type VisiblePayment } from './payment.ts';
+import { makeAttempt } from './payment-attempt.ts';
+import { claimRefusal } from './payment-decisions.ts';
+import { type PaymentStore, paymentStore } from './payment-store.ts';
+import { type ChosenMethod, claimAttempt } from './payment-versions.ts';
+import { confirmationView, paymentView } from './payment-view.ts';
+import { saveMethod } from './save-method.ts';
+import { withoutDraft } from './update-intent.ts';
+
+type ConfirmRequest = ApiRequest<{ id: string }, unknown, ConfirmInput, VisiblePayment>;
+
+export interface ConfirmDeps extends MoneyDeps {
+  /**
+   * The conditions under which the payer may pay the payment of a subscription.
+   * @throws DomainError INVALID_STATE if the subscription no longer waits for it
+   */
+  readonly requireOpenPayment: (table: Table, payment: VisiblePayment) => Promise<readonly TransactionStep[]>;
+}
+
+interface ConfirmInput {
+  readonly payment_method_id?: string | null | undefined;
+  readonly return_url?: string | null | undefined;
+  readonly verification_token?: string | undefined;
+}
+
+/** Confirms a payment: one conditional write claims the attempt, then the provider is called once. */
+export const confirmPayment = async (deps: ConfirmDeps, request: ConfirmRequest): Promise<Reply> => {
+  const store = paymentStore(deps.table, deps.now);
+  const onlyIf = await conditionsOf(deps, request.record);
+  const provider = await deps.providers.require(request.record.providerId, 'payments');
+  const verificationToken = request.body.verification_token;
+  requireTakesVerification(provider, verificationToken);
+  const payment = await withoutDraft({ deps, store, provider }, request.record);
+  if (request.body.payment_method_id && claimRefusal(payment) === undefined) {
+    await requireOneTime(provider, chooseMethod(provider, request, payment));
+  }
+  const claim = await claimForCaller(deps, { store, provider, onlyIf }, { ...request, record: payment });
+  if (claim.kind === 'succeeded') return { data: confirmationView(claim.payment) };
+  const answer = await makeAttempt({ deps, store, provider }, { ...claim, verificationToken, isAttended: true });
+  if (answer.notDone) throw unavailableError(answer.notDone, { payment_id: payment.id });
+  if (answer.refusal) throw answer.refusal;
+  if (answer.declined) {
+    throw new DomainError('PAYMENT_DECLINED', {
+      details: { decline_code: answer.declined, payment: paymentView(answer.payment) },
+    });
+  }
+  if (answer.payment.status === 'canceled') throw isCanceled();
+  await keepMethod(deps, answer.payment);
+  return { data: confirmationView(answer.payment), status: answer.isUnclear ? 202 : 200 };
+};
+
+const conditionsOf = async (
+  { table, requireOpenPayment }: ConfirmDeps,
+  payment: VisiblePayment,
+): Promise<readonly TransactionStep[]> =>
+  isOfSubscription(payment) && payment.status !== 'succeeded' ? requireOpenPayment(table, payment) : [];
+
+/** The payment has succeeded in any case; due work saves a method that cannot be saved now. */
+const keepMethod = async (deps: MoneyDeps, payment: VisiblePayment): Promise<void> => {
+  try {
+    await saveMethod(deps, payment);
+  } catch (error) {
+    deps.log.warn('method not saved yet', { payment_id: payment.id, ...errorFields(error) });
+  }
+};
+
+type Claim =
+  | { readonly kind: 'claimed'; readonly claim: VisiblePayment; readonly before: VisiblePayment }
+  | { readonly kind: 'succeeded'; readonly payment: VisiblePayment };
+
+/**
+ * Claims the attempt, on the condition that this caller may still act for the payer and charge the method.
+ * @throws DomainError INVALID_STATE, PAYMENT_IN_PROGRESS, PAYMENT_METHOD_REQUIRED or INSUFFICIENT_PERMISSIONS
+ */
+const claimForCaller = async (
+  deps: MoneyDeps,
+  parts: {
+    readonly store: PaymentStore;
+    readonly provider: PaymentProvider;
+    readonly onlyIf: readonly TransactionStep[];
+  },
+  request: ConfirmRequest,
+): Promise<Claim> => {
+  const { store, provider, onlyIf } = parts;
+  const { right } = request;
+  const claim = (payment: VisiblePayment, resolved?: UsableMethod) =>
+    store.change(payment, (current) => {
+      if (!requireClaimable(current)) return undefined;
+      const chosen = choose(provider, request, current);
+      const method = current === payment ? (resolved ?? chosen.method) : chosen.method;
+      if (!provider.can.capturesOnApproval && !method.methodRef) throw new DomainError('PAYMENT_METHOD_REQUIRED');
+      return {
+        next: claimAttempt(current, { ...chosen, method }, deps.now()),
+        onlyIf: [...onlyIf, ...method.onlyIf, ...right.onlyIf],
+      };
+    });
+  let claimed = await claim(request.record);
+  if (claimed.unmet) {
+    await right.requireStill();
+    const { method } = choose(provider, request, claimed.record);
+    claimed = await claim(
+      claimed.record,
+      await requireHeld({ table: deps.table, caller: request.caller }, claimed.record, method),
+    );
+  }
+  if (claimed.unmet) throw new DomainError('VERSION_CONFLICT');
+  return claimed.isOurs
+    ? { kind: 'claimed', claim: claimed.record, before: claimed.was }
+    : { kind: 'succeeded', payment: claimed.record };
+};
+
+/**
+ * @returns false where the payment has succeeded already
+ * @throws DomainError INVALID_STATE or PAYMENT_IN_PROGRESS
+ */
+const requireClaimable = (payment: VisiblePayment): boolean => {
+  const refusal = claimRefusal(payment);
+  if (refusal === 'canceled') throw isCanceled();
+  if (refusal === 'in progress') throw new DomainError('PAYMENT_IN_PROGRESS');
+  return refusal === undefined;
+};
+
+const isCanceled = (): DomainError => new DomainError('INVALID_STATE', { message: 'The payment is canceled' });
+
+/** The method and the return URL of the request, else the payment's own. */
+const choose = (provider: PaymentProvider, request: ConfirmRequest, payment: VisiblePayment): ChosenMethod => ({
+  method: chooseMethod(provider, request, payment),
+  returnUrl: request.body.return_url ?? payment.returnUrl,
+});
+
+const chooseMethod = (
+  provider: PaymentProvider,
+  { body, named, caller }: ConfirmRequest,
+  payment: VisiblePayment,
+): UsableMethod => {
+  const saved = named(paymentMethodRecord);
+  if (saved) return useSaved(saved, { caller, payer: payment, slot: payment.providerId });
+  if (body.payment_method_id) return useToken(provider, body.payment_method_id, payment.providerCustomerId);
+  return useHeld(caller, payment, heldBy(payment));
+};

@@ -1,0 +1,142 @@
+import { assertNever, DomainError } from '../core/errors.ts';
+import { fingerprint } from '../core/ids.ts';
+import type { Outcome } from '../core/outcome.ts';
+import { canonicalJson } from '../http/idempotency.ts';
+import type { TransactionStep } from '../platform/table.ts';
+import type { CreateIntent, ProviderPayment } from '../providers/payment-port.ts';
+import type { PaymentProvider } from '../providers/provider.ts';
+import type { MoneyDeps } from '../providers/provider-deps.ts';
+import { unavailableError, unknownOutcomeError } from '../providers/unwrap.ts';
+import { isVisiblePayment, type Payment, type VisiblePayment } from './payment.ts';
+import type { PaymentStore } from './payment-store.ts';
+import { type ChosenMethod, claimAttempt, publishIntent } from './payment-versions.ts';
+
+/** The dependencies of every provider call about a payment. */
+export interface IntentParts {
+  readonly deps: Pick<MoneyDeps, 'now' | 'log'>;
+  readonly store: PaymentStore;
+  readonly provider: PaymentProvider;
+}
+
+/**
+ * The idempotency key of the intent's creation, the same for every try. After a refusal, the client may send a
+ * corrected request under the same Idempotency-Key: that creates another intent, with another key.
+ */
+export const creationKey = (payment: Payment): string =>
+  `${payment.id}:create:${fingerprint(canonicalJson(intentRequest(payment))).slice(0, 12)}`;
+
+interface Publication {
+  /** Claims the first attempt with this method in the write that publishes the payment. */
+  readonly claim?: ChosenMethod;
+  readonly onlyIf?: readonly TransactionStep[];
+  /** No earlier call can have reached the provider: a call that did nothing leaves nothing behind. */
+  readonly isFirstTry?: boolean;
+}
+
+interface PublishedIntent {
+  readonly payment: VisiblePayment;
+  /** Where this call has published the payment: the payment as created, before a claim. */
+  readonly created?: VisiblePayment;
+}
+
+/**
+ * Creates the intent of a `creating` record at the provider and publishes the payment; a repeat after a crash ends the
+ * same.
+ * @throws DomainError PROVIDER_TIMEOUT or PROVIDER_UNAVAILABLE with the payment's id (the record is finished in the
+ * background), PROVIDER_UNAVAILABLE without (the provider did nothing, the record is gone), or the provider's refusal
+ * (the record is gone).
+ */
+export const createIntent = async (
+  parts: Pick<IntentParts, 'store' | 'provider'> & { readonly deps: Pick<IntentParts['deps'], 'now'> },
+  payment: Payment,
+  publication: Publication = {},
+): Promise<PublishedIntent> => {
+  const { deps, store, provider } = parts;
+  const outcome = await provider.createIntent({ ...intentRequest(payment), idempotencyKey: creationKey(payment) });
+  if (outcome.kind !== 'done') return refuse(store, payment, { ...publication, outcome });
+  const { amountCents, currency } = outcome.value;
+  if (amountCents !== payment.totalCents || currency !== payment.currency) {
+    throw new DomainError('PROVIDER_ERROR', { details: { payment_id: payment.id } });
+  }
+  const { claim, onlyIf } = publication;
+  const created = publishIntent(payment, outcome.value, deps.now());
+  const next = claim ? { ...claimAttempt(created, claim, deps.now()), version: created.version } : created;
+  const committed = await store.commit(payment, next, { onlyIf });
+  if (committed.ok) return { payment: committed.record, created };
+  if (!committed.found || !isVisiblePayment(committed.found)) throw new DomainError('VERSION_CONFLICT');
+  return { payment: committed.found };
+};
+
+/** The fields of the request that creates the payment's intent. */
+export const intentRequest = (payment: Payment): Omit<CreateIntent, 'idempotencyKey'> => ({
+  paymentId: payment.id,
+  amountCents: payment.totalCents,
+  currency: payment.currency,
+  description: payment.description,
+  method: payment.methodRef,
+  customerId: payment.providerCustomerId,
+  isSavedMethod: payment.paymentMethodId !== undefined,
+  saveMethod: payment.setupFutureUsage === 'off_session',
+  returnUrl: payment.returnUrl,
+});
+
+type NotCreated = Exclude<Outcome<ProviderPayment>, { kind: 'done' }>;
+
+const refuse = async (
+  store: PaymentStore,
+  payment: Payment,
+  { outcome, isFirstTry = false }: Publication & { readonly outcome: NotCreated },
+): Promise<never> => {
+  switch (outcome.kind) {
+    case 'unknown':
+      throw unknownOutcomeError(outcome.reason, { payment_id: payment.id });
+    case 'not_done':
+      // An earlier try may have created the intent.
+      if (!isFirstTry) throw unavailableError(outcome, { payment_id: payment.id });
+      await store.removeCreating(payment.id);
+      throw unavailableError(outcome);
+    case 'declined':
+      await store.removeCreating(payment.id);
+      throw new DomainError('PAYMENT_DECLINED', { details: { decline_code: outcome.code } });
+    case 'refused':
+      await store.removeCreating(payment.id);
+      throw refusalError(outcome);
+    default:
+      return assertNever(outcome);
+  }
+};
+
+/** A refusal of a field that the caller sent is a validation error; any other refusal is a provider error. */
+export const refusalError = (refusal: {
+  readonly reason: string;
+  readonly parameter?: string | undefined;
+}): DomainError => {
+  if (/^(payment_method|default_payment_method|card|token)/.test(refusal.parameter ?? '')) {
+    const problem = {
+      path: 'payment_method_id',
+      rule: refusal.reason,
+      message: 'is not a method that the provider takes here: save it as a payment method first',
+    };
+    return new DomainError('VALIDATION_ERROR', { details: [problem] });
+  }
+  if (refusal.parameter === 'currency') return new DomainError('UNSUPPORTED_CURRENCY');
+  if (refusal.reason === 'amount_too_small') return new DomainError('AMOUNT_TOO_SMALL', { message: TOO_SMALL });
+  const field = CALLERS_FIELDS.get(refusal.parameter ?? '');
+  if (field) {
+    return new DomainError('VALIDATION_ERROR', {
+      details: [{ path: field, rule: refusal.reason, message: 'was refused by the provider' }],
+    });
+  }
+  return new DomainError('PROVIDER_ERROR', { details: { provider_code: refusal.reason } });
+};
+
+const TOO_SMALL = 'The total is less than the provider charges';
+
+/** The caller's fields, per name of the parameter at the providers. */
+const CALLERS_FIELDS: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    amount: 'total_cents',
+    return_url: 'return_url',
+    verification_token: 'verification_token',
+  } as const),
+);

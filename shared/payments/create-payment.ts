@@ -1,0 +1,220 @@
+import type { Caller } from '../access/caller.ts';
+import { guestTokenFields } from '../access/guest-token.ts';
+import { isOfOtherGuest, requirePayersCustomer, requireSameOwner } from '../access/may-charge.ts';
+import type { Owned } from '../access/record-kind.ts';
+import { productRecord } from '../catalog/catalog-records.ts';
+import { priceOf } from '../catalog/price.ts';
+import { DomainError } from '../core/errors.ts';
+import { derivedId } from '../core/ids.ts';
+import type { ProviderSlot } from '../core/settings.ts';
+import { instant, iso, SECOND } from '../core/time.ts';
+import { addressRecord } from '../customers/address.ts';
+import { customerRecord, ownerCustomerOf } from '../customers/customer.ts';
+import { ensureCustomer } from '../customers/ensure-customer.ts';
+import { createOnce, isKeyInForce } from '../http/create-once.ts';
+import { CREATE_TIMEOUT_SECONDS } from '../http/endpoint.ts';
+import { inProgressError } from '../http/idempotency.ts';
+import type { ApiRequest, Reply } from '../http/request.ts';
+import { paymentMethodRecord } from '../payment-methods/payment-method.ts';
+import { requireOneTime, type UsableMethod, useSaved, useToken } from '../payment-methods/usable-method.ts';
+import type { Owner } from '../platform/keys.ts';
+import type { PaymentProvider } from '../providers/provider.ts';
+import type { MoneyDeps } from '../providers/provider-deps.ts';
+import { requireProvider } from '../providers/unwrap.ts';
+import { requireAcceptedAmount } from './accepted-amount.ts';
+import { createIntent } from './create-intent.ts';
+import { methodFields } from './paying-customer.ts';
+import type { Payment, VisiblePayment } from './payment.ts';
+import { isVisiblePayment } from './payment.ts';
+import { FIRST_LOOK_MS } from './payment-due.ts';
+import type { CreateIntentBody } from './payment-requests.ts';
+import { type PaymentStore, paymentStore } from './payment-store.ts';
+import { paymentWithSecret } from './payment-view.ts';
+
+const RETRY_WAITS_MS = (CREATE_TIMEOUT_SECONDS.payment + 5) * SECOND;
+
+type CreateRequest = ApiRequest<unknown, unknown, CreateIntentBody>;
+
+/**
+ * Creates a payment intent: first here as `creating`, then at the provider under a key derived from our id, then visible.
+ * With an Idempotency-Key the id follows from the key, so one conditional write claims the key and stores the payment.
+ */
+export const createPayment = async (deps: MoneyDeps, request: CreateRequest): Promise<Reply> => {
+  const { body, caller } = request;
+  const slot = body.provider_id ?? 'provider_a';
+  const provider = await deps.providers.require(slot, 'payments');
+  const wanted = draftOf(deps, request, provider);
+  const wasAccepted = () => isRepeat(deps, request);
+  await requireAcceptedAmount(provider, wanted, wasAccepted);
+  await requireOneTime(provider, wanted, wasAccepted);
+  const draft = await withCustomer(deps, request, wanted);
+  const store = paymentStore(deps.table, deps.now);
+  const claim = await claimCreation({ ...deps, store }, request, draft);
+  const { replayed } = claim;
+  if (isVisiblePayment(claim.payment)) return reply(deps, caller, { payment: claim.payment, isReplay: replayed });
+  const { payment } = await createIntent({ deps, store, provider }, claim.payment, { isFirstTry: !replayed });
+  return reply(deps, caller, { payment, isReplay: replayed });
+};
+
+const draftOf = (deps: MoneyDeps, request: CreateRequest, provider: PaymentProvider): Omit<Payment, 'id'> => {
+  const { body, caller, owner, idempotency, named } = request;
+  const { slot } = provider;
+  const payer = ownerFields(caller, owner);
+  const now = deps.now();
+  const text = (value: string | null | undefined): string | undefined => value ?? undefined;
+  const product = named(productRecord);
+  const method = chooseMethod(provider, request, payer);
+  const customer = customerOf(request, slot, method);
+  const address = named(addressRecord);
+  if (address) requireSameOwner(address, payer.organizationId);
+  return {
+    version: 0,
+    status: 'creating',
+    createdAt: iso(now),
+    updatedAt: iso(now),
+    ...priceOf(body, product),
+    ...payer,
+    projectId: body.project_id ?? product?.project_id ?? undefined,
+    productId: product?.id,
+    ...customer,
+    ...methodFields(method, customer),
+    billingAddressId: address?.id,
+    providerId: slot,
+    setupFutureUsage: body.setup_future_usage ?? undefined,
+    returnUrl: text(body.return_url),
+    description: text(body.description),
+    concept: text(body.concept),
+    referenceCode: text(body.reference_code),
+    category: text(body.category),
+    tags: text(body.tags),
+    metadata: body.metadata ?? undefined,
+    attempt: 0,
+    reconcileAt: iso(now + FIRST_LOOK_MS),
+    requestHash: idempotency?.requestHash,
+    busyUntil: iso(now + RETRY_WAITS_MS),
+  };
+};
+
+/** The customer named, else the owner's customer at that provider, if there is one. */
+const customerOf = (
+  { named, alongside, owner, caller }: CreateRequest,
+  slot: ProviderSlot,
+  method: UsableMethod | undefined,
+): Pick<Payment, 'customerId' | 'providerCustomerId'> => {
+  const customer = named(customerRecord);
+  if (customer) {
+    requireProvider('customer_id', slot, customer.providerId);
+    requirePayersCustomer(customer, owner?.kind === 'organization' ? owner.organizationId : undefined);
+    if (isOfOtherGuest(caller, customer)) {
+      return { customerId: method?.customerId, providerCustomerId: method?.providerCustomerId };
+    }
+    return { customerId: customer.id, providerCustomerId: customer.providerCustomerId };
+  }
+  const detected = ownerCustomerOf(alongside[0]);
+  return detected ? { customerId: detected.customerId, providerCustomerId: detected.providerCustomerId } : {};
+};
+
+/** Saving the method needs a customer at the provider: the owner's, or a new one. */
+const withCustomer = async (
+  deps: MoneyDeps,
+  request: CreateRequest,
+  draft: Omit<Payment, 'id'>,
+): Promise<Omit<Payment, 'id'>> => {
+  const { caller, owner, requestId, idempotency } = request;
+  if (draft.setupFutureUsage === undefined || draft.providerCustomerId !== undefined || !owner) return draft;
+  // A repeat creates none: its payment has the customer of the first request, which may have been deleted since.
+  const earlier = await earlierOf(deps, request);
+  if (earlier && isKeyInForce(earlier.createdAt, deps.now())) return draft;
+  const forId = earlier?.id ?? idempotency?.scope ?? requestId;
+  const customer = await ensureCustomer(deps, { slot: draft.providerId, owner, caller, forId, known: undefined });
+  return { ...draft, ...customer };
+};
+
+/** The first payment that this Idempotency-Key created. */
+const earlierOf = async (deps: MoneyDeps, { idempotency }: CreateRequest): Promise<Payment | undefined> =>
+  idempotency && (await paymentStore(deps.table, deps.now).load(derivedId('payment', idempotency.scope)));
+
+const isRepeat = async (deps: MoneyDeps, request: CreateRequest): Promise<boolean> => {
+  const earlier = await earlierOf(deps, request);
+  return earlier !== undefined && isKeyInForce(earlier.createdAt, deps.now());
+};
+
+const chooseMethod = (
+  provider: PaymentProvider,
+  { body, caller, named }: CreateRequest,
+  payer: Owned,
+): UsableMethod | undefined => {
+  const saved = named(paymentMethodRecord);
+  if (saved) return useSaved(saved, { caller, payer, slot: provider.slot });
+  return body.payment_method_id ? useToken(provider, body.payment_method_id, undefined) : undefined;
+};
+
+const ownerFields = (caller: Caller, owner: Owner | undefined): Partial<Payment> => {
+  const organizationId = owner?.kind === 'organization' ? owner.organizationId : undefined;
+  switch (caller.kind) {
+    case 'session':
+      return { userId: caller.userId, userEmail: caller.email, organizationId };
+    case 'guest':
+      return {
+        guestId: caller.guestId,
+        guestEmail: caller.email,
+        guestName: caller.name,
+        guestPhone: caller.phone,
+      };
+    case 'anonymous':
+      throw new DomainError('AUTHENTICATION_REQUIRED');
+  }
+};
+
+interface Claim {
+  readonly payment: Payment;
+  /** The Idempotency-Key has created this payment before. */
+  readonly replayed: boolean;
+}
+
+type ClaimDeps = Pick<MoneyDeps, 'now' | 'newId'> & { readonly store: PaymentStore };
+
+/** @throws DomainError IDEMPOTENCY_KEY_REUSED or IDEMPOTENCY_IN_PROGRESS. */
+const claimCreation = async (
+  deps: ClaimDeps,
+  { idempotency }: CreateRequest,
+  draft: Omit<Payment, 'id'>,
+): Promise<Claim> => {
+  const { record, replayed } = await createOnce(deps, {
+    store: {
+      // No search before the insert: building the record calls no provider, and one conditional write decides.
+      find: async () => undefined,
+      insertOrFind: async (payment: Payment) => {
+        const found = await deps.store.insertOrFind(payment);
+        return found && { kind: 'record', record: found };
+      },
+    },
+    kind: 'payment',
+    idempotency,
+    build: async (id) => ({ ...draft, id }),
+  });
+  return { payment: replayed && !isVisiblePayment(record) ? await takeOver(deps, record) : record, replayed };
+};
+
+/** Continues a creation after the function that ran it must have ended. */
+const takeOver = async ({ now, store }: ClaimDeps, payment: Payment): Promise<Payment> => {
+  const waitMs = instant(payment.busyUntil ?? payment.createdAt) - now();
+  if (waitMs > 0) throw inProgressError(waitMs / SECOND);
+  const busyUntil = iso(now() + RETRY_WAITS_MS);
+  if (!(await store.takeOver(payment, busyUntil))) throw inProgressError(1);
+  return { ...payment, busyUntil };
+};
+
+const reply = async (
+  deps: MoneyDeps,
+  caller: Caller,
+  { payment, isReplay }: { readonly payment: VisiblePayment; readonly isReplay: boolean },
+): Promise<Reply> => {
+  return {
+    data: {
+      ...paymentWithSecret(payment, deps.now()),
+      ...(await guestTokenFields(deps.guestTokens, caller, payment)),
+    },
+    ...(isReplay && { headers: { 'idempotent-replayed': 'true' } }),
+  };
+};

@@ -1,0 +1,97 @@
+import { isClosedDispute } from '../core/money-back.ts';
+import { type Instant, instant, iso, SECOND } from '../core/time.ts';
+import type { ProviderDispute } from '../providers/refund-port.ts';
+import { type Dispute, nextReminder } from './dispute.ts';
+import { type DisputeCause, isLaterDispute } from './dispute-states.ts';
+
+/**
+ * A provider's report of a dispute, and the dispute after the report: pure. Only a stale report is ignored. Any newer report, and
+ * any read, is taken over as it is, whatever its direction.
+ */
+export interface SeenDispute {
+  readonly report: ProviderDispute;
+  readonly by: 'event' | 'read';
+  /** When the provider made the event, or when the read started. */
+  readonly at: Instant;
+}
+
+export type DisputeDecision = (
+  | { readonly kind: 'apply'; readonly cause: DisputeCause }
+  | { readonly kind: 'ignore'; readonly reason: 'stale' | 'no change' | 'same time' }
+) & {
+  /** The same dispute if there is nothing to store. The version counts only what readers see. */
+  readonly next: Dispute;
+  /** Nothing tells which of the two is the newer one: a read that starts now does. */
+  readonly isUnclear: boolean;
+};
+
+/** The provider's clock and ours may differ by this much; a time in whole seconds counts as their beginning. */
+const CLOCKS_DIFFER_MS = 5 * SECOND;
+
+export const decideReport = (dispute: Dispute, seen: SeenDispute, now: Instant): DisputeDecision => {
+  const fields = fieldsOf(dispute, seen.report, now);
+  const isRead = seen.by === 'read';
+  // A time that has not come yet holds up no read.
+  const last = isRead ? Math.min(lastTime(dispute), now) : lastTime(dispute);
+  const since = reportTime(seen) - last;
+  if (isSame(dispute, fields)) {
+    const next = since > 0 ? { ...dispute, ...stamp(seen, last) } : dispute;
+    return { kind: 'ignore', reason: 'no change', next, isUnclear: false };
+  }
+  const isUnclear = Math.abs(since) <= (isRead || dispute.reportedBy !== 'event' ? CLOCKS_DIFFER_MS : 0);
+  const ignored = { kind: 'ignore', next: dispute, isUnclear } as const;
+  if (since < 0 && !(isRead && isUnclear)) return { ...ignored, reason: 'stale' };
+  const cause: DisputeCause = since === 0 && !isRead ? 'tie' : 'report';
+  if (cause === 'tie' && !isLaterDispute(dispute.status, seen.report.status)) {
+    return { ...ignored, reason: 'same time' };
+  }
+  const next = { ...dispute, ...fields, ...stamp(seen, last), version: dispute.version + 1, updatedAt: iso(now) };
+  return { kind: 'apply', cause, next, isUnclear };
+};
+
+/** What a report says of a dispute that is not recorded yet. */
+export const firstReport = (seen: SeenDispute, now: Instant) => ({
+  ...fieldsOf(undefined, seen.report, now),
+  ...stamp(seen),
+});
+
+type Fields = Pick<
+  Dispute,
+  'status' | 'amountCents' | 'currency' | 'reason' | 'evidenceDueBy' | 'closedAt' | 'remindAt'
+>;
+
+const fieldsOf = (was: Dispute | undefined, report: ProviderDispute, now: Instant): Fields => {
+  const { status, currency, reason: said, evidenceDueBy: due } = report;
+  // A bank may dispute an amount between two minor units.
+  const amountCents = Math.round(report.amountCents);
+  // What a report does not name stays.
+  const reason = said === undefined ? was?.reason : (said ?? undefined);
+  const evidenceDueBy = due === undefined ? was?.evidenceDueBy : due === null ? undefined : iso(due * SECOND);
+  const isSameDate = was?.status === status && was.evidenceDueBy === evidenceDueBy;
+  return {
+    ...{ status, amountCents, currency, reason, evidenceDueBy },
+    closedAt: isClosedDispute(status) ? ((was?.status === status ? was.closedAt : undefined) ?? iso(now)) : undefined,
+    remindAt: isSameDate ? was.remindAt : nextReminder({ status, evidenceDueBy }, undefined),
+  };
+};
+
+const isSame = (dispute: Dispute, { status, amountCents, currency, reason, evidenceDueBy }: Fields): boolean =>
+  dispute.status === status &&
+  dispute.amountCents === amountCents &&
+  dispute.currency === currency &&
+  dispute.reason === reason &&
+  dispute.evidenceDueBy === evidenceDueBy;
+
+/** A read shows what was true when it started, or later if the provider itself says so. */
+const reportTime = ({ report, by, at }: SeenDispute): Instant => {
+  const own = report.reportedAt;
+  return by === 'read' ? Math.max(own ?? at, at) : (own ?? at);
+};
+
+/** A record from before reports had a time shows nothing later than its last change. */
+const lastTime = ({ reportedAt, updatedAt }: Dispute): Instant => instant(reportedAt ?? updatedAt);
+
+const stamp = (seen: SeenDispute, last = 0): Pick<Dispute, 'reportedAt' | 'reportedBy'> => ({
+  reportedAt: iso(Math.max(reportTime(seen), last)),
+  reportedBy: seen.by,
+});

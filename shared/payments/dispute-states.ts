@@ -1,0 +1,46 @@
+import type { DisputeStatus } from '../core/money-back.ts';
+import { allows, type Transitions } from '../core/states.ts';
+
+/**
+ * The transition table of a dispute. A dispute follows its provider: a newer report (an event, or a read) leads from any status to
+ * any other, because an inquiry becomes a chargeback, a bank asks again, and an appeal reverses a decision. Of events with the same
+ * time nothing tells the order, so a `tie` moves a dispute only forward in ORDER.
+ */
+const ORDER: Readonly<Record<DisputeStatus, number>> = {
+  needs_response: 0,
+  under_review: 1,
+  closed: 2,
+  won: 3,
+  lost: 4,
+};
+
+export type DisputeCause = 'report' | 'tie';
+
+export const DISPUTE_TRANSITIONS: Transitions<DisputeStatus, DisputeCause> = {
+  needs_response: {
+    report: ['under_review', 'closed', 'won', 'lost'],
+    tie: ['under_review', 'closed', 'won', 'lost'],
+  },
+  under_review: { report: ['needs_response', 'closed', 'won', 'lost'], tie: ['closed', 'won', 'lost'] },
+  closed: { report: ['needs_response', 'under_review', 'won', 'lost'], tie: ['won', 'lost'] },
+  won: { report: ['needs_response', 'under_review', 'closed', 'lost'], tie: ['lost'] },
+  lost: { report: ['needs_response', 'under_review', 'closed', 'won'] },
+};
+
+/** True if the second status is later in ORDER than the first. */
+export const isLaterDispute = (was: DisputeStatus, reported: DisputeStatus): boolean => ORDER[reported] > ORDER[was];
+
+interface Stored {
+  readonly id: string;
+  readonly status: DisputeStatus;
+}
+
+/** @throws Error where a change of the status has no arrow in the table: a bug, and nothing may be written. */
+export const requireDisputeTransition = (
+  was: Stored,
+  { status: to }: Pick<Stored, 'status'>,
+  cause: DisputeCause,
+): void => {
+  if (allows(DISPUTE_TRANSITIONS, { from: was.status, to, cause })) return;
+  throw new Error(`dispute ${was.id} may not change from ${was.status} to ${to} by ${cause}`);
+};

@@ -1,0 +1,184 @@
+import { derivedId } from '../core/ids.ts';
+import type { Log } from '../core/logger.ts';
+import { isClosedDispute } from '../core/money-back.ts';
+import { type Instant, instant, iso } from '../core/time.ts';
+import { type Committed, changeRecord, inOrder } from '../platform/change.ts';
+import type { Clause } from '../platform/expression.ts';
+import type { StoreDeps, Table } from '../platform/table.ts';
+import type { ProviderDispute } from '../providers/refund-port.ts';
+import { type Dispute, disputeItem, disputeKey, disputeOf, isEvidenceDueSoon, nextReminder } from './dispute.ts';
+import { type DisputeDecision, decideReport, firstReport, type SeenDispute } from './dispute-report.ts';
+import { requireDisputeTransition } from './dispute-states.ts';
+import type { VisiblePayment } from './payment.ts';
+import { paymentStore } from './payment-store.ts';
+
+export interface DisputeDeps extends StoreDeps {
+  readonly log: Log;
+}
+
+/** A dispute of the payment, as its provider shows it. */
+export interface ShownDispute {
+  readonly payment: VisiblePayment;
+  readonly report: ProviderDispute;
+}
+
+export type ReportedDispute = ShownDispute & SeenDispute;
+
+const load = async (table: Table, id: string): Promise<Dispute | undefined> => {
+  const item = await table.get(disputeKey(id));
+  return item && disputeOf(item);
+};
+
+/** The record of the dispute that the provider reports; undefined where it is not recorded. */
+export const findReportedDispute = (
+  { table }: Pick<DisputeDeps, 'table'>,
+  shown: ShownDispute,
+): Promise<Dispute | undefined> => load(table, idOfReported(shown));
+
+const idOfReported = ({ payment, report }: ShownDispute): string =>
+  derivedId('dispute', payment.providerId, report.disputeId);
+
+/** True if nothing tells whether the report or the record is the newer one, so that the provider must be read first. */
+export const isUnclearReport = async (deps: DisputeDeps, reported: ReportedDispute): Promise<boolean> => {
+  const dispute = await findReportedDispute(deps, reported);
+  return dispute !== undefined && decideReport(dispute, reported, deps.now()).isUnclear;
+};
+
+/** What became of a report. */
+export type RecordedDispute = Pick<DisputeDecision, 'isUnclear'> &
+  ({ readonly kind: 'applied' } | { readonly kind: 'ignored'; readonly reason: string });
+
+const NEW: RecordedDispute = { kind: 'applied', isUnclear: false };
+
+/**
+ * Stores what the provider reports of a dispute. Its id is derived from the provider's, so that repeated and concurrent
+ * reports make one record; the payment, which knows its open disputes, changes in the same transaction.
+ */
+export const recordDispute = async (deps: DisputeDeps, reported: ReportedDispute): Promise<RecordedDispute> => {
+  const id = idOfReported(reported);
+  const blank = newDispute(id, reported, deps.now());
+  let decided: DisputeDecision | undefined;
+  await changeRecord<Dispute>(
+    (was, next) => {
+      if (was === blank) return commit(deps, reported.payment, { was: undefined, next });
+      if (decided?.kind !== 'apply') return storeTime(deps, was, next);
+      requireDisputeTransition(was, next, decided.cause);
+      return commit(deps, reported.payment, { was, next });
+    },
+    (await load(deps.table, id)) ?? blank,
+    (current) => {
+      decided = current === blank ? undefined : decideReport(current, reported, deps.now());
+      return decided ? decided.next : { ...blank };
+    },
+  );
+  if (!decided) return NEW;
+  const { isUnclear } = decided;
+  return decided.kind === 'apply'
+    ? { kind: 'applied', isUnclear }
+    : { kind: 'ignored', reason: decided.reason, isUnclear };
+};
+
+const newDispute = (id: string, { payment, ...seen }: ReportedDispute, now: Instant): Dispute => ({
+  id,
+  version: 1,
+  createdAt: iso(Math.min(now, Math.max(seen.report.createdAt * 1_000, instant(payment.createdAt)))),
+  updatedAt: iso(now),
+  paymentId: payment.id,
+  providerId: payment.providerId,
+  providerDisputeId: seen.report.disputeId,
+  ...firstReport(seen, now),
+});
+
+/** The dispute is as it was read. The time of the last report moves without a version. */
+const unchanged = ({ version, reportedAt }: Dispute): readonly Clause[] => [
+  { exists: true },
+  { equals: ['version', version] },
+  reportedAt === undefined ? { lacks: 'reportedAt' } : { equals: ['reportedAt', reportedAt] },
+];
+
+/** A later report says the same: readers see no change. */
+const storeTime = async ({ table }: DisputeDeps, was: Dispute, next: Dispute): Promise<Committed<Dispute>> => {
+  const written = await table.put(disputeItem(next), unchanged(was));
+  if (written.ok) return { ok: true, record: next };
+  return { ok: false, found: written.found && disputeOf(written.found) };
+};
+
+interface Change {
+  readonly was: Dispute | undefined;
+  readonly next: Dispute;
+}
+
+const commit = async (
+  deps: DisputeDeps,
+  payment: VisiblePayment,
+  { was, next: decided }: Change,
+): Promise<Committed<Dispute>> => {
+  const next = was ? inOrder(was, decided) : decided;
+  const change = { was, next };
+  const step = { put: disputeItem(next), if: was ? unchanged(was) : ([{ absent: true }] as const) };
+  const changed = await paymentStore(deps.table, deps.now).change(payment, (current) => ({
+    next: withDispute(current, change, deps.now()),
+    onlyIf: [step],
+  }));
+  if (changed.unmet) return { ok: false, found: await load(deps.table, next.id) };
+  logChange(deps, change);
+  return { ok: true, record: next };
+};
+
+/** The payment after a change of one of its disputes. */
+const withDispute = (payment: VisiblePayment, { was, next }: Change, now: Instant): VisiblePayment => {
+  const others = (payment.openDisputes ?? []).filter((id) => id !== next.id);
+  const open = isClosedDispute(next.status) ? others : [...others, next.id].sort();
+  const { amountCents, evidenceDueBy } = next;
+  const isChanged = was && (was.amountCents !== amountCents || was.evidenceDueBy !== evidenceDueBy);
+  return {
+    ...payment,
+    openDisputes: open.length > 0 ? open : undefined,
+    dispute: {
+      id: next.id,
+      amountCents,
+      status: next.status,
+      was: was?.status,
+      reason: next.reason,
+      evidenceDueBy,
+      ...(isChanged && { termsChanged: true }),
+    },
+    refund: undefined,
+    cause: 'dispute',
+    version: payment.version + 1,
+    updatedAt: iso(now),
+  };
+};
+
+const logChange = ({ log }: DisputeDeps, { was, next }: Change): void => {
+  const isClosed = isClosedDispute(next.status);
+  const wasOpen = was !== undefined && !isClosedDispute(was.status);
+  log.info('dispute changed', {
+    payment_id: next.paymentId,
+    dispute_id: next.id,
+    provider: next.providerId,
+    outcome: isClosed ? 'closed' : wasOpen ? 'advanced' : 'opened',
+    reason: next.status,
+  });
+};
+
+/** Tells an operator of a dispute whose evidence is due within three days, daily until it is answered or too late. */
+export const runDueDispute = async (deps: DisputeDeps, disputeId: string): Promise<string> => {
+  const dispute = await load(deps.table, disputeId);
+  if (!dispute) return 'gone';
+  const now = deps.now();
+  const isDue = isEvidenceDueSoon(dispute, now);
+  if (isDue) {
+    const { paymentId, providerId, evidenceDueBy } = dispute;
+    deps.log.warn('dispute due soon', {
+      payment_id: paymentId,
+      dispute_id: dispute.id,
+      provider: providerId,
+      reason: `evidence is due by ${evidenceDueBy}`,
+    });
+  }
+  const first = nextReminder(dispute, undefined);
+  const next = isDue ? nextReminder(dispute, now) : first !== undefined && instant(first) > now ? first : undefined;
+  await deps.table.put(disputeItem({ ...dispute, remindAt: next }), unchanged(dispute));
+  return isDue ? 'reminded' : 'nothing due';
+};

@@ -1,0 +1,136 @@
+import * as z from 'zod';
+import { DISPUTE_STATUSES } from '../core/money-back.ts';
+import { PROVIDER_SLOTS } from '../core/settings.ts';
+import { DAY, instant, iso } from '../core/time.ts';
+import { timestamp } from '../http/fields.ts';
+import { besidePayment, dueShard, listSort, monthPartition, recordKey } from '../platform/keys.ts';
+import { storedRecordFields } from '../platform/record-store.ts';
+import type { Item } from '../platform/table.ts';
+
+/** A dispute: a payer asks for money back through their bank. It is only recorded: evidence is given at the provider. */
+const optional = z.string().optional();
+
+const disputeSchema = z.object({
+  ...storedRecordFields,
+  paymentId: z.string(),
+  providerId: z.enum(PROVIDER_SLOTS),
+  providerDisputeId: z.string(),
+  amountCents: z.int(),
+  currency: z.string(),
+  /** The provider's word. */
+  reason: optional,
+  status: z.enum(DISPUTE_STATUSES),
+  evidenceDueBy: optional,
+  closedAt: optional,
+  /** When the provider said what is recorded here: its own time of an event, or the start of a read. */
+  reportedAt: optional,
+  /** By what it was said. The time of an event is the provider's, that of a read is ours. */
+  reportedBy: z.enum(['event', 'read']).optional(),
+  /** The time of the next reminder to the operator that evidence is due soon. */
+  remindAt: optional,
+});
+export type Dispute = z.infer<typeof disputeSchema>;
+
+/** The operator gets the first reminder this long before the evidence is due, and then one per day. */
+const REMIND_BEFORE_MS = 3 * DAY;
+
+export const isEvidenceDueSoon = (
+  { status, evidenceDueBy }: Pick<Dispute, 'status' | 'evidenceDueBy'>,
+  now: number,
+): boolean =>
+  status === 'needs_response' &&
+  evidenceDueBy !== undefined &&
+  now >= instant(evidenceDueBy) - REMIND_BEFORE_MS &&
+  now < instant(evidenceDueBy);
+
+/** @param after the time of the last reminder; undefined before the first */
+export const nextReminder = (
+  { status, evidenceDueBy }: Pick<Dispute, 'status' | 'evidenceDueBy'>,
+  after: number | undefined,
+): string | undefined => {
+  if (status !== 'needs_response' || evidenceDueBy === undefined) return undefined;
+  if (after === undefined) return iso(instant(evidenceDueBy) - REMIND_BEFORE_MS);
+  return after + DAY < instant(evidenceDueBy) ? iso(after + DAY) : undefined;
+};
+
+export const disputeKey = (id: string) => recordKey('DSP', id);
+
+export const disputeItem = (dispute: Dispute): Item => ({
+  ...disputeKey(dispute.id),
+  ...dispute,
+  owner: besidePayment(dispute.paymentId, 'DSP'),
+  project: monthPartition(dispute.createdAt.slice(0, 'YYYY-MM'.length), 'DSP'),
+  sort: listSort(dispute.createdAt, dispute.id),
+  f: { s: dispute.status },
+  ...(dispute.remindAt && { due: dueShard(dispute.id), due_at: dispute.remindAt }),
+});
+
+export const disputeOf = (item: Item): Dispute => disputeSchema.parse(item);
+
+/** A dispute as its readers see it. */
+export const disputeView = (dispute: Dispute) => ({
+  id: dispute.id,
+  payment_id: dispute.paymentId,
+  provider_id: dispute.providerId,
+  provider_dispute_id: dispute.providerDisputeId,
+  amount_cents: dispute.amountCents,
+  currency: dispute.currency,
+  reason: dispute.reason ?? null,
+  status: dispute.status,
+  evidence_due_by: dispute.evidenceDueBy ?? null,
+  created_at: dispute.createdAt,
+  updated_at: dispute.updatedAt,
+  closed_at: dispute.closedAt ?? null,
+});
+
+/** The columns of disputes in CSV. */
+export const DISPUTE_COLUMNS = [
+  'id',
+  'payment_id',
+  'status',
+  'currency',
+  'amount_cents',
+  'reason',
+  'provider_id',
+  'provider_dispute_id',
+  'evidence_due_by',
+  'created_at',
+  'updated_at',
+  'closed_at',
+] as const satisfies readonly (keyof ReturnType<typeof disputeView>)[];
+
+const text = z.string().nullable();
+
+export const disputeViewSchema = z
+  .object({
+    id: z.string().meta({
+      description: 'Names the dispute: `dsp_` and 24 characters.',
+      examples: ['dsp_0123456789abcdef01234567'],
+    }),
+    payment_id: z.string().describe('The payment that is disputed, `pay_…`.'),
+    provider_id: z.string().meta({ description: 'The provider slot of the payment.', examples: ['provider_a'] }),
+    provider_dispute_id: z.string().describe('The id of the dispute at the provider, where you give evidence.'),
+    amount_cents: z
+      .int()
+      .positive()
+      .meta({ description: 'What the payer asks back, in minor units.', examples: [2975] }),
+    currency: z.string().meta({ description: 'The currency of the amount, an ISO 4217 code.', examples: ['EUR'] }),
+    reason: text.describe("The provider's word in lower case, such as `fraudulent`; null if it gives none."),
+    status: z.enum(DISPUTE_STATUSES).meta({
+      id: 'DisputeStatus',
+      description: `How far the dispute is:
+        - \`needs_response\`: open; the provider waits for evidence until \`evidence_due_by\`
+        - \`under_review\`: open; the provider or the bank decides
+        - \`won\`: closed; the money stays with you
+        - \`lost\`: closed; the money goes back to the payer
+        - \`closed\`: closed without a decision`,
+    }),
+    evidence_due_by: timestamp.nullable().describe('Until when the provider takes evidence; null if it names no date.'),
+    created_at: timestamp.describe('When the dispute was recorded here.'),
+    updated_at: timestamp.describe('When the dispute last changed.'),
+    closed_at: timestamp.nullable().describe('When the dispute was closed; null while it is open.'),
+  })
+  .meta({
+    id: 'Dispute',
+    description: "A payer's request for money back through their bank. The service only records it.",
+  });

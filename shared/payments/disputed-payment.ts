@@ -1,0 +1,56 @@
+import { DomainError } from '../core/errors.ts';
+import { isClosedDispute } from '../core/money-back.ts';
+import { besidePayment, type Key, keyOf } from '../platform/keys.ts';
+import type { Table } from '../platform/table.ts';
+import { type Dispute, disputeKey, disputeOf } from './dispute.ts';
+import type { VisiblePayment } from './payment.ts';
+
+/**
+ * A payment with an open dispute is not refunded by accident: if the bank decides for the payer, the money would go back twice.
+ */
+type Named = Pick<VisiblePayment, 'id' | 'openDisputes'>;
+
+/** @throws DomainError PAYMENT_DISPUTED unless the caller says that the dispute is known */
+export const requireUndisputed = async (
+  table: Table,
+  payment: Named,
+  despiteDispute: boolean | null | undefined,
+): Promise<void> => {
+  if (despiteDispute || !payment.openDisputes?.length) return;
+  throw new DomainError('PAYMENT_DISPUTED', { details: await describeDispute(table, payment) });
+};
+
+/** The provider refuses the refund. Of a lost dispute the bank has given the money back already. */
+export const refusedAsDisputed = async (
+  table: Table,
+  payment: Named,
+  details: Readonly<Record<string, unknown>>,
+): Promise<DomainError> =>
+  new DomainError('PAYMENT_DISPUTED', {
+    message: 'The provider refuses this refund because the payment is disputed',
+    details: { ...details, ...(await describeDispute(table, payment)) },
+  });
+
+const describeDispute = async (table: Table, payment: Named) => {
+  const dispute = await openDispute(table, payment);
+  const named = dispute ?? (await lostDispute(table, payment));
+  return { dispute_id: named?.id ?? null, status: named?.status ?? null };
+};
+
+/** The open dispute that waits for evidence, else the first. */
+const openDispute = async (table: Table, { openDisputes = [] }: Named): Promise<Dispute | undefined> => {
+  const items = await table.getMany(openDisputes.map(disputeKey), { consistent: true });
+  const open = items
+    .flatMap((item) => (item ? [disputeOf(item)] : []))
+    .filter(({ status }) => !isClosedDispute(status));
+  return open.find(({ status }) => status === 'needs_response') ?? open[0];
+};
+
+const lostDispute = async (table: Table, { id }: Named): Promise<Dispute | undefined> => {
+  const keys: Key[] = [];
+  for await (const item of table.eachInIndex({ index: 'owner', partition: besidePayment(id, 'DSP') })) {
+    keys.push(keyOf(item));
+  }
+  const items = await table.getMany(keys, { consistent: true });
+  return items.flatMap((item) => (item ? [disputeOf(item)] : [])).findLast(({ status }) => status === 'lost');
+};

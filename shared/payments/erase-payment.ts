@@ -1,0 +1,111 @@
+import * as z from 'zod';
+import type { Clause } from '../platform/expression.ts';
+import {
+  aliasKey,
+  besidePayment,
+  HISTORY,
+  historyKey,
+  type Key,
+  keyOf,
+  paymentEntryKey,
+  paymentKey,
+} from '../platform/keys.ts';
+import type { Table, TransactionStep } from '../platform/table.ts';
+import {
+  isVisiblePayment,
+  type Payment,
+  type PaymentStatus,
+  paymentOf,
+  paymentSchema,
+  type VisiblePayment,
+} from './payment.ts';
+import { countersWithout, refundChangeOf } from './payment-history.ts';
+import type { CountedRefund } from './payment-sums.ts';
+
+/** Money may be moving, and the record would be its only trace. */
+const IN_FLIGHT: readonly PaymentStatus[] = ['pending', 'processing'];
+
+const MAX_STEPS = 100;
+/** More than this is removed after the payment. */
+const MAX_BESIDE = 40;
+
+/** True while money is under way to or from the payer: the outcome needs the record. */
+const isInFlight = ({ status, refundingCents = 0, openDisputes = [] }: VisiblePayment): boolean =>
+  IN_FLIGHT.includes(status) || refundingCents > 0 || openDisputes.length > 0;
+
+/**
+ * Removes a payment with its refunds, disputes, history, aliases and its share in the counters; a payment in flight stays.
+ */
+export const erasePayment = async (table: Table, id: string): Promise<void> => {
+  const item = await table.get(paymentKey(id));
+  const payment = item && paymentOf(item);
+  if (!payment || !isVisiblePayment(payment) || isInFlight(payment)) return;
+  const [history, beside] = await Promise.all([historyOf(table, id), besideOf(table, id)]);
+  const unchanged: Clause[] = [{ equals: ['version', payment.version] }, { equals: ['status', payment.status] }];
+  const steps: readonly TransactionStep[] = [
+    { delete: paymentKey(id), if: unchanged },
+    { delete: paymentEntryKey(payment.createdAt, id) },
+    ...[...aliasesOf(payment), ...beside.slice(0, MAX_BESIDE)].map((key): TransactionStep => ({ delete: key })),
+    ...countersWithout(payment, refundsIn(payment, history)),
+  ];
+  const first = history.length - Math.min(history.length, MAX_STEPS - steps.length);
+  // The entries that show what was counted are the last to go: a retry needs them.
+  for (const { key } of history.slice(0, first)) await table.remove(key);
+  const removed = await table.transact([
+    ...steps,
+    ...history.slice(first).map(({ key }): TransactionStep => ({ delete: key })),
+  ]);
+  if (removed.ok) for (const key of beside.slice(MAX_BESIDE)) await table.remove(key);
+};
+
+/** The refunds with their aliases, and the disputes. */
+const besideOf = async (table: Table, id: string): Promise<readonly Key[]> => {
+  const keys: Key[] = [];
+  for (const kind of ['RFD', 'DSP'] as const) {
+    for await (const item of table.eachInIndex({ index: 'owner', partition: besidePayment(id, kind) })) {
+      keys.push(keyOf(item));
+    }
+  }
+  const items = await table.getMany(keys);
+  const aliases = items.flatMap((item) => {
+    const { data } = refundIds.safeParse(item);
+    return data ? [aliasKey(data.providerId, data.providerRefundId)] : [];
+  });
+  return [...keys, ...aliases];
+};
+
+const refundIds = z.object({ providerId: z.string(), providerRefundId: z.string() });
+
+interface HistoryItem {
+  readonly key: Key;
+  readonly refund: CountedRefund | undefined;
+}
+
+const historyFields = z.object({ refund: paymentSchema.shape.refund, refundedBy: z.int().optional() });
+
+/** The entries with a refund are last. */
+const historyOf = async (table: Table, id: string): Promise<readonly HistoryItem[]> => {
+  const entries: HistoryItem[] = [];
+  for await (const item of table.eachItem({ partition: paymentKey(id).pk, ...HISTORY })) {
+    const { refund, refundedBy } = historyFields.parse(item);
+    entries.push({
+      key: keyOf(item),
+      refund: refund && refundedBy !== undefined ? { ...refund, refundedBy } : undefined,
+    });
+  }
+  return entries.toSorted((one, other) => Number(one.refund !== undefined) - Number(other.refund !== undefined));
+};
+
+/** The changes of refunds up to this version, which the history may not show yet. */
+const refundsIn = (payment: Payment, history: readonly HistoryItem[]): readonly CountedRefund[] => {
+  const { sk } = historyKey({ kind: 'PAY', id: payment.id }, payment.version);
+  const counted = history.map(({ refund }) => refund).filter((refund) => refund !== undefined);
+  const refundedBefore = counted.reduce((sum, { refundedBy }) => sum + refundedBy, 0);
+  const last = history.some(({ key }) => key.sk === sk) ? undefined : refundChangeOf(payment, refundedBefore);
+  return last ? [...counted, last] : counted;
+};
+
+const aliasesOf = ({ providerId, providerIntentId, providerPaymentId }: Payment): readonly Key[] => {
+  const ids = new Set([providerIntentId, providerPaymentId].filter((id) => id !== undefined));
+  return [...ids].map((id) => aliasKey(providerId, id));
+};

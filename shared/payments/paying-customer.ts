@@ -1,0 +1,66 @@
+import type { HeldMethod, UsableMethod } from '../payment-methods/usable-method.ts';
+import type { Payment } from './payment.ts';
+
+/**
+ * The customer at the provider that a payment is charged for. A saved method is charged for its own customer. Where a
+ * member lends the method to an organization, the payment holds the member's customer beside its own, for as long as it
+ * holds the method: a method that the payment saves is kept for the payment's own customer.
+ */
+type Held = Pick<
+  Payment,
+  | 'methodRef'
+  | 'paymentMethodId'
+  | 'methodKind'
+  | 'customerId'
+  | 'providerCustomerId'
+  | 'lenderCustomerId'
+  | 'lenderCustomerRecordId'
+>;
+
+/** The fields that put a method on a payment; undefined clears the method. */
+export const methodFields = (
+  method: UsableMethod | undefined,
+  own: Pick<Held, 'providerCustomerId'>,
+): Omit<Held, 'customerId' | 'providerCustomerId'> & Partial<Pick<Held, 'customerId' | 'providerCustomerId'>> => {
+  const { methodRef, paymentMethodId, methodKind, isLent, providerCustomerId: customer, customerId } = method ?? {};
+  const isLenders = isLent && customer !== own.providerCustomerId;
+  return {
+    methodRef,
+    paymentMethodId,
+    methodKind,
+    lenderCustomerId: isLenders ? customer : undefined,
+    lenderCustomerRecordId: isLenders ? customerId : undefined,
+    ...(customer && !isLent && { providerCustomerId: customer, ...(customerId && { customerId }) }),
+  };
+};
+
+/** The customer of the lender, while the payment holds the lender's method. */
+const lenderOf = ({ paymentMethodId, lenderCustomerId }: Held): string | undefined =>
+  paymentMethodId === undefined ? undefined : lenderCustomerId;
+
+/** The method that a payment holds, with the customer that the method is charged for. */
+export const heldBy = (payment: Held): HeldMethod => ({
+  methodRef: payment.methodRef,
+  paymentMethodId: payment.paymentMethodId,
+  methodKind: payment.methodKind,
+  providerCustomerId: payingCustomerOf(payment),
+  customerId: payingCustomerIdOf(payment),
+  isLent: lenderOf(payment) !== undefined,
+});
+
+export const payingCustomerOf = (payment: Held): string | undefined => lenderOf(payment) ?? payment.providerCustomerId;
+
+/** Our record of the customer whose method the payment charges: the `customer_id` that readers see. */
+export const payingCustomerIdOf = (payment: Held): string | undefined =>
+  lenderOf(payment) === undefined ? payment.customerId : (payment.lenderCustomerRecordId ?? payment.customerId);
+
+/** Is this attempt's method to be saved? */
+export const savesMethod = ({ setupFutureUsage, paymentMethodId }: Payment): boolean =>
+  setupFutureUsage === 'off_session' && paymentMethodId === undefined;
+
+/**
+ * May the provider's intent name another customer than the one that is charged? The intent is created without a lender's
+ * customer, and an earlier attempt may have set one.
+ */
+export const mayNameOtherCustomer = (payment: Payment): boolean =>
+  lenderOf(payment) !== undefined || (savesMethod(payment) && (payment.attempt > 1 || payment.released !== undefined));

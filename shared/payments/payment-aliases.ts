@@ -1,0 +1,30 @@
+import { type ExternalId, fillAliases } from '../platform/alias.ts';
+import type { Table } from '../platform/table.ts';
+import type { Payment } from './payment.ts';
+
+/** The aliases that lead from the provider's ids of a payment to the payment. */
+type PaymentAlias = ExternalId & { readonly target: { readonly kind: 'PAY'; readonly id: string } };
+
+/** The aliases of the provider's ids that `next` has and `was` has not. */
+export const newAliases = (was: Payment | undefined, next: Payment): readonly PaymentAlias[] => {
+  const known = [was?.providerIntentId, was?.providerPaymentId];
+  const ids = [next.providerIntentId, next.providerPaymentId].filter((id) => id !== undefined);
+  const target = { kind: 'PAY', id: next.id } as const;
+  return [...new Set(ids)]
+    .filter((id) => !known.includes(id))
+    .map((externalId) => ({ providerId: next.providerId, externalId, target }));
+};
+
+export interface AliasedChange {
+  readonly before: Payment | undefined;
+  readonly after: Payment;
+}
+
+/**
+ * A commit and its aliases are written in parallel, and a function may stop between them: writes those that are missing.
+ * @returns how many it wrote
+ */
+export const repairAliases = async (table: Table, changes: readonly AliasedChange[]): Promise<number> => {
+  const aliases = changes.flatMap(({ before, after }) => newAliases(before, after));
+  return aliases.length === 0 ? 0 : fillAliases(table, aliases);
+};

@@ -1,0 +1,182 @@
+import { organizationCheck } from '../access/standing.ts';
+import type { Outcome } from '../core/outcome.ts';
+import { type Instant, iso, MINUTE } from '../core/time.ts';
+import { useNone } from '../payment-methods/usable-method.ts';
+import { INTENT_SPENT, type ProviderPayment } from '../providers/payment-port.ts';
+import type { PaymentProvider } from '../providers/provider.ts';
+import type { MoneyDeps } from '../providers/provider-deps.ts';
+import { creationKey, type IntentParts, intentRequest } from './create-intent.ts';
+import { mayNameOtherCustomer, payingCustomerOf, savesMethod } from './paying-customer.ts';
+import { isOfSubscription, isVisiblePayment, type VisiblePayment } from './payment.ts';
+import type { PaymentCommit, PaymentStore } from './payment-store.ts';
+import { claimAttempt, releaseAttempt } from './payment-versions.ts';
+import { type AttemptResult, recordAnswer } from './record-outcome.ts';
+
+export interface ClaimedAttempt {
+  readonly claim: VisiblePayment;
+  /** The payment before the claim; restored if the provider certainly did nothing. */
+  readonly before: VisiblePayment;
+  /** Proof that the payer has authenticated: sent with this attempt, and not stored for its resends. */
+  readonly verificationToken?: string | undefined;
+  /** The caller waits: an attempt that the provider refuses without a charge is also released. */
+  readonly isAttended?: true;
+}
+
+export interface AttemptReport extends AttemptResult {
+  /** Whether the provider has charged is unknown. */
+  readonly isUnclear: boolean;
+}
+
+/**
+ * Makes a claimed attempt and records its outcome. An attempt that certainly did not happen is released: no event
+ * is sent, and the next attempt may be claimed.
+ */
+export const makeAttempt = async (
+  parts: IntentParts,
+  { claim, before, isAttended, verificationToken }: ClaimedAttempt,
+): Promise<AttemptReport> => {
+  const { payment, outcome } = await chargeAttempt(parts, claim, verificationToken);
+  const takeBack = () => takeBackClaim(parts, payment, before);
+  if (outcome.kind === 'not_done') {
+    const { isOurs, payment: stands } = await takeBack();
+    return isOurs
+      ? { payment: stands, notDone: outcome, isUnclear: false }
+      : { payment: stands, isUnclear: isOpen(stands) };
+  }
+  const onRefusal = isAttended ? takeBack : undefined;
+  const answer = await recordAnswer({ ...parts, onRefusal }, payment, outcome);
+  return { ...answer, isUnclear: outcome.kind !== 'done' && isOpen(answer.payment) };
+};
+
+const isOpen = ({ status }: VisiblePayment): boolean => status === 'processing';
+
+/** Restores the payment before the claim. If another confirmation has changed it since, that outcome counts. */
+const takeBackClaim = async (
+  { deps, store }: IntentParts,
+  claim: VisiblePayment,
+  before: VisiblePayment,
+): Promise<{ readonly isOurs: boolean; readonly payment: VisiblePayment }> => {
+  const committed = await store.commit(claim, releaseAttempt(claim, before, deps.now()));
+  const stands = committed.ok ? committed.record : committed.found;
+  if (!stands || !isVisiblePayment(stands)) throw new Error('a claimed payment was removed');
+  return { isOurs: committed.ok, payment: stands };
+};
+
+/** The idempotency key of one attempt to charge: every resend of the attempt uses the same key. */
+const attemptKey = ({ id, attempt, released }: Pick<VisiblePayment, 'id' | 'attempt' | 'released'>): string =>
+  `${id}:confirm:${attempt}${released === undefined ? '' : `.${released}`}`;
+
+/** The claim as it is after the call, and the provider's answer. */
+export interface ChargeResult {
+  readonly payment: VisiblePayment;
+  readonly outcome: Outcome<ProviderPayment>;
+}
+
+/** Sends a claimed attempt to the provider. An intent that can never be charged again is replaced first. */
+export const chargeAttempt = async (
+  parts: IntentParts,
+  payment: VisiblePayment,
+  verificationToken?: string,
+): Promise<ChargeResult> => {
+  const { provider } = parts;
+  const outcome = await sendAttempt(provider, payment, verificationToken);
+  // An invoice has one intent: if it is spent, the invoice is no longer open.
+  const isReplaceable = payment.providerInvoiceId === undefined;
+  if (outcome.kind !== 'refused' || outcome.reason !== INTENT_SPENT || !isReplaceable) return { payment, outcome };
+  const idempotencyKey = `${creationKey(payment)}:${payment.attempt}`;
+  const created = await provider.createIntent({ ...intentRequest(payment), idempotencyKey });
+  if (created.kind !== 'done') return { payment, outcome: created };
+  const renewed = await replaceIntent(parts, payment, created.value);
+  // Another commit has ended the attempt since: nothing is charged.
+  if (renewed === undefined) return { payment, outcome: { kind: 'unknown', reason: 'error' } };
+  return { payment: renewed, outcome: await sendAttempt(provider, renewed, verificationToken) };
+};
+
+const sendAttempt = (
+  provider: PaymentProvider,
+  payment: VisiblePayment,
+  verificationToken?: string,
+): Promise<Outcome<ProviderPayment>> =>
+  provider.confirmIntent({
+    idempotencyKey: attemptKey(payment),
+    intentId: payment.providerIntentId ?? '',
+    paymentId: payment.id,
+    amountCents: payment.totalCents,
+    currency: payment.currency,
+    method: payment.methodRef,
+    methodKind: payment.methodKind,
+    customerId: payingCustomerOf(payment),
+    mayNameOtherCustomer: mayNameOtherCustomer(payment),
+    saveMethod: savesMethod(payment),
+    returnUrl: payment.returnUrl,
+    ...(verificationToken && { verificationToken }),
+    ...(payment.offSession && { offSession: true }),
+    ...(isOfSubscription(payment) && { isRecurring: true }),
+  });
+
+/**
+ * Stores the new intent before anything is charged on it, so that a later look-up finds the charge. @returns undefined
+ * where the attempt is over
+ */
+const replaceIntent = async (
+  { deps, store }: IntentParts,
+  payment: VisiblePayment,
+  { intentId, paymentId, clientSecret }: ProviderPayment,
+): Promise<VisiblePayment | undefined> => {
+  const isSameClaim = ({ status, attempt }: VisiblePayment): boolean =>
+    status === 'processing' && attempt === payment.attempt;
+  const { record } = await store.change(payment, (current) => {
+    if (!isSameClaim(current) || current.providerIntentId === intentId) return undefined;
+    return {
+      ...current,
+      providerIntentId: intentId,
+      providerPaymentId: paymentId,
+      clientSecret: current.clientSecret && clientSecret,
+      version: current.version + 1,
+      updatedAt: iso(deps.now()),
+    };
+  });
+  return isSameClaim(record) ? record : undefined;
+};
+
+/**
+ * The claim of a capture, after the payer's approval. The capture claims an attempt like a confirmation does, so that if
+ * several functions process the approval, only one of them captures. Nothing is captured for an organization that was deleted.
+ */
+export const claimApproval = (payment: VisiblePayment, now: Instant): PaymentCommit => {
+  // The capture charges what the payer approved, not a method that the record may hold: a wallet's payer may choose another.
+  const claim = claimAttempt(payment, { method: useNone(payment.providerCustomerId) }, now);
+  const { paymentMethodId, methodKind, lenderCustomerId, lenderCustomerRecordId } = payment;
+  const card = { paymentMethodId, methodKind, lenderCustomerId, lenderCustomerRecordId };
+  const next = methodKind === 'card' ? { ...claim, ...card } : claim;
+  return { next, by: 'approval', onlyIf: organizationCheck(payment) };
+};
+
+interface CaptureParts {
+  readonly deps: Pick<MoneyDeps, 'now' | 'log' | 'providers'>;
+  readonly store: PaymentStore;
+}
+
+/** Captures the amount that the payer has approved. @param was the payment before the claim */
+export const captureApproval = async (
+  { deps, store }: CaptureParts,
+  claim: VisiblePayment,
+  was: VisiblePayment,
+): Promise<VisiblePayment> => {
+  const provider = await deps.providers.require(claim.providerId, 'payments');
+  const before = awaitingCapture(was, iso(deps.now() + CAPTURE_RETRY_MS));
+  const { payment } = await makeAttempt({ deps, store, provider }, { claim, before });
+  return payment;
+};
+
+/** An approval expires after a few hours, so a capture that did not happen is retried after two minutes. */
+const CAPTURE_RETRY_MS = 2 * MINUTE;
+
+/** The payer has approved: until the capture happens, the payment is pending. */
+const awaitingCapture = (payment: VisiblePayment, reconcileAt: string): VisiblePayment => ({
+  ...payment,
+  status: 'pending',
+  failureCode: undefined,
+  reconcileAt,
+  reconcileStep: 0,
+});

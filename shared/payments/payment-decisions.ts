@@ -1,0 +1,138 @@
+import { assertNever } from '../core/errors.ts';
+import { epochSeconds, instant } from '../core/time.ts';
+import type { ReportedStatus } from '../providers/payment-port.ts';
+import type { Draft, Payment, PaymentStatus, VisiblePayment } from './payment.ts';
+import { isSettled, mayPaymentChange } from './payment-states.ts';
+
+const isFinal = (status: PaymentStatus): boolean => isSettled(status) || status === 'failed';
+
+export type EventDecision =
+  | { readonly kind: 'apply'; readonly status: PaymentStatus }
+  | { readonly kind: 'ignore'; readonly reason: 'no change' | 'stale' | 'backward'; readonly reconcile: boolean }
+  /** The record is settled, and the event contradicts it: the provider is read once. */
+  | { readonly kind: 'read'; readonly reason: string };
+
+interface EventReport {
+  readonly status: PaymentStatus;
+  /** Epoch seconds. */
+  readonly createdAt: number;
+  readonly attemptRef: string | undefined;
+}
+
+/** Decides the effect of a provider's event on a payment. */
+export const decideEvent = (payment: VisiblePayment, event: EventReport): EventDecision => {
+  const { status } = payment;
+  const settled = isSettled(status);
+  if (isStale(payment, event)) return { kind: 'ignore', reason: 'stale', reconcile: !settled };
+  if (event.status === status) return { kind: 'ignore', reason: 'no change', reconcile: false };
+  if (mayPaymentChange(status, event.status, 'event')) return { kind: 'apply', status: event.status };
+  if (settled && isFinal(event.status)) return { kind: 'read', reason: `${status} here, ${event.status} by the event` };
+  return { kind: 'ignore', reason: 'backward', reconcile: !settled };
+};
+
+/** True for an event from before the second of the current claim, and for the failure of an earlier attempt. */
+const isStale = (payment: Payment, event: EventReport): boolean => {
+  if (payment.claimedAt !== undefined && event.createdAt < epochSeconds(instant(payment.claimedAt))) return true;
+  return event.status === 'failed' && isOfEarlierAttempt(payment, event.attemptRef);
+};
+
+const isOfEarlierAttempt = ({ priorAttemptRefs = [] }: Payment, attemptRef: string | undefined): boolean =>
+  attemptRef !== undefined && priorAttemptRefs.includes(attemptRef);
+
+export type ReadDecision =
+  | { readonly kind: 'store'; readonly status: PaymentStatus; readonly anomaly: string | undefined }
+  | { readonly kind: 'same' }
+  /** The provider has not received our claim. */
+  | { readonly kind: 'not reached' };
+
+/** The status of an authoritative read is stored, even backward; leaving a final status is an anomaly. */
+export const decideRead = (
+  payment: VisiblePayment,
+  report: { readonly status: ReportedStatus; readonly attemptRef: string | undefined },
+): ReadDecision => {
+  if (payment.status === 'processing' && payment.claimedAt !== undefined && !reached(payment, report)) {
+    return { kind: 'not reached' };
+  }
+  if (report.status === payment.status) return { kind: 'same' };
+  const undone = isFinal(payment.status) && !isFinal(report.status);
+  const swapped = isSettled(payment.status) && isFinal(report.status);
+  const anomaly = undone || swapped ? `${payment.status} here, ${report.status} at the provider` : undefined;
+  return { kind: 'store', status: report.status, anomaly };
+};
+
+/**
+ * True if the attempt that failed here never reached the provider: the rules fail such an attempt, and the provider still waits
+ * for one.
+ */
+export const wasFailedUnreached = (
+  { status, failureCode, attemptRef }: Payment,
+  report: { readonly status: ReportedStatus; readonly awaitsCapture?: true | undefined },
+): boolean =>
+  status === 'failed' &&
+  failureCode === 'processing_error' &&
+  attemptRef === undefined &&
+  (report.status === 'created' || report.status === 'requires_payment_method' || report.awaitsCapture === true);
+
+const reached = (
+  payment: Payment,
+  report: { readonly status: ReportedStatus; readonly attemptRef: string | undefined },
+): boolean => {
+  switch (report.status) {
+    case 'created':
+    case 'requires_payment_method':
+      return false;
+    case 'failed':
+      // Without an id it is not known which attempt failed. It counts for the present one, except that a first attempt is sent
+      // again under its key.
+      return report.attemptRef === undefined
+        ? payment.priorAttemptRefs !== undefined
+        : !isOfEarlierAttempt(payment, report.attemptRef);
+    case 'pending':
+    case 'processing':
+    case 'succeeded':
+    case 'canceled':
+      return true;
+    default:
+      return assertNever(report.status);
+  }
+};
+
+export type ClaimRefusal = 'already succeeded' | 'canceled' | 'in progress';
+
+export const claimRefusal = (payment: VisiblePayment): ClaimRefusal | undefined => {
+  if (payment.status === 'succeeded') return 'already succeeded';
+  if (payment.status === 'canceled') return 'canceled';
+  return mayPaymentChange(payment.status, 'processing', 'claim') && !payment.draft ? undefined : 'in progress';
+};
+
+export type ApprovalDecision =
+  | { readonly kind: 'claim' }
+  /** An update is under way: the caller must decide on the approval later. */
+  | { readonly kind: 'busy' }
+  | { readonly kind: 'ignore'; readonly reason: string; readonly reconcile: boolean };
+
+/**
+ * Decides the effect of a payer's approval. After a failed attempt only a later approval counts, not the approval that
+ * caused that attempt. @param approvedAt epoch seconds
+ */
+export const decideApproval = (payment: VisiblePayment, approvedAt: number): ApprovalDecision => {
+  if (payment.draft) return { kind: 'busy' };
+  if (!mayPaymentChange(payment.status, 'processing', 'approval')) {
+    return { kind: 'ignore', reason: `is ${payment.status}`, reconcile: payment.status === 'processing' };
+  }
+  if (payment.claimedAt === undefined) return { kind: 'claim' };
+  const claimedAt = epochSeconds(instant(payment.claimedAt));
+  const isStale = payment.status === 'failed' ? approvedAt <= claimedAt : approvedAt < claimedAt;
+  return isStale ? { kind: 'ignore', reason: 'stale', reconcile: payment.status === 'pending' } : { kind: 'claim' };
+};
+
+/** True if the update changes what the provider holds of the payment; any other update is stored without a call. */
+export const concernsProvider = (payment: VisiblePayment, draft: Draft): boolean =>
+  draft.totalCents !== payment.totalCents ||
+  draft.currency !== payment.currency ||
+  draft.methodRef !== payment.methodRef ||
+  draft.paymentMethodId !== payment.paymentMethodId ||
+  draft.description !== payment.description ||
+  draft.returnUrl !== payment.returnUrl ||
+  draft.setupFutureUsage !== payment.setupFutureUsage ||
+  draft.providerCustomerId !== payment.providerCustomerId;

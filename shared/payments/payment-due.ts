@@ -1,0 +1,66 @@
+import { DAY, type Instant, instant, iso, MINUTE } from '../core/time.ts';
+import type { MoneyDeps } from '../providers/provider-deps.ts';
+import { CONFIRMATION_PERIOD_MS, type Payment, secretEnds, wantsMethodSaved } from './payment.ts';
+
+/** When work on the payment is next due; undefined where none is. */
+export const nextPaymentDue = (payment: Payment): string | undefined => {
+  const times: string[] = [];
+  const unclear = ['creating', 'processing', 'pending'].includes(payment.status) || payment.draft !== undefined;
+  if (unclear && payment.reconcileAt) times.push(payment.reconcileAt);
+  const createdAt = instant(payment.createdAt);
+  if (payment.status === 'created' || payment.status === 'requires_payment_method') {
+    times.push(iso(createdAt + CONFIRMATION_PERIOD_MS));
+  }
+  if (wantsMethodSaved(payment)) times.push(payment.reconcileAt ?? iso(instant(payment.updatedAt) + FIRST_LOOK_MS));
+  if (payment.clientSecret) times.push(iso(secretEnds(payment)));
+  return times.sort()[0];
+};
+
+/** The first look-up of a creation, claim or update that its function may not have finished. */
+export const FIRST_LOOK_MS = MINUTE;
+
+/** When a payment with an unknown outcome is looked up, counted from its claim; later daily until it is settled. */
+export const RECONCILE_AFTER_MS: readonly number[] = [1, 5, 30, 120, 720, 1440].map((minutes) => minutes * MINUTE);
+
+const RECONCILE_DAILY_MS = 1440 * MINUTE;
+
+/** How long an attempt that never reached the provider is sent again under its key; after that it fails. */
+export const RESEND_WITHIN_MS = 30 * MINUTE;
+
+export const reconcileTime = (since: Instant, step: number): Instant => {
+  const listed = RECONCILE_AFTER_MS[step];
+  if (listed !== undefined) return since + listed;
+  return since + RECONCILE_DAILY_MS * (step - RECONCILE_AFTER_MS.length + 2);
+};
+
+/** The next look at a call with an unknown outcome, after look `step`; looks that are in the past are left out. */
+export const nextLook = (
+  since: Instant,
+  step: number,
+  now: Instant,
+): { readonly at: Instant; readonly step: number } => {
+  let next = step + 1;
+  while (reconcileTime(since, next) <= now) next += 1;
+  return { at: reconcileTime(since, next), step: next };
+};
+
+/**
+ * A payment is stuck if the outcome of a charge stays unknown too long, or the provider reports `processing` for longer
+ * than a bank takes. Every later look-up logs it again, until the payment is settled.
+ */
+export type LookupResult = 'outcome_unknown' | 'still_under_way';
+
+const STUCK_AFTER_MS: Readonly<Record<LookupResult, number>> = {
+  outcome_unknown: 30 * MINUTE,
+  still_under_way: 7 * DAY,
+};
+
+/** A payment that waits for its payer is not stuck: it expires. */
+export const isStuck = (payment: Payment, looked: LookupResult, now: Instant): boolean =>
+  (payment.status === 'creating' || payment.status === 'processing') &&
+  now - instant(payment.claimedAt ?? payment.createdAt) >= STUCK_AFTER_MS[looked];
+
+export const warnIfStuck = (deps: Pick<MoneyDeps, 'log' | 'now'>, payment: Payment, looked: LookupResult): void => {
+  if (!isStuck(payment, looked, deps.now())) return;
+  deps.log.warn('payment stuck', { payment_id: payment.id, provider: payment.providerId, reason: looked });
+};

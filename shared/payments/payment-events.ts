@@ -1,0 +1,83 @@
+import { isClosedDispute, type RefundStatus } from '../core/money-back.ts';
+import { type BusEvent, type CanonicalEvent, canonicalBusEvent, payerOf } from '../platform/bus-event.ts';
+import { payingCustomerIdOf } from './paying-customer.ts';
+import { isShown, type Payment, type VisiblePayment } from './payment.ts';
+
+/** The events of a stored change. They follow from the change alone, so that concurrent writers never repeat one. */
+export const paymentEvents = (before: Payment | undefined, after: Payment): readonly BusEvent[] => {
+  if (!isShown(after) || before?.version === after.version) return [];
+  // A claim taken back leads to a status that has been published before.
+  if (after.cause === 'release') return [];
+  if (after.cause === 'refund') return refundEvents(after);
+  if (after.cause === 'dispute') return disputeEvents(after);
+  const names: CanonicalEvent[] = [];
+  const existed = before !== undefined && isShown(before);
+  if (!existed) names.push('payment.created');
+  // A provider that collects an invoice by itself reports each failed attempt, with no other status between them.
+  const failsAgain = existed && after.status === 'failed' && before.attempt < after.attempt;
+  if (!existed || before.status !== after.status || failsAgain) {
+    if (after.status === 'succeeded') names.push('payment.succeeded');
+    if (after.status === 'failed') names.push('payment.failed');
+  }
+  return names.map((name) => canonicalBusEvent(name, after, dataOf(after)));
+};
+
+/** A version whose cause is a refund changes nothing else. */
+const refundEvents = (payment: VisiblePayment): readonly BusEvent[] => {
+  const { refund } = payment;
+  if (refund === undefined || refund.status === refund.was) return [];
+  const name = REFUND_EVENT[refund.status];
+  if (name === undefined) return [];
+  const { id, amountCents: amount, reason, status } = refund;
+  const data = {
+    ...dataOf(payment),
+    refund: { id, amount, reason: reason ?? null, status },
+    refunded_cents: payment.refundedCents ?? 0,
+  };
+  return [canonicalBusEvent(name, payment, data)];
+};
+
+const REFUND_EVENT: Readonly<Partial<Record<RefundStatus, CanonicalEvent>>> = {
+  succeeded: 'payment.refunded',
+  failed: 'payment.refund_failed',
+  canceled: 'payment.refund_failed',
+};
+
+const disputeEvents = (payment: VisiblePayment): readonly BusEvent[] => {
+  const { dispute } = payment;
+  if (dispute === undefined) return [];
+  const name = disputeEventOf(dispute);
+  if (name === undefined) return [];
+  const { id, amountCents: amount, reason, status, evidenceDueBy } = dispute;
+  const data = {
+    ...dataOf(payment),
+    dispute: { id, amount, reason: reason ?? null, status, evidence_due_by: evidenceDueBy ?? null },
+  };
+  return [canonicalBusEvent(name, payment, data)];
+};
+
+/**
+ * One event at most: each opening and each decision is published, a later decision too. A dispute that is closed in its first
+ * report was never open here. A new reason alone, and the move to review, have no event.
+ */
+const disputeEventOf = ({ status, was, termsChanged }: NonNullable<Payment['dispute']>): CanonicalEvent | undefined => {
+  const isClosed = isClosedDispute(status);
+  if (isClosed && status !== was) return 'payment.dispute_closed';
+  if (!isClosed && (was === undefined || isClosedDispute(was))) return 'payment.dispute_opened';
+  const isAskedAgain = status === 'needs_response' && was !== status;
+  return termsChanged || isAskedAgain ? 'payment.dispute_updated' : undefined;
+};
+
+const dataOf = (payment: VisiblePayment) => ({
+  payment_id: payment.id,
+  amount: payment.totalCents,
+  currency: payment.currency,
+  status: payment.status,
+  user: payerOf(payment),
+  project: payment.projectId ? { id: payment.projectId } : null,
+  provider_payment_id: payment.providerPaymentId ?? null,
+  organization_id: payment.organizationId ?? null,
+  customer_id: payingCustomerIdOf(payment) ?? null,
+  subscription_id: payment.subscriptionId ?? null,
+  failure_code: payment.failureCode ?? null,
+});

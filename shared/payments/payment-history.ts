@@ -1,0 +1,103 @@
+import { ownerOfRecord } from '../access/record-kind.ts';
+import { utcDay } from '../core/time.ts';
+import { countKey, historyKey, ownerPartition, projectPartition } from '../platform/keys.ts';
+import type { Item, TransactionStep } from '../platform/table.ts';
+import { isShown, isVisiblePayment, type Payment } from './payment.ts';
+import { additionsOf, type CountedRefund, refundShares, type Share, sharesOf, takenBack } from './payment-sums.ts';
+
+/** What one version of a payment adds to the history, the counters and the sums. */
+export interface Projection {
+  /** Written once: what the version adds is counted in the transaction that writes this entry. */
+  readonly history: Item;
+  readonly shares: readonly Share[];
+}
+
+/**
+ * @param spread chooses the shard of the sums of all payments; any will do, because the shards are added up
+ * @returns undefined where readers do not see the change
+ */
+export const projectionOf = (
+  before: Payment | undefined,
+  after: Payment,
+  spread: string = after.id,
+): Projection | undefined => {
+  if (!isVisiblePayment(after) || before?.version === after.version) return undefined;
+  const refund = refundChangeOf(after, before?.refundedCents);
+  const history: Item = {
+    ...historyKey({ kind: 'PAY', id: after.id }, after.version),
+    status: after.status,
+    cause: after.cause,
+    at: after.updatedAt,
+    attempt: after.attempt,
+    failureCode: after.failureCode,
+    anomaly: after.anomaly,
+    actor: after.actor,
+    requestId: after.requestId,
+    ...(after.cause === 'refund' && { refund: after.refund }),
+    // What the refund changed of the sum of refunds: an erasure takes it back.
+    ...(refund && { refundedBy: refund.refundedBy }),
+    ...(after.cause === 'dispute' && { dispute: after.dispute }),
+  };
+  // A payment that its readers do not see is in no list, and is not counted.
+  if (!isShown(after)) return { history, shares: [] };
+  const was = before && isShown(before) ? before : undefined;
+  return {
+    history,
+    shares: [
+      ...(was ? takenBack(allSharesOf(was, spread)) : []),
+      ...allSharesOf(after, spread),
+      ...(refund ? refundShares(after, refund, spread) : []),
+    ],
+  };
+};
+
+/**
+ * The steps of one transaction for several versions: an entry of the history for each, in their order, on the condition
+ * that it is absent, and one update per counter or sum.
+ */
+export const projectionSteps = (projections: readonly Projection[]): readonly TransactionStep[] => [
+  ...projections.map(({ history }): TransactionStep => ({ put: history, if: [{ absent: true }] })),
+  ...updates(projections.flatMap(({ shares }) => shares)),
+];
+
+/** The refund that this version changed. @param refundedBefore the sum of refunds before this version */
+export const refundChangeOf = (
+  { cause, refund, refundedCents = 0 }: Payment,
+  refundedBefore = 0,
+): CountedRefund | undefined =>
+  cause === 'refund' && refund ? { ...refund, refundedBy: refundedCents - refundedBefore } : undefined;
+
+/** Takes an erased payment out of the counters and sums, with its refunds. */
+export const countersWithout = (payment: Payment, refunds: readonly CountedRefund[]): readonly TransactionStep[] =>
+  isShown(payment)
+    ? updates(
+        takenBack([
+          ...allSharesOf(payment, payment.id),
+          ...refunds.flatMap((refund) => refundShares(payment, refund, payment.id)),
+        ]),
+      )
+    : [];
+
+const updates = (shares: readonly Share[]): readonly TransactionStep[] =>
+  additionsOf(shares).map(({ key, add }) => ({ update: key, changes: { add } }));
+
+const allSharesOf = (payment: Payment, spread: string): readonly Share[] => [
+  ...countsOf(payment),
+  ...sharesOf(payment, spread),
+];
+
+/** The numbers by status of the lists that show the payment, by its day of creation. */
+const countsOf = (payment: Payment): readonly Share[] =>
+  scopesOfPayment(payment).map((scope) => ({
+    key: countKey(scope, utcDay(payment.createdAt)),
+    name: `n_${payment.status}`,
+    by: 1,
+  }));
+
+const scopesOfPayment = (payment: Payment): readonly string[] => {
+  const owner = ownerOfRecord(payment);
+  return [
+    ...(owner ? [ownerPartition(owner, 'PAY')] : []),
+    ...(payment.projectId ? [projectPartition(payment.projectId, 'PAY')] : []),
+  ];
+};

@@ -1,0 +1,162 @@
+import * as z from 'zod';
+import type { NamedRecord } from '../access/record-kind.ts';
+import { productRecord, projectRecord } from '../catalog/catalog-records.ts';
+import { PROVIDER_SLOTS } from '../core/settings.ts';
+import { addressRecord } from '../customers/address.ts';
+import { customerRecord } from '../customers/customer.ts';
+import {
+  boundedText,
+  centsField,
+  currencyField,
+  guestDataField,
+  hasAnyField,
+  metadataField,
+  optionalId,
+  organizationField,
+  requiredRule,
+  tagsSchema,
+  textField,
+  tokenText,
+  verificationTokenSchema,
+} from '../http/fields.ts';
+import { paymentMethodRecord } from '../payment-methods/payment-method.ts';
+
+/** The bodies of payment requests. Lengths are limits of the service; `null` means absent, and clears the field on PUT. */
+
+const webUrl = boundedText(2048)
+  .check(z.url({ protocol: /^https?$/ }))
+  .nullish()
+  .meta({
+    description: `Where the provider sends the payer back to after a page of its own: http or https, at most 2,048 characters. PayPal and 3-D Secure
+      by redirect need it.`,
+    examples: ['https://shop.example/paid'],
+  });
+
+const fields = {
+  subtotal_cents: centsField.meta({
+    description: 'The price before tax and discount, in minor units. Derived from the total if absent.',
+    examples: [2500],
+  }),
+  tax_cents: centsField.meta({ description: 'The tax in minor units; 0 if absent.', examples: [475] }),
+  discount_cents: centsField.meta({
+    description: 'What the discount takes off, in minor units; 0 if absent.',
+    examples: [0],
+  }),
+  total_cents: centsField.meta({
+    description:
+      "What the payer pays, in minor units: subtotal + tax − discount, from 1 to the provider's ceiling (Stripe: 99,999,999; of IDR 999,999,999,999). Derived if absent.",
+    examples: [2975],
+  }),
+  amount_cents: centsField.describe('Another name of `total_cents`. If both are sent, they must be equal.'),
+  currency: currencyField.meta({
+    description: 'An ISO 4217 code; stored in upper case. Not needed with a product.',
+    examples: ['EUR'],
+  }),
+  provider_id: z
+    .enum(PROVIDER_SLOTS)
+    .optional()
+    .meta({
+      description: 'The provider slot that collects the money; `provider_a` if absent. It never changes afterwards.',
+      examples: ['provider_a'],
+    }),
+  description: textField(1000).meta({
+    description: 'What the payment is for; the provider gets it too.',
+    examples: ['Two notebooks'],
+  }),
+  concept: textField(200).describe('A short title, such as a line of an invoice; yours to use.'),
+  reference_code: textField(100).meta({
+    description: 'Your own reference, such as an order or invoice number. Platform admins search by it.',
+    examples: ['INV-2026-0042'],
+  }),
+  category: textField(100).describe('A category of your choice.'),
+  tags: tagsSchema.meta({
+    description: 'At most 20 tags of at most 50 characters, separated by commas.',
+    examples: ['paper,gift'],
+  }),
+  setup_future_usage: z
+    .enum(['off_session'])
+    .nullish()
+    .describe('`off_session` saves the method as a payment method of the payer once the payment succeeds.'),
+  payment_method_id: tokenText(255)
+    .nullish()
+    .meta({
+      description: `The method to charge: the id of a saved payment method, the provider's id of one, or a one-time token that the provider's
+        library made in the browser.`,
+      examples: ['pmt_ff1f7d6ee53651bba2808e45'],
+    }),
+  customer_id: optionalId.describe("The customer that pays; the owner's customer at this provider if absent."),
+  organization_id: organizationField.describe(
+    "The organization that owns the payment; the session's organization if absent. Null or an empty text makes the payment personal.",
+  ),
+  project_id: optionalId.describe('The project to file the payment under. The caller needs edit permission on it.'),
+  product_id: optionalId.describe(
+    'The product to buy. Price and currency are then those of the product; other values are refused.',
+  ),
+  billing_address_id: optionalId.describe(
+    'The billing address, kept for tax and audit. It must have the same owner as the payment.',
+  ),
+  return_url: webUrl,
+  metadata: metadataField,
+};
+
+const updatable = {
+  ...fields,
+  currency: fields.currency.optional(),
+  guest_data: guestDataField,
+};
+
+/** With a product, price and currency are those of the product. */
+export const createIntentBody = z
+  .object(updatable)
+  .refine(
+    (body) => hasAnyField(body, 'total_cents', 'subtotal_cents', 'amount_cents', 'product_id'),
+    requiredRule('total_cents', 'total_cents, subtotal_cents, amount_cents or product_id is required'),
+  )
+  .refine((body) => hasAnyField(body, 'currency', 'product_id'), requiredRule('currency'))
+  .meta({
+    id: 'CreatePayment',
+    description: `What to collect. At least one of \`total_cents\`, \`subtotal_cents\`, \`amount_cents\` and \`product_id\` is required, and
+      a currency unless a product has one.`,
+  });
+export type CreateIntentBody = z.output<typeof createIntentBody>;
+
+/** provider_id, organization_id and guest_data may be sent unchanged only. */
+export const updateIntentBody = z.object(updatable).meta({
+  id: 'UpdatePayment',
+  description: `The fields to change; null clears a field. If any price is sent, prices that are not sent are derived again.
+    \`provider_id\`, \`organization_id\` and \`guest_data\` may only repeat their values.`,
+});
+export type UpdateIntentBody = z.output<typeof updateIntentBody>;
+
+export const confirmBody = z
+  .object({
+    payment_method_id: fields.payment_method_id,
+    return_url: webUrl,
+    verification_token: verificationTokenSchema.describe(
+      "The proof of the payer's authentication that the provider's library made in the browser (Square). Used once and not stored.",
+    ),
+  })
+  .meta({
+    id: 'ConfirmPayment',
+    description: "The method to charge, if it is not the payment's own. Send `{}` to charge that one.",
+  });
+
+/** The records that a payment request may name; the chain reads and checks them before the use case runs. */
+interface Naming {
+  readonly project_id?: string | null | undefined;
+  readonly product_id?: string | null | undefined;
+  readonly customer_id?: string | null | undefined;
+  readonly billing_address_id?: string | null | undefined;
+  readonly payment_method_id?: string | null | undefined;
+}
+
+export const recordsNamedBy = (body: Naming): readonly NamedRecord[] => [
+  ...(body.project_id ? [{ kind: projectRecord, id: body.project_id }] : []),
+  ...(body.product_id ? [{ kind: productRecord, id: body.product_id }] : []),
+  ...(body.customer_id ? [{ kind: customerRecord, id: body.customer_id }] : []),
+  ...(body.billing_address_id ? [{ kind: addressRecord, id: body.billing_address_id }] : []),
+];
+
+/** The payment method of a request: our id, the provider's id of a saved method, or a one-time token. */
+export const methodsUsedBy = ({ payment_method_id: id }: Pick<Naming, 'payment_method_id'>): readonly NamedRecord[] =>
+  id ? [{ kind: paymentMethodRecord, id }] : [];

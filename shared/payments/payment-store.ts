@@ -1,0 +1,344 @@
+import { ownerOfRecord } from '../access/record-kind.ts';
+import { currentMaker } from '../core/actor.ts';
+import { DomainError, notFound } from '../core/errors.ts';
+import { cutText, normalizedEmail } from '../core/text.ts';
+import { epochSeconds, type Instant, instant, iso, type Now, SECOND } from '../core/time.ts';
+import { putAlias } from '../platform/alias.ts';
+import { type Changed, type Committed, changeRecord, type Decide, inOrder } from '../platform/change.ts';
+import type { Changes, Clause } from '../platform/expression.ts';
+import { dueShard, type Key, listSort, ownerPartition, paymentKey, projectPartition } from '../platform/keys.ts';
+import type { Item, Table, TransactionStep, Written } from '../platform/table.ts';
+import {
+  type Draft,
+  forgottenAt,
+  type HistoryCause,
+  isShown,
+  isVisiblePayment,
+  keptSecret,
+  type Payment,
+  type PaymentStatus,
+  paymentOf,
+  storedFields,
+  type VisiblePayment,
+} from './payment.ts';
+import { newAliases } from './payment-aliases.ts';
+import { FIRST_LOOK_MS, nextPaymentDue } from './payment-due.ts';
+import { isAhead, type PaymentCause, requireTransition } from './payment-states.ts';
+import { advancePayment } from './payment-versions.ts';
+
+/** A payment in the table: its item, its list keys, its due time. Only commits of a version are visible changes. */
+const DESCRIPTION_IN_INDEX = 200;
+
+const payersEmail = ({ guestEmail, userEmail }: Payment): string | undefined => {
+  const email = guestEmail ?? userEmail;
+  return email === undefined ? undefined : normalizedEmail(email);
+};
+
+/** The fields that lists filter by, in addition to `sort`; short names, because every change writes them. */
+const listFields = (payment: Payment) => ({
+  s: payment.status,
+  a: payment.totalCents,
+  u: payment.updatedAt,
+  o: payment.organizationId,
+  j: payment.projectId,
+  d: payment.productId,
+  g: payment.guestId,
+  c: payment.customerId,
+  e: payersEmail(payment),
+  t: payment.description && cutText(payment.description, DESCRIPTION_IN_INDEX).toLowerCase(),
+});
+
+export const paymentItem = (payment: Payment, now: Instant): Item => {
+  const endsAt = forgottenAt(payment);
+  // An item with a ttl keeps no client secret, and so no due time for its removal.
+  const kept: Payment = { ...payment, clientSecret: endsAt === undefined ? keptSecret(payment, now) : undefined };
+  const owner = ownerOfRecord(payment);
+  const dueAt = nextPaymentDue(kept);
+  const listed = isShown(payment) && owner !== undefined;
+  return {
+    ...paymentKey(payment.id),
+    ...storedFields(kept, listed),
+    ...(listed && {
+      owner: ownerPartition(owner, 'PAY'),
+      sort: listSort(payment.createdAt, payment.id),
+      f: listFields(payment),
+      ...(payment.projectId && { project: projectPartition(payment.projectId, 'PAY') }),
+    }),
+    ...(dueAt && { due: dueShard(payment.id), due_at: dueAt }),
+    ...(endsAt !== undefined && { ttl: epochSeconds(endsAt) }),
+  };
+};
+
+/** Every stored version names its actor and request. */
+const stampedItem = (payment: Payment, now: Instant): Item => paymentItem({ ...payment, ...currentMaker() }, now);
+
+export type PaymentStore = ReturnType<typeof paymentStore>;
+
+export const paymentStore = (table: Table, now: () => Instant) => {
+  const parsed = (item: Item | undefined): Payment | undefined => item && paymentOf(item);
+
+  /** Any payment, also one that is still `creating`. */
+  const load = async (id: string): Promise<Payment | undefined> => parsed(await table.get(paymentKey(id)));
+
+  const loadVisible = async (id: string): Promise<VisiblePayment | undefined> => {
+    const payment = await load(id);
+    return payment && isVisiblePayment(payment) ? payment : undefined;
+  };
+
+  /** Stores a new payment, or returns the payment that has its id. */
+  const insertOrFind = async (payment: Payment): Promise<Payment | undefined> => {
+    const written = await table.put(stampedItem(payment, now()), [{ absent: true }]);
+    if (written.ok) return undefined;
+    if (!written.found) throw new Error('a payment was removed while its id was claimed');
+    return paymentOf(written.found);
+  };
+
+  /** Stores aliases of ids that the provider has assigned since (for example a capture's). */
+  const learnIds = async (payment: Payment, learnt: ProviderIds): Promise<void> => {
+    await Promise.all(
+      newAliases(payment, { ...payment, ...learnt }).map(({ target, ...id }) => putAlias(table, id, target)),
+    );
+  };
+
+  /**
+   * Replaces version `was` by the next, once: `change` is the loop.
+   * @throws Error where the change of the status has no arrow in the table of states
+   */
+  const commit = async <P extends Payment>(
+    was: Payment,
+    decided: P,
+    { by, onlyIf = [] }: CommitOptions = {},
+  ): Promise<Committed<Payment, P>> => {
+    requireTransition(was, decided, by);
+    const next = inOrder(was, decided);
+    // Neither write waits for the other. `project-changes` writes an alias that is missing; until then an event finds the
+    // payment by our id, which the provider holds. So only the commit decides.
+    const [committed] = await Promise.allSettled([write(was, next, onlyIf), learnIds(was, next)]);
+    if (committed.status === 'rejected') throw committed.reason;
+    return committed.value;
+  };
+
+  const write = async <P extends Payment>(
+    was: Payment,
+    next: P,
+    onlyIf: readonly TransactionStep[],
+  ): Promise<Committed<Payment, P>> => {
+    const guard: Clause[] = [
+      { equals: ['version', was.version] },
+      { equals: ['status', was.status] },
+      { equals: ['attempt', was.attempt] },
+      ...draftGuard(was),
+    ];
+    if (onlyIf.length > 0) {
+      const all = await table.transact([{ put: stampedItem(next, now()), if: guard }, ...onlyIf]);
+      if (all.ok) return { ok: true, record: next };
+      const isOvertaken = all.failed.includes(0);
+      return { ok: false, found: isOvertaken ? parsed(all.found[0]) : was, unmet: !isOvertaken };
+    }
+    const written = await table.put(stampedItem(next, now()), guard);
+    return written.ok ? { ok: true, record: next } : { ok: false, found: parsed(written.found) };
+  };
+
+  /**
+   * Decides and commits; if another commit was faster, decides again on the payment as it is then.
+   * @throws DomainError RESOURCE_NOT_FOUND where the payment has been removed, or VERSION_CONFLICT
+   */
+  const change = (payment: VisiblePayment, decide: DecidePayment): Promise<Changed<VisiblePayment>> =>
+    changeRecord(
+      async (was, decided) => {
+        const { next, ...options } = 'next' in decided ? decided : { next: decided };
+        const committed = await commit(was, next, options);
+        if (committed.ok) return committed;
+        const { found, unmet = false } = committed;
+        if (!found || !isVisiblePayment(found)) throw notFound('payment');
+        return { ok: false, found, unmet };
+      },
+      payment,
+      decide,
+    );
+
+  /** The same for a caller that has only the id; undefined where there is no such payment. */
+  const changeById = async (id: string, decide: DecidePayment): Promise<Changed<VisiblePayment> | undefined> => {
+    const payment = await loadVisible(id);
+    return payment && change(payment, decide);
+  };
+
+  /** Readers do not see this: no version. */
+  const giveUpMethod = (payment: Payment): Promise<Written> =>
+    table.update(paymentKey(payment.id), { set: { methodNotKept: true } }, [{ equals: ['version', payment.version] }]);
+
+  return {
+    load,
+    loadVisible,
+    insertOrFind,
+    learnIds,
+    commit,
+    change,
+    changeById,
+    ...creations(table),
+    ...dueTimes(table, now),
+    ...drafts(table, now),
+    giveUpMethod,
+  };
+};
+
+/** A payment that its provider has not created yet. */
+const creations = (table: Table) => {
+  const removeCreating = (id: string): Promise<Written> =>
+    table.remove(paymentKey(id), [{ equals: ['status', 'creating'] }]);
+
+  /** Takes over a creation whose function has timed out. */
+  const takeOver = async (payment: Payment, busyUntil: string): Promise<boolean> => {
+    const taken = await table.update(paymentKey(payment.id), { set: { busyUntil } }, [
+      { equals: ['status', 'creating'] },
+      { equals: ['busyUntil', payment.busyUntil ?? null] },
+    ]);
+    return taken.ok;
+  };
+
+  return { removeCreating, takeOver };
+};
+
+/** The draft is as it was read: none, or held by the same function. */
+const draftGuard = ({ draft, draftBusyUntil }: Payment): readonly Clause[] => {
+  if (!draft) return [{ lacks: 'draft' }];
+  return [{ has: 'draft' }, busyGuard(draftBusyUntil)];
+};
+
+const busyGuard = (until: string | undefined): Clause =>
+  until === undefined ? { lacks: 'draftBusyUntil' } : { equals: ['draftBusyUntil', until] };
+
+/** Longer than the time-out of a function that sends a draft to the provider. */
+const DRAFT_BUSY_MS = 25 * SECOND;
+
+/** Readers do not see a draft before it is in force: no version. */
+const drafts = (table: Table, now: () => Instant) => {
+  const change = async (payment: VisiblePayment, changes: Changes): Promise<VisiblePayment | undefined> => {
+    const written = await table.update(paymentKey(payment.id), changes, draftGuard(payment));
+    const changed = written.ok ? paymentOf(written.item) : undefined;
+    return changed && isVisiblePayment(changed) ? changed : undefined;
+  };
+
+  /**
+   * Claims the one update that may be under way, and holds it. Due work finishes a draft that is left.
+   * @returns undefined if another commit came first
+   * @throws DomainError VERSION_CONFLICT if only one of the conditions `onlyIf` failed
+   */
+  const claimDraft = async <P extends VisiblePayment>(
+    payment: P,
+    draft: Draft,
+    onlyIf: readonly TransactionStep[] = [],
+  ): Promise<(P & { readonly draft: Draft }) | undefined> => {
+    const at = iso(now() + FIRST_LOOK_MS);
+    const held = { draft, draftBusyUntil: iso(now() + DRAFT_BUSY_MS), draftVersion: payment.version };
+    const claim = {
+      update: paymentKey(payment.id),
+      changes: { set: { ...held, reconcileAt: at, due: dueShard(payment.id), due_at: at } },
+      if: [{ equals: ['version', payment.version] }, { lacks: 'draft' }],
+    } as const;
+    if (!(await isWritten(claim, onlyIf))) return undefined;
+    return { ...payment, ...held, reconcileAt: at };
+  };
+
+  const isWritten = async (
+    claim: Extract<TransactionStep, { readonly update: Key }>,
+    onlyIf: readonly TransactionStep[],
+  ): Promise<boolean> => {
+    if (onlyIf.length === 0) return (await table.update(claim.update, claim.changes, claim.if)).ok;
+    const written = await table.transact([claim, ...onlyIf]);
+    if (!written.ok && !written.failed.includes(0)) throw new DomainError('VERSION_CONFLICT');
+    return written.ok;
+  };
+
+  /** Holds a draft that no function works on. @returns the payment as it is now; undefined where another holds it */
+  const holdDraft = async (payment: VisiblePayment): Promise<VisiblePayment | undefined> => {
+    const { draftBusyUntil: until } = payment;
+    if (until !== undefined && instant(until) > now()) return undefined;
+    return change(payment, { set: { draftBusyUntil: iso(now() + DRAFT_BUSY_MS) } });
+  };
+
+  /** The provider gave no answer: the next function may work on the draft at once. */
+  const releaseDraft = (held: VisiblePayment): Promise<VisiblePayment | undefined> =>
+    change(held, { remove: ['draftBusyUntil'] });
+
+  /** Removes the held draft, which the provider has not taken; an event may have changed other fields. */
+  const dropDraft = (held: VisiblePayment): Promise<VisiblePayment | undefined> =>
+    change(held, { remove: ['draft', 'draftBusyUntil', 'draftVersion'] });
+
+  return { claimDraft, holdDraft, releaseDraft, dropDraft };
+};
+
+/** Due times move without a version: readers do not see them. */
+const dueTimes = (table: Table, now: Now) => {
+  /** Sets the next look-up of a payment. Other work that is due already waits for it: it has the same provider. */
+  const reschedule = (payment: Payment, at: string, step = payment.reconcileStep ?? 0): Promise<Written> => {
+    const other = nextPaymentDue({ ...payment, reconcileAt: at });
+    const dueAt = other !== undefined && other < at && instant(other) > now() ? other : at;
+    return table.update(
+      paymentKey(payment.id),
+      { set: { reconcileAt: at, reconcileStep: step, due: dueShard(payment.id), due_at: dueAt } },
+      [{ equals: ['version', payment.version] }],
+    );
+  };
+
+  /** Moves the due time only; the work that is due stays. */
+  const deferDue = (payment: Payment, dueAt: string): Promise<Written> =>
+    table.update(paymentKey(payment.id), { set: { due: dueShard(payment.id), due_at: dueAt } }, [
+      { equals: ['version', payment.version] },
+    ]);
+
+  /** Removes the client secret from the item and sets the next due time, if there is one. */
+  const removeSecret = (payment: Payment): Promise<Written> => {
+    const next = nextPaymentDue({ ...payment, clientSecret: undefined });
+    return table.update(
+      paymentKey(payment.id),
+      next ? { set: { due_at: next }, remove: ['clientSecret'] } : { remove: ['clientSecret', 'due', 'due_at'] },
+      [{ equals: ['version', payment.version] }],
+    );
+  };
+
+  const dropDue = (payment: Payment): Promise<Written> =>
+    table.update(paymentKey(payment.id), { remove: ['due', 'due_at'] }, [{ equals: ['version', payment.version] }]);
+
+  return { reschedule, deferDue, removeSecret, dropDue };
+};
+
+type ProviderIds = Pick<Payment, 'providerIntentId' | 'providerPaymentId'>;
+
+interface CommitOptions {
+  /** The cause in the transition table, if it differs from the cause in the history. */
+  readonly by?: PaymentCause | undefined;
+  /** Further conditions of the write. */
+  readonly onlyIf?: readonly TransactionStep[] | undefined;
+}
+
+export interface PaymentCommit extends CommitOptions {
+  readonly next: VisiblePayment;
+}
+
+type DecidePayment = Decide<VisiblePayment, VisiblePayment | PaymentCommit>;
+
+interface Advance {
+  readonly now: Instant;
+  readonly status: PaymentStatus;
+  readonly cause: HistoryCause;
+  readonly by?: PaymentCause;
+  readonly facts: Partial<Payment>;
+}
+
+/**
+ * Commits a status that the provider has reported. If another commit was faster (for example the event of the attempt),
+ * the later status of the two stays.
+ */
+export const advanceStored = async (
+  store: PaymentStore,
+  payment: VisiblePayment,
+  { now, status, cause, by, facts }: Advance,
+): Promise<VisiblePayment> => {
+  const { record } = await store.change(payment, (current) => {
+    const isOvertaken = current !== payment;
+    if (isOvertaken && (current.attempt !== payment.attempt || !isAhead(current.status, status))) return undefined;
+    return { next: advancePayment(current, { to: status, now, cause }, facts), by };
+  });
+  return record;
+};

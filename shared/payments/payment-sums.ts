@@ -1,0 +1,139 @@
+import { ownerOfRecord } from '../access/record-kind.ts';
+import { utcDay } from '../core/time.ts';
+import { allScope, type Key, ownerPartition, sumKey } from '../platform/keys.ts';
+import type { Payment } from './payment.ts';
+
+/**
+ * The sums behind the summaries: one item per scope, UTC day and currency. A scope is a user, an organization, or a shard
+ * of all payments (the writer may choose any shard, because readers add them up). Each item holds counts and amounts by status (payments by their day of creation, with their refunds)
+ * and by provider (succeeded payments by their day of completion, refunds by the day on which they succeeded).
+ * Always holds: the sums are the sum of the shares of all payments.
+ */
+export type Group = 'status' | 'provider';
+const MEASURES = ['count', 'cents', 'refunds', 'refunded'] as const;
+type Measure = (typeof MEASURES)[number];
+
+/**
+ * The attributes of a measure. An amount has two: its billions stand apart, because the sum of many great amounts is more than
+ * a number holds exactly, and the table takes only exact numbers.
+ */
+const ATTRIBUTES = ['count', 'cents', 'centsE9', 'refunds', 'refunded', 'refundedE9'] as const;
+type Attribute = (typeof ATTRIBUTES)[number];
+const BILLION = 1_000_000_000;
+
+const inParts = (measure: Measure, by: number): readonly (readonly [Attribute, number])[] =>
+  measure === 'cents' || measure === 'refunded'
+    ? [
+        [measure, by % BILLION],
+        [`${measure}E9`, Math.trunc(by / BILLION)],
+      ]
+    : [[measure, by]];
+
+/** The sums of one item or of several. */
+export type AttributeSums = Record<Attribute, number>;
+export const NO_SUMS: Readonly<AttributeSums> = {
+  count: 0,
+  cents: 0,
+  centsE9: 0,
+  refunds: 0,
+  refunded: 0,
+  refundedE9: 0,
+};
+
+/** The sum of an amount; rounded to 53 bits if it is greater. */
+export const amountSum = (measure: 'cents' | 'refunded', sums: AttributeSums): number =>
+  Number(BigInt(sums[measure]) + BigInt(sums[`${measure}E9`]) * BigInt(BILLION));
+
+/** One number of one item: what a payment or a refund adds to it. */
+export interface Share {
+  readonly key: Key;
+  readonly name: string;
+  readonly by: number;
+}
+
+/** The attribute of a sum, such as `provider#provider_a#cents`. */
+const nameOf = (group: Group, value: string, attribute: Attribute): string => `${group}#${value}#${attribute}`;
+
+/** The parts of an attribute's name; undefined for an attribute that is no sum. */
+export const sumNamed = (name: string): { group: Group; value: string; attribute: Attribute } | undefined => {
+  const [group, value = '', given] = name.split('#');
+  const attribute = ATTRIBUTES.find((known) => known === given);
+  return (group === 'status' || group === 'provider') && attribute ? { group, value, attribute } : undefined;
+};
+
+/** A guest has no summary. */
+const scopesOf = (payment: Payment, spread: string): readonly string[] => {
+  const owner = ownerOfRecord(payment);
+  return [allScope(spread), ...(owner && owner.kind !== 'guest' ? [ownerPartition(owner, 'PAY')] : [])];
+};
+
+interface Amounts {
+  readonly day: string;
+  readonly measures: Partial<Readonly<Record<Measure, number | undefined>>>;
+  /** Chooses the shard of the sums of all payments. */
+  readonly spread: string;
+}
+
+const share = (
+  payment: Payment,
+  [group, value]: readonly [Group, string],
+  { day, measures, spread }: Amounts,
+): Share[] =>
+  scopesOf(payment, spread).flatMap((scope) =>
+    MEASURES.flatMap((measure) => inParts(measure, measures[measure] ?? 0))
+      .filter(([, by]) => by !== 0)
+      .map(([name, by]) => ({ key: sumKey(scope, day, payment.currency), name: nameOf(group, value, name), by })),
+  );
+
+/**
+ * What a payment adds to the sums. Its refunds move with its status; their own days have them by `refundShares`.
+ * @param spread chooses the shard of the sums of all payments
+ */
+export const sharesOf = (payment: Payment, spread: string): readonly Share[] => {
+  const measures = { count: 1, cents: payment.totalCents };
+  const refunds = { refunds: payment.refundedCount, refunded: payment.refundedCents };
+  const made = share(payment, ['status', payment.status], {
+    day: utcDay(payment.createdAt),
+    measures: { ...measures, ...refunds },
+    spread,
+  });
+  if (payment.status !== 'succeeded') return made;
+  const day = utcDay(payment.completedAt ?? payment.createdAt);
+  return [...made, ...share(payment, ['provider', payment.providerId], { day, measures, spread })];
+};
+
+/** A change of a refund, as a version of its payment holds it. */
+export type CountedRefund = Pick<NonNullable<Payment['refund']>, 'status' | 'was' | 'completedAt'> & {
+  /** Cents by which it changed the sum of the payment's refunds: the provider may report another amount later. */
+  readonly refundedBy: number;
+};
+
+/** What a change of a refund adds to the day on which the refund succeeded: it counts from its success on, and a refund that fails after its success is taken back. */
+export const refundShares = (
+  payment: Payment,
+  { status, was, completedAt, refundedBy }: CountedRefund,
+  spread: string,
+): Share[] => {
+  const by = Number(status === 'succeeded') - Number(was === 'succeeded');
+  const measures = { refunds: by, refunded: refundedBy };
+  const day = utcDay(completedAt ?? payment.updatedAt);
+  return share(payment, ['provider', payment.providerId], { day, measures, spread });
+};
+
+export const takenBack = (shares: readonly Share[]): readonly Share[] =>
+  shares.map(({ by, ...rest }) => ({ ...rest, by: -by }));
+
+/** The updates that add the shares, one per item; shares that cancel each other out need none. */
+export const additionsOf = (shares: readonly Share[]): readonly { key: Key; add: Record<string, number> }[] => {
+  const items = new Map<string, { key: Key; add: Map<string, number> }>();
+  for (const { key, name, by } of shares) {
+    const id = `${key.pk}\n${key.sk}`;
+    const item = items.get(id) ?? { key, add: new Map<string, number>() };
+    item.add.set(name, (item.add.get(name) ?? 0) + by);
+    items.set(id, item);
+  }
+  return [...items.values()].flatMap(({ key, add }) => {
+    const changed = [...add].filter(([, by]) => by !== 0);
+    return changed.length > 0 ? [{ key, add: Object.fromEntries(changed) }] : [];
+  });
+};

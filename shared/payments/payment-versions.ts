@@ -1,0 +1,216 @@
+import { codeOnly } from '../core/person-fields.ts';
+import { type Instant, iso } from '../core/time.ts';
+import type { UsableMethod } from '../payment-methods/usable-method.ts';
+import type { KnownPayment, ProviderPayment } from '../providers/payment-port.ts';
+import { methodFields } from './paying-customer.ts';
+import {
+  type Draft,
+  type HistoryCause,
+  isVisiblePayment,
+  type Payment,
+  type PaymentStatus,
+  type VisiblePayment,
+  WITHOUT_DRAFT,
+  wantsMethodSaved,
+  withDraft,
+} from './payment.ts';
+import { reconcileTime } from './payment-due.ts';
+import { isSettled } from './payment-states.ts';
+
+/** Pure next versions of a payment. Each function returns a whole record; the store commits it under the earlier version. */
+export const isUnderWay = (status: PaymentStatus): boolean => status === 'processing' || status === 'pending';
+
+export interface Move {
+  readonly to: PaymentStatus;
+  readonly now: Instant;
+  readonly cause: HistoryCause;
+}
+
+/** The next version, in the same status or another; completedAt is set once, on the first success. */
+export const advancePayment = (
+  payment: Payment,
+  { to: status, now, cause }: Move,
+  changed: Partial<Payment> = {},
+): VisiblePayment => {
+  // A settled payment can no longer be updated.
+  const draft = isSettled(status) ? WITHOUT_DRAFT : {};
+  const unclear = isUnderWay(status) || (payment.draft !== undefined && !isSettled(status));
+  const freshlyUnclear = unclear && payment.reconcileAt === undefined;
+  return {
+    ...payment,
+    ...draft,
+    nextAction: status === 'pending' ? payment.nextAction : undefined,
+    reconcileAt: unclear ? (freshlyUnclear ? iso(reconcileTime(now, 0)) : payment.reconcileAt) : undefined,
+    reconcileStep: unclear ? (payment.reconcileStep ?? 0) : undefined,
+    failureCode: status === 'failed' ? payment.failureCode : undefined,
+    withheld: status === 'succeeded' ? undefined : payment.withheld,
+    ...changed,
+    ...methodOf(payment, status, changed),
+    status,
+    cause,
+    version: payment.version + 1,
+    updatedAt: iso(now),
+    completedAt: payment.completedAt ?? (status === 'succeeded' ? iso(now) : undefined),
+    busyUntil: undefined,
+  };
+};
+
+/**
+ * If the provider reports another method than the record's, the payer has tried it in the browser. A method that
+ * has paid becomes the payment's. Otherwise the record keeps its own, since a retry charges only a method that has passed
+ * the rule of use. The provider's id of a claimed one-time token replaces the token.
+ */
+const methodOf = (payment: Payment, status: PaymentStatus, changed: Partial<Payment>): Partial<Payment> => {
+  const { methodRef, paymentMethodId } = changed;
+  if (methodRef === undefined || methodRef === payment.methodRef) return {};
+  if (status === 'succeeded') return { paymentMethodId };
+  const holdsToken = payment.methodRef !== undefined && payment.paymentMethodId === undefined;
+  return payment.status === 'processing' && holdsToken ? {} : { methodRef: payment.methodRef };
+};
+
+/** The payment with its draft applied, after the provider has accepted the update. */
+export const applyDraft = (
+  payment: VisiblePayment,
+  draft: Draft,
+  { now, nextAction = payment.nextAction }: { readonly now: Instant; readonly nextAction?: Payment['nextAction'] },
+): VisiblePayment => {
+  const next = withDraft(payment, draft);
+  const unconfirmed = payment.status === 'created' || payment.status === 'requires_payment_method';
+  const hasMethod = next.methodRef !== undefined || next.paymentMethodId !== undefined;
+  return {
+    ...next,
+    status: unconfirmed ? (hasMethod ? 'created' : 'requires_payment_method') : payment.status,
+    cause: 'update',
+    version: payment.version + 1,
+    updatedAt: iso(now),
+    reconcileAt: unconfirmed ? undefined : payment.reconcileAt,
+    nextAction: unconfirmed && hasMethod ? undefined : nextAction,
+  };
+};
+
+/** How the provider finds the payment. */
+export const providerReference = (payment: Payment): KnownPayment => ({
+  intentId: payment.providerIntentId ?? '',
+  attemptRef: payment.attemptRef,
+  method: payment.methodRef,
+  status: isVisiblePayment(payment) ? payment.status : 'created',
+});
+
+/** The fields of a provider's report, except the status. */
+export const reportedFields = (report: ProviderPayment): Partial<Payment> => ({
+  providerPaymentId: report.paymentId,
+  attemptRef: report.attemptRef,
+  ...(report.methodId && { methodRef: report.methodId }),
+  ...(report.status === 'failed' && { failureCode: report.failureCode ?? 'processing_error' }),
+  ...(report.status === 'pending' && { nextAction: report.nextAction }),
+});
+
+/** The first version that readers see: the provider has created the intent. */
+export const publishIntent = (payment: Payment, report: ProviderPayment, now: Instant): VisiblePayment => ({
+  ...payment,
+  providerIntentId: report.intentId,
+  providerPaymentId: report.paymentId,
+  clientSecret: report.clientSecret,
+  nextAction: report.nextAction,
+  methodRef: payment.paymentMethodId ? payment.methodRef : (report.methodId ?? payment.methodRef),
+  cause: 'create',
+  status: payment.methodRef || payment.paymentMethodId ? 'created' : 'requires_payment_method',
+  version: 1,
+  updatedAt: iso(now),
+  reconcileAt: undefined,
+  busyUntil: undefined,
+});
+
+/** How an attempt is made: its method has passed the rule of use. */
+export type ChosenMethod = Pick<Payment, 'offSession' | 'returnUrl'> & { readonly method: UsableMethod };
+
+/** The claim of one attempt to charge, committed before the provider is called. */
+export const claimAttempt = (
+  payment: VisiblePayment,
+  { method, offSession, returnUrl }: ChosenMethod,
+  now: Instant,
+): VisiblePayment => ({
+  ...payment,
+  ...{ ...methodFields(method, payment), offSession, returnUrl },
+  status: 'processing',
+  cause: 'claim',
+  version: payment.version + 1,
+  updatedAt: iso(now),
+  attempt: payment.attempt + 1,
+  claimedAt: iso(now),
+  priorAttemptRefs: attemptRefsOf(payment),
+  failureCode: undefined,
+  nextAction: undefined,
+  reconcileAt: iso(reconcileTime(now, 0)),
+  reconcileStep: 0,
+});
+
+const MOST_PRIOR_REFS = 20;
+
+/** A late event may be about any earlier attempt. */
+const attemptRefsOf = ({ priorAttemptRefs = [], attemptRef }: Payment): string[] | undefined =>
+  attemptRef === undefined ? undefined : [...new Set([...priorAttemptRefs, attemptRef])].slice(-MOST_PRIOR_REFS);
+
+/**
+ * Releases a claim after the provider certainly did nothing: the payment is as it was before, and the next claim has
+ * another key.
+ */
+export const releaseAttempt = (claim: VisiblePayment, before: VisiblePayment, now: Instant): VisiblePayment => {
+  const { methodRef, paymentMethodId, methodKind, offSession, returnUrl } = before;
+  const { customerId, providerCustomerId, lenderCustomerId, lenderCustomerRecordId } = before;
+  const { status, attempt, claimedAt, priorAttemptRefs, attemptRef, failureCode, nextAction } = before;
+  return {
+    ...claim,
+    ...{ methodRef, paymentMethodId, methodKind, offSession, returnUrl },
+    ...{ customerId, providerCustomerId, lenderCustomerId, lenderCustomerRecordId },
+    ...{ status, attempt, claimedAt, priorAttemptRefs, attemptRef, failureCode, nextAction },
+    reconcileAt: before.reconcileAt,
+    reconcileStep: before.reconcileStep,
+    cause: 'release',
+    version: claim.version + 1,
+    updatedAt: iso(now),
+    released: (claim.released ?? 0) + 1,
+  };
+};
+
+/** The fields with which a payment names its person. */
+const PERSON = { userEmail: undefined, guestEmail: undefined, guestName: undefined, guestPhone: undefined } as const;
+
+/** Free texts of the caller. Each may contain the person's name or e-mail address. */
+const TEXTS = {
+  description: undefined,
+  concept: undefined,
+  tags: undefined,
+  metadata: undefined,
+  returnUrl: undefined,
+  nextAction: undefined,
+  clientSecret: undefined,
+} as const;
+
+/**
+ * The next version of a payment without its person. Amounts, dates, ids and the status stay. A payment of an organization keeps
+ * the organization's texts. @returns the same payment if there is nothing to blank
+ */
+export const blankPayment = (payment: VisiblePayment, now: Instant): VisiblePayment => {
+  const isPersonal = payment.organizationId === undefined;
+  if (isPersonal ? payment.erasedAt !== undefined : payment.userEmail === undefined) return payment;
+  const version = {
+    cause: 'erasure',
+    // The cause of a version names its refund or dispute only if it is one.
+    refund: undefined,
+    dispute: undefined,
+    version: payment.version + 1,
+    updatedAt: iso(now),
+  } as const;
+  if (!isPersonal) return { ...payment, userEmail: undefined, ...version };
+  return {
+    ...payment,
+    ...PERSON,
+    ...TEXTS,
+    referenceCode: codeOnly(payment.referenceCode),
+    category: codeOnly(payment.category),
+    ...(wantsMethodSaved(payment) && { methodNotKept: true as const }),
+    erasedAt: iso(now),
+    ...version,
+  };
+};

@@ -1,0 +1,295 @@
+import * as z from 'zod';
+import { DECLINE_CODES } from '../core/outcome.ts';
+import type { Instant } from '../core/time.ts';
+import { guestTokenView, jsonValue, nextActionSchema, optionalText, timestamp } from '../http/fields.ts';
+import { payingCustomerIdOf } from './paying-customer.ts';
+import {
+  BILLING_REASONS,
+  isGuestPayment,
+  liveSecret,
+  PAYMENT_STATUSES,
+  type Payment,
+  type VisiblePayment,
+} from './payment.ts';
+import { refundableCents } from './payment-amounts.ts';
+
+/** A payment as its readers see it. */
+export const paymentView = (payment: VisiblePayment) => ({
+  id: payment.id,
+  user_id: payment.userId ?? null,
+  customer_id: payingCustomerIdOf(payment) ?? null,
+  subtotal_cents: payment.subtotalCents,
+  tax_cents: payment.taxCents,
+  discount_cents: payment.discountCents,
+  total_cents: payment.totalCents,
+  amount_cents: payment.totalCents,
+  currency: payment.currency,
+  status: payment.status,
+  description: payment.description ?? null,
+  concept: payment.concept ?? null,
+  reference_code: payment.referenceCode ?? null,
+  category: payment.category ?? null,
+  tags: payment.tags ?? null,
+  provider_id: payment.providerId,
+  provider_payment_id: payment.providerPaymentId ?? null,
+  provider_intent_id: payment.providerIntentId ?? null,
+  payment_method_id: payment.paymentMethodId ?? null,
+  refunded_cents: payment.refundedCents ?? 0,
+  refundable_cents: refundableCents(payment),
+  refund_status: refundStatusOf(payment),
+  disputed: payment.openDisputes !== undefined,
+  is_guest_payment: isGuestPayment(payment),
+  guest_email: payment.guestEmail ?? null,
+  billing_address_id: payment.billingAddressId ?? null,
+  metadata: payment.metadata ?? {},
+  ...optionalFields(payment),
+  ...nextActionView(payment),
+  created_at: payment.createdAt,
+  updated_at: payment.updatedAt,
+  completed_at: payment.completedAt ?? null,
+});
+
+/** How much of a payment has been given back. */
+export const REFUND_EXTENTS = ['none', 'partial', 'full'] as const;
+
+export const refundStatusOf = ({
+  refundedCents = 0,
+  totalCents,
+}: Pick<Payment, 'refundedCents' | 'totalCents'>): (typeof REFUND_EXTENTS)[number] => {
+  if (refundedCents === 0) return 'none';
+  return refundedCents < totalCents ? 'partial' : 'full';
+};
+
+/** Left out where they are not set. */
+const optionalFields = (payment: VisiblePayment) => ({
+  ...(payment.organizationId && { organization_id: payment.organizationId }),
+  ...(payment.projectId && { project_id: payment.projectId }),
+  ...(payment.productId && { product_id: payment.productId }),
+  ...(payment.subscriptionId && { subscription_id: payment.subscriptionId }),
+  ...(payment.billingReason && { billing_reason: payment.billingReason }),
+  ...(payment.setupFutureUsage && { setup_future_usage: payment.setupFutureUsage }),
+  ...(payment.returnUrl && { return_url: payment.returnUrl }),
+  ...(payment.failureCode && { failure_code: payment.failureCode }),
+});
+
+export const nextActionView = (payment: Payment) =>
+  payment.nextAction && {
+    next_action: { type: payment.nextAction.type, ...(payment.nextAction.url && { url: payment.nextAction.url }) },
+  };
+
+/** The columns of payments in CSV. */
+export const PAYMENT_COLUMNS = [
+  'id',
+  'status',
+  'currency',
+  'amount_cents',
+  'subtotal_cents',
+  'tax_cents',
+  'discount_cents',
+  'total_cents',
+  'refunded_cents',
+  'refundable_cents',
+  'refund_status',
+  'disputed',
+  'description',
+  'concept',
+  'reference_code',
+  'category',
+  'tags',
+  'provider_id',
+  'provider_payment_id',
+  'provider_intent_id',
+  'payment_method_id',
+  'customer_id',
+  'billing_address_id',
+  'user_id',
+  'organization_id',
+  'project_id',
+  'product_id',
+  'subscription_id',
+  'is_guest_payment',
+  'guest_email',
+  'failure_code',
+  'created_at',
+  'updated_at',
+  'completed_at',
+] as const satisfies readonly (keyof ReturnType<typeof paymentView>)[];
+
+/** With the client secret, for callers who may confirm, until the secret expires. */
+export const paymentWithSecret = (payment: VisiblePayment, now: Instant) => {
+  const secret = liveSecret(payment, now);
+  return { ...paymentView(payment), ...(secret !== undefined && { client_secret: secret }) };
+};
+
+export const confirmationView = (payment: VisiblePayment) => ({
+  id: payment.id,
+  status: payment.status,
+  provider_payment_id: payment.providerPaymentId ?? null,
+  completed_at: payment.completedAt ?? null,
+  ...nextActionView(payment),
+});
+
+/** The fields that need no credential. */
+export const guestPaymentView = (payment: VisiblePayment) => ({
+  id: payment.id,
+  status: payment.status,
+  provider_id: payment.providerId,
+  subtotal_cents: payment.subtotalCents,
+  tax_cents: payment.taxCents,
+  discount_cents: payment.discountCents,
+  amount_cents: payment.totalCents,
+  total_cents: payment.totalCents,
+  currency: payment.currency,
+  description: payment.description ?? null,
+  is_guest_payment: isGuestPayment(payment),
+  guest_email: payment.guestEmail ?? null,
+  created_at: payment.createdAt,
+  updated_at: payment.updatedAt,
+  completed_at: payment.completedAt ?? null,
+});
+
+/** The responses of payment routes, for the API document and the generated tests. */
+const text = z.string().nullable();
+
+const cents = z.int().nonnegative();
+const id = z
+  .string()
+  .meta({ description: 'Names the payment: `pay_` and 24 characters.', examples: ['pay_814fd0524add4278431c499b'] });
+const currency = z.string().meta({ description: 'The ISO 4217 code in upper case.', examples: ['EUR'] });
+const status = z.enum(PAYMENT_STATUSES).meta({
+  id: 'PaymentStatus',
+  description: `How far the payment is:
+    - \`requires_payment_method\`: waits for a payment method; no attempt has been made
+    - \`created\`: has a method and waits for its confirmation
+    - \`pending\`: waits for the payer (\`next_action\` says for what) or for a slow method such as a bank debit
+    - \`processing\`: an attempt is at the provider, and its outcome is open
+    - \`failed\`: the last attempt was declined; it can be confirmed again with another method
+    - \`canceled\`: canceled, or expired 24 hours after its creation without a confirmation
+    - \`succeeded\`: the money is collected; final. Refunds and disputes do not change it`,
+});
+const total = cents.meta({
+  description: 'What the payer pays, in minor units: subtotal + tax − discount.',
+  examples: [2975],
+});
+const prices = {
+  subtotal_cents: cents.meta({ description: 'The price before tax and discount, in minor units.', examples: [2500] }),
+  tax_cents: cents.meta({ description: 'The tax in minor units; 0 if the request named none.', examples: [475] }),
+  discount_cents: cents.meta({
+    description: 'The discount in minor units; 0 if the request named none.',
+    examples: [0],
+  }),
+  total_cents: total,
+};
+const amount = cents.describe('Always the same value as `total_cents`.');
+const completedAt = timestamp.nullable().describe('When the payment first succeeded; null before.');
+const description = text.describe('What the payment is for, in your words; null if the request named nothing.');
+const isGuest = z.boolean().describe('True if a guest without a session made the payment.');
+const createdAt = timestamp.describe('When the payment was created.');
+const updatedAt = timestamp.describe('When the payment last changed.');
+const guestEmail = text.describe("The guest's e-mail address; null for a signed-in user.");
+const providerId = z
+  .string()
+  .meta({ description: 'The provider slot that collects the money.', examples: ['provider_a'] });
+const providerPaymentId = text.describe(
+  'The id of the payment at the provider. `POST /payments/sync/{provider_payment_id}` takes it.',
+);
+
+const nextAction = nextActionSchema
+  .optional()
+  .describe('Present while the payer must act, for example authenticate a card (3-D Secure) or approve an order.');
+
+export const paymentViewSchema = z
+  .looseObject({
+    id,
+    user_id: text.describe('The user who made the payment; null for a guest.'),
+    customer_id: text.describe('The customer that pays, `cust_…`; null for a payment without a customer.'),
+    ...prices,
+    amount_cents: amount,
+    currency,
+    status,
+    description,
+    concept: text.describe('A short title, such as a line of an invoice; yours to use.'),
+    reference_code: text.describe('Your own reference, such as an order or invoice number.'),
+    category: text.describe('A category of your choice.'),
+    tags: text.describe('Tags of your choice, separated by commas.'),
+    provider_id: providerId,
+    provider_payment_id: providerPaymentId,
+    provider_intent_id: text.describe(
+      'The id of the intent or order at the provider; it stays the same over several attempts.',
+    ),
+    client_secret: optionalText.describe(
+      'For the library of the provider in the browser. Present for 24 hours after the creation, for callers who may confirm the payment; never in a list.',
+    ),
+    payment_method_id: text.describe('The saved payment method, `pmt_…`; null without one, and for a one-time token.'),
+    refunded_cents: cents.describe('The sum of the succeeded refunds, in minor units.'),
+    refundable_cents: cents.describe(
+      'What can still be refunded, in minor units: the total less succeeded and pending refunds; 0 unless the payment has succeeded.',
+    ),
+    refund_status: z
+      .enum(REFUND_EXTENTS)
+      .describe('How much has been given back: nothing, a part, or the whole total.'),
+    disputed: z.boolean().describe('True while a dispute about the payment is open.'),
+    is_guest_payment: isGuest,
+    guest_email: guestEmail,
+    organization_id: optionalText.describe('The organization that owns the payment; absent for a personal payment.'),
+    project_id: optionalText.describe('The project of the payment; absent without one.'),
+    product_id: optionalText.describe('The product that was bought; absent without one.'),
+    subscription_id: optionalText.describe(
+      'The subscription whose period this pays, `subs_…`; absent for a single payment.',
+    ),
+    billing_reason: z
+      .enum(BILLING_REASONS)
+      .optional()
+      .describe('Why the provider that bills the subscription asked for it; absent for other payments.'),
+    setup_future_usage: z
+      .literal('off_session')
+      .optional()
+      .describe('Present if the method is saved for later payments once this one succeeds.'),
+    return_url: optionalText.describe('Where the provider sends the payer back to; absent without one.'),
+    billing_address_id: text.describe('The billing address for tax and audit, `addr_…`; null without one.'),
+    metadata: z
+      .record(z.string(), jsonValue)
+      .describe('Your own data, as the request set it; an empty object without metadata.'),
+    failure_code: z.enum(DECLINE_CODES).optional().describe('Why the last attempt was declined; absent if none was.'),
+    next_action: nextAction,
+    created_at: createdAt,
+    updated_at: updatedAt,
+    completed_at: completedAt,
+  })
+  .meta({ id: 'Payment', description: 'One intent to collect an amount, and its outcome.' });
+
+export const createdPaymentSchema = paymentViewSchema.extend(guestTokenView).meta({
+  id: 'CreatedPayment',
+  description: 'A new payment, with the client secret and, for a guest, a guest token.',
+});
+
+export const confirmationSchema = z
+  .object({
+    id,
+    status,
+    provider_payment_id: providerPaymentId,
+    completed_at: completedAt,
+    next_action: nextAction,
+  })
+  .meta({ id: 'Confirmation', description: 'How a payment stands after a confirmation.' });
+
+export const guestPaymentSchema = z
+  .looseObject({
+    id,
+    status,
+    provider_id: providerId,
+    ...prices,
+    amount_cents: amount,
+    currency,
+    description,
+    is_guest_payment: isGuest,
+    guest_email: guestEmail,
+    created_at: createdAt,
+    updated_at: updatedAt,
+    completed_at: completedAt,
+  })
+  .meta({
+    id: 'GuestPayment',
+    description:
+      'What everyone who knows the e-mail address may see of a guest payment. With the guest token, all fields of a payment.',
+  });

@@ -1,0 +1,328 @@
+import * as z from 'zod';
+import { ownerColumns, ownerIdsOf, type RecordKind } from '../access/record-kind.ts';
+import { actorSchema, makerAttributes, makerOf, makerSchema } from '../core/actor.ts';
+import { DISPUTE_STATUSES, REFUND_REASONS, REFUND_STATUSES } from '../core/money-back.ts';
+import { DECLINE_CODES } from '../core/outcome.ts';
+import { PROVIDER_SLOTS } from '../core/settings.ts';
+import { DAY, type Instant, instant } from '../core/time.ts';
+import { findAliasAnywhere } from '../platform/alias.ts';
+import { paymentKey } from '../platform/keys.ts';
+import type { MethodKind } from '../providers/payment-port.ts';
+
+/**
+ * A payment: one intent to collect an amount, and its outcome. Always holds: the amount is a positive integer with its
+ * currency; total = subtotal + tax − discount; at most one attempt is under way; a version counts visible changes only;
+ * no reader sees `creating` (the provider has not answered yet).
+ */
+export const PAYMENT_STATUSES = [
+  'requires_payment_method',
+  'created',
+  'pending',
+  'processing',
+  'failed',
+  'canceled',
+  'succeeded',
+] as const;
+export type PaymentStatus = (typeof PAYMENT_STATUSES)[number];
+
+/** The cause of a version, kept in the history. */
+export const CAUSES = [
+  'create',
+  'update',
+  'claim',
+  'answer',
+  'event',
+  'sync',
+  'reconciliation',
+  'cancel',
+  'expiry',
+  'release',
+  'refund',
+  'dispute',
+  'erasure',
+] as const;
+export type HistoryCause = (typeof CAUSES)[number];
+
+const METHOD_KINDS = ['card', 'bank_account', 'wallet'] as const satisfies readonly MethodKind[];
+
+const optional = z.string().optional();
+
+/** The fields that PUT may change. */
+const changeable = {
+  subtotalCents: z.int(),
+  taxCents: z.int(),
+  discountCents: z.int(),
+  totalCents: z.int(),
+  currency: z.string(),
+  projectId: optional,
+  productId: optional,
+  customerId: optional,
+  billingAddressId: optional,
+  /** The id of a saved method here. */
+  paymentMethodId: optional,
+  /** The method's id or one-time token at the provider; never shown. */
+  methodRef: optional,
+  /** Of a saved method. */
+  methodKind: z.enum(METHOD_KINDS).optional(),
+  /** A customer of the payment's owner, never of another: a method that the payment saves is kept for this customer. */
+  providerCustomerId: optional,
+  /** The customer of the member whose own saved method pays for an organization. */
+  lenderCustomerId: optional,
+  /** Our record of that customer. */
+  lenderCustomerRecordId: optional,
+  setupFutureUsage: z.literal('off_session').optional(),
+  returnUrl: optional,
+  description: optional,
+  concept: optional,
+  referenceCode: optional,
+  category: optional,
+  tags: optional,
+  metadata: z.record(z.string(), z.json()).optional(),
+};
+export const BILLING_REASONS = [
+  'subscription_create',
+  'subscription_cycle',
+  'subscription_change',
+  'subscription_resume',
+] as const;
+
+const draftSchema = z.object(changeable);
+export type Draft = z.infer<typeof draftSchema>;
+
+/** What requests alone change of a payment: its provider may report another method. */
+export const termsOf = (payment: Draft): Omit<Draft, 'methodRef' | 'methodKind'> =>
+  draftSchema.omit({ methodRef: true, methodKind: true }).parse(payment);
+
+export const paymentSchema = z.object({
+  ...changeable,
+  id: z.string(),
+  version: z.int(),
+  status: z.enum(['creating', ...PAYMENT_STATUSES]),
+  createdAt: z.string(),
+  updatedAt: z.string(),
+  completedAt: optional,
+
+  ...ownerColumns,
+  /** E-mail of the session that created the payment. */
+  userEmail: optional,
+  guestName: optional,
+  guestPhone: optional,
+  subscriptionId: optional,
+  /**
+   * The payment is for a subscription that its readers do not see yet: hidden, and without events, until money has moved
+   * or the subscription is shown. Unpaid, it is kept 24 h, like the claim of the subscription.
+   */
+  withheld: z.literal(true).optional(),
+  orderId: optional,
+
+  providerId: z.enum(PROVIDER_SLOTS),
+  providerIntentId: optional,
+  providerPaymentId: optional,
+  clientSecret: optional,
+  nextAction: z
+    .object({ type: z.enum(['use_provider_sdk', 'redirect_to_url']), url: z.string().optional() })
+    .optional(),
+
+  /** An update that the provider has not answered yet. */
+  draft: draftSchema.optional(),
+  /** Until then only one function works on the draft. */
+  draftBusyUntil: optional,
+  /** The version that the draft was made from: part of its key at the provider. */
+  draftVersion: z.int().optional(),
+
+  /** Counts claims to charge; 0 before the first. */
+  attempt: z.int(),
+  claimedAt: optional,
+  /** The provider's ids of the last attempts before the current claim, the newest last. */
+  priorAttemptRefs: z.array(z.string()).optional(),
+  /** Counts claims that were taken back: each later claim has its own key at the provider. */
+  released: z.int().optional(),
+  attemptRef: optional,
+  failureCode: z.enum(DECLINE_CODES).optional(),
+  /** The payer does not attend the current attempt. */
+  offSession: z.literal(true).optional(),
+  /** Why the provider that bills the subscription has made the invoice. */
+  billingReason: z.enum(BILLING_REASONS).optional(),
+  /** The provider's invoice that the payment pays: the provider collects it, and the service never does. */
+  providerInvoiceId: optional,
+  reconcileAt: optional,
+  reconcileStep: z.int().optional(),
+  /** The provider will not keep the method that was to be saved. */
+  methodNotKept: z.literal(true).optional(),
+  /** The sum of the refunds that succeeded. */
+  refundedCents: z.int().optional(),
+  /** The number of the refunds that succeeded. */
+  refundedCount: z.int().optional(),
+  /** The sum of the refunds whose outcome is open; reserved, so that refunds together never exceed the total. */
+  refundingCents: z.int().optional(),
+  /** The ids of the disputes that are open. */
+  openDisputes: z.array(z.string()).optional(),
+  /** Where the cause of this version is `refund`: the refund that changed, with its former status. */
+  refund: z
+    .object({
+      id: z.string(),
+      amountCents: z.int(),
+      status: z.enum(REFUND_STATUSES),
+      was: z.enum(REFUND_STATUSES).optional(),
+      reason: z.enum(REFUND_REASONS).optional(),
+      /** When it first succeeded. */
+      completedAt: optional,
+    })
+    .optional(),
+  /** Where the cause of this version is `dispute`: the dispute that changed, with its former status. */
+  dispute: z
+    .object({
+      id: z.string(),
+      amountCents: z.int(),
+      status: z.enum(DISPUTE_STATUSES),
+      was: z.enum(DISPUTE_STATUSES).optional(),
+      reason: optional,
+      evidenceDueBy: optional,
+      /** This version changed the amount or the due date. */
+      termsChanged: z.literal(true).optional(),
+    })
+    .optional(),
+  /** The cause of this version. */
+  cause: z.enum(CAUSES).optional(),
+  /** Who made this version, and the id of the request, event or message that made it; the store sets both. */
+  actor: actorSchema.optional(),
+  requestId: optional,
+  /** The contradiction between the record and an earlier report of the provider. */
+  anomaly: optional,
+
+  /** When the person fields were blanked. */
+  erasedAt: optional,
+
+  /** Hash of the request that created the payment, where it had an Idempotency-Key. */
+  requestHash: optional,
+  /** Until then a retry of the create waits for the function that runs it. */
+  busyUntil: optional,
+});
+export type Payment = z.infer<typeof paymentSchema>;
+type StoredFields = Readonly<Record<string, unknown>>;
+
+/** Fields that follow from the item's keys or by arithmetic are not stored: a payment stays within one write unit. */
+export const storedFields = (payment: Payment, isListed: boolean): StoredFields => {
+  const { id: _, subtotalCents: __, createdAt, taxCents, discountCents, providerPaymentId, ...others } = payment;
+  const { actor, requestId, updatedAt, ...rest } = others;
+  return {
+    ...rest,
+    ...makerAttributes({ actor, requestId }, payment),
+    ...(!isListed && { createdAt, updatedAt }),
+    ...(taxCents !== 0 && { taxCents }),
+    ...(discountCents !== 0 && { discountCents }),
+    ...(providerPaymentId !== payment.providerIntentId && { providerPaymentId }),
+  };
+};
+
+const keysSchema = z.object({
+  pk: z.string(),
+  sort: z.string().optional(),
+  totalCents: z.int(),
+  taxCents: z.int().default(0),
+  discountCents: z.int().default(0),
+  providerIntentId: z.string().optional(),
+  providerId: z.string(),
+  userId: z.string().optional(),
+  guestId: z.string().optional(),
+  ...makerSchema.shape,
+  /** What lists filter by; `u` is `updatedAt`. */
+  f: z.object({ u: z.string().optional() }).optional(),
+});
+const ISO_LENGTH = '2000-01-01T00:00:00.000Z'.length;
+
+/** A payment from its item. */
+export const paymentOf = (item: StoredFields): Payment => {
+  const { pk, sort, totalCents, taxCents, discountCents, providerIntentId, by, rq, f, ...known } =
+    keysSchema.parse(item);
+  return paymentSchema.parse({
+    id: pk.slice(pk.indexOf('#') + 1),
+    createdAt: sort?.slice(0, ISO_LENGTH),
+    taxCents,
+    discountCents,
+    subtotalCents: totalCents - taxCents + discountCents,
+    providerPaymentId: providerIntentId,
+    updatedAt: f?.u,
+    ...makerOf({ by, rq }, known),
+    ...item,
+  });
+};
+
+/** A payment that the provider has created; its readers see it unless it is withheld. */
+export type VisiblePayment = Payment & { readonly status: PaymentStatus };
+
+export const WITHOUT_DRAFT = { draft: undefined, draftBusyUntil: undefined, draftVersion: undefined } as const;
+
+/** The payment with the draft's fields in place of its own. */
+export const withDraft = <P extends Payment>(payment: P, draft: Draft): P => ({
+  ...payment,
+  ...Object.fromEntries(Object.keys(changeable).map((field) => [field, undefined])),
+  ...draft,
+  ...WITHOUT_DRAFT,
+});
+
+export const isVisiblePayment = (payment: Payment): payment is VisiblePayment => payment.status !== 'creating';
+
+/** Do its readers see the payment? */
+export const isShown = (payment: Payment): payment is VisiblePayment => isVisiblePayment(payment) && !payment.withheld;
+
+const WITHHELD_KEPT_MS = DAY;
+
+/** When a withheld payment that failed or was canceled is removed, in epoch ms. */
+export const forgottenAt = ({ withheld, status, createdAt }: Payment): Instant | undefined =>
+  withheld && (status === 'failed' || status === 'canceled') ? instant(createdAt) + WITHHELD_KEPT_MS : undefined;
+
+const CLIENT_SECRET_LIFETIME_MS = DAY;
+export const CONFIRMATION_PERIOD_MS = DAY;
+
+const DUNNING_SECRET_LIFETIME_MS = 30 * DAY;
+
+/** The payer of a subscription may pay an open payment during the whole dunning; any other secret is kept 24 h. */
+export const secretEnds = (payment: Payment): Instant =>
+  instant(payment.createdAt) +
+  (isOfSubscription(payment) && payment.status !== 'succeeded' && payment.status !== 'canceled'
+    ? DUNNING_SECRET_LIFETIME_MS
+    : CLIENT_SECRET_LIFETIME_MS);
+
+/** The client secret that the item keeps. */
+export const keptSecret = (payment: Payment, now: Instant): string | undefined =>
+  now < secretEnds(payment) ? payment.clientSecret : undefined;
+
+/** The client secret within its 24 h; afterwards undefined, also where the item still holds it. */
+export const liveSecret = (payment: Payment, now: Instant): string | undefined =>
+  now < instant(payment.createdAt) + CLIENT_SECRET_LIFETIME_MS ? payment.clientSecret : undefined;
+
+/** A succeeded payment whose method is still to be saved. */
+export const wantsMethodSaved = (payment: Payment): boolean =>
+  payment.status === 'succeeded' &&
+  payment.setupFutureUsage === 'off_session' &&
+  payment.paymentMethodId === undefined &&
+  payment.methodNotKept === undefined &&
+  payment.providerCustomerId !== undefined;
+
+/** Only the subscription charges, changes and cancels its payments. */
+export const isOfSubscription = ({ subscriptionId }: Payment): boolean => subscriptionId !== undefined;
+
+export const isGuestPayment = (payment: Payment): boolean => payment.guestId !== undefined;
+
+/** Key, parsing and ownership of payments, for access checks. */
+export const paymentRecord: RecordKind<VisiblePayment> = {
+  resource: 'payment',
+  key: paymentKey,
+  parse: (item) => {
+    const payment = paymentOf(item);
+    return isShown(payment) ? payment : undefined;
+  },
+  ownedBy: ownerIdsOf,
+  rule: 'owned',
+  guestsRead: true,
+};
+
+/** The same, by an id at the provider. */
+export const paymentByProviderId: RecordKind<VisiblePayment> = {
+  ...paymentRecord,
+  resolve: async (table, externalId) => {
+    const alias = await findAliasAnywhere(table, PROVIDER_SLOTS, externalId);
+    return alias?.kind === 'PAY' ? alias.id : undefined;
+  },
+};

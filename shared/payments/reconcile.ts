@@ -1,0 +1,70 @@
+import { notFound } from '../core/errors.ts';
+import type { ProviderPayment } from '../providers/payment-port.ts';
+import type { MoneyDeps } from '../providers/provider-deps.ts';
+import { type HistoryCause, isVisiblePayment, type VisiblePayment } from './payment.ts';
+import { findMismatch, matchAmount } from './payment-amounts.ts';
+import { decideRead } from './payment-decisions.ts';
+import type { PaymentStore } from './payment-store.ts';
+import { advancePayment, applyDraft, reportedFields } from './payment-versions.ts';
+
+/** A provider's report, and the payment as it was before the read. */
+export interface Reading {
+  readonly payment: VisiblePayment;
+  readonly report: ProviderPayment;
+  readonly cause: HistoryCause;
+}
+
+type ReadingDeps = Pick<MoneyDeps, 'now' | 'log'>;
+
+export type ReadingDecision =
+  | { readonly outcome: 'store'; readonly next: VisiblePayment }
+  | { readonly outcome: 'same' | 'not reached' | 'mismatch' };
+
+/**
+ * The next version by a provider's report, also backward. Leaving a final status, or another amount, is an anomaly. An
+ * amount that equals the draft's applies the draft.
+ */
+export const decideReading = (deps: ReadingDeps, { payment, report, cause }: Reading): ReadingDecision => {
+  const alarm = (reason: string) =>
+    deps.log.error('payment anomaly', { payment_id: payment.id, provider: payment.providerId, reason });
+  const current = matchAmount(payment, report);
+  if (!current) {
+    alarm(findMismatch(payment, report) ?? 'amount differs');
+    return { outcome: 'mismatch' };
+  }
+  const draft = current === payment ? undefined : payment.draft;
+  const decision = decideRead(current, report);
+  if (decision.kind !== 'store' && !draft) return { outcome: decision.kind };
+  const anomaly = decision.kind === 'store' ? decision.anomaly : undefined;
+  if (anomaly) alarm(anomaly);
+  if (draft && isUnconfirmed(report.status))
+    return { outcome: 'store', next: applyDraft(payment, draft, { now: deps.now() }) };
+  const status = decision.kind === 'store' ? decision.status : current.status;
+  const facts = { ...reportedFields(report), ...(anomaly && { anomaly }) };
+  return { outcome: 'store', next: advancePayment(current, { to: status, now: deps.now(), cause }, facts) };
+};
+
+const isUnconfirmed = (status: ProviderPayment['status']): boolean =>
+  status === 'created' || status === 'requires_payment_method';
+
+export interface ReadingResult {
+  readonly payment: VisiblePayment;
+  /** `overtaken`: the payment has changed since the read began, so the report may be outdated. Read again. */
+  readonly outcome: 'stored' | 'same' | 'not reached' | 'mismatch' | 'overtaken';
+}
+
+/** Stores the result of a read, unless another commit was faster. */
+export const storeReading = async (
+  deps: ReadingDeps,
+  store: PaymentStore,
+  reading: Reading,
+): Promise<ReadingResult> => {
+  const { payment } = reading;
+  const decision = decideReading(deps, reading);
+  if (decision.outcome !== 'store') return { payment, outcome: decision.outcome };
+  const { next } = decision;
+  const committed = await store.commit(payment, next, { by: 'read' });
+  if (committed.ok) return { payment: committed.record, outcome: 'stored' };
+  if (!committed.found || !isVisiblePayment(committed.found)) throw notFound('payment');
+  return { payment: committed.found, outcome: 'overtaken' };
+};

@@ -1,0 +1,145 @@
+import { DomainError } from '../core/errors.ts';
+import { iso } from '../core/time.ts';
+import { putAlias } from '../platform/alias.ts';
+import type { ProviderInvoice } from '../providers/subscription-port.ts';
+import type { CollectDeps, PeriodPayment } from './collect-payment.ts';
+import { isVisiblePayment, type Payment, type VisiblePayment } from './payment.ts';
+import { findMismatch } from './payment-amounts.ts';
+import { isAhead } from './payment-states.ts';
+import { type PaymentCommit, type PaymentStore, paymentStore } from './payment-store.ts';
+import { advancePayment } from './payment-versions.ts';
+
+/** An invoice that the provider collects by itself. */
+type ProviderInvoicePayment = ProviderInvoice & { readonly intentId: string };
+
+export type InvoiceResult =
+  | { readonly kind: 'payment'; readonly payment: VisiblePayment }
+  /** The payment of that id was paid with another invoice: nothing is stored. */
+  | { readonly kind: 'taken' }
+  /** The invoice contradicts the amount to be paid: nothing is stored. */
+  | { readonly kind: 'mismatch'; readonly reason: string };
+
+export interface InvoiceRequest {
+  /** The payment to create, unless its id is taken. */
+  readonly wanted: PeriodPayment;
+  readonly invoice: ProviderInvoicePayment;
+  /** What has paid the invoice; undefined: not known, or not paid. Only a card that is stored here has an id of ours. */
+  readonly paidWith?: Pick<Payment, 'methodRef' | 'paymentMethodId'> | undefined;
+  /** Writes our id to the provider's intent, before the payment is stored. */
+  readonly label: () => Promise<void>;
+}
+
+/**
+ * Records the payment of an invoice that the provider collects: the service never charges it. Repeated and unordered
+ * reports move the payment only forward.
+ */
+export const recordInvoice = async (
+  deps: CollectDeps,
+  { wanted, invoice, paidWith, label }: InvoiceRequest,
+): Promise<InvoiceResult> => {
+  const store = paymentStore(deps.table, deps.now);
+  const fresh = paymentOf(deps, { ...wanted, ...paidWith }, invoice);
+  const reason = findMismatch(fresh, invoice);
+  if (reason) return { kind: 'mismatch', reason };
+  let found = await store.load(wanted.id);
+  if (!found) {
+    await label();
+    await putAlias(
+      deps.table,
+      { providerId: wanted.providerId, externalId: invoice.intentId },
+      { kind: 'PAY', id: wanted.id },
+    );
+    found = await store.insertOrFind(fresh);
+    if (!found) {
+      alarmOf(deps, fresh);
+      return { kind: 'payment', payment: fresh };
+    }
+  }
+  if (!isVisiblePayment(found)) throw new DomainError('VERSION_CONFLICT');
+  if (isOfAnother(found, invoice)) return { kind: 'taken' };
+  return { kind: 'payment', payment: await advanceByInvoice({ deps, store, paidWith }, found, invoice) };
+};
+
+/** Paid by another invoice of the period, or recorded with the amount of another one. */
+const isOfAnother = (found: VisiblePayment, { invoiceId, status, amountCents }: ProviderInvoicePayment): boolean =>
+  found.providerInvoiceId !== invoiceId &&
+  ((found.status === 'succeeded' && status === 'succeeded') || found.totalCents !== amountCents);
+
+const alarmOf = ({ log }: CollectDeps, { id, providerId, anomaly }: VisiblePayment): void => {
+  if (anomaly) log.error('payment anomaly', { payment_id: id, provider: providerId, reason: anomaly });
+};
+
+const advanceByInvoice = async (
+  { deps, store, paidWith }: Recording,
+  found: VisiblePayment,
+  { status, isVoid, failureCode, attempts, clientSecret }: ProviderInvoicePayment,
+): Promise<VisiblePayment> => {
+  const facts: Partial<Payment> = {
+    ...(status === 'failed' && { failureCode: failureCode ?? 'do_not_honor' }),
+    ...(status === 'succeeded' && paidWith),
+    ...(clientSecret && { clientSecret }),
+  };
+  const { record } = await store.change(found, (current) => {
+    if (current.status === 'succeeded' && status === 'succeeded') return correctMethod(deps, current, paidWith);
+    if (isVoid) return cancelVoid(deps, current);
+    const failsAgain = status === 'failed' && current.status === 'failed' && attempts > current.attempt;
+    if (!failsAgain && !isAhead(current.status, status)) return undefined;
+    const attempt = Math.max(attempts, current.attempt);
+    return {
+      next: advancePayment(current, { to: status, now: deps.now(), cause: 'event' }, { ...facts, attempt }),
+      by: 'invoice',
+    };
+  });
+  return record;
+};
+
+interface Recording extends Pick<InvoiceRequest, 'paidWith'> {
+  readonly deps: CollectDeps;
+  readonly store: PaymentStore;
+}
+
+/** The invoice was paid past the provider, which has canceled the intent: so is the payment that was to collect it. */
+export const cancelUncollected = async (deps: CollectDeps, id: string, invoiceId: string): Promise<void> => {
+  const store = paymentStore(deps.table, deps.now);
+  const found = await store.load(id);
+  if (!found || !isVisiblePayment(found) || found.providerInvoiceId !== invoiceId) return;
+  await store.change(found, (current) => cancelVoid(deps, current));
+};
+
+/** The provider has canceled the intent with the invoice: this is what the intent's own event says. */
+const cancelVoid = ({ now }: CollectDeps, current: VisiblePayment): VisiblePayment | undefined =>
+  isAhead(current.status, 'canceled')
+    ? advancePayment(current, { to: 'canceled', now: now(), cause: 'event' })
+    : undefined;
+
+/** The event of the payment came first, and did not name what has paid. */
+const correctMethod = (
+  { now }: CollectDeps,
+  current: VisiblePayment,
+  paidWith: InvoiceRequest['paidWith'],
+): PaymentCommit | undefined => {
+  if (paidWith === undefined || current.methodRef === paidWith.methodRef) return undefined;
+  const next = advancePayment(current, { to: 'succeeded', now: now(), cause: 'event' }, paidWith);
+  return { next, by: 'invoice' };
+};
+
+const paymentOf = (deps: CollectDeps, wanted: PeriodPayment, invoice: ProviderInvoicePayment): VisiblePayment => {
+  const at = iso(deps.now());
+  const unseen: Payment = {
+    ...wanted,
+    version: 0,
+    status: invoice.status,
+    createdAt: at,
+    updatedAt: at,
+    attempt: invoice.attempts,
+    providerIntentId: invoice.intentId,
+    providerPaymentId: invoice.intentId,
+    providerInvoiceId: invoice.invoiceId,
+    failureCode: invoice.failureCode ?? 'do_not_honor',
+    clientSecret: invoice.clientSecret,
+    nextAction: invoice.nextAction,
+  };
+  // The event about a canceled intent came before there was a payment.
+  const to = invoice.isVoid ? 'canceled' : invoice.status;
+  return advancePayment(unseen, { to, now: deps.now(), cause: 'event' });
+};

@@ -1,0 +1,96 @@
+import { DomainError } from '../core/errors.ts';
+import type { Arrived, DeclineCode, NotDone, Outcome } from '../core/outcome.ts';
+import type { ProviderPayment, ReportedStatus } from '../providers/payment-port.ts';
+import { type IntentParts, refusalError } from './create-intent.ts';
+import type { Payment, PaymentStatus, VisiblePayment } from './payment.ts';
+import { findMismatch } from './payment-amounts.ts';
+import { mayPaymentChange } from './payment-states.ts';
+import { advanceStored } from './payment-store.ts';
+import { providerReference, reportedFields } from './payment-versions.ts';
+
+/** The outcome of an attempt, and the payment as it is now. */
+export interface AttemptResult {
+  readonly payment: VisiblePayment;
+  readonly declined?: DeclineCode;
+  /** The provider refused without trying to charge. */
+  readonly refusal?: DomainError;
+  /** The provider certainly did nothing, and the claim was released. */
+  readonly notDone?: NotDone;
+}
+
+export interface AnswerParts extends IntentParts {
+  /** What happens to a claim that the provider refused without trying to charge; by default the payment fails. */
+  readonly onRefusal?: (() => Promise<{ readonly payment: VisiblePayment }>) | undefined;
+}
+
+/** Records the provider's answer to a claimed attempt. `unknown` leaves the claim and its due time as they are. */
+export const recordAnswer = async (
+  parts: AnswerParts,
+  payment: VisiblePayment,
+  outcome: Arrived<ProviderPayment>,
+): Promise<AttemptResult> => {
+  switch (outcome.kind) {
+    case 'unknown':
+      return { payment };
+    case 'declined': {
+      const { code: failureCode, attemptRef } = outcome;
+      const failed = await settle(parts, payment, ['failed', { failureCode, ...(attemptRef && { attemptRef }) }]);
+      return { payment: failed, declined: outcome.code };
+    }
+    case 'done':
+      return recordReport(parts, payment, outcome.value);
+    case 'refused':
+      return recordRefusal(parts, payment, outcome);
+  }
+};
+
+const recordReport = async (
+  parts: IntentParts,
+  payment: VisiblePayment,
+  report: ProviderPayment,
+): Promise<AttemptResult> => {
+  const mismatch = findMismatch(payment, report);
+  if (mismatch) {
+    const { id, providerId } = payment;
+    parts.deps.log.error('payment anomaly', { payment_id: id, provider: providerId, reason: mismatch });
+    throw new DomainError('PROVIDER_ERROR', { details: { payment_id: id } });
+  }
+  if (report.status === 'failed') {
+    const code = report.failureCode ?? 'do_not_honor';
+    const failed = await settle(parts, payment, ['failed', { ...reportedFields(report), failureCode: code }]);
+    return { payment: failed, declined: code };
+  }
+  if (!mayPaymentChange('processing', report.status, 'answer')) return { payment };
+  if (report.status === 'processing') await parts.store.learnIds(payment, reportedFields(report));
+  return { payment: await settle(parts, payment, [report.status, reportedFields(report)]) };
+};
+
+/** Statuses after another confirmation (for example in the payer's browser): its outcome counts. */
+const UNDER_WAY_OR_SETTLED: readonly ReportedStatus[] = ['pending', 'processing', 'succeeded', 'canceled'];
+
+/** This call charged nothing, but an earlier call may have: reads the provider before it records the refusal. */
+const recordRefusal = async (
+  parts: AnswerParts,
+  payment: VisiblePayment,
+  refused: Extract<Outcome<ProviderPayment>, { kind: 'refused' }>,
+): Promise<AttemptResult> => {
+  const found = await parts.provider.findPayment(providerReference(payment));
+  // An earlier call of this attempt may have charged: while the provider cannot be read, the claim stays.
+  if (found.kind === 'unknown' || found.kind === 'not_done') return { payment };
+  if (found.kind !== 'done') return { payment, refusal: refusalError(refused) };
+  if (UNDER_WAY_OR_SETTLED.includes(found.value.status)) return recordReport(parts, payment, found.value);
+  const refusal = refusalError(refused);
+  if (parts.onRefusal) return { payment: (await parts.onRefusal()).payment, refusal };
+  const failed = await settle(parts, payment, ['failed', { failureCode: 'processing_error' }]);
+  return { payment: failed, refusal };
+};
+
+/** The claim has set `processing`, so a `processing` answer commits nothing; the settlement stores its fields. */
+const settle = async (
+  { deps, store }: IntentParts,
+  payment: VisiblePayment,
+  [status, facts]: readonly [PaymentStatus, Partial<Payment>],
+): Promise<VisiblePayment> =>
+  status === 'processing'
+    ? payment
+    : advanceStored(store, payment, { now: deps.now(), status, cause: 'answer', facts });

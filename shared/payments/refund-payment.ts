@@ -1,0 +1,240 @@
+import * as z from 'zod';
+import { ownerIdsOf } from '../access/record-kind.ts';
+import { DomainError, invalid } from '../core/errors.ts';
+import { REFUND_REASONS } from '../core/money-back.ts';
+import type { NotDone } from '../core/outcome.ts';
+import { iso } from '../core/time.ts';
+import { createOnce } from '../http/create-once.ts';
+import { boundedText, metadataField } from '../http/fields.ts';
+import type { ApiRequest, Reply } from '../http/request.ts';
+import { firstVersion } from '../platform/record-store.ts';
+import type { PaymentProvider } from '../providers/provider.ts';
+import type { MoneyDeps } from '../providers/provider-deps.ts';
+import { type ProviderRefund, REFUND_DISPUTED, type RefundsPort } from '../providers/refund-port.ts';
+import { unavailableError } from '../providers/unwrap.ts';
+import { makeClaimedCall } from './claimed-call.ts';
+import { refusedAsDisputed, requireUndisputed } from './disputed-payment.ts';
+import type { VisiblePayment } from './payment.ts';
+import { refundableCents } from './payment-amounts.ts';
+import { reconcileTime } from './payment-due.ts';
+import { readDisputesOf } from './read-money-back.ts';
+import { foundRefund, type Refund, refundView } from './refunds/refund.ts';
+import {
+  nowOrLater,
+  type RefundParts,
+  type RefundResult,
+  recordRefundAnswer,
+  refundRefusedError,
+  sendRefund,
+} from './refunds/refund-attempt.ts';
+import { type RefundStore, refundStore } from './refunds/refund-store.ts';
+import { requireRefundable } from './refunds/refund-sums.ts';
+
+export const createRefundBody = z
+  .object({
+    amount_cents: z
+      .int()
+      .positive()
+      .optional()
+      .meta({
+        description: 'What to give back, in minor units, at least 1; all that is left if absent.',
+        examples: [500],
+      }),
+    reason: z
+      .enum(REFUND_REASONS)
+      .nullish()
+      .describe('Why the payment is refunded; the provider gets it where it has such a word.'),
+    description: boundedText(1_000).nullish().describe('A note in your words, at most 1,000 characters.'),
+    metadata: metadataField,
+    despite_dispute: z
+      .boolean()
+      .nullish()
+      .describe(
+        'Refund although a dispute of the payment is open: if the payer wins, the money goes back twice. Stripe and Square refuse all the same, except at an inquiry; PayPal refuses to refund a part.',
+      ),
+  })
+  .meta({ id: 'CreateRefund', description: 'How much to give back, and why. Send `{}` to refund all that is left.' });
+export type CreateRefundBody = z.output<typeof createRefundBody>;
+
+type CreateRequest = ApiRequest<unknown, unknown, CreateRefundBody, VisiblePayment>;
+
+/** A refund to make. */
+export interface RefundOrder extends Pick<CreateRequest, 'body' | 'idempotency'> {
+  readonly payment: VisiblePayment;
+  /** The user id of the admin, or the operator's tool. */
+  readonly createdBy: string | undefined;
+}
+
+/** What came of the order. `replayed`: the refund was made before, under the same Idempotency-Key. */
+export type OrderedRefund = RefundResult & { readonly replayed: boolean };
+
+/** POST /payments/{id}/refunds. */
+export const createRefund = async (deps: MoneyDeps, request: CreateRequest): Promise<Reply> => {
+  const { record: payment, body, caller, idempotency } = request;
+  const createdBy = caller.kind === 'session' ? caller.userId : undefined;
+  requireOthers(payment, createdBy);
+  const ordered = await orderRefund(deps, { payment, body, idempotency, createdBy });
+  return ordered.replayed && ordered.refund ? replay(deps, ordered.refund) : reply(deps, ordered);
+};
+
+/** Another admin than the one who made the payment refunds it, also for an organization. @throws DomainError INSUFFICIENT_PERMISSIONS */
+const requireOthers = ({ userId }: VisiblePayment, refunder: string | undefined): void => {
+  if (userId === undefined || userId !== refunder) return;
+  throw new DomainError('INSUFFICIENT_PERMISSIONS', {
+    message: 'You made this payment: ask another platform admin to refund it',
+  });
+};
+
+/**
+ * Gives back a payment, in whole or in part. The amount is reserved on the payment before the provider is called, so that
+ * refunds together never exceed its total.
+ * @throws DomainError INVALID_STATE; REFUND_EXCEEDS_PAYMENT; PAYMENT_DISPUTED; UNSUPPORTED_PROVIDER; VERSION_CONFLICT
+ */
+export const orderRefund = async (deps: MoneyDeps, order: RefundOrder): Promise<OrderedRefund> => {
+  const { payment, body, idempotency } = order;
+  const { provider, port } = await openRefunds(deps, payment);
+  const store = refundStore(deps);
+  let made: MadeRefund | undefined;
+  const { record, replayed } = await createOnce<Refund>(deps, {
+    store: {
+      find: async (id) => foundRefund(await store.load(id)),
+      insertOrFind: async (refund) => {
+        made = await insertUnlessMade(deps, { payment, refund, asked: body });
+        return made ? undefined : foundRefund(await store.load(refund.id));
+      },
+    },
+    kind: 'refund',
+    idempotency,
+    build: async (id) => {
+      const amountCents = await decideAmount(deps, payment, body);
+      await requireExpressible(provider, { amountCents, currency: payment.currency });
+      return newRefund(order, { id, amountCents, now: deps.now() });
+    },
+  });
+  if (replayed || made === undefined) return { refund: record, replayed: true };
+  const parts = { deps, port, payment: made.payment };
+  const result = await makeRefund(parts, made.refund);
+  // The provider may have a dispute that is not recorded yet: a read names it. Where it cannot be read now, its event comes.
+  if (result.refusal?.reason === REFUND_DISPUTED) await readDisputesOf(parts);
+  return { ...result, replayed: false };
+};
+
+/** @throws DomainError UNSUPPORTED_PROVIDER where the payment's provider takes no refunds */
+export const openRefunds = async (
+  { providers }: Pick<MoneyDeps, 'providers'>,
+  { providerId }: Pick<VisiblePayment, 'providerId'>,
+): Promise<{ readonly provider: PaymentProvider; readonly port: RefundsPort }> => {
+  const provider = await providers.require(providerId, 'payments');
+  if (!provider.refunds) throw new DomainError('UNSUPPORTED_PROVIDER');
+  return { provider, port: provider.refunds };
+};
+
+/** A provider may count in coarser units than ISO 4217: the amount is refused before anything is written. */
+const requireExpressible = async (
+  provider: PaymentProvider,
+  amount: { readonly amountCents: number; readonly currency: string },
+): Promise<void> => {
+  const refusal = await provider.checkAmount(amount);
+  if (refusal?.kind !== 'not expressible') return;
+  const message = `must be a multiple of ${refusal.multipleOf} in ${amount.currency} at ${provider.slot}`;
+  throw invalid([{ path: 'amount_cents', rule: 'multiple_of', message }]);
+};
+
+type MadeRefund = NonNullable<Awaited<ReturnType<RefundStore['insert']>>>;
+
+interface Asked {
+  readonly payment: VisiblePayment;
+  readonly refund: Refund;
+  readonly asked: AskedRefund;
+}
+
+type AskedRefund = Pick<CreateRefundBody, 'amount_cents' | 'despite_dispute'>;
+
+/** What the payment, as it is, may be refunded. @throws DomainError INVALID_STATE; REFUND_EXCEEDS_PAYMENT; PAYMENT_DISPUTED */
+export const decideAmount = async (
+  { table }: Pick<MoneyDeps, 'table'>,
+  payment: VisiblePayment,
+  { amount_cents: amount, despite_dispute: despiteDispute }: AskedRefund,
+): Promise<number> => {
+  const amountCents = requireRefundable(payment, amount);
+  await requireUndisputed(table, payment, despiteDispute);
+  return amountCents;
+};
+
+/**
+ * Reserves the amount and stores the refund. A refusal does not count if a request with the same key made the refund first:
+ * that refund left less to give back. @returns undefined where the refund exists
+ */
+const insertUnlessMade = async (
+  deps: MoneyDeps,
+  { payment, refund, asked }: Asked,
+): Promise<MadeRefund | undefined> => {
+  const store = refundStore(deps);
+  try {
+    return await store.insert(payment, async (current) => ({
+      ...refund,
+      amountCents: await decideAmount(deps, current, asked),
+    }));
+  } catch (error) {
+    if (error instanceof DomainError && (await store.load(refund.id))) return undefined;
+    throw error;
+  }
+};
+
+const newRefund = (
+  { payment, body, createdBy, idempotency }: RefundOrder,
+  { id, amountCents, now }: { readonly id: string; readonly amountCents: number; readonly now: number },
+): Refund => ({
+  id,
+  ...firstVersion(iso(now), idempotency),
+  paymentId: payment.id,
+  amountCents,
+  currency: payment.currency,
+  status: 'pending',
+  reason: body.reason ?? undefined,
+  description: body.description ?? undefined,
+  metadata: body.metadata ?? undefined,
+  source: 'api',
+  providerId: payment.providerId,
+  createdBy,
+  ...ownerIdsOf(payment),
+  reconcileAt: iso(reconcileTime(now, 0)),
+  reconcileStep: 0,
+});
+
+/** Sends a claimed refund. One that certainly did not happen leaves nothing, and the same key creates a new one. */
+const makeRefund = (parts: RefundParts, refund: Refund): Promise<RefundResult> =>
+  makeClaimedCall<ProviderRefund, RefundResult>({
+    send: () => sendRefund(parts, refund),
+    record: (outcome) => recordRefundAnswer(parts, refund, outcome),
+    takeBack: (notDone: NotDone) =>
+      nowOrLater(refund, async () => {
+        const store = refundStore(parts.deps);
+        if (await store.withdraw(refund)) return { refund: undefined, notDone };
+        return { refund: await store.load(refund.id) };
+      }),
+  });
+
+const reply = async (deps: MoneyDeps, { refund, refusal, notDone }: RefundResult): Promise<Reply> => {
+  if (notDone || !refund) throw unavailableError(notDone ?? { kind: 'not_done', reason: 'unreachable' });
+  if (refusal) throw await refusedError(deps, refund);
+  return answerOf(refund);
+};
+
+const refusedError = async (deps: MoneyDeps, refund: Refund): Promise<DomainError> => {
+  const payment = await refundStore(deps).loadPayment(refund.paymentId);
+  if (refund.failureCode !== REFUND_DISPUTED) return refundRefusedError(refund, refundableCents(payment));
+  return refusedAsDisputed(deps.table, payment, { refund_id: refund.id, payment_id: payment.id });
+};
+
+/** 202 while the provider has not answered. */
+const answerOf = (refund: Refund): Reply => ({
+  data: refundView(refund, 'staff'),
+  ...(refund.status === 'pending' && refund.providerRefundId === undefined && { status: 202 }),
+});
+
+const replay = async (deps: MoneyDeps, refund: Refund): Promise<Reply> => {
+  const wasRefused = refund.status === 'failed' && refund.providerRefundId === undefined;
+  if (wasRefused && refund.failureCode !== 'not_received') throw await refusedError(deps, refund);
+  return { ...answerOf(refund), headers: { 'idempotent-replayed': 'true' } };
+};

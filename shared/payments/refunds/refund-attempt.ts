@@ -1,0 +1,136 @@
+import { DomainError } from '../../core/errors.ts';
+import type { Arrived, NotDone, Outcome, Refusal } from '../../core/outcome.ts';
+import { iso } from '../../core/time.ts';
+import { type ProviderRefund, REFUND_EXCEEDS, type RefundsPort } from '../../providers/refund-port.ts';
+import type { VisiblePayment } from '../payment.ts';
+import type { Refund } from './refund.ts';
+import { recordAnsweredRefund, recordReportedRefunds } from './refund-reports.ts';
+import { type RefundStoreDeps, refundStore } from './refund-store.ts';
+
+/** The parts of every provider call about a refund. */
+export interface RefundParts {
+  readonly deps: RefundStoreDeps;
+  readonly port: RefundsPort;
+  readonly payment: VisiblePayment;
+}
+
+/** How a payment is known to its provider. */
+export const chargedAs = ({ providerIntentId, providerPaymentId }: VisiblePayment) => ({
+  intentId: providerIntentId ?? '',
+  paymentId: providerPaymentId ?? providerIntentId ?? '',
+});
+
+/** Sends the refund under the one key that is derived from its id. */
+export const sendRefund = ({ port, payment }: RefundParts, refund: Refund): Promise<Outcome<ProviderRefund>> =>
+  port.createRefund({
+    idempotencyKey: `${refund.id}:refund`,
+    refundId: refund.id,
+    payment: chargedAs(payment),
+    amountCents: refund.amountCents,
+    currency: refund.currency,
+    reason: refund.reason,
+  });
+
+export interface RefundResult {
+  /** undefined: the refund did not happen, and is not stored. */
+  readonly refund: Refund | undefined;
+  readonly refusal?: Refusal;
+  readonly notDone?: NotDone;
+}
+
+/** Records the provider's answer. `unknown` leaves the refund pending, with its reservation and its next look. */
+export const recordRefundAnswer = async (
+  parts: RefundParts,
+  refund: Refund,
+  outcome: Arrived<ProviderRefund>,
+): Promise<RefundResult> => {
+  switch (outcome.kind) {
+    case 'unknown':
+      return { refund };
+    case 'done':
+      return nowOrLater({ ...refund, providerRefundId: outcome.value.refundId }, async () => ({
+        refund: await recordAnsweredRefund(parts.deps, refund, outcome.value),
+      }));
+    case 'declined':
+      return nowOrLater(refund, () => recordRefusal(parts, refund, { kind: 'refused', reason: outcome.code }));
+    case 'refused':
+      return nowOrLater(refund, () => recordRefusal(parts, refund, outcome));
+  }
+};
+
+/** Many refunds of one payment commit one after another. One that comes too late stays pending: its next look settles it. */
+export const nowOrLater = async (pending: Refund, settle: () => Promise<RefundResult>): Promise<RefundResult> => {
+  try {
+    return await settle();
+  } catch (error) {
+    if (!(error instanceof DomainError) || error.code !== 'VERSION_CONFLICT') throw error;
+    return { refund: pending };
+  }
+};
+
+/**
+ * This call gave nothing back, but an earlier one may have: the provider's refunds are read and stored before the refusal is
+ * recorded. While they cannot be read, the refund stays pending.
+ */
+const recordRefusal = async (parts: RefundParts, refund: Refund, refusal: Refusal): Promise<RefundResult> => {
+  const found = await readRefunds(parts, refund);
+  if (found === undefined) return { refund };
+  if (found.refund) return { refund: found.refund };
+  const failed = await failRefund(parts.deps, refund, { cause: 'refusal', failureCode: refusal.reason });
+  return failed.status === 'failed' ? { refund: failed, refusal } : { refund: failed };
+};
+
+/**
+ * Reads and stores every refund that the provider has of the payment. @returns undefined if they cannot be read; else
+ * this refund, if the provider has it
+ */
+export const readRefunds = async (
+  { deps, port, payment }: RefundParts,
+  refund: Refund,
+): Promise<{ readonly refund: Refund | undefined } | undefined> => {
+  const read = await port.listRefunds(chargedAs(payment));
+  if (read.kind !== 'done') return undefined;
+  const stored = await recordReportedRefunds(deps, payment, read.value);
+  return { refund: stored.find(({ id }) => id === refund.id) };
+};
+
+interface Failure {
+  readonly cause: 'refusal' | 'limit';
+  readonly failureCode: string;
+}
+
+/** Fails a refund that the provider has not made. A report that came first counts. */
+export const failRefund = async (
+  deps: RefundStoreDeps,
+  refund: Refund,
+  { cause, failureCode }: Failure,
+): Promise<Refund> => {
+  const { record } = await refundStore(deps).change(refund, cause, (current) =>
+    current.status === 'pending' && current.providerRefundId === undefined
+      ? {
+          ...current,
+          status: 'failed',
+          failureCode,
+          reconcileAt: undefined,
+          reconcileStep: undefined,
+          version: current.version + 1,
+          updatedAt: iso(deps.now()),
+        }
+      : undefined,
+  );
+  return record;
+};
+
+/** The error of a refund that the provider refused. */
+export const refundRefusedError = (refund: Refund, refundableCents: number): DomainError => {
+  const details = { refund_id: refund.id, payment_id: refund.paymentId };
+  return refund.failureCode === REFUND_EXCEEDS
+    ? new DomainError('INVALID_STATE', {
+        message: 'The provider has less left of this payment',
+        details: { ...details, refundable_cents: refundableCents },
+      })
+    : new DomainError('PROVIDER_ERROR', {
+        message: 'The provider refused the refund',
+        details: { ...details, reason: refund.failureCode ?? 'refused' },
+      });
+};

@@ -1,0 +1,191 @@
+import { ownerIdsOf } from '../../access/record-kind.ts';
+import { derivedId } from '../../core/ids.ts';
+import { instant, iso } from '../../core/time.ts';
+import { findAlias } from '../../platform/alias.ts';
+import type { ProviderRefund } from '../../providers/refund-port.ts';
+import type { VisiblePayment } from '../payment.ts';
+import { reconcileTime } from '../payment-due.ts';
+import type { Refund } from './refund.ts';
+import { isLaterRefund, refundMismatch } from './refund-states.ts';
+import { type RefundStore, type RefundStoreDeps, refundStore } from './refund-store.ts';
+
+/** True if the record is about another refund of the provider. */
+const isAnother = ({ providerRefundId }: Refund, { refundId }: ProviderRefund): boolean =>
+  providerRefundId !== undefined && providerRefundId !== refundId;
+
+/** The refund as the provider reports it; the same refund where the report says nothing new. */
+const withReport = (refund: Refund, report: ProviderRefund, now: number): Refund => {
+  if (isAnother(refund, report)) return refund;
+  const isLater = isLaterRefund(refund, report.status);
+  if (!isLater && refund.providerRefundId !== undefined) return refund;
+  const status = isLater ? report.status : refund.status;
+  const isPending = status === 'pending';
+  return {
+    ...refund,
+    status,
+    providerRefundId: report.refundId,
+    failureCode: status === 'failed' ? (report.failureCode ?? 'declined') : undefined,
+    completedAt: refund.completedAt ?? (status === 'succeeded' ? iso(now) : undefined),
+    reconcileAt: isPending ? (refund.reconcileAt ?? iso(reconcileTime(now, 0))) : undefined,
+    reconcileStep: isPending ? (refund.reconcileStep ?? 0) : undefined,
+    version: refund.version + 1,
+    updatedAt: iso(now),
+  };
+};
+
+/** Stores the provider's report of a refund that is recorded here: an answer, an event or a read. */
+const settleRefund = async (deps: RefundStoreDeps, refund: Refund, report: ProviderRefund): Promise<Refund> => {
+  const mismatch = refundMismatch(refund, report);
+  if (mismatch) {
+    deps.log.error('refund anomaly', {
+      payment_id: refund.paymentId,
+      refund_id: refund.id,
+      provider: refund.providerId,
+      reason: mismatch,
+    });
+    return refund;
+  }
+  const { record } = await refundStore(deps).change(refund, 'report', (current) =>
+    withReport(current, report, deps.now()),
+  );
+  return record;
+};
+
+/**
+ * Stores the provider's answer to the call of a refund. An event that does not name our id may have made another record of
+ * the same refund: that record ends, before or just after, so that the amount counts once.
+ */
+export const recordAnsweredRefund = async (
+  deps: RefundStoreDeps,
+  refund: Refund,
+  report: ProviderRefund,
+): Promise<Refund> => {
+  if (refundMismatch(refund, report) === undefined) await endDuplicate(deps, refund, report);
+  const settled = await settleRefund(deps, refund, report);
+  if (settled.providerRefundId === report.refundId) await endDuplicate(deps, refund, report);
+  return settled;
+};
+
+const endDuplicate = async (deps: RefundStoreDeps, refund: Refund, { refundId }: ProviderRefund): Promise<void> => {
+  const store = refundStore(deps);
+  const other = await store.load(derivedId('refund', refund.providerId, refundId));
+  if (other?.paymentId !== refund.paymentId) return;
+  await store.change(other, 'duplicate', (current) =>
+    current.providerRefundId === undefined
+      ? undefined
+      : {
+          ...current,
+          status: 'canceled',
+          providerRefundId: undefined,
+          failureCode: 'duplicate_record',
+          reconcileAt: undefined,
+          reconcileStep: undefined,
+          version: current.version + 1,
+          updatedAt: iso(deps.now()),
+        },
+  );
+};
+
+/** The record of the refund that the provider reports; undefined where it is not recorded. */
+export const findReportedRefund = async (
+  deps: RefundStoreDeps,
+  { payment, report }: Reported,
+): Promise<Refund | undefined> => {
+  const store = refundStore(deps);
+  const ours = await findOurs(deps, store, { payment, report });
+  return ours ?? store.load(idOfReported({ payment, report }));
+};
+
+/** A refund made at the provider has an id derived from the provider's. */
+const idOfReported = ({ payment, report }: Reported): string =>
+  derivedId('refund', payment.providerId, report.refundId);
+
+/** The refund made here that the provider's report is about; undefined where it was made at the provider. */
+const findOurs = async (
+  { table }: RefundStoreDeps,
+  store: RefundStore,
+  { payment, report }: Reported,
+): Promise<Refund | undefined> => {
+  const alias = await findAlias(table, payment.providerId, report.refundId);
+  const aliased = alias?.kind === 'RFD' ? await store.load(alias.id) : undefined;
+  if (aliased && !isAnother(aliased, report)) return aliased;
+  const named = report.ourRefundId === undefined ? undefined : await store.load(report.ourRefundId);
+  // Our id at the provider proves nothing: payment and amount must agree, and no other refund may bear the id already.
+  const isOurs =
+    named?.paymentId === payment.id && refundMismatch(named, report) === undefined && !isAnother(named, report);
+  return isOurs ? named : undefined;
+};
+
+export interface Reported {
+  readonly payment: VisiblePayment;
+  readonly report: ProviderRefund;
+}
+
+/**
+ * Why a refund that the provider reports cannot be stored; undefined where it can. Sums hold whole minor units of the
+ * payment's currency only.
+ */
+export const findUnusable = (
+  payment: Pick<VisiblePayment, 'currency'>,
+  { amountCents, currency }: Pick<ProviderRefund, 'amountCents' | 'currency'>,
+): 'currency differs' | 'not a whole amount' | undefined => {
+  if (currency !== payment.currency) return 'currency differs';
+  return Number.isSafeInteger(amountCents) && amountCents > 0 ? undefined : 'not a whole amount';
+};
+
+/**
+ * Stores one refund that the provider reports. A refund made at the provider becomes a record with an id derived from the
+ * provider's, so that repeated and concurrent reports make one record. The provider is right about what it gave back.
+ */
+export const recordReportedRefund = async (deps: RefundStoreDeps, { payment, report }: Reported): Promise<Refund> => {
+  const store = refundStore(deps);
+  const known = await findOurs(deps, store, { payment, report });
+  const settled = known && (await settleRefund(deps, known, report));
+  // Several refunds at the provider may bear our id: the first that is stored is ours.
+  if (settled && !isAnother(settled, report)) return settled;
+  const id = idOfReported({ payment, report });
+  const stored = await store.load(id);
+  if (stored) return settleRefund(deps, stored, report);
+  const made = await store.insert(payment, (current) => providerRefund(id, { payment: current, report }, deps.now()));
+  if (made) return made.refund;
+  const other = await store.load(id);
+  if (!other) throw new Error('a refund was removed while it was stored');
+  return settleRefund(deps, other, report);
+};
+
+const providerRefund = (id: string, { payment, report }: Reported, now: number): Refund => ({
+  id,
+  version: 1,
+  createdAt: iso(Math.min(now, Math.max(report.createdAt * 1_000, instant(payment.createdAt)))),
+  updatedAt: iso(now),
+  paymentId: payment.id,
+  amountCents: report.amountCents,
+  currency: report.currency,
+  status: report.status,
+  reason: report.reason,
+  source: 'provider',
+  providerId: payment.providerId,
+  providerRefundId: report.refundId,
+  failureCode: report.status === 'failed' ? (report.failureCode ?? 'declined') : undefined,
+  completedAt: report.status === 'succeeded' ? iso(now) : undefined,
+  ...ownerIdsOf(payment),
+  ...(report.status === 'pending' && { reconcileAt: iso(reconcileTime(now, 0)), reconcileStep: 0 }),
+});
+
+/**
+ * Stores every refund that the provider has of the payment, oldest first. The log warns an operator of one that cannot be stored.
+ * @returns the records, in the same order
+ */
+export const recordReportedRefunds = async (
+  deps: RefundStoreDeps,
+  payment: VisiblePayment,
+  reports: readonly ProviderRefund[],
+): Promise<readonly Refund[]> => {
+  const stored: Refund[] = [];
+  for (const report of reports) {
+    const reason = findUnusable(payment, report);
+    if (reason) deps.log.error('refund anomaly', { payment_id: payment.id, provider: payment.providerId, reason });
+    else stored.push(await recordReportedRefund(deps, { payment, report }));
+  }
+  return stored;
+};

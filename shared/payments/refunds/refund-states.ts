@@ -1,0 +1,44 @@
+import type { RefundStatus } from '../../core/money-back.ts';
+import type { Transitions } from '../../core/states.ts';
+import type { ProviderRefund } from '../../providers/refund-port.ts';
+import type { Refund } from './refund.ts';
+
+/**
+ * The transition table of a refund. Reports of the provider (answers, events, reads) move a refund only forward in ORDER: a
+ * bank may send a succeeded refund back, so `failed` comes last.
+ */
+const ORDER: Readonly<Record<RefundStatus, number>> = { pending: 0, canceled: 1, succeeded: 2, failed: 3 };
+
+/** `report`: what the provider says. `refusal`: the provider refused it. `limit`: it never reached the provider in time.
+ * `duplicate`: another record has the same refund of the provider. `erasure`: it loses its person, and keeps its status. */
+export type RefundCause = 'report' | 'refusal' | 'limit' | 'duplicate' | 'erasure';
+
+export const REFUND_TRANSITIONS: Transitions<RefundStatus, RefundCause> = {
+  pending: {
+    report: ['canceled', 'succeeded', 'failed'],
+    refusal: ['failed'],
+    limit: ['failed'],
+    duplicate: ['canceled'],
+  },
+  canceled: { report: ['succeeded', 'failed'] },
+  succeeded: { report: ['failed'], duplicate: ['canceled'] },
+  // Only a refund that failed here, without a report of the provider, is found at the provider later.
+  failed: { report: ['pending', 'canceled', 'succeeded'], duplicate: ['canceled'] },
+};
+
+/** Did the refund fail here, before the provider reported anything about it? */
+const failedUnreported = ({ status, providerRefundId }: Refund): boolean =>
+  status === 'failed' && providerRefundId === undefined;
+
+/** True if the provider's report is later than what the record shows. */
+export const isLaterRefund = (refund: Refund, reported: RefundStatus): boolean =>
+  failedUnreported(refund) || ORDER[reported] > ORDER[refund.status];
+
+/** How a provider's report contradicts the refund that it names; undefined where it agrees. */
+export const refundMismatch = (
+  refund: Pick<Refund, 'amountCents' | 'currency'>,
+  report: Pick<ProviderRefund, 'amountCents' | 'currency'>,
+): 'amount differs' | 'currency differs' | undefined => {
+  if (report.amountCents !== refund.amountCents) return 'amount differs';
+  return report.currency === refund.currency ? undefined : 'currency differs';
+};

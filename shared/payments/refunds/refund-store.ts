@@ -1,0 +1,132 @@
+import { notFound } from '../../core/errors.ts';
+import type { Log } from '../../core/logger.ts';
+import { hasArrow } from '../../core/states.ts';
+import { putAlias } from '../../platform/alias.ts';
+import { type Changed, type Committed, changeRecord, type Decide, inOrder } from '../../platform/change.ts';
+import { dueShard } from '../../platform/keys.ts';
+import type { StoreDeps } from '../../platform/table.ts';
+import { isVisiblePayment, type VisiblePayment } from '../payment.ts';
+import { paymentStore } from '../payment-store.ts';
+import { type Refund, refundItem, refundKey, refundOf } from './refund.ts';
+import { REFUND_TRANSITIONS, type RefundCause } from './refund-states.ts';
+import { hasGivenBackTooMuch, isSameShare, withoutRefund, withRefund } from './refund-sums.ts';
+
+export interface RefundStoreDeps extends StoreDeps {
+  readonly log: Log;
+}
+
+export type RefundStore = ReturnType<typeof refundStore>;
+
+/**
+ * Refunds in the table. Each change of a refund's status is one transaction with its payment, whose sums hold the amount
+ * once: the payment's version is the lock of all its refunds.
+ */
+export const refundStore = (deps: RefundStoreDeps) => {
+  const { table, now, log } = deps;
+  const payments = paymentStore(table, now);
+
+  const load = async (id: string): Promise<Refund | undefined> => {
+    const item = await table.get(refundKey(id));
+    return item && refundOf(item);
+  };
+
+  /** An event that names the provider's id may come before the answer. */
+  const learnId = async (was: Refund | undefined, next: Refund): Promise<void> => {
+    const { providerId, providerRefundId: externalId } = next;
+    if (externalId === undefined || externalId === was?.providerRefundId) return;
+    await putAlias(table, { providerId, externalId }, { kind: 'RFD', id: next.id });
+  };
+
+  const report = (payment: VisiblePayment, { id, status, providerId }: Refund): void => {
+    const about = { payment_id: payment.id, refund_id: id, provider: providerId };
+    log.info('refund settled', { ...about, outcome: status });
+    if (hasGivenBackTooMuch(payment)) log.error('refund anomaly', { ...about, reason: 'more than was paid' });
+  };
+
+  /**
+   * Stores a new refund with its share of the payment's sums. `build` decides on the payment as it is, and throws the
+   * refusal. @returns undefined where the id is taken
+   */
+  const insert = async (
+    payment: VisiblePayment,
+    build: (current: VisiblePayment) => Refund | Promise<Refund>,
+  ): Promise<{ readonly payment: VisiblePayment; readonly refund: Refund } | undefined> => {
+    let built: Refund | undefined;
+    const changed = await payments.change(payment, async (current) => {
+      const refund = await build(current);
+      built = refund;
+      await learnId(undefined, refund);
+      return {
+        next: withRefund(current, { was: undefined, next: refund, now: now() }),
+        onlyIf: [{ put: refundItem(refund), if: [{ absent: true }] }],
+      };
+    });
+    if (changed.unmet || built === undefined) return undefined;
+    if (built.status !== 'pending') report(changed.record, built);
+    return { payment: changed.record, refund: built };
+  };
+
+  const commit = async (was: Refund, decided: Refund): Promise<Committed<Refund>> => {
+    const next = inOrder(was, decided);
+    await learnId(was, next);
+    const guard = [{ exists: true }, { equals: ['version', was.version] }] as const;
+    if (isSameShare(was, next)) {
+      const written = await table.put(refundItem(next), guard);
+      if (written.ok) return { ok: true, record: next };
+      return { ok: false, found: written.found && refundOf(written.found) };
+    }
+    const changed = await payments.changeById(next.paymentId, (current) => ({
+      next: withRefund(current, { was, next, now: now() }),
+      onlyIf: [{ put: refundItem(next), if: guard }],
+    }));
+    if (!changed) throw notFound('payment');
+    if (changed.unmet) return { ok: false, found: await load(was.id) };
+    report(changed.record, next);
+    return { ok: true, record: next };
+  };
+
+  /**
+   * Decides and commits; if another commit was faster, decides again on the refund as it is then.
+   * @throws Error where the change of the status has no arrow in the table of states
+   */
+  const change = (refund: Refund, cause: RefundCause, decide: Decide<Refund>): Promise<Changed<Refund>> =>
+    changeRecord(
+      async (was, next) => {
+        if (was.status !== next.status && !hasArrow(REFUND_TRANSITIONS, { from: was.status, to: next.status, cause })) {
+          throw new Error(`refund ${was.id} may not change from ${was.status} to ${next.status} by ${cause}`);
+        }
+        return commit(was, next);
+      },
+      refund,
+      decide,
+    );
+
+  /**
+   * Removes a refund that certainly did not happen, with its reservation. @returns false where it has changed since: an
+   * event may have reported it
+   */
+  const withdraw = async (refund: Refund): Promise<boolean> => {
+    const changed = await payments.changeById(refund.paymentId, (current) => ({
+      next: withoutRefund(current, refund, now()),
+      onlyIf: [{ delete: refundKey(refund.id), if: [{ equals: ['version', refund.version] }] }],
+    }));
+    return changed !== undefined && !changed.unmet;
+  };
+
+  /** Moves the next look without a version: readers do not see it. */
+  const reschedule = async (refund: Refund, at: string, step: number): Promise<void> => {
+    await table.update(
+      refundKey(refund.id),
+      { set: { reconcileAt: at, reconcileStep: step, due: dueShard(refund.id), due_at: at } },
+      [{ equals: ['version', refund.version] }, { equals: ['status', 'pending'] }],
+    );
+  };
+
+  const loadPayment = async (id: string): Promise<VisiblePayment> => {
+    const payment = await payments.load(id);
+    if (!payment || !isVisiblePayment(payment)) throw notFound('payment');
+    return payment;
+  };
+
+  return { load, insert, change, withdraw, reschedule, loadPayment };
+};

@@ -1,0 +1,80 @@
+import { DomainError } from '../../core/errors.ts';
+import { type Instant, iso } from '../../core/time.ts';
+import type { VisiblePayment } from '../payment.ts';
+import { refundableCents } from '../payment-amounts.ts';
+import type { Refund } from './refund.ts';
+
+/** What a payment knows of its refunds: sums, which change in the same transaction as the refund. */
+interface Sums {
+  readonly refundedCents: number;
+  readonly refundedCount: number;
+  readonly refundingCents: number;
+}
+
+const NOTHING: Sums = { refundedCents: 0, refundedCount: 0, refundingCents: 0 };
+
+/** What one refund adds to the sums of its payment. */
+const shareOf = (refund: Pick<Refund, 'status' | 'amountCents'> | undefined): Sums => {
+  if (refund?.status === 'succeeded') return { ...NOTHING, refundedCents: refund.amountCents, refundedCount: 1 };
+  if (refund?.status === 'pending') return { ...NOTHING, refundingCents: refund.amountCents };
+  return NOTHING;
+};
+
+/** True if the change of the refund changes no sum of the payment, and its readers see no other status. */
+export const isSameShare = (was: Refund, next: Refund): boolean =>
+  was.status === next.status && was.amountCents === next.amountCents;
+
+/** @throws DomainError INVALID_STATE; REFUND_EXCEEDS_PAYMENT with what is left */
+export const requireRefundable = (payment: VisiblePayment, amountCents: number | undefined): number => {
+  if (payment.status !== 'succeeded') {
+    throw new DomainError('INVALID_STATE', {
+      message: 'Only a succeeded payment can be refunded',
+      details: { payment_id: payment.id, status: payment.status },
+    });
+  }
+  const left = refundableCents(payment);
+  const amount = amountCents ?? left;
+  if (amount > left || amount === 0) {
+    throw new DomainError('REFUND_EXCEEDS_PAYMENT', { details: { payment_id: payment.id, refundable_cents: left } });
+  }
+  return amount;
+};
+
+/** The payment after a change of one of its refunds. @param was the refund before; undefined where it is new */
+export const withRefund = (
+  payment: VisiblePayment,
+  { was, next, now }: { readonly was: Refund | undefined; readonly next: Refund; readonly now: Instant },
+): VisiblePayment => ({
+  ...withShare(payment, shareOf(was), shareOf(next)),
+  refund: {
+    id: next.id,
+    amountCents: next.amountCents,
+    status: next.status,
+    was: was?.status,
+    reason: next.reason,
+    completedAt: next.completedAt,
+  },
+  dispute: undefined,
+  cause: 'refund',
+  version: payment.version + 1,
+  updatedAt: iso(now),
+});
+
+/** The payment without a refund that did not happen: its reservation is released, and no event follows. */
+export const withoutRefund = (payment: VisiblePayment, refund: Refund, now: Instant): VisiblePayment => ({
+  ...withShare(payment, shareOf(refund), NOTHING),
+  refund: undefined,
+  cause: 'release',
+  version: payment.version + 1,
+  updatedAt: iso(now),
+});
+
+const withShare = (payment: VisiblePayment, was: Sums, next: Sums): VisiblePayment => ({
+  ...payment,
+  refundedCents: (payment.refundedCents ?? 0) - was.refundedCents + next.refundedCents,
+  refundedCount: (payment.refundedCount ?? 0) - was.refundedCount + next.refundedCount,
+  refundingCents: (payment.refundingCents ?? 0) - was.refundingCents + next.refundingCents,
+});
+
+export const hasGivenBackTooMuch = ({ refundedCents = 0, totalCents }: VisiblePayment): boolean =>
+  refundedCents > totalCents;

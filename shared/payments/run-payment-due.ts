@@ -1,0 +1,245 @@
+import { standingOf } from '../access/standing.ts';
+import { DomainError } from '../core/errors.ts';
+import { type Instant, instant, iso, MINUTE } from '../core/time.ts';
+import { findUnattended } from '../payment-methods/usable-method.ts';
+import { organizationKey } from '../platform/keys.ts';
+import type { Table } from '../platform/table.ts';
+import type { ProviderPayment } from '../providers/payment-port.ts';
+import type { PaymentProvider } from '../providers/provider.ts';
+import type { MoneyDeps } from '../providers/provider-deps.ts';
+import { cancelIntent } from './cancel-intent.ts';
+import { lookUp, NOT_REACHED } from './claimed-call.ts';
+import { createIntent, type IntentParts } from './create-intent.ts';
+import {
+  CONFIRMATION_PERIOD_MS,
+  isVisiblePayment,
+  keptSecret,
+  type Payment,
+  type VisiblePayment,
+  wantsMethodSaved,
+} from './payment.ts';
+import { captureApproval, chargeAttempt, claimApproval } from './payment-attempt.ts';
+import { type LookupResult, nextLook, nextPaymentDue, warnIfStuck } from './payment-due.ts';
+import { isSettled } from './payment-states.ts';
+import { type PaymentStore, paymentStore } from './payment-store.ts';
+import { advancePayment, isUnderWay, providerReference } from './payment-versions.ts';
+import { storeReading } from './reconcile.ts';
+import { recordAnswer } from './record-outcome.ts';
+import { saveMethod } from './save-method.ts';
+import { finishUpdate } from './update-intent.ts';
+
+export interface DuePaymentDeps extends Pick<MoneyDeps, 'table' | 'now' | 'log' | 'providers'> {
+  /** Is the payment still the open charge of its subscription? True where the payment has no subscription. */
+  readonly isChargeOpen: (payment: Pick<VisiblePayment, 'id' | 'subscriptionId'>) => Promise<boolean>;
+}
+
+/** The wait before failed work is retried. */
+const RETRY_MS = 5 * MINUTE;
+
+/** Another commit was faster, and has set the next due time. */
+const OVERTAKEN = 'another came first';
+
+/** Does the work that is due for a payment, and sets the next due time. Safe to repeat, late or twice. */
+export const runDuePayment = async (deps: DuePaymentDeps, paymentId: string): Promise<string> => {
+  const store = paymentStore(deps.table, deps.now);
+  const payment = await store.load(paymentId);
+  if (!payment) return 'gone';
+  try {
+    const provider = () => deps.providers.require(payment.providerId, 'payments');
+    return isVisiblePayment(payment)
+      ? await runVisible({ deps, store, provider }, payment)
+      : await finishCreation({ deps, store, provider }, payment);
+  } catch (error) {
+    if (!(error instanceof DomainError)) throw error;
+    // The refusal's code is the result; the work is due again later.
+    await retryLater(deps, store, paymentId);
+    return error.code;
+  }
+};
+
+/** The provider is opened only by the work that needs it. */
+interface DueParts {
+  readonly deps: DuePaymentDeps;
+  readonly store: PaymentStore;
+  readonly provider: () => Promise<PaymentProvider>;
+}
+
+interface OpenParts extends IntentParts {
+  readonly deps: DuePaymentDeps;
+}
+
+const open = async ({ deps, store, provider }: DueParts): Promise<OpenParts> => ({
+  deps,
+  store,
+  provider: await provider(),
+});
+
+const finishCreation = async (parts: DueParts, payment: Payment): Promise<string> => {
+  await createIntent(await open(parts), payment);
+  return 'created';
+};
+
+const runVisible = async (parts: DueParts, payment: VisiblePayment): Promise<string> => {
+  const { deps, store } = parts;
+  const now = deps.now();
+  if (payment.clientSecret !== undefined && keptSecret(payment, now) === undefined) {
+    await store.removeSecret(payment);
+    const rest = { ...payment, clientSecret: undefined };
+    return isDue(nextPaymentDue(rest), now) ? runVisible(parts, rest) : 'secret removed';
+  }
+  if (isDue(payment.reconcileAt, now)) {
+    if (payment.draft) return settleDraft(await open(parts), payment);
+    if (!isSettled(payment.status)) return reconcile(await open(parts), payment);
+  }
+  if (wantsMethodSaved(payment)) return saveMethodNow(parts, payment);
+  if (hasExpired(payment, now)) return expire(await open(parts), payment);
+  await resetDue(store, payment);
+  return 'nothing due';
+};
+
+const saveMethodNow = async ({ deps, store }: DueParts, payment: VisiblePayment): Promise<string> => {
+  const saved = await saveMethod(deps, payment);
+  if (saved.methodNotKept) {
+    await resetDue(store, saved);
+    return 'method not kept';
+  }
+  if (saved !== payment) return 'method saved';
+  await store.deferDue(payment, iso(deps.now() + RETRY_MS));
+  return 'method not saved yet';
+};
+
+/** Settles an update with an unknown outcome; then reads the provider, because the payer may have acted since. */
+const settleDraft = async (parts: OpenParts, payment: VisiblePayment): Promise<string> => {
+  const { payment: settled, refusal } = await finishUpdate(parts, payment);
+  const { capturesOnApproval } = parts.provider.can;
+  const mayHaveActed = isUnderWay(settled.status) || (capturesOnApproval && !isSettled(settled.status));
+  if (mayHaveActed) return reconcile(parts, settled);
+  await resetDue(parts.store, settled);
+  return refusal ? 'update dropped' : 'updated';
+};
+
+const isDue = (at: string | undefined, now: number): boolean => at !== undefined && instant(at) <= now;
+
+const hasExpired = (payment: VisiblePayment, now: number): boolean =>
+  (payment.status === 'created' || payment.status === 'requires_payment_method') &&
+  instant(payment.createdAt) + CONFIRMATION_PERIOD_MS <= now;
+
+/** A pending payment waits for its payer for a day. */
+const payerIsLate = (payment: VisiblePayment, now: number): boolean =>
+  payment.status === 'pending' && instant(payment.claimedAt ?? payment.createdAt) + CONFIRMATION_PERIOD_MS <= now;
+
+const expire = async (parts: OpenParts, payment: VisiblePayment): Promise<string> => {
+  const expired = await cancelIntent(parts, payment, 'expiry');
+  if (expired === payment) await scheduleNext(parts, payment);
+  return expired.status;
+};
+
+/** Looks up a payment with an unknown outcome. */
+const reconcile = async (parts: OpenParts, payment: VisiblePayment): Promise<string> => {
+  const { deps, store, provider } = parts;
+  let claim = payment;
+  return lookUp(deps.now, {
+    claimedAt: claimedAt(payment),
+    find: () => provider.findPayment(providerReference(payment)),
+    store: (report) => storeFound(parts, payment, report),
+    maySend: async () => (await deps.isChargeOpen(payment)) && (await mayStillCharge(deps.table, payment)),
+    send: async () => {
+      const charged = await chargeAttempt(parts, payment);
+      claim = charged.payment;
+      return charged.outcome;
+    },
+    record: async (outcome) => {
+      const answer = await recordAnswer(parts, claim, outcome);
+      if (answer.payment === claim) await scheduleNext(parts, claim);
+      return answer.payment.status;
+    },
+    fail: async () => {
+      const cause = { to: 'failed', now: deps.now(), cause: 'reconciliation' } as const;
+      await store.commit(payment, advancePayment(payment, cause, { failureCode: 'processing_error' }));
+      return 'failed';
+    },
+    // An approval lasts a few hours: a payment that waits for the payer is read more often.
+    lookAgain: async () => {
+      if (claim.status === 'pending') await store.reschedule(claim, iso(deps.now() + RETRY_MS));
+      else await scheduleNext(parts, claim);
+    },
+  });
+};
+
+const claimedAt = (payment: VisiblePayment): Instant => instant(payment.claimedAt ?? payment.createdAt);
+
+const storeFound = async (parts: OpenParts, payment: VisiblePayment, report: ProviderPayment): Promise<string> => {
+  const { deps, store } = parts;
+  const stored = await storeReading(deps, store, { payment, report, cause: 'reconciliation' });
+  const isTrue = stored.outcome !== 'overtaken' && stored.outcome !== 'mismatch';
+  if (report.awaitsCapture && isTrue && stored.payment.status === 'pending') {
+    return captureNow(parts, stored.payment);
+  }
+  switch (stored.outcome) {
+    case 'overtaken':
+      return OVERTAKEN;
+    case 'stored':
+      return stored.payment.status;
+    case 'not reached':
+      return NOT_REACHED;
+    case 'same':
+      return keepWaiting(parts, payment);
+    case 'mismatch':
+      await scheduleNext(parts, payment);
+      return 'mismatch';
+  }
+};
+
+/** The provider reports the status that the record has. */
+const keepWaiting = async (parts: OpenParts, payment: VisiblePayment): Promise<string> => {
+  const now = parts.deps.now();
+  const isLate = payerIsLate(payment, now) && !payment.providerInvoiceId;
+  if (isLate || hasExpired(payment, now)) return expire(parts, payment);
+  if (isUnderWay(payment.status)) await scheduleNext(parts, payment, 'still_under_way');
+  else await resetDue(parts.store, { ...payment, reconcileAt: undefined });
+  return 'unchanged';
+};
+
+/** The payer has approved, and no event has arrived: captures as the event would. */
+const captureNow = async (parts: OpenParts, payment: VisiblePayment): Promise<string> => {
+  const { deps, store } = parts;
+  const { record, was, isOurs, unmet } = await store.change(payment, (current) =>
+    current.version === payment.version ? claimApproval(current, deps.now()) : undefined,
+  );
+  if (unmet) return keepWaiting(parts, payment);
+  return isOurs ? (await captureApproval({ deps, store }, record, was)).status : OVERTAKEN;
+};
+
+/** True if the paying organization and the method of the attempt still exist, and its owner still belongs to the organization. */
+const mayStillCharge = async (table: Table, payment: VisiblePayment): Promise<boolean> => {
+  const { organizationId, methodRef } = payment;
+  if (organizationId !== undefined) {
+    const organization = await table.get(organizationKey(organizationId));
+    if (!standingOf(organizationId, organization, undefined).exists) return false;
+  }
+  return methodRef === undefined || (await findUnattended(table, payment, payment)) !== undefined;
+};
+
+const scheduleNext = async (
+  { deps, store }: Pick<OpenParts, 'deps' | 'store'>,
+  payment: VisiblePayment,
+  looked: LookupResult = 'outcome_unknown',
+): Promise<void> => {
+  warnIfStuck(deps, payment, looked);
+  const { at, step } = nextLook(claimedAt(payment), payment.reconcileStep ?? 0, deps.now());
+  await store.reschedule(payment, iso(at), step);
+};
+
+const retryLater = async (deps: DuePaymentDeps, store: PaymentStore, paymentId: string): Promise<void> => {
+  const payment = await store.load(paymentId);
+  if (!payment || !nextPaymentDue(payment)) return;
+  warnIfStuck(deps, payment, 'outcome_unknown');
+  await store.deferDue(payment, iso(deps.now() + RETRY_MS));
+};
+
+/** The lease has moved the due time: restores the due time that follows from the record. */
+const resetDue = async (store: PaymentStore, payment: VisiblePayment): Promise<void> => {
+  const at = nextPaymentDue(payment);
+  if (at === undefined) await store.dropDue(payment);
+  else await store.deferDue(payment, at);
+};

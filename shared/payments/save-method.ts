@@ -1,0 +1,145 @@
+import { ownerOfRecord } from '../access/record-kind.ts';
+import { organizationCheck } from '../access/standing.ts';
+import { derivedId, isIdOf } from '../core/ids.ts';
+import { iso } from '../core/time.ts';
+import { addressShape } from '../customers/address.ts';
+import { type Customer, customerShape, type OwnerCustomer } from '../customers/customer.ts';
+import { isMethodOf, learnProviderId } from '../customers/learn-provider-id.ts';
+import { organizationRecord } from '../organizations/organization.ts';
+import { storedMethodFields } from '../payment-methods/create-method.ts';
+import { addressUseSteps } from '../payment-methods/method-store.ts';
+import { type PaymentMethod, paymentMethodShape } from '../payment-methods/payment-method.ts';
+import { aliasStep, findAlias } from '../platform/alias.ts';
+import type { Owner } from '../platform/keys.ts';
+import { firstVersion, recordStore } from '../platform/record-store.ts';
+import type { StoreDeps, Table } from '../platform/table.ts';
+import { ownerKeyOf } from '../platform/table-defaults.ts';
+import type { ProviderMethod } from '../providers/method-port.ts';
+import type { Providers } from '../providers/registry.ts';
+import { isVisiblePayment, type VisiblePayment, wantsMethodSaved } from './payment.ts';
+import { type PaymentStore, paymentStore } from './payment-store.ts';
+import { providerReference } from './payment-versions.ts';
+
+interface SaveDeps extends StoreDeps {
+  readonly providers: Providers;
+}
+
+/**
+ * Saves the method of a succeeded payment that requested it (setup_future_usage). The method's id follows from the
+ * payment's, so repeated reports of the success save one method; the payment's due work finishes an interrupted save. A
+ * method that the provider refuses to store (a bank account, for example) is not saved; the payment stays succeeded.
+ */
+export const saveMethod = async (deps: SaveDeps, payment: VisiblePayment): Promise<VisiblePayment> => {
+  if (!wantsMethodSaved(payment)) return payment;
+  const owner = ownerOfRecord(payment);
+  if (!owner) return payment;
+  const store = paymentStore(deps.table, deps.now);
+  if (await isGone(deps.table, owner)) return giveUp(store, payment);
+  const customer = await customerOf(deps, payment, owner);
+  if (!customer) return giveUp(store, payment);
+  const { providerCustomerId: customerId } = customer;
+  const named = { customerId: customer.id, providerCustomerId: customerId };
+  const provider = await deps.providers.require(payment.providerId, 'payments');
+  const idempotencyKey = `${payment.id}:keep`;
+  const kept = await provider.keepMethod({ ...providerReference(payment), customerId, idempotencyKey });
+  if (kept.kind === 'unknown' || kept.kind === 'not_done') return payment;
+  if (kept.kind !== 'done' || !isMethodOf(kept.value, named)) return giveUp(store, payment);
+  const known = await knownMethod(deps, payment, kept.value);
+  if (known && !isOf(known, owner)) return giveUp(store, payment);
+  const holder = await learnProviderId(deps, named, kept.value);
+  const method = known ?? (await save(deps, await newMethod(deps, { payment, kept: kept.value, holder })));
+  const next = {
+    ...payment,
+    paymentMethodId: method.id,
+    methodRef: method.providerMethodId,
+    cause: 'update' as const,
+    version: payment.version + 1,
+    updatedAt: iso(deps.now()),
+  };
+  const committed = await store.commit(payment, next);
+  const stands = committed.ok ? committed.record : committed.found;
+  return stands && isVisiblePayment(stands) ? stands : payment;
+};
+
+const giveUp = async (store: PaymentStore, payment: VisiblePayment): Promise<VisiblePayment> => {
+  await store.giveUpMethod(payment);
+  return { ...payment, methodNotKept: true };
+};
+
+/** A deleted organization gets no new records. */
+const isGone = async (table: Table, owner: Owner): Promise<boolean> => {
+  if (owner.kind !== 'organization') return false;
+  const item = await table.get(organizationRecord.key(owner.organizationId));
+  return !item || organizationRecord.parse(item) === undefined;
+};
+
+/** The payment's customer, where its owner is the payment's owner: no method is saved for another owner's customer. */
+const customerOf = async (
+  deps: SaveDeps,
+  { providerId, providerCustomerId }: VisiblePayment,
+  owner: Owner,
+): Promise<Customer | undefined> => {
+  if (providerCustomerId === undefined) return undefined;
+  const id = await customerIdOf(deps.table, providerId, providerCustomerId);
+  const customer = id && (await recordStore(deps, customerShape).load(id));
+  return customer && isOf(customer, owner) ? customer : undefined;
+};
+
+/** Our own id stands for a customer to whom the provider had given none. */
+const customerIdOf = async (
+  table: Table,
+  providerId: VisiblePayment['providerId'],
+  providerCustomerId: string,
+): Promise<string | undefined> => {
+  if (isIdOf('customer', providerCustomerId)) return providerCustomerId;
+  const alias = await findAlias(table, providerId, providerCustomerId);
+  return alias?.kind === 'CUS' ? alias.id : undefined;
+};
+
+/** The record of this method, if there is one: a method is saved once, for one owner. */
+const knownMethod = async (
+  deps: SaveDeps,
+  { providerId }: VisiblePayment,
+  { methodId }: ProviderMethod,
+): Promise<PaymentMethod | undefined> => {
+  const alias = await findAlias(deps.table, providerId, methodId);
+  const found = alias?.kind === 'PM' ? await recordStore(deps, paymentMethodShape).load(alias.id) : undefined;
+  // Else the payer has given another card since, during the set-up.
+  return found?.providerMethodId === methodId ? found : undefined;
+};
+
+const isOf = (record: PaymentMethod | Customer, owner: Owner): boolean => {
+  const recordOwner = ownerOfRecord(record);
+  return recordOwner !== undefined && ownerKeyOf(recordOwner) === ownerKeyOf(owner);
+};
+
+const save = async (deps: SaveDeps, method: PaymentMethod): Promise<PaymentMethod> => {
+  const alias = aliasStep(method.providerId, method.providerMethodId, { kind: 'PM', id: method.id });
+  const steps = [alias, ...addressUseSteps(undefined, method), ...organizationCheck(method)];
+  await recordStore(deps, paymentMethodShape).insertOrFind(method, steps);
+  return method;
+};
+
+interface Kept {
+  readonly payment: VisiblePayment;
+  readonly kept: ProviderMethod;
+  readonly holder: OwnerCustomer;
+}
+
+const newMethod = async (deps: SaveDeps, { payment, kept, holder }: Kept): Promise<PaymentMethod> => {
+  const at = iso(deps.now());
+  const { userId, organizationId, guestId, guestEmail } = payment;
+  return {
+    id: derivedId('payment_method', payment.id),
+    ...firstVersion(at),
+    providerId: payment.providerId,
+    ...storedMethodFields(kept),
+    ...holder,
+    billingAddressId: await addressOf(deps, payment),
+    ...(organizationId ? { organizationId } : { userId, guestId, guestEmail }),
+  };
+};
+
+/** The address that the payment names, unless it was deleted since. */
+const addressOf = async (deps: SaveDeps, { billingAddressId }: VisiblePayment): Promise<string | undefined> =>
+  billingAddressId === undefined ? undefined : (await recordStore(deps, addressShape).load(billingAddressId))?.id;

@@ -1,0 +1,41 @@
+import { DomainError } from '../core/errors.ts';
+import type { ApiRequest, Reply } from '../http/request.ts';
+import type { PaymentProvider } from '../providers/provider.ts';
+import type { MoneyDeps } from '../providers/provider-deps.ts';
+import { unansweredError } from '../providers/unwrap.ts';
+import type { VisiblePayment } from './payment.ts';
+import { paymentStore } from './payment-store.ts';
+import { providerReference } from './payment-versions.ts';
+import { paymentView } from './payment-view.ts';
+import { readMoneyBack } from './read-money-back.ts';
+import { decideReading } from './reconcile.ts';
+
+/** Refunds and disputes that were made at the provider. @returns the payment with what they changed */
+const withMoneyBack = async (
+  deps: MoneyDeps,
+  { refunds: port }: PaymentProvider,
+  payment: VisiblePayment,
+): Promise<VisiblePayment> => {
+  if (payment.status !== 'succeeded' || !port) return payment;
+  const unread = await readMoneyBack({ deps, port, payment });
+  if (unread) throw unansweredError(unread, { payment_id: payment.id });
+  return (await paymentStore(deps.table, deps.now).loadVisible(payment.id)) ?? payment;
+};
+
+/** Reads a payment's status at its provider and stores it as it is. */
+export const syncPayment = async (
+  deps: MoneyDeps,
+  request: ApiRequest<{ provider_payment_id: string }, unknown, unknown, VisiblePayment>,
+): Promise<Reply> => {
+  const store = paymentStore(deps.table, deps.now);
+  const provider = await deps.providers.require(request.record.providerId, 'payments');
+  const details = { payment_id: request.record.id };
+  const { record } = await store.change(request.record, async (payment) => {
+    const found = await provider.findPayment(providerReference(payment));
+    if (found.kind === 'unknown' || found.kind === 'not_done') throw unansweredError(found, details);
+    if (found.kind !== 'done') throw new DomainError('PROVIDER_ERROR', { details });
+    const decision = decideReading(deps, { payment, report: found.value, cause: 'sync' });
+    return decision.outcome === 'store' ? { next: decision.next, by: 'read' } : undefined;
+  });
+  return { data: paymentView(await withMoneyBack(deps, provider, record)) };
+};

@@ -1,0 +1,322 @@
+import { requirePayersCustomer, requireSameOwner } from '../access/may-charge.ts';
+import { ownerOfRecord } from '../access/record-kind.ts';
+import { type Product, productRecord } from '../catalog/catalog-records.ts';
+import { priceOf } from '../catalog/price.ts';
+import { DomainError, invalid, notFound, type Problem } from '../core/errors.ts';
+import { currencyCode, derivePrices, type Prices } from '../core/money.ts';
+import { type Instant, instant } from '../core/time.ts';
+import { addressRecord } from '../customers/address.ts';
+import { customerPointerKey, customerRecord, ownerCustomerOf } from '../customers/customer.ts';
+import { ensureCustomer } from '../customers/ensure-customer.ts';
+import { canonicalJson } from '../http/idempotency.ts';
+import type { ApiRequest, Reply } from '../http/request.ts';
+import { paymentMethodRecord } from '../payment-methods/payment-method.ts';
+import {
+  requireHeld,
+  requireOneTime,
+  type UsableMethod,
+  useSaved,
+  useToken,
+} from '../payment-methods/usable-method.ts';
+import type { TransactionStep } from '../platform/table.ts';
+import type { PaymentProvider } from '../providers/provider.ts';
+import type { MoneyDeps } from '../providers/provider-deps.ts';
+import { requireProvider, unavailableError, unknownOutcomeError } from '../providers/unwrap.ts';
+import { requireAcceptedAmount } from './accepted-amount.ts';
+import type { IntentParts } from './create-intent.ts';
+import { heldBy, methodFields } from './paying-customer.ts';
+import { type Draft, isOfSubscription, termsOf, type VisiblePayment } from './payment.ts';
+import { concernsProvider } from './payment-decisions.ts';
+import type { UpdateIntentBody } from './payment-requests.ts';
+import { paymentStore } from './payment-store.ts';
+import { applyDraft } from './payment-versions.ts';
+import { paymentWithSecret } from './payment-view.ts';
+import {
+  bringIntoForce,
+  decideByAmount,
+  finishUpdate,
+  type HeldDraft,
+  isNotOpen,
+  sendDraft,
+  updateRefusal,
+} from './update-intent.ts';
+
+/** Changes an intent before its confirmation: the change is stored as a draft, sent to the provider, then in force. */
+export const updatePayment = async (
+  deps: MoneyDeps,
+  request: ApiRequest<{ id: string }, unknown, UpdateIntentBody, VisiblePayment>,
+): Promise<Reply> => {
+  refuseFixedFields(request.record, request.body);
+  const store = paymentStore(deps.table, deps.now);
+  const provider = await deps.providers.require(request.record.providerId, 'payments');
+  const parts = { deps, store, provider };
+  const { payment, resumed } = await settleEarlier(deps, parts, request);
+  const next = resumed ? payment : await changeCurrent(deps, parts, { ...request, record: payment });
+  return { data: paymentWithSecret(next, deps.now()) };
+};
+
+type UpdateRequest = ApiRequest<{ id: string }, unknown, UpdateIntentBody, VisiblePayment>;
+
+const TRIES = 10;
+
+/**
+ * Decides again on the payment as it is then if a report of the provider came first, such as the event of an earlier call.
+ * @throws DomainError VERSION_CONFLICT if another request has changed the payment
+ */
+const changeCurrent = async (deps: MoneyDeps, parts: IntentParts, request: UpdateRequest): Promise<VisiblePayment> => {
+  let payment = request.record;
+  for (let tries = 0; tries < TRIES; tries += 1) {
+    const changed = await change(deps, parts, { ...request, record: payment });
+    if (changed) return changed;
+    const current = await parts.store.loadVisible(payment.id);
+    if (!current) throw notFound('payment');
+    requireUpdatable(current, deps.now());
+    if (current.draft || canonicalJson(termsOf(current)) !== canonicalJson(termsOf(payment))) break;
+    payment = current;
+  }
+  throw new DomainError('VERSION_CONFLICT');
+};
+
+/** @returns undefined if another commit came first */
+const change = async (
+  deps: MoneyDeps,
+  parts: IntentParts,
+  request: UpdateRequest,
+): Promise<VisiblePayment | undefined> => {
+  const { record: payment, caller } = request;
+  const { store, provider } = parts;
+  const asked = draftOf(request, payment, provider);
+  await requireAmount(provider, payment, asked);
+  if (usesHeldMethod(request, payment, asked))
+    await requireHeld({ table: deps.table, caller }, payment, heldBy(payment));
+  if (asked.methodRef !== payment.methodRef || asked.providerCustomerId !== payment.providerCustomerId) {
+    await requireOneTime(provider, asked);
+  }
+  const draft = await withCustomer(deps, request, asked);
+  const { onlyIf } = request.right;
+  if (!concernsProvider(payment, draft)) return storeChange(parts, payment, { draft, onlyIf });
+  const held = await store.claimDraft(payment, draft, onlyIf);
+  return held && carryOut(parts, held);
+};
+
+/** The provider is asked only about an amount that the update changes. */
+const requireAmount = async (provider: PaymentProvider, payment: VisiblePayment, wanted: Draft): Promise<void> => {
+  if (wanted.totalCents === payment.totalCents && wanted.currency === payment.currency) return;
+  await requireAcceptedAmount(provider, wanted);
+};
+
+interface Earlier {
+  readonly payment: VisiblePayment;
+  /** This request repeats the earlier update, which is in force now. */
+  readonly resumed: boolean;
+}
+
+/**
+ * Settles an earlier update with an unknown outcome first. A repeat of that update gets the answer that the first request
+ * should have had.
+ */
+const settleEarlier = async (deps: MoneyDeps, parts: IntentParts, request: UpdateRequest): Promise<Earlier> => {
+  const payment = request.record;
+  requireUpdatable(payment, deps.now());
+  if (!payment.draft) return { payment, resumed: false };
+  const wanted = await withCustomer(deps, request, draftOf(request, payment, parts.provider));
+  const isSame = canonicalJson(wanted) === canonicalJson(payment.draft);
+  const settled = await finishUpdate(parts, payment);
+  if (isSame && settled.refusal) throw settled.refusal;
+  if (!isSame) requireUpdatable(settled.payment, deps.now());
+  return { payment: settled.payment, resumed: isSame };
+};
+
+const refuseFixedFields = (payment: VisiblePayment, body: UpdateIntentBody): void => {
+  const { provider_id: slot, organization_id: organization, guest_data: guest } = body;
+  const changed = [
+    ['provider_id', slot !== undefined && slot !== payment.providerId],
+    ['organization_id', organization !== undefined && (organization ?? '') !== (payment.organizationId ?? '')],
+    ['guest_data', guest !== undefined && !isGuestOf(payment, guest)],
+  ] as const;
+  const problems: Problem[] = changed
+    .filter(([, differs]) => differs)
+    .map(([path]) => ({ path, rule: 'immutable', message: `${path} cannot be changed` }));
+  if (problems.length > 0) throw invalid(problems);
+};
+
+const isGuestOf = (
+  { guestEmail, guestName, guestPhone }: VisiblePayment,
+  { email, name, phone }: NonNullable<UpdateIntentBody['guest_data']>,
+): boolean => email === guestEmail && name === guestName && (phone ?? guestPhone) === guestPhone;
+
+const requireUpdatable = (payment: VisiblePayment, now: Instant): void => {
+  // Another function is sending an update to the provider now.
+  if (payment.draftBusyUntil !== undefined && instant(payment.draftBusyUntil) > now) {
+    throw new DomainError('VERSION_CONFLICT');
+  }
+  if (isOfSubscription(payment)) {
+    throw new DomainError('PAYMENT_NOT_UPDATABLE', { details: { subscription_id: payment.subscriptionId } });
+  }
+  if (payment.status !== 'created' && payment.status !== 'requires_payment_method') {
+    throw new DomainError('PAYMENT_NOT_UPDATABLE', { details: { status: payment.status } });
+  }
+};
+
+const draftOf = (
+  { body, caller, named }: ApiRequest<unknown, unknown, UpdateIntentBody>,
+  payment: VisiblePayment,
+  provider: PaymentProvider,
+): Draft => {
+  const address = named(addressRecord);
+  if (address) requireSameOwner(address, payment.organizationId);
+  const pick = <T>(sent: T | null | undefined, stored: T | undefined): T | undefined =>
+    sent === undefined ? stored : (sent ?? undefined);
+  const customer = customerOf(body, named, payment);
+  const { paymentMethodId, methodRef, methodKind, lenderCustomerId, lenderCustomerRecordId } = payment;
+  return {
+    ...pricesOf(body, payment, named(productRecord)),
+    projectId: pick(body.project_id, payment.projectId),
+    productId: pick(body.product_id, payment.productId),
+    ...customer,
+    billingAddressId: pick(body.billing_address_id, payment.billingAddressId),
+    ...(body.payment_method_id === undefined
+      ? { paymentMethodId, methodRef, methodKind, lenderCustomerId, lenderCustomerRecordId }
+      : methodFields(chooseMethod(provider, { body, caller, named }, payment), customer)),
+    setupFutureUsage: pick(body.setup_future_usage, payment.setupFutureUsage),
+    returnUrl: pick(body.return_url, payment.returnUrl),
+    description: pick(body.description, payment.description),
+    concept: pick(body.concept, payment.concept),
+    referenceCode: pick(body.reference_code, payment.referenceCode),
+    category: pick(body.category, payment.category),
+    tags: pick(body.tags, payment.tags),
+    metadata: pick(body.metadata, payment.metadata),
+  };
+};
+
+/** Saving the method needs a customer at the provider: the owner's, or a new one. */
+const withCustomer = async (
+  deps: MoneyDeps,
+  { record: payment, caller }: ApiRequest<unknown, unknown, unknown, VisiblePayment>,
+  draft: Draft,
+): Promise<Draft> => {
+  const owner = ownerOfRecord(payment);
+  if (draft.setupFutureUsage === undefined || draft.providerCustomerId !== undefined || !owner) return draft;
+  const slot = payment.providerId;
+  const known = ownerCustomerOf(await deps.table.get(customerPointerKey(owner, slot)));
+  return { ...draft, ...(await ensureCustomer(deps, { slot, owner, caller, forId: payment.id, known })) };
+};
+
+type Named = ApiRequest['named'];
+
+const customerOf = (
+  body: UpdateIntentBody,
+  named: Named,
+  payment: VisiblePayment,
+): Pick<Draft, 'customerId' | 'providerCustomerId'> => {
+  const { customerId, providerCustomerId } = payment;
+  if (body.customer_id === undefined) return { customerId, providerCustomerId };
+  const customer = named(customerRecord);
+  if (!customer) return {};
+  requireProvider('customer_id', payment.providerId, customer.providerId);
+  requirePayersCustomer(customer, payment.organizationId);
+  return { customerId: customer.id, providerCustomerId: customer.providerCustomerId };
+};
+
+const chooseMethod = (
+  provider: PaymentProvider,
+  { body, caller, named }: Pick<ApiRequest<unknown, unknown, UpdateIntentBody>, 'body' | 'caller' | 'named'>,
+  payment: VisiblePayment,
+): UsableMethod | undefined => {
+  const saved = named(paymentMethodRecord);
+  if (saved) return useSaved(saved, { caller, payer: payment, slot: payment.providerId });
+  return body.payment_method_id ? useToken(provider, body.payment_method_id, undefined) : undefined;
+};
+
+/** Another amount, or another customer at the provider, is a new use of the method that the payment holds. */
+const usesHeldMethod = (
+  { body }: ApiRequest<unknown, unknown, UpdateIntentBody>,
+  payment: VisiblePayment,
+  draft: Draft,
+): boolean =>
+  body.payment_method_id === undefined &&
+  payment.methodRef !== undefined &&
+  (draft.totalCents !== payment.totalCents ||
+    draft.currency !== payment.currency ||
+    draft.providerCustomerId !== payment.providerCustomerId);
+
+/** A request with any price derives the prices that it does not send; the subtotal stays where only tax or discount change. */
+const pricesOf = (
+  body: UpdateIntentBody,
+  payment: VisiblePayment,
+  product: Product | undefined,
+): Prices & { readonly currency: string } => {
+  if (product) return priceOf(body, product);
+  const { subtotalCents, taxCents, discountCents, totalCents, currency } = payment;
+  const sent = [body.subtotal_cents, body.tax_cents, body.discount_cents, body.total_cents, body.amount_cents];
+  const unchanged = sent.every((price) => price === undefined);
+  const keepsProduct = payment.productId !== undefined && body.product_id === undefined;
+  if (keepsProduct && !(unchanged && (body.currency === undefined || body.currency.toUpperCase() === currency))) {
+    throw new DomainError('PRICING_MISMATCH', { message: `The product's price is ${totalCents} ${currency}` });
+  }
+  const nextCurrency = body.currency === undefined ? currency : currencyCode(body.currency);
+  if (unchanged) return { subtotalCents, taxCents, discountCents, totalCents, currency: nextCurrency };
+  const hasBase = (body.subtotal_cents ?? body.total_cents ?? body.amount_cents) !== undefined;
+  const prices = derivePrices({
+    ...body,
+    subtotal_cents: body.subtotal_cents ?? (hasBase ? undefined : subtotalCents),
+    tax_cents: body.tax_cents ?? taxCents,
+    discount_cents: body.discount_cents ?? discountCents,
+  });
+  return { ...prices, currency: nextCurrency };
+};
+
+/**
+ * Sends a draft that was just claimed to the provider, and brings it into force.
+ * @throws DomainError PROVIDER_TIMEOUT or the like (the draft stays: a repeat of the request or due work finishes it),
+ * PROVIDER_UNAVAILABLE (the provider did nothing, the draft is dropped), or the provider's refusal
+ */
+const carryOut = async (parts: IntentParts, held: HeldDraft): Promise<VisiblePayment> => {
+  const { store } = parts;
+  const details = { payment_id: held.id };
+  const outcome = await sendDraft(parts.provider, held);
+  switch (outcome.kind) {
+    case 'done':
+      return bringIntoForce(parts, held, outcome.value);
+    case 'unknown':
+      await store.releaseDraft(held);
+      throw unknownOutcomeError(outcome.reason, details);
+    case 'not_done':
+      await store.dropDraft(held);
+      throw unavailableError(outcome, details);
+    case 'refused':
+    case 'declined':
+      return refused(parts, held, outcome);
+  }
+};
+
+/** If the payment has changed at the provider (was paid, for example), stores its status before the refusal. */
+const refused = async (
+  parts: IntentParts,
+  held: HeldDraft,
+  outcome: Parameters<typeof updateRefusal>[1],
+): Promise<VisiblePayment> => {
+  const refusal = updateRefusal(held, outcome);
+  if (!isNotOpen(outcome)) {
+    await parts.store.dropDraft(held);
+    throw refusal;
+  }
+  const settled = await decideByAmount(parts, held, refusal);
+  if (settled.refusal) throw settled.refusal;
+  return settled.payment;
+};
+
+/**
+ * Stores a change that does not concern the provider. @returns undefined if another commit came first
+ * @throws DomainError VERSION_CONFLICT if only the conditions failed
+ */
+const storeChange = async (
+  { deps, store }: Pick<IntentParts, 'deps' | 'store'>,
+  payment: VisiblePayment,
+  { draft, onlyIf }: { readonly draft: Draft; readonly onlyIf: readonly TransactionStep[] },
+): Promise<VisiblePayment | undefined> => {
+  const next = applyDraft(payment, draft, { now: deps.now() });
+  const committed = await store.commit(payment, next, { onlyIf });
+  if (!committed.ok && committed.unmet) throw new DomainError('VERSION_CONFLICT');
+  return committed.ok ? committed.record : undefined;
+};

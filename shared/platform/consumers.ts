@@ -1,0 +1,120 @@
+import type {
+  DynamoDBBatchResponse,
+  DynamoDBRecord,
+  DynamoDBStreamEvent,
+  SQSBatchResponse,
+  SQSEvent,
+  SQSRecord,
+} from 'aws-lambda';
+import { runAs } from '../core/actor.ts';
+import { errorFields, type Log } from '../core/logger.ts';
+import type { QueueName } from '../core/rights.ts';
+import type { Queues } from './queues.ts';
+
+/** The result of handling a message: done, or a time after which the queue delivers it again. A throw means a retry. */
+export type Handled = 'done' | { readonly retryAfterSeconds: number };
+
+/** The message's id, and the number of times it has been received. */
+export interface Receive {
+  readonly messageId: string;
+  /** Counted from 1. */
+  readonly count: number;
+}
+
+export interface ConsumerDeps {
+  readonly log: Log;
+}
+
+export const queueConsumer =
+  <D extends ConsumerDeps & { readonly queues: Queues }>(
+    queue: QueueName,
+    depsOf: () => D,
+    handle: (deps: D, body: unknown, receive: Receive) => Promise<Handled>,
+  ): ((event: SQSEvent) => Promise<SQSBatchResponse>) =>
+  async (event) => {
+    const deps = depsOf();
+    const failed: string[] = [];
+    for (const record of event.Records) {
+      if (!(await consume(deps, { queue, record, handle }))) failed.push(record.messageId);
+    }
+    return { batchItemFailures: failed.map((itemIdentifier) => ({ itemIdentifier })) };
+  };
+
+interface BatchHandler<D, T> {
+  readonly read: (body: unknown) => T;
+  readonly handle: (deps: D, messages: readonly T[]) => Promise<void>;
+}
+
+/** Handles the messages of a batch together: all readable messages succeed together or are retried together. */
+export const batchConsumer =
+  <D extends ConsumerDeps, T>(
+    queue: QueueName,
+    depsOf: () => D,
+    { read, handle }: BatchHandler<D, T>,
+  ): ((event: SQSEvent) => Promise<SQSBatchResponse>) =>
+  async (event) => {
+    const deps = depsOf();
+    const readable: { readonly id: string; readonly message: T }[] = [];
+    const failed: string[] = [];
+    for (const { messageId, body } of event.Records) {
+      try {
+        readable.push({ id: messageId, message: read(JSON.parse(body)) });
+      } catch (error) {
+        deps.log.error('consumer failed', { trigger: queue, ...errorFields(error) });
+        failed.push(messageId);
+      }
+    }
+    try {
+      await handle(
+        deps,
+        readable.map(({ message }) => message),
+      );
+    } catch (error) {
+      deps.log.error('consumer failed', { trigger: queue, ...errorFields(error) });
+      failed.push(...readable.map(({ id }) => id));
+    }
+    return { batchItemFailures: failed.map((itemIdentifier) => ({ itemIdentifier })) };
+  };
+
+interface Consumed<D> {
+  readonly queue: QueueName;
+  readonly record: SQSRecord;
+  readonly handle: (deps: D, body: unknown, receive: Receive) => Promise<Handled>;
+}
+
+/** @returns whether the message is done. */
+const consume = async <D extends ConsumerDeps & { readonly queues: Queues }>(
+  deps: D,
+  { queue, record, handle }: Consumed<D>,
+): Promise<boolean> => {
+  try {
+    const receive = { messageId: record.messageId, count: Number(record.attributes.ApproximateReceiveCount) };
+    const work = { requestId: record.messageId, actor: { type: 'system', id: queue } } as const;
+    const handled = await runAs(work, async () => handle(deps, JSON.parse(record.body), receive));
+    if (handled === 'done') return true;
+    await deps.queues.retryAfter(queue, record.receiptHandle, handled.retryAfterSeconds);
+    return false;
+  } catch (error) {
+    deps.log.error('consumer failed', { trigger: queue, ...errorFields(error) });
+    return false;
+  }
+};
+
+/** Handles a stream in order. Stops at the first record that fails, and returns its sequence number. */
+export const streamConsumer =
+  <D extends ConsumerDeps>(
+    name: string,
+    depsOf: () => D,
+    handle: (deps: D, records: readonly DynamoDBRecord[]) => Promise<string | undefined>,
+  ): ((event: DynamoDBStreamEvent) => Promise<DynamoDBBatchResponse>) =>
+  async (event) => {
+    const deps = depsOf();
+    try {
+      const failedAt = await handle(deps, event.Records);
+      return { batchItemFailures: failedAt === undefined ? [] : [{ itemIdentifier: failedAt }] };
+    } catch (error) {
+      deps.log.error('consumer failed', { trigger: name, ...errorFields(error) });
+      const first = event.Records[0]?.dynamodb?.SequenceNumber;
+      return { batchItemFailures: first === undefined ? [] : [{ itemIdentifier: first }] };
+    }
+  };

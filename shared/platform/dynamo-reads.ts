@@ -1,0 +1,92 @@
+import type { QueryCommandInput } from '@aws-sdk/lib-dynamodb';
+import type { Item, Page, PageCount, PartitionPage, Slice } from './connection.ts';
+import type { DynamoTable } from './dynamo-operations.ts';
+import type { Expression } from './expression.ts';
+import { type Key, TABLE } from './keys.ts';
+
+/** The reads of a connection. */
+const BATCH_GET_TRIES = 8;
+
+export const getItem = async (
+  { operations, tableName }: DynamoTable,
+  key: Key,
+  consistent: boolean,
+): Promise<Item | undefined> => {
+  const { Item } = await operations.get({
+    TableName: tableName,
+    Key: { pk: key.pk, sk: key.sk },
+    ConsistentRead: consistent,
+  });
+  return Item;
+};
+
+export const getBatch = async (
+  { operations, tableName }: DynamoTable,
+  keys: readonly Key[],
+  consistent: boolean,
+): Promise<readonly Item[]> => {
+  const items: Item[] = [];
+  let pending: readonly Key[] = keys;
+  for (let tries = 0; pending.length > 0; tries += 1) {
+    if (tries === BATCH_GET_TRIES) throw new Error('BatchGetItem left keys unprocessed');
+    const { Responses, UnprocessedKeys } = await operations.batchGet({
+      RequestItems: { [tableName]: { Keys: pending.map(({ pk, sk }) => ({ pk, sk })), ConsistentRead: consistent } },
+    });
+    items.push(...(Responses?.[tableName] ?? []));
+    const left = UnprocessedKeys?.[tableName]?.Keys ?? [];
+    pending = left.map((key) => ({ pk: String(key['pk']), sk: String(key['sk']) }));
+  }
+  return items;
+};
+
+export const scanPage = async ({ operations, tableName }: DynamoTable, { after, limit }: Slice): Promise<Page> => {
+  const { Items = [], LastEvaluatedKey } = await operations.scan({
+    TableName: tableName,
+    Limit: limit,
+    ConsistentRead: true,
+    ...(after && { ExclusiveStartKey: after }),
+  });
+  return { items: Items, next: LastEvaluatedKey };
+};
+
+export const queryPage = async (dynamo: DynamoTable, query: PartitionPage): Promise<Page> => {
+  const { Items = [], LastEvaluatedKey } = await dynamo.operations.query(queryInput(dynamo, query));
+  return { items: Items, next: LastEvaluatedKey };
+};
+
+export const countPage = async (dynamo: DynamoTable, query: PartitionPage): Promise<PageCount> => {
+  const { Count, ScannedCount, LastEvaluatedKey } = await dynamo.operations.query({
+    ...queryInput(dynamo, query),
+    Select: 'COUNT',
+  });
+  if (Count === undefined || ScannedCount === undefined) throw new Error('DynamoDB counts the rows of every query');
+  return { matching: Count, evaluated: ScannedCount, next: LastEvaluatedKey };
+};
+
+const queryInput = ({ tableName, compose }: DynamoTable, query: PartitionPage): QueryCommandInput => {
+  const built = compose();
+  const filter = built.all(query.filter ?? []);
+  return {
+    TableName: tableName,
+    ...(query.index && { IndexName: query.index }),
+    KeyConditionExpression: keyCondition(built, query),
+    ...(filter && { FilterExpression: filter }),
+    ScanIndexForward: !(query.descending ?? false),
+    ...(query.limit && { Limit: query.limit }),
+    ...(query.after && { ExclusiveStartKey: query.after }),
+    ...(query.consistent && { ConsistentRead: true }),
+    ...built.parts(),
+  };
+};
+
+const keyCondition = (built: Expression, query: PartitionPage): string => {
+  const { partitionKey, sortKey } = TABLE.indexes.find(({ name }) => name === query.index) ?? TABLE;
+  const partition = `${built.name(partitionKey)} = ${built.value(query.partition)}`;
+  const sort = () => built.name(sortKey);
+  if (query.from !== undefined && query.to !== undefined) {
+    return `${partition} AND ${sort()} BETWEEN ${built.value(query.from)} AND ${built.value(query.to)}`;
+  }
+  if (query.from !== undefined) return `${partition} AND ${sort()} >= ${built.value(query.from)}`;
+  if (query.to !== undefined) return `${partition} AND ${sort()} <= ${built.value(query.to)}`;
+  return partition;
+};

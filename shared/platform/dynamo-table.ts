@@ -1,0 +1,22 @@
+import { epochSeconds, type Now } from '../core/time.ts';
+import type { Connection } from './connection.ts';
+import type { DynamoOperations } from './dynamo-operations.ts';
+import { countPage, getBatch, getItem, queryPage, scanPage } from './dynamo-reads.ts';
+import { deleteItem, putItem, transact, updateItem } from './dynamo-writes.ts';
+import { expression } from './expression.ts';
+
+/** A table of DynamoDB, by either client. */
+export const connectDynamo = (operations: DynamoOperations, tableName: string, now: Now): Connection => {
+  const dynamo = { operations, tableName, compose: () => expression(epochSeconds(now())) };
+  return {
+    getItem: (key, consistent) => getItem(dynamo, key, consistent),
+    getBatch: (keys, consistent) => getBatch(dynamo, keys, consistent),
+    putItem: (item, clauses) => putItem(dynamo, item, clauses),
+    updateItem: (update) => updateItem(dynamo, update),
+    deleteItem: (key, clauses) => deleteItem(dynamo, key, clauses),
+    transact: (steps) => transact(dynamo, steps),
+    query: (query) => queryPage(dynamo, query),
+    count: (query) => countPage(dynamo, query),
+    scan: (slice) => scanPage(dynamo, slice),
+  };
+};

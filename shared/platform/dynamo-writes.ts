@@ -1,0 +1,131 @@
+import type { AttributeValue } from '@aws-sdk/client-dynamodb';
+import type { TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb';
+import { unmarshall } from '@aws-sdk/util-dynamodb';
+import { DomainError } from '../core/errors.ts';
+import type { Item, ItemUpdate, Transacted, TransactionStep, Written } from './connection.ts';
+import type { DynamoTable } from './dynamo-operations.ts';
+import type { Clause, Expression } from './expression.ts';
+import type { Key } from './keys.ts';
+
+/** The writes of a connection. */
+const CONFLICT_TRIES = 6;
+const CONFLICT_WAIT_MS = 20;
+
+/**
+ * Retries a write that conflicts with a transaction on its item, after a random wait.
+ * @throws DomainError VERSION_CONFLICT if every try conflicts.
+ */
+const retryConflicts = async <T>(write: () => Promise<T>): Promise<T> => {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await write();
+    } catch (error) {
+      if (!isConflict(error)) throw error;
+      if (tries === CONFLICT_TRIES) throw new DomainError('VERSION_CONFLICT', { cause: error });
+      const waitMs = Math.random() * CONFLICT_WAIT_MS * 2 ** tries;
+      await new Promise((resolve) => setTimeout(resolve, waitMs));
+    }
+  }
+};
+
+/** A refusal, with the fields that DynamoDB adds to it. */
+interface Refusal extends Error {
+  /** The stored item that a condition refused. */
+  readonly Item?: Attributes;
+  /** One per step of a transaction. */
+  readonly CancellationReasons?: readonly { readonly Code?: string; readonly Item?: Attributes }[];
+}
+type Attributes = Record<string, AttributeValue>;
+type RefusalName = 'ConditionalCheckFailedException' | 'TransactionCanceledException' | 'TransactionConflictException';
+
+const isRefusal = (error: unknown, name: RefusalName): error is Refusal =>
+  error instanceof Error && error.name === name;
+
+/** A failed condition takes precedence over a conflict on another item of the transaction. */
+const isConflict = (error: unknown): boolean => {
+  if (isRefusal(error, 'TransactionConflictException')) return true;
+  if (!isRefusal(error, 'TransactionCanceledException')) return false;
+  const codes = error.CancellationReasons?.map(({ Code }) => Code) ?? [];
+  return codes.includes('TransactionConflict') && !codes.includes('ConditionalCheckFailed');
+};
+
+const runGuarded = async (write: () => Promise<Item>): Promise<Written> => {
+  try {
+    return { ok: true, item: await retryConflicts(write) };
+  } catch (error) {
+    if (!isRefusal(error, 'ConditionalCheckFailedException')) throw error;
+    return { ok: false, found: error.Item && unmarshall(error.Item) };
+  }
+};
+
+/** The condition. A failure returns the stored item, which tells "missing" from "wrong state" in one call. */
+const guard = (built: Expression, clauses: readonly Clause[]) => {
+  const condition = built.all(clauses);
+  return condition ? { ConditionExpression: condition, ReturnValuesOnConditionCheckFailure: 'ALL_OLD' as const } : {};
+};
+
+const keyOf = ({ pk, sk }: Key): Key => ({ pk, sk });
+
+export const putItem = (dynamo: DynamoTable, item: Item, clauses: readonly Clause[]): Promise<Written> =>
+  runGuarded(async () => {
+    const built = dynamo.compose();
+    const condition = guard(built, clauses);
+    await dynamo.operations.put({ TableName: dynamo.tableName, Item: item, ...condition, ...built.parts() });
+    return item;
+  });
+
+/** @returns the item after the update. */
+export const updateItem = (dynamo: DynamoTable, { key, changes, clauses }: ItemUpdate): Promise<Written> =>
+  runGuarded(async () => {
+    const built = dynamo.compose();
+    const condition = guard(built, clauses);
+    const { Attributes } = await dynamo.operations.update({
+      TableName: dynamo.tableName,
+      Key: keyOf(key),
+      UpdateExpression: built.update(changes),
+      ...condition,
+      ReturnValues: 'ALL_NEW',
+      ...built.parts(),
+    });
+    return Attributes ?? {};
+  });
+
+export const deleteItem = (dynamo: DynamoTable, key: Key, clauses: readonly Clause[]): Promise<Written> =>
+  runGuarded(async () => {
+    const built = dynamo.compose();
+    const condition = guard(built, clauses);
+    await dynamo.operations.delete({ TableName: dynamo.tableName, Key: keyOf(key), ...condition, ...built.parts() });
+    return {};
+  });
+
+export const transact = async (dynamo: DynamoTable, steps: readonly TransactionStep[]): Promise<Transacted> => {
+  const items = steps.map((step) => transactItem(dynamo, step));
+  try {
+    await retryConflicts(() => dynamo.operations.transact({ TransactItems: items }));
+    return { ok: true };
+  } catch (error) {
+    if (!isRefusal(error, 'TransactionCanceledException')) throw error;
+    const reasons = error.CancellationReasons ?? [];
+    const failed = reasons.flatMap((reason, index) => (reason.Code === 'ConditionalCheckFailed' ? [index] : []));
+    if (failed.length === 0) throw error;
+    return { ok: false, failed, found: reasons.map((reason) => reason.Item && unmarshall(reason.Item)) };
+  }
+};
+
+type TransactItem = NonNullable<TransactWriteCommandInput['TransactItems']>[number];
+
+const transactItem = ({ compose, tableName }: DynamoTable, step: TransactionStep): TransactItem => {
+  const built = compose();
+  const target = { TableName: tableName };
+  if ('update' in step) {
+    const UpdateExpression = built.update(step.changes);
+    const condition = guard(built, step.if ?? []);
+    return { Update: { ...target, Key: keyOf(step.update), UpdateExpression, ...condition, ...built.parts() } };
+  }
+  const condition = guard(built, step.if ?? []);
+  if ('put' in step) return { Put: { ...target, Item: step.put, ...condition, ...built.parts() } };
+  if ('delete' in step) return { Delete: { ...target, Key: keyOf(step.delete), ...condition, ...built.parts() } };
+  return {
+    ConditionCheck: { ...target, Key: keyOf(step.check), ConditionExpression: '', ...condition, ...built.parts() },
+  };
+};

@@ -1,0 +1,39 @@
+import type { Log } from '../core/logger.ts';
+import type { Outcome } from '../core/outcome.ts';
+import type { ProviderSlot, SlotSettings } from '../core/settings.ts';
+import type { Fetch } from '../platform/fetch.ts';
+
+export interface AdapterOptions {
+  readonly slot: ProviderSlot;
+  /** The slot's settings with its secrets filled in. */
+  readonly settings: SlotSettings;
+  readonly timeoutMs: number;
+  readonly fetch: Fetch;
+  readonly log: Log;
+}
+
+/** The parts of a setting that holds several secrets by commas. */
+export const listed = (setting: string): readonly string[] =>
+  setting
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '');
+
+/** What the provider's words mean here. A word that is missing has no meaning here. */
+export const wordTable = <T>(words: Readonly<Record<string, T>>): ReadonlyMap<string, T> =>
+  new Map(Object.entries(words));
+
+/** The method of a capability that the provider lacks. The service does not call it; it does nothing. */
+export const notOffered = async (): Promise<Extract<Outcome<never>, { kind: 'refused' }>> => ({
+  kind: 'refused',
+  reason: 'not_offered',
+});
+
+/** For vendors that want two names: the last word is the family name. `joinName` restores the input. */
+export const splitName = (name: string): readonly [given: string, family: string | undefined] => {
+  const at = name.lastIndexOf(' ');
+  return at > 0 && at < name.length - 1 ? [name.slice(0, at), name.slice(at + 1)] : [name, undefined];
+};
+
+export const joinName = (given: string | null | undefined, family: string | null | undefined): string | undefined =>
+  [given, family].filter(Boolean).join(' ') || undefined;

@@ -1,0 +1,104 @@
+import type { ProviderSlot } from '../core/settings.ts';
+import { type Instant, MINUTE, type Now, SECOND } from '../core/time.ts';
+import { callsKey } from '../platform/keys.ts';
+import type { Table } from '../platform/table.ts';
+
+/**
+ * The rate of the calls that due work makes to each provider, shared by all instances that do due work: a token bucket per
+ * slot, as one item of the table. An instance reserves calls in blocks, so that one write covers many calls, and waits
+ * until its block begins. Requests of payers never ask here: neither a full bucket nor a failing table refuses them.
+ */
+export interface CallRateOptions {
+  readonly table: Table;
+  readonly now: Now;
+  readonly sleep: (ms: number) => Promise<unknown>;
+  readonly limitOf: (slot: ProviderSlot) => CallLimit;
+}
+
+export interface CallLimit {
+  /** 0: no limit. */
+  readonly callsPerSecond: number;
+  /** Calls that may follow one another at once after a pause. */
+  readonly burst: number;
+}
+
+export interface CallRate {
+  /**
+   * Waits until the instance may call the provider, at most 10 s.
+   * @returns the ms after which to ask again, where the wait would be longer; undefined where it may call now
+   */
+  readonly admit: (slot: ProviderSlot) => Promise<number | undefined>;
+  /** Counts a call; calls beyond the reserved block are paid for with the next block. */
+  readonly count: (slot: ProviderSlot) => void;
+}
+
+const BLOCKS_PER_SECOND = 5;
+/** The rest of a block is dropped after this time. */
+const BLOCK_KEPT_MS = MINUTE;
+const MOST_WAIT_MS = 10 * SECOND;
+const RESERVE_TRIES = 5;
+
+interface Block {
+  /** Below zero: calls made beyond the block. */
+  readonly calls: number;
+  readonly until: Instant;
+}
+
+const NO_BLOCK: Block = { calls: 0, until: 0 };
+
+export const openCallRate = (options: CallRateOptions): CallRate => {
+  const { now, sleep, limitOf } = options;
+  const blocks = new Map<ProviderSlot, Block>();
+  const blockOf = (slot: ProviderSlot): Block => blocks.get(slot) ?? NO_BLOCK;
+
+  const admit = async (slot: ProviderSlot): Promise<number | undefined> => {
+    const { callsPerSecond } = limitOf(slot);
+    if (callsPerSecond === 0) return undefined;
+    const { calls, until } = blockOf(slot);
+    if (calls > 0 && until > now()) return undefined;
+    const [debt, expired] = [Math.max(0, -calls), Math.max(0, calls)];
+    const size = Math.max(1, Math.round(callsPerSecond / BLOCKS_PER_SECOND));
+    const waitMs = await reserve(options, slot, size + debt);
+    if (waitMs > MOST_WAIT_MS) return waitMs;
+    // Calls that were counted meanwhile stay counted.
+    blocks.set(slot, { calls: blockOf(slot).calls + debt - expired + size, until: now() + BLOCK_KEPT_MS });
+    if (waitMs > 0) await sleep(waitMs);
+    return undefined;
+  };
+
+  const count = (slot: ProviderSlot): void => {
+    const { calls, until } = blockOf(slot);
+    blocks.set(slot, { calls: calls - 1, until });
+  };
+
+  return { admit, count };
+};
+
+/**
+ * The item's `at` is the time at which the last reserved call is due. @returns the ms until the block begins; nothing is
+ * reserved where that is longer than an instance waits
+ */
+const reserve = async (
+  { table, now, limitOf }: CallRateOptions,
+  slot: ProviderSlot,
+  calls: number,
+): Promise<number> => {
+  const { callsPerSecond, burst } = limitOf(slot);
+  const key = callsKey(slot);
+  const blockMs = Math.ceil((calls * SECOND) / callsPerSecond);
+  for (let tries = 0; tries < RESERVE_TRIES; tries += 1) {
+    const at = now();
+    const oldest = at - Math.ceil((burst * SECOND) / callsPerSecond);
+    const added = await table.update(key, { add: { at: blockMs } }, [
+      { atLeast: ['at', oldest] },
+      { atMost: ['at', at + MOST_WAIT_MS] },
+    ]);
+    if (added.ok) return Math.max(0, Number(added.item['at']) - blockMs - at);
+    const reservedUntil = Number(added.found?.['at'] ?? 0);
+    if (reservedUntil > at + MOST_WAIT_MS) return reservedUntil - at;
+    // Nothing was reserved lately: calls that were not made earlier count up to the burst only.
+    const idle = { any: [{ lacks: 'at' }, { below: ['at', oldest] }] } as const;
+    if ((await table.update(key, { set: { at: oldest + blockMs } }, [idle])).ok) return 0;
+  }
+  return MOST_WAIT_MS + SECOND;
+};

@@ -1,0 +1,143 @@
+import * as z from 'zod/mini';
+import { INBOUND_EVENTS, type InboundEventType, type ProviderEvent } from './event-port.ts';
+import type { ProviderMethod } from './method-port.ts';
+import { readEventInvoice, readEventSubscription } from './subscription-payloads.ts';
+import type { EventInvoice } from './subscription-port.ts';
+
+/**
+ * The interface's own event payload, `{id, type, provider, data: {object}, created}`. Each webhook route accepts it and
+ * its provider's format. It is a subset of Stripe's format, with Stripe's names for the optional fields.
+ */
+const eventSchema = z.looseObject({
+  id: z.string().check(z.minLength(1), z.maxLength(255)),
+  type: z.string().check(z.minLength(1), z.maxLength(128)),
+  created: z.int().check(z.nonnegative()),
+  object: z.optional(z.unknown()),
+  data: z.looseObject({
+    object: z.looseObject({
+      id: z.string().check(z.maxLength(255)),
+      amount: z.nullish(z.int()),
+      currency: z.nullish(z.string()),
+      type: z.nullish(z.string()),
+      card: z.nullish(
+        z.looseObject({
+          brand: z.nullish(z.string()),
+          last4: z.nullish(z.string()),
+          exp_month: z.nullish(z.int()),
+          exp_year: z.nullish(z.int()),
+          wallet: z.nullish(z.looseObject({ type: z.nullish(z.string()) })),
+        }),
+      ),
+      email: z.nullish(z.string()),
+      name: z.nullish(z.string()),
+      phone: z.nullish(z.string()),
+      metadata: z.nullish(z.record(z.string(), z.unknown())),
+    }),
+  }),
+});
+
+/** The `object` of Stripe's own envelope. The interface's payload lacks it, and has its amounts in minor units already. */
+export const STRIPES_OWN = 'event';
+
+const inboundType = (name: string): InboundEventType | undefined => INBOUND_EVENTS.find((known) => known === name);
+
+/** @param ownNames the provider's own names of events that the service acts on. */
+export const readContractEvent = (
+  body: unknown,
+  ownNames: ReadonlyMap<string, InboundEventType> = new Map(),
+): ProviderEvent | undefined => {
+  const parsed = eventSchema.safeParse(body);
+  if (!parsed.success) return readOtherEvent(body, (name) => inboundType(name) !== undefined || ownNames.has(name));
+  const { id, type, created, data } = parsed.data;
+  const { object } = data;
+  const isOfInterface = inboundType(type) !== undefined && parsed.data.object !== STRIPES_OWN;
+  return {
+    id,
+    rawType: type,
+    type: inboundType(type),
+    createdAt: created,
+    ...(isOfInterface && { isOfInterface }),
+    object: {
+      id: object.id,
+      intentId: undefined,
+      amountCents: object.amount ?? undefined,
+      currency: object.currency?.toUpperCase(),
+      attemptRef: undefined,
+      failureCode: undefined,
+      ourPaymentId: textIn(object.metadata, 'payment_id'),
+      ...(type.startsWith('setup_intent.') && { ourMethodId: textIn(object.metadata, 'payment_method_id') }),
+      method: object.card ? methodFacts(object) : undefined,
+      customer: { email: object.email, name: object.name, phone: object.phone },
+      ...(SUBSCRIPTION_EVENT.test(type) && { subscription: readEventSubscription(object) }),
+      ...(type.startsWith('invoice.') && { invoice: invoiceOf(object, isOfInterface) }),
+    },
+  };
+};
+
+/** In the interface's payload the object has the subscription's id, or the invoice's if it names the subscription too. */
+const invoiceOf = (object: unknown, isOfInterface: boolean): EventInvoice | undefined => {
+  const invoice = readEventInvoice(object);
+  const namesSubscription = invoice?.subscriptionId !== undefined || invoice?.ourSubscriptionId !== undefined;
+  return invoice && isOfInterface && !namesSubscription ? { ...invoice, subscriptionId: invoice.invoiceId } : invoice;
+};
+
+const textIn = (metadata: Readonly<Record<string, unknown>> | null | undefined, key: string): string | undefined => {
+  const value = metadata?.[key];
+  return typeof value === 'string' ? value : undefined;
+};
+
+/** The fields of every event, thin events included; Stripe writes their time as text. */
+const envelopeSchema = z.looseObject({
+  id: z.string().check(z.minLength(1), z.maxLength(255)),
+  type: z.string().check(z.minLength(1), z.maxLength(128)),
+  created: z.union([z.int().check(z.nonnegative()), z.iso.datetime({ offset: true })]),
+});
+
+/** An event that the service does not act on needs no object. An event that it acts on and cannot read is refused. */
+const readOtherEvent = (body: unknown, isActedOn: (name: string) => boolean): ProviderEvent | undefined => {
+  const parsed = envelopeSchema.safeParse(body);
+  if (!parsed.success || isActedOn(parsed.data.type)) return undefined;
+  const { id, type, created } = parsed.data;
+  const createdAt = typeof created === 'number' ? created : Math.floor(Date.parse(created) / 1_000);
+  return { id, rawType: type, type: undefined, createdAt, object: NO_OBJECT };
+};
+
+export const NO_OBJECT: ProviderEvent['object'] = {
+  id: '',
+  intentId: undefined,
+  amountCents: undefined,
+  currency: undefined,
+  attemptRef: undefined,
+  failureCode: undefined,
+  ourPaymentId: undefined,
+  method: undefined,
+  customer: undefined,
+};
+
+/** Stripe's own names of these events have a prefix. */
+const SUBSCRIPTION_EVENT = /^(?:customer\.)?subscription\./;
+
+/** The stored fields of a method in this format. */
+export const methodFacts = (method: {
+  readonly type?: string | null | undefined;
+  readonly card?:
+    | {
+        readonly brand?: string | null | undefined;
+        readonly last4?: string | null | undefined;
+        readonly exp_month?: number | null | undefined;
+        readonly exp_year?: number | null | undefined;
+        readonly wallet?: { readonly type?: string | null | undefined } | null | undefined;
+      }
+    | null
+    | undefined;
+}): Omit<ProviderMethod, 'methodId' | 'customerId'> => ({
+  type: method.type === 'card' || method.card ? 'card' : 'bank_account',
+  walletType: method.card?.wallet?.type ?? undefined,
+  cardBrand: method.card?.brand ?? undefined,
+  lastFour: method.card?.last4 ?? undefined,
+  expiryMonth: method.card?.exp_month ? monthText(method.card.exp_month) : undefined,
+  expiryYear: method.card?.exp_year ? String(method.card.exp_year) : undefined,
+});
+
+/** MM */
+export const monthText = (month: number): string => String(month).padStart(2, '0');

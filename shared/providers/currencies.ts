@@ -1,0 +1,92 @@
+import { currencyDigits } from '../core/money.ts';
+import type { Outcome } from '../core/outcome.ts';
+import type { Amount, AmountRefusal } from './payment-port.ts';
+
+/**
+ * The currencies that a provider takes, and their units. The service counts in ISO 4217 minor units; a provider may use other
+ * units (Stripe takes ISK in hundredths, PayPal takes HUF in whole forints). Each adapter has one table and converts
+ * exactly: an amount that the provider cannot express is refused, never rounded.
+ */
+export interface CurrencyRule {
+  /** Digits after the decimal point that the provider counts in. */
+  readonly digits: number;
+  /** The provider takes only multiples of this, in its own units. */
+  readonly step?: number;
+  /** The smallest charge that the provider takes, in ISO 4217 minor units; absent if it is not known. */
+  readonly minimumCents?: number;
+  /** The greatest charge that the provider takes, in its own units; absent where the ceiling of its table holds. */
+  readonly maximum?: number;
+}
+
+/** By upper-case ISO 4217 code. */
+export type CurrencyTable = ReadonlyMap<string, CurrencyRule>;
+
+type Refused = Extract<Outcome<never>, { kind: 'refused' }>;
+
+/** @param byDigits codes separated by spaces, by the provider's number of digits @param rules further rules of a code */
+export const currencyTable = (
+  byDigits: Readonly<Record<number, string>>,
+  rules: Readonly<Record<string, Omit<CurrencyRule, 'digits'>>> = {},
+): CurrencyTable =>
+  new Map(
+    Object.entries(byDigits).flatMap(([digits, codes]) =>
+      codes.split(' ').map((code) => [code, { digits: Number(digits), ...rules[code] }] as const),
+    ),
+  );
+
+/**
+ * @param maximum the greatest amount that the provider takes in most currencies, in its own units; the greatest that a number
+ * holds exactly, where the provider states none
+ */
+export const amountsBy = (table: CurrencyTable, maximum = Number.MAX_SAFE_INTEGER) => {
+  /** The provider's units in one ISO minor unit, as a power of ten. */
+  const shiftOf = (currency: string): number => {
+    const rule = table.get(currency);
+    return rule ? rule.digits - currencyDigits(currency) : 0;
+  };
+
+  /** In the provider's units; undefined if the provider does not take the currency or cannot express the amount. */
+  const toProvider = ({ amountCents, currency }: Amount): number | undefined => {
+    const rule = table.get(currency);
+    if (!rule) return undefined;
+    const units = shifted(amountCents, shiftOf(currency));
+    const isExact = Number.isSafeInteger(units) && units % (rule.step ?? 1) === 0;
+    return isExact && units <= (rule.maximum ?? maximum) ? units : undefined;
+  };
+
+  /**
+   * ISO minor units of a provider's amount. An amount between two units stays a fraction, so that it equals no record. Units
+   * of a currency outside the table count as ISO minor units.
+   */
+  const toCents = (units: number, currency: string): number => shifted(units, -shiftOf(currency));
+
+  /** The whole provider units below the provider's ceiling and below the greatest number of cents that is exact. */
+  const maximumCentsOf = (rule: CurrencyRule, currency: string): number => {
+    const exact = Math.floor(Number.MAX_SAFE_INTEGER / 10 ** Math.max(0, -shiftOf(currency)));
+    return Math.floor(toCents(Math.min(rule.maximum ?? maximum, exact), currency));
+  };
+
+  const refusalOf = (amount: Amount): AmountRefusal | undefined => {
+    const { amountCents, currency } = amount;
+    const rule = table.get(currency);
+    if (!rule) return { kind: 'currency' };
+    const maximumCents = maximumCentsOf(rule, currency);
+    if (amountCents > maximumCents) return { kind: 'too large', maximumCents };
+    if (toProvider(amount) === undefined) {
+      return { kind: 'not expressible', multipleOf: (rule.step ?? 1) * 10 ** Math.max(0, -shiftOf(currency)) };
+    }
+    const { minimumCents } = rule;
+    return minimumCents !== undefined && amountCents < minimumCents ? { kind: 'too small', minimumCents } : undefined;
+  };
+
+  /** The adapter's answer, without a call, for an amount that the provider cannot express. */
+  const refused = ({ currency }: Amount): Refused =>
+    table.has(currency)
+      ? { kind: 'refused', reason: 'amount_not_expressible', parameter: 'amount' }
+      : { kind: 'refused', reason: 'currency_not_taken', parameter: 'currency' };
+
+  return { toProvider, toCents, refusalOf, refused };
+};
+
+/** Dividing by a power of ten is exact where the quotient is whole; multiplying by a fraction would not be. */
+const shifted = (amount: number, shift: number): number => (shift < 0 ? amount / 10 ** -shift : amount * 10 ** shift);

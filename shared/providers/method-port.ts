@@ -1,0 +1,80 @@
+import type { Outcome } from '../core/outcome.ts';
+import type { CallOptions, KnownPayment, NextAction } from './payment-port.ts';
+
+/** Refusal reason: the provider stores the method for another customer, or does not store it a second time. */
+export const NOT_ATTACHABLE = 'not_attachable';
+
+export interface KeepMethod extends KnownPayment, CallOptions {
+  readonly customerId: string;
+}
+
+/** The state of a saved method at the provider. */
+export interface ProviderMethod {
+  readonly methodId: string;
+  /** The provider's id of the customer. */
+  readonly customerId: string | undefined;
+  /** Our id of the customer, where the provider stores it beside the method. */
+  readonly ourCustomerId?: string | undefined;
+  readonly type: 'card' | 'bank_account';
+  readonly walletType: string | undefined;
+  readonly cardBrand: string | undefined;
+  readonly lastFour: string | undefined;
+  /** MM */
+  readonly expiryMonth: string | undefined;
+  /** YYYY */
+  readonly expiryYear: string | undefined;
+  /** Set if the payer must authenticate before the provider attaches the method to its customer. */
+  readonly setup?: OpenSetup | undefined;
+}
+
+/** A set-up that waits for the payer. */
+export interface OpenSetup {
+  readonly setupId: string;
+  /** The payer's browser authenticates with it. */
+  readonly clientSecret: string | undefined;
+  readonly nextAction: NextAction | undefined;
+}
+
+/** The state of a set-up at the provider. */
+export interface ProviderSetup {
+  readonly setupId: string;
+  /** `failed`: the payer may try again with the client secret. `succeeded` and `canceled` are final. */
+  readonly status: 'requires_action' | 'failed' | 'succeeded' | 'canceled';
+  /** The method that the set-up saves. The payer may give another method after a failure. */
+  readonly method: ProviderMethod | undefined;
+}
+
+/** Set-ups of a provider that asks the payer to authenticate before it saves a method. */
+export interface SetupsPort {
+  /** An authoritative read. `canceled` also if the provider no longer has the set-up. */
+  find(setupId: string): Promise<Outcome<ProviderSetup>>;
+  /** Done with the final status: `canceled`, or `succeeded` if the payer was faster. After `canceled`, nothing attaches. */
+  cancel(setupId: string): Promise<Outcome<ProviderSetup>>;
+}
+
+export interface AttachMethod extends CallOptions {
+  /** Our id of the new method. */
+  readonly paymentMethodId: string;
+  readonly token: string;
+  readonly customerId: string;
+  /** Proof that the payer has authenticated; used in this call only, never stored. */
+  readonly verificationToken?: string | undefined;
+}
+
+/** Card data on its way to the provider: never stored, logged or queued. */
+export interface RawCard {
+  readonly number: string;
+  readonly expiryMonth: string;
+  readonly expiryYear: string;
+  readonly cvc: string | undefined;
+}
+
+export interface BillingDetails {
+  readonly name: string | undefined;
+  readonly line1: string | undefined;
+  readonly line2: string | undefined;
+  readonly city: string | undefined;
+  readonly state: string | undefined;
+  readonly postalCode: string | undefined;
+  readonly country: string;
+}

@@ -1,0 +1,69 @@
+import * as z from 'zod/mini';
+import type { Exchanged, HttpClient, HttpRequest } from '../vendor-http.ts';
+import type { PaypalExchange } from './outcome.ts';
+
+/**
+ * PayPal's calls need an access token, which client id and secret request for some hours. The client keeps it until a
+ * minute before its end. All waiting calls share one token request. If PayPal refuses the token, the client requests a new one.
+ */
+export interface PaypalClient {
+  readonly id: string;
+  readonly secret: string;
+}
+
+const MARGIN_MS = 60_000;
+const tokenAnswer = z.looseObject({ access_token: z.string().check(z.minLength(1)), expires_in: z.number() });
+
+interface Token {
+  readonly text: string;
+  readonly until: number;
+}
+
+export const withAccessToken = (http: HttpClient, client: PaypalClient): PaypalExchange => {
+  let kept: Token | undefined;
+  let buying: Promise<Exchanged<Token>> | undefined;
+
+  const buy = async (): Promise<Exchanged<Token>> => {
+    const answer = await http.exchange({
+      method: 'POST',
+      path: '/v1/oauth2/token',
+      headers: {
+        authorization: `Basic ${Buffer.from(`${client.id}:${client.secret}`).toString('base64')}`,
+        'content-type': 'application/x-www-form-urlencoded',
+      },
+      body: 'grant_type=client_credentials',
+      answer: tokenAnswer,
+    });
+    if (answer.kind !== 'done') return answer;
+    const { access_token: text, expires_in: seconds } = answer.value;
+    kept = { text, until: Date.now() + seconds * 1_000 - MARGIN_MS };
+    return { kind: 'done', value: kept };
+  };
+
+  /** The kept token, unless PayPal has just refused it; else a new token, shared by all waiting calls. */
+  const token = (refused?: string): Promise<Exchanged<Token>> => {
+    if (kept && kept.until > Date.now() && kept.text !== refused) {
+      return Promise.resolve({ kind: 'done', value: kept });
+    }
+    buying ??= buy().finally(() => {
+      buying = undefined;
+    });
+    return buying;
+  };
+
+  const send = <T>(request: HttpRequest<T>, { text }: Token): Promise<Exchanged<T>> =>
+    http.exchange({ ...request, headers: { authorization: `Bearer ${text}`, ...request.headers } });
+
+  return async (request) => {
+    const first = await token();
+    if (first.kind !== 'done') return unasked(first);
+    const answer = await send(request, first.value);
+    if (answer.kind !== 'answered no' || answer.status !== 401) return answer;
+    const second = await token(first.value.text);
+    return second.kind === 'done' ? send(request, second.value) : unasked(second);
+  };
+};
+
+/** Without a valid token PayPal does nothing: the request is not sent, or refused unread. */
+const unasked = <T>(token: Exclude<Exchanged<T>, { kind: 'done' }>): Exclude<Exchanged<T>, { kind: 'done' }> =>
+  token.kind === 'unknown' ? { kind: 'not_done', reason: 'unreachable' } : token;

@@ -1,0 +1,25 @@
+import type { GuestTokens } from '../access/guest-token.ts';
+import type { IdKind } from '../core/ids.ts';
+import type { Log } from '../core/logger.ts';
+import type { StoreDeps } from '../platform/table.ts';
+import type { Providers } from './registry.ts';
+
+/** Dependencies of use cases that change customers and methods at a provider. */
+export interface ProviderRecordDeps extends StoreDeps {
+  readonly providers: Providers;
+  readonly newId: (kind: IdKind) => string;
+}
+
+export interface MethodDeps extends ProviderRecordDeps {
+  readonly guestTokens: GuestTokens;
+  /** The service accepts raw card data (development only). */
+  readonly allowRawCards: boolean;
+}
+
+/** Dependencies of use cases that move money. */
+export interface MoneyDeps extends StoreDeps {
+  readonly providers: Providers;
+  readonly newId: (kind: IdKind) => string;
+  readonly guestTokens: GuestTokens;
+  readonly log: Log;
+}

@@ -1,0 +1,70 @@
+import { DomainError, invalid } from '../core/errors.ts';
+import type { NotDone, Outcome, Unknown } from '../core/outcome.ts';
+import type { ProviderSlot } from '../core/settings.ts';
+import type { PaymentProvider } from './provider.ts';
+
+/** @throws DomainError VALIDATION_ERROR where the provider has no use for the token */
+export const requireTakesVerification = (
+  { can, slot }: Pick<PaymentProvider, 'can' | 'slot'>,
+  token: string | null | undefined,
+): void => {
+  if (!token || can.verificationTokens) return;
+  const message = `${slot} takes no verification token: leave it out`;
+  throw invalid([{ path: 'verification_token', rule: 'unsupported', message }]);
+};
+
+/** The provider's answer, or the public error of its refusal. For calls that move no money. */
+export const requireDone = <T>(outcome: Outcome<T>, field: string): T => {
+  switch (outcome.kind) {
+    case 'done':
+      return outcome.value;
+    case 'declined':
+      throw new DomainError('PAYMENT_DECLINED', { details: { decline_code: outcome.code } });
+    case 'refused':
+      throw new DomainError('VALIDATION_ERROR', {
+        details: [{ path: field, rule: outcome.reason, message: 'was refused by the provider' }],
+      });
+    case 'not_done':
+    case 'unknown':
+      throw unansweredError(outcome);
+  }
+};
+
+const CODES = {
+  timeout: 'PROVIDER_TIMEOUT',
+  unreachable: 'PROVIDER_UNAVAILABLE',
+  error: 'PROVIDER_ERROR',
+  in_progress: 'PAYMENT_IN_PROGRESS',
+} as const;
+
+/** The error of a call with an unknown outcome. */
+export const unknownOutcomeError = (
+  reason: Unknown['reason'],
+  details?: Readonly<Record<string, unknown>>,
+): DomainError => new DomainError(CODES[reason], details ? { details } : {});
+
+/** The error of a call that certainly did nothing, so that a retry is safe. */
+export const unavailableError = (
+  { retryAfterSeconds }: NotDone,
+  details?: Readonly<Record<string, unknown>>,
+): DomainError =>
+  new DomainError('PROVIDER_UNAVAILABLE', {
+    ...(details && { details }),
+    ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
+  });
+
+/** The error of a call without a decision of the provider. */
+export const unansweredError = (
+  outcome: NotDone | Unknown,
+  details?: Readonly<Record<string, unknown>>,
+): DomainError =>
+  outcome.kind === 'not_done' ? unavailableError(outcome, details) : unknownOutcomeError(outcome.reason, details);
+
+/** @throws DomainError PROVIDER_MISMATCH if the record belongs to another provider. */
+export const requireProvider = (path: string, expected: ProviderSlot, given: ProviderSlot): void => {
+  if (expected === given) return;
+  throw new DomainError('PROVIDER_MISMATCH', {
+    message: `${path} belongs to ${given}, not ${expected}`,
+    details: { path, expected, given },
+  });
+};

@@ -1,0 +1,127 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { NotDone, Outcome, Unknown } from '../core/outcome.ts';
+import type { Fetch, FetchInit, FetchResponse } from '../platform/fetch.ts';
+import { retryAfterSeconds } from '../platform/retry-after.ts';
+
+/**
+ * The meaning of a failed call to a provider: it refused the call, it certainly did nothing, or it may have acted. Each
+ * adapter has one table of HTTP statuses; all adapters share one table of network errors.
+ */
+export type StatusMeaning = 'refused' | 'not_done' | 'unknown';
+
+/** The statuses that differ from the rule of `meaningOf`. */
+export type StatusTable = Readonly<Partial<Record<number, StatusMeaning>>>;
+
+/** A 4xx is a refusal, any other failure is unknown; the adapter's table has the exceptions. */
+export const meaningOf = (table: StatusTable, status: number): StatusMeaning =>
+  table[status] ?? (status >= 400 && status < 500 ? 'refused' : 'unknown');
+
+/** Errors that occur before the first byte of a request has been sent; after any other, the provider may have acted. */
+const NOTHING_WAS_SENT: ReadonlySet<string> = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'UND_ERR_CONNECT_TIMEOUT',
+]);
+
+export const isUnsent = (code: string | undefined): boolean => code !== undefined && NOTHING_WAS_SENT.has(code);
+
+/** The outcome of a fetch error; its cause holds the code of the network error. */
+export const networkFailure = (error: unknown): NotDone | Unknown =>
+  isUnsent(networkCode(error))
+    ? { kind: 'not_done', reason: 'unreachable' }
+    : { kind: 'unknown', reason: 'unreachable' };
+
+const MAX_CAUSES = 5;
+
+const networkCode = (error: unknown): string | undefined => {
+  let current = error;
+  for (let depth = 0; depth < MAX_CAUSES && current instanceof Error; depth += 1) {
+    if ('code' in current && typeof current.code === 'string') return current.code;
+    current = current.cause;
+  }
+  return undefined;
+};
+
+/**
+ * The outcome of a later step, after an earlier step has changed something at the provider: if the later step fails, the
+ * outcome of the whole call is unknown.
+ */
+export const afterChange = <T>(outcome: Outcome<T>): Outcome<T> =>
+  outcome.kind === 'done' || outcome.kind === 'unknown' ? outcome : { kind: 'unknown', reason: 'error' };
+
+/**
+ * A fetch with one retry, under the same key, if the provider certainly did nothing. It respects Retry-After up to 2 s, and
+ * Stripe-Should-Retry: `false` forbids the retry; `true` asks for one of a call that may have acted, too, if a key protects
+ * it from acting twice. If the retry of such a call did nothing, the first answer stands. There is no retry after half of the deadline: a retry that the deadline cuts off would turn "did
+ * nothing" into "may have acted".
+ */
+const MOST_WAIT_MS = 2_000;
+export const LEAST_WAIT_MS = 100;
+
+/** @param startedAt of the first try, by performance.now() */
+export const leavesTime = (waitMs: number, startedAt: number, timeoutMs: number): boolean =>
+  waitMs <= MOST_WAIT_MS && performance.now() - startedAt + waitMs <= timeoutMs / 2;
+
+interface RetryOptions {
+  readonly statuses: StatusTable;
+  readonly timeoutMs: number;
+}
+
+export const withOneRetry =
+  (send: Fetch, { statuses, timeoutMs }: RetryOptions): Fetch =>
+  async (input, init) => {
+    const startedAt = performance.now();
+    let waitMs = LEAST_WAIT_MS;
+    try {
+      const response = await send(input, init);
+      const isNotDone = didNothing(response, statuses);
+      const wanted = isNotDone || isRepeatable(init) ? waitAfter(response, isNotDone) : undefined;
+      if (wanted === undefined || !leavesTime(wanted, startedAt, timeoutMs)) return response;
+      if (!isNotDone) {
+        await delay(wanted);
+        return unlessNothing(() => send(input, init), response, statuses);
+      }
+      await response.body?.cancel();
+      waitMs = wanted;
+    } catch (error) {
+      if (!isUnsent(networkCode(error)) || !leavesTime(waitMs, startedAt, timeoutMs)) throw error;
+    }
+    await delay(waitMs);
+    return send(input, init);
+  };
+
+const didNothing = ({ status }: FetchResponse, statuses: StatusTable): boolean =>
+  status >= 300 && meaningOf(statuses, status) === 'not_done';
+
+/** A read, or a write with an idempotency key in its header. */
+const isRepeatable = (init: FetchInit | undefined): boolean =>
+  (init?.method ?? 'GET') === 'GET' || namesOf(init?.headers).some((name) => name.toLowerCase() === 'idempotency-key');
+
+const namesOf = (headers: FetchInit['headers'] = {}): readonly string[] =>
+  Array.isArray(headers) ? headers.map(([name]) => name) : Object.keys(headers);
+
+/** The answer of a retry; the first answer if the retry did nothing: the first call may have acted. */
+const unlessNothing = async (
+  retry: () => Promise<FetchResponse>,
+  first: FetchResponse,
+  statuses: StatusTable,
+): Promise<FetchResponse> => {
+  try {
+    const second = await retry();
+    const [kept, dropped] = didNothing(second, statuses) ? [first, second] : [second, first];
+    await dropped.body?.cancel();
+    return kept;
+  } catch (error) {
+    if (isUnsent(networkCode(error))) return first;
+    throw error;
+  }
+};
+
+/** @returns undefined if the answer allows no retry. */
+const waitAfter = ({ status, headers }: FetchResponse, isNotDone: boolean): number | undefined => {
+  const advice = headers.get('stripe-should-retry');
+  const isWanted = isNotDone ? advice !== 'false' : status >= 300 && advice === 'true';
+  if (!isWanted) return undefined;
+  return Math.max(LEAST_WAIT_MS, (retryAfterSeconds(headers.get('retry-after'), Date.now()) ?? 0) * 1_000);
+};

@@ -1,0 +1,230 @@
+import type { Owned } from '../access/record-kind.ts';
+import { DomainError } from '../core/errors.ts';
+import { normalizedEmail } from '../core/text.ts';
+import { epochSeconds } from '../core/time.ts';
+import { type Address, addressRecord } from '../customers/address.ts';
+import { type Customer, customerRecord, customerShape } from '../customers/customer.ts';
+import { markErased, markUserErased } from '../event-log/erased-events.ts';
+import { membershipSchema } from '../memberships/membership.ts';
+import { type PaymentMethod, paymentMethodRecord } from '../payment-methods/payment-method.ts';
+import { cancelIntent } from '../payments/cancel-intent.ts';
+import { isVisiblePayment, type Payment, paymentOf, type VisiblePayment } from '../payments/payment.ts';
+import { paymentStore } from '../payments/payment-store.ts';
+import { blankPayment } from '../payments/payment-versions.ts';
+import { blankRefund, type Refund, refundOf } from '../payments/refunds/refund.ts';
+import { refundStore } from '../payments/refunds/refund-store.ts';
+import { keyOf } from '../platform/keys.ts';
+import { recordStore } from '../platform/record-store.ts';
+import type { Item, Table } from '../platform/table.ts';
+import { requireDone } from '../providers/unwrap.ts';
+import { cancelNow } from '../subscriptions/cancel-subscription.ts';
+import { removeMethodFrom } from '../subscriptions/change-method.ts';
+import { subscriptionsUsing } from '../subscriptions/linked-records.ts';
+import { isLive, mayExistAtProvider, type Subscription, subscriptionOf } from '../subscriptions/subscription.ts';
+import { subscriptionStore } from '../subscriptions/subscription-store.ts';
+import { blankMembershipOf, blankSubscription } from '../subscriptions/subscription-versions.ts';
+import type { Counted, Subject } from './erasure-job.ts';
+import { seekEmails } from './erasure-traces.ts';
+import type { RemovalDeps } from './organization-children.ts';
+import { removeAddress } from './remove-address.ts';
+import { removeCustomer } from './remove-customer.ts';
+import { removeMethod } from './remove-method.ts';
+
+/**
+ * How the records of each kind lose their person. Each call is safe to stop midway and to repeat: the record's ids are marked
+ * and its e-mail addresses are noted first, because the copies in logs and events are found by them.
+ */
+export interface Erasing {
+  readonly deps: RemovalDeps;
+  readonly erasureId: string;
+  readonly subject: Subject;
+  /** The person's e-mail addresses that are known so far, normalized. */
+  readonly emails: readonly string[];
+}
+
+/**
+ * True if the call changed something. @throws DomainError where it cannot be done now: the provider does not answer, or a charge is
+ * under way
+ */
+type Erase = (erasing: Erasing, item: Item) => Promise<boolean>;
+
+interface RecordErasure {
+  readonly counted: Counted;
+  readonly erase: Erase;
+}
+
+/** By sort key; in this order, so that nothing is charged once the erasure has started. A new kind of record is a new row. */
+export const RECORD_ERASURES = {
+  SUB: { counted: 'subscriptions', erase: (erasing, item) => eraseSubscriptionOf(erasing, subscriptionOf(item)) },
+  PAY: { counted: 'payments', erase: (erasing, item) => erasePaymentOf(erasing, paymentOf(item)) },
+  RFD: { counted: 'refunds', erase: (erasing, item) => eraseRefundOf(erasing, refundOf(item)) },
+  PM: {
+    counted: 'payment_methods',
+    erase: (erasing, item) => removeMethodOf(erasing, paymentMethodRecord.parse(item)),
+  },
+  CUS: { counted: 'customers', erase: (erasing, item) => removeCustomerOf(erasing, customerRecord.parse(item)) },
+  ADDR: { counted: 'addresses', erase: (erasing, item) => removeAddressOf(erasing, addressRecord.parse(item)) },
+  MBR: { counted: 'memberships', erase: (erasing, item) => blankMembership(erasing, item) },
+} as const satisfies Readonly<Record<string, RecordErasure>>;
+
+export type ErasedKind = keyof typeof RECORD_ERASURES;
+
+/** Is the record the person's, or of an organization and made by the person? */
+const isOf = (subject: Subject, { userId, guestEmail }: Pick<Owned, 'userId' | 'guestEmail'>): boolean =>
+  subject.kind === 'user'
+    ? userId === subject.userId
+    : guestEmail !== undefined && normalizedEmail(guestEmail) === normalizedEmail(subject.email);
+
+const inProgress = (): DomainError => new DomainError('PAYMENT_IN_PROGRESS');
+
+const eraseSubscriptionOf = async (erasing: Erasing, subscription: Subscription | undefined): Promise<boolean> => {
+  const { deps, subject } = erasing;
+  if (!subscription || !isOf(subject, subscription)) return false;
+  const isPersonal = subscription.organizationId === undefined;
+  // Until the erasure is done, its person may have reactivated it, and a charge may be open.
+  const runs = isPersonal && subscription.status !== 'declined' && (isLive(subscription) || subscription.charge);
+  if (!runs && blankSubscription(subscription, deps.now()) === subscription) return false;
+  const { id, providerSubscriptionId, formerProviderIds = [] } = subscription;
+  await noteRecord(erasing, subscription, [id, providerSubscriptionId, ...formerProviderIds]);
+  const ended = isPersonal ? await end(deps, subscription) : subscription;
+  if (ended.status === 'creating' || ended.transfer) throw inProgress();
+  const blanked = await subscriptionStore(deps.table).change(ended, (current) =>
+    blankSubscription(current, deps.now()),
+  );
+  await blankMembershipOf(deps.table, blanked);
+  return true;
+};
+
+/** A charge whose outcome is unknown is waited for. */
+const end = async (deps: RemovalDeps, subscription: Subscription): Promise<Subscription> => {
+  const isOver = !isLive(subscription) && subscription.charge === undefined;
+  if (isOver || subscription.status === 'creating') return subscription;
+  const ended = subscription.status === 'declined' ? subscription : await cancelNow(deps, subscription);
+  if (mayExistAtProvider(ended) || (ended.status === 'canceled' && ended.charge)) throw inProgress();
+  return ended;
+};
+
+const OPEN: readonly Payment['status'][] = ['created', 'requires_payment_method', 'pending'];
+
+const erasePaymentOf = async (erasing: Erasing, payment: Payment): Promise<boolean> => {
+  const { deps, subject } = erasing;
+  if (!isOf(subject, payment)) return false;
+  if (!isVisiblePayment(payment)) throw inProgress();
+  if (blankPayment(payment, deps.now()) === payment) return false;
+  const isPersonal = payment.organizationId === undefined;
+  const { id, providerIntentId, providerPaymentId, attemptRef } = payment;
+  await noteRecord(erasing, payment, [id, providerIntentId, providerPaymentId, attemptRef]);
+  const store = paymentStore(deps.table, deps.now);
+  const settled = isPersonal && OPEN.includes(payment.status) ? await cancelOpen(deps, payment) : payment;
+  const { isOurs } = await store.change(settled, (current) => {
+    const isOpen = current.status === 'processing' || (isPersonal && OPEN.includes(current.status));
+    if (isOpen || current.draft) throw inProgress();
+    return blankPayment(current, deps.now());
+  });
+  return isOurs;
+};
+
+const cancelOpen = async (deps: RemovalDeps, payment: VisiblePayment): Promise<VisiblePayment> => {
+  const store = paymentStore(deps.table, deps.now);
+  const provider = await deps.providers.require(payment.providerId, 'payments');
+  return cancelIntent({ deps, store, provider }, payment, 'cancel');
+};
+
+/** An event about a refund may name neither the payment nor its ids at the provider. */
+const eraseRefundOf = async (erasing: Erasing, refund: Refund): Promise<boolean> => {
+  const { deps, subject } = erasing;
+  if (!isOf(subject, refund) || blankRefund(refund, deps.now()) === refund) return false;
+  await noteRecord(erasing, refund, [refund.id, refund.providerRefundId]);
+  const { isOurs } = await refundStore(deps).change(refund, 'erasure', (current) => blankRefund(current, deps.now()));
+  return isOurs;
+};
+
+/** A method of the person that pays for an organization stops paying for it. */
+const removeMethodOf = async (erasing: Erasing, method: PaymentMethod | undefined): Promise<boolean> => {
+  const { deps, subject } = erasing;
+  if (!method || method.organizationId !== undefined || !isOf(subject, method)) return false;
+  await noteRecord(erasing, method, [method.id, method.providerMethodId, method.setup?.id]);
+  for (const subscription of await subscriptionsUsing(deps.table, 'PM', method.id)) {
+    if (!isOf(subject, subscription) || subscription.organizationId !== undefined) {
+      await removeMethodFrom(deps, subscription, method.id);
+    }
+  }
+  await removeMethod(deps, method, { atProvider: true });
+  return true;
+};
+
+const removeCustomerOf = async (erasing: Erasing, customer: Customer | undefined): Promise<boolean> => {
+  const { deps, subject } = erasing;
+  if (!customer) return false;
+  if (customer.organizationId !== undefined) return clearCustomerEmail(erasing, customer);
+  if (!isOf(subject, customer)) return false;
+  await noteRecord(erasing, customer, [customer.id, customer.providerCustomerId]);
+  await removeCustomer({ ...deps, deleteHistory: false }, customer, { atProvider: true });
+  return true;
+};
+
+/** An organization's customer has the e-mail address of the member whose request created it. */
+const clearCustomerEmail = async ({ deps, emails, subject }: Erasing, customer: Customer): Promise<boolean> => {
+  const { email } = customer;
+  if (subject.kind !== 'user' || email === undefined || !emails.includes(normalizedEmail(email))) return false;
+  const provider = await deps.providers.require(customer.providerId, 'customers');
+  const startedAt = deps.now();
+  const outcome = await provider.updateCustomer({
+    customerId: customer.providerCustomerId,
+    ...{ email: undefined, name: undefined, phone: undefined },
+    cleared: ['email'],
+    // A member may have sent the address again since the last try, whose key would change nothing.
+    idempotencyKey: `${customer.id}:erase:${startedAt}`,
+  });
+  requireDone(outcome, 'email');
+  const knownAt = Math.max(customer.knownAt ?? 0, epochSeconds(startedAt));
+  await recordStore(deps, customerShape).revise(customer, { email: undefined, knownAt });
+  return true;
+};
+
+const removeAddressOf = async ({ deps, subject }: Erasing, address: Address | undefined): Promise<boolean> => {
+  if (!address || address.organizationId !== undefined || !isOf(subject, address)) return false;
+  await removeAddress(deps, address);
+  return true;
+};
+
+/** A membership that was written from an earlier version of its subscription. */
+const blankMembership = async ({ deps: { table }, subject }: Erasing, item: Item): Promise<boolean> => {
+  const membership = membershipSchema.parse(item);
+  if (!isOf(subject, membership)) return false;
+  if (membership.userEmail === undefined && membership.guestEmail === undefined) return false;
+  const blanked = await table.update(keyOf(item), { remove: ['userEmail', 'guestEmail'] }, [
+    { exists: true },
+    { equals: ['version', membership.version] },
+  ]);
+  return blanked.ok;
+};
+
+interface Named {
+  readonly userId?: string | undefined;
+  readonly organizationId?: string | undefined;
+  readonly userEmail?: string | undefined;
+  readonly guestEmail?: string | undefined;
+  readonly email?: string | undefined;
+}
+
+/** An organization's record goes on without the person: only its events so far are blanked. */
+const noteRecord = async (
+  { deps, erasureId }: Erasing,
+  { userEmail, guestEmail, email, userId, organizationId }: Named,
+  ids: readonly (string | undefined)[],
+): Promise<void> => {
+  await Promise.all([
+    organizationId === undefined ? markErased(deps, erasureId, ids) : markUserErased(deps, userId ?? ''),
+    seekEmails(deps.table, erasureId, [userEmail, guestEmail, email]),
+  ]);
+};
+
+/** An expired item counts as absent everywhere, so the stores no longer change it: it is removed if it is the person's. */
+export const removeExpired = async (table: Table, subject: Subject, item: Item): Promise<boolean> => {
+  const { userId, guestEmail } = { userId: textOf(item['userId']), guestEmail: textOf(item['guestEmail']) };
+  if (!isOf(subject, { userId, guestEmail })) return false;
+  return (await table.remove(keyOf(item), [{ has: 'pk' }])).ok;
+};
+
+const textOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);

@@ -1,0 +1,114 @@
+import * as z from 'zod';
+import { notFound } from '../core/errors.ts';
+import { timestamp } from '../http/fields.ts';
+import type { ApiRequest, Reply } from '../http/request.ts';
+import { dueShard, erasureKey, erasureLockKey, type Key } from '../platform/keys.ts';
+import { storedRecordFields } from '../platform/record-store.ts';
+import type { Item, Table } from '../platform/table.ts';
+
+/**
+ * The erasure of a person, as a job that due work carries out in slices. Always holds: at most one runs per person; it stores where
+ * it is after each slice; when it is done it keeps no e-mail address.
+ */
+const ERASURE_STATUSES = ['pending', 'running', 'done'] as const;
+
+/** What the counts count: records that the job blanked or removed, and copies in other items that it blanked. */
+const COUNTED = [
+  'subscriptions',
+  'payments',
+  'refunds',
+  'payment_methods',
+  'customers',
+  'addresses',
+  'memberships',
+  'webhook_logs',
+  'provider_events',
+  'webhook_deliveries',
+  'stored_answers',
+] as const;
+export type Counted = (typeof COUNTED)[number];
+
+const countsSchema = z.partialRecord(z.enum(COUNTED), z.int());
+
+const optional = z.string().optional();
+
+const jobSchema = z.object({
+  ...storedRecordFields,
+  status: z.enum(ERASURE_STATUSES),
+  /** The person: a user, or the guests of an e-mail address. The address is removed when the job is done. */
+  userId: optional,
+  email: optional,
+  requestedBy: z.string(),
+  counts: countsSchema,
+  /** The step that runs, counted from 0, and where its next slice starts. */
+  step: z.int(),
+  after: z.record(z.string(), z.string()).optional(),
+  /** Records of this pass of the step that could not be erased now. */
+  failed: z.int(),
+  /** When this pass of the step began. */
+  passAt: optional,
+  /** When the job last changed an item. */
+  changedAt: z.string(),
+  completedAt: optional,
+});
+export type ErasureJob = z.infer<typeof jobSchema>;
+
+export type Subject =
+  | { readonly kind: 'user'; readonly userId: string }
+  | { readonly kind: 'email'; readonly email: string };
+
+/** @throws Error for a job that is done: it no longer knows its person */
+export const subjectOf = ({ userId, email }: Pick<ErasureJob, 'userId' | 'email'>): Subject => {
+  if (userId !== undefined) return { kind: 'user', userId };
+  if (email === undefined) throw new Error('an erasure that is done knows no person');
+  return { kind: 'email', email };
+};
+
+export const lockKeyOf = (subject: Subject): Key =>
+  erasureLockKey(subject.kind, subject.kind === 'user' ? subject.userId : subject.email);
+
+export const jobOf = (item: Item): ErasureJob => jobSchema.parse(item);
+
+/** @param dueAt undefined: no more work */
+export const jobItem = (job: ErasureJob, dueAt: string | undefined): Item => ({
+  ...erasureKey(job.id),
+  ...job,
+  ...(dueAt !== undefined && { due: dueShard(job.id), due_at: dueAt }),
+});
+
+export const erasureView = (job: ErasureJob) => ({
+  id: job.id,
+  status: job.status,
+  counts: Object.fromEntries(COUNTED.map((name) => [name, job.counts[name] ?? 0])),
+  created_at: job.createdAt,
+  completed_at: job.completedAt ?? null,
+});
+
+/** The last kinds are not records but copies of what the person's records say. */
+const countText = (name: Counted): string =>
+  `How many ${name.replaceAll('_', ' ')} of the person were blanked or removed so far.`;
+
+export const erasureViewSchema = z
+  .object({
+    id: z.string().describe('Names the erasure, `ers_…`.'),
+    status: z
+      .enum(ERASURE_STATUSES)
+      .describe(
+        '`pending`: not started; `running`: under way, also while it waits for a charge; `done`: nothing is left.',
+      ),
+    counts: z
+      .object(Object.fromEntries(COUNTED.map((name) => [name, z.int().nonnegative().describe(countText(name))])))
+      .describe('How many records of each kind were blanked or removed.'),
+    created_at: timestamp.describe('When the erasure was requested.'),
+    completed_at: timestamp.nullable().describe('When the job ended; null before.'),
+  })
+  .meta({ id: 'Erasure', description: "The job that removes a person's data." });
+
+export const getErasure = async (
+  { table }: { readonly table: Table },
+  { params }: ApiRequest<{ id: string }>,
+): Promise<Reply> => {
+  const item = await table.get(erasureKey(params.id));
+  if (!item) throw notFound('erasure');
+  return { data: erasureView(jobOf(item)) };
+};

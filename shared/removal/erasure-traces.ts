@@ -1,0 +1,195 @@
+import * as z from 'zod';
+import { idsIn, withoutEmails, withoutPerson } from '../core/person-fields.ts';
+import { redact } from '../core/redaction.ts';
+import { comparableText, normalizedEmail } from '../core/text.ts';
+import { erasedIds } from '../event-log/erased-events.ts';
+import { inboundLogKey } from '../event-log/log-entry.ts';
+import { packed, unpacked } from '../event-log/stored-event.ts';
+import {
+  countKey,
+  erasureKey,
+  guestPartition,
+  keyOf,
+  ownerCustomerKey,
+  SOUGHT_PREFIX,
+  soughtKey,
+} from '../platform/keys.ts';
+import type { Item, Table } from '../platform/table.ts';
+import { ownerKeyOf } from '../platform/table-defaults.ts';
+import type { Counted, ErasureJob } from './erasure-job.ts';
+
+/** What an erasure looks for in logs, events, deliveries and stored answers. The e-mail addresses are removed when it is done. */
+export interface Sought {
+  readonly userId: string | undefined;
+  /** Normalized. */
+  readonly emails: readonly string[];
+  /** Ids of the person's records, ours and the providers'. */
+  readonly ids: ReadonlySet<string>;
+}
+
+export const seekEmails = async (
+  table: Table,
+  erasureId: string,
+  emails: readonly (string | undefined)[],
+): Promise<void> => {
+  const found = new Set(emails.filter((email) => email !== undefined).map(normalizedEmail));
+  await Promise.all([...found].map((email) => table.put({ ...soughtKey(erasureId, email), email })));
+};
+
+const soughtSchema = z.object({ pk: z.string(), sk: z.string(), email: z.string() });
+
+const soughtItems = async (table: Table, erasureId: string) => {
+  const items: z.infer<typeof soughtSchema>[] = [];
+  const range = { from: SOUGHT_PREFIX, to: `${SOUGHT_PREFIX}~` };
+  for await (const item of table.eachItem({ partition: erasureKey(erasureId).pk, ...range, consistent: true })) {
+    items.push(soughtSchema.parse(item));
+  }
+  return items;
+};
+
+export const soughtBy = async (table: Table, { id, userId, email }: ErasureJob): Promise<Sought> => {
+  const [items, ids] = await Promise.all([soughtItems(table, id), erasedIds(table, id)]);
+  const emails = new Set([...(email === undefined ? [] : [email]), ...items.map((item) => item.email)]);
+  return { userId, emails: [...emails], ids };
+};
+
+export const forgetSought = async (table: Table, erasureId: string): Promise<void> => {
+  for (const { pk, sk } of await soughtItems(table, erasureId)) await table.remove({ pk, sk });
+};
+
+/**
+ * The copies of a person's data in items that are no records: log entries, providers' events, deliveries, stored answers. An
+ * item that names one of the person's records, or belongs to the person, loses all personal data. Elsewhere, only the
+ * person's e-mail addresses are replaced.
+ */
+interface Trace {
+  readonly counted: Counted;
+  /** The attributes that change; undefined: none. Pure, so that a repeat finds nothing. */
+  readonly blanked: (sought: Sought, item: Item) => Readonly<Record<string, unknown>> | undefined;
+}
+
+/** By sort key. A new kind of item that holds payloads is a new row. */
+const TRACES: Readonly<Record<string, Trace>> = {
+  LOG: { counted: 'webhook_logs', blanked: (sought, item) => blankedLog(sought, item) },
+  EVT: { counted: 'provider_events', blanked: (sought, item) => blankedEvent(sought, item) },
+  DLV: { counted: 'webhook_deliveries', blanked: (sought, item) => blankedDelivery(sought, item) },
+  IDEM: { counted: 'stored_answers', blanked: (sought, item) => blankedAnswer(sought, item) },
+};
+
+/** @returns whether the item changed */
+export const blankTrace = async (table: Table, sought: Sought, item: Item): Promise<Counted | undefined> => {
+  const trace = TRACES[String(item['sk'])];
+  const found = trace?.blanked(sought, item);
+  if (!trace || found === undefined) return undefined;
+  const isNeeded = 'isBlanked' in found && !(await isApplied(table, item));
+  const set = isNeeded ? markedToBlank(sought, item) : found;
+  if (set === undefined) return undefined;
+  const written = await table.update(keyOf(item), { set }, [{ has: 'pk' }]);
+  return written.ok ? trace.counted : undefined;
+};
+
+/** The log entry of an event is written when the event was applied, or given up. */
+const isApplied = async (table: Table, { providerId, eventId }: Item): Promise<boolean> =>
+  (await table.get(inboundLogKey({ provider: String(providerId), eventId: String(eventId) }))) !== undefined;
+
+/** An event whose record still needs it loses the e-mail addresses alone: the function that applies it blanks the rest. */
+const markedToBlank = (sought: Sought, item: Item): Readonly<Record<string, unknown>> | undefined => {
+  const withoutMails = blankedEvent(sought, item, () => false);
+  return item['isToBlank'] === true ? withoutMails : { ...withoutMails, isToBlank: true };
+};
+
+const isNamed = ({ ids }: Sought, text: string): boolean => {
+  for (const id of idsIn(text)) if (ids.has(id)) return true;
+  return false;
+};
+
+type Owned = Readonly<Record<'userId' | 'organizationId', unknown>>;
+
+const ownerOf = (item: Item): Owned => ({ userId: item['userId'], organizationId: item['organizationId'] });
+
+/** An organization's entries keep what is not the person's own. */
+const isPersonal = (sought: Sought, { userId, organizationId }: Owned, text: string): boolean =>
+  organizationId === undefined &&
+  ((sought.userId !== undefined && userId === sought.userId) || (userId === undefined && isNamed(sought, text)));
+
+const ERASED_FIELDS = ['payload', 'response'] as const;
+
+const blankedLog = (sought: Sought, item: Item): Readonly<Record<string, unknown>> | undefined => {
+  const owner = ownerOf(item);
+  const text = JSON.stringify([item['payload'], item['response']]);
+  const isAll = isPersonal(sought, owner, text);
+  const masked = owner.userId === sought.userId ? sought.emails.flatMap(maskedForms) : [];
+  const emails = [...sought.emails, ...masked];
+  const next = {
+    payload: isAll ? withoutPerson(item['payload']) : withoutEmails(item['payload'], emails),
+    response: isAll ? withoutAnswer(item['response']) : withoutEmails(item['response'], emails),
+  };
+  return JSON.stringify(ERASED_FIELDS.map((field) => next[field])) === text ? undefined : next;
+};
+
+/** The first letter of a masked address may have been composed or not when it was masked. */
+const maskedForms = (email: string): readonly string[] =>
+  ['NFC', 'NFD'].map((form) => comparableText(String(redact(email.normalize(form)))));
+
+/** The service's own words about an attempt stay; the body is what a target answered. */
+const withoutAnswer = (response: unknown): unknown => {
+  if (typeof response !== 'object' || response === null || Array.isArray(response)) return response;
+  // The order of the fields stays, so that a repeat finds no difference.
+  return Object.fromEntries(
+    Object.entries(response).map(([name, value]) => [name, name === 'body' ? withoutPerson(value, true) : value]),
+  );
+};
+
+/** A provider may escape any letter, so the texts are compared after they are parsed. An unchanged JSON keeps its bytes. */
+const blankedText = (sought: Sought, json: string, isAll: boolean): string => {
+  if (!isAll && sought.emails.length === 0) return json;
+  const value: unknown = JSON.parse(json);
+  if (isAll) return JSON.stringify(withoutPerson(value));
+  const blanked = JSON.stringify(withoutEmails(value, sought.emails));
+  return blanked === JSON.stringify(value) ? json : blanked;
+};
+
+const blankedEvent = (sought: Sought, item: Item, isWhole = isNamed) => {
+  const { raw } = item;
+  if (!(raw instanceof Uint8Array)) return undefined;
+  const json = unpacked(raw);
+  const isAll = isWhole(sought, json);
+  const blanked = blankedText(sought, json, isAll);
+  return blanked === json ? undefined : { raw: packed(blanked), ...(isAll && { isBlanked: true }) };
+};
+
+const blankedDelivery = (sought: Sought, item: Item) => {
+  const { content } = item;
+  if (typeof content !== 'object' || content === null || !('body' in content)) return undefined;
+  const json = String(content.body);
+  const body = blankedText(sought, json, isPersonal(sought, ownerOf(item), json));
+  return body === json ? undefined : { content: { body } };
+};
+
+const blankedAnswer = (sought: Sought, item: Item) => {
+  if (item['body'] === undefined) return undefined;
+  const json = String(item['body']);
+  const body = blankedText(sought, json, isNamed(sought, json));
+  return body === json ? undefined : { body };
+};
+
+const CLAIM_PREFIX = ownerCustomerKey('', '').sk;
+
+/** The claim to create a customer holds the customer's fields until the provider has answered. */
+export const removeClaim = async (table: Table, { userId, emails }: Sought, item: Item): Promise<boolean> => {
+  const { pk, sk, claim } = item;
+  if (!String(sk).startsWith(CLAIM_PREFIX) || claim === undefined) return false;
+  const isUsers = userId !== undefined && pk === `OWNER#${ownerKeyOf({ kind: 'user', userId })}`;
+  const text = comparableText(JSON.stringify(claim));
+  if (!isUsers && !emails.some((email) => text.includes(JSON.stringify(email)))) return false;
+  return (await table.remove(keyOf(item), [{ has: 'claim' }])).ok;
+};
+
+/** The counters of a guest's list have a hash of the e-mail address in their key; the list is empty by then. */
+export const removeCounter = async (table: Table, { userId, emails }: Sought, item: Item): Promise<boolean> => {
+  const { pk, sk, ...counts } = item;
+  const isGuests = userId === undefined && emails.some((email) => pk === countKey(guestPartition(email, 'PAY'), '').pk);
+  if (!isGuests || Object.values(counts).some((count) => count !== 0)) return false;
+  const unchanged = Object.keys(counts).map((name) => ({ equals: [name, 0] }) as const);
+  return (await table.remove({ pk: String(pk), sk: String(sk) }, unchanged)).ok;
+};

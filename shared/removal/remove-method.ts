@@ -1,0 +1,117 @@
+import type { Outcome } from '../core/outcome.ts';
+import type { ApiRequest, Reply } from '../http/request.ts';
+import { applySetupReport, type SetupProgress } from '../payment-methods/complete-setup.ts';
+import { addressUseSteps } from '../payment-methods/method-store.ts';
+import {
+  methodDefaultSlotOf,
+  type PaymentMethod,
+  paymentMethodRecord,
+  paymentMethodShape,
+} from '../payment-methods/payment-method.ts';
+import { aliasRemoval, findAlias } from '../platform/alias.ts';
+import { recordStore } from '../platform/record-store.ts';
+import { successorSteps } from '../platform/table-defaults.ts';
+import type { ProviderSetup } from '../providers/method-port.ts';
+import type { ProviderRecordDeps } from '../providers/provider-deps.ts';
+import { requireDone } from '../providers/unwrap.ts';
+import type { BillingDeps } from '../subscriptions/biller.ts';
+import { replaceMethodEverywhere } from '../subscriptions/replace-method.ts';
+
+export type RemoveMethodDeps = Pick<ProviderRecordDeps, 'table' | 'now' | 'providers'> & BillingDeps;
+
+/** Deletes a saved payment method. */
+export const deleteMethod = async (
+  deps: RemoveMethodDeps,
+  { record }: ApiRequest<unknown, unknown, unknown, PaymentMethod>,
+): Promise<Reply> => {
+  await removeMethod(deps, record, { atProvider: true });
+  // Repeated for subscriptions created during the removal. A creation that starts later checks its method itself.
+  await replaceMethodEverywhere(deps, record, { isGone: true });
+  return { data: undefined };
+};
+
+/**
+ * Subscriptions change to the method's successor; then the method is detached at the provider, then removed here. The
+ * newest remaining method that is set up becomes the default. @throws DomainError PAYMENT_METHOD_IN_USE
+ */
+export const removeMethod = async (
+  deps: RemoveMethodDeps,
+  method: PaymentMethod,
+  { atProvider }: { readonly atProvider: boolean },
+): Promise<void> => {
+  const [defaultSteps] = await Promise.all([
+    successorSteps(deps.table, methodDefaultSlotOf(method), method.id),
+    replaceMethodEverywhere(deps, method, { isGone: !atProvider }),
+  ]);
+  const attachedId = atProvider ? await detach(deps, method) : undefined;
+  const store = recordStore(deps, paymentMethodShape);
+  // A method that was never set up is not detached, and its provider would still charge it: its alias stays, so that no one
+  // can use it by the provider's id.
+  const detachedId = attachedId ?? (method.setup ? undefined : method.providerMethodId);
+  const steps = [
+    ...(detachedId === undefined ? [] : [aliasRemoval(method.providerId, detachedId)]),
+    ...addressUseSteps(method, undefined),
+  ];
+  // A default that another request has set during the removal stays.
+  if (!(await store.remove(method, [...steps, ...defaultSteps]))) await store.remove(method, steps);
+  // Repeated for subscriptions that a report from before has given the method back during the removal.
+  if (!atProvider) await replaceMethodEverywhere(deps, method, { isGone: true });
+};
+
+/**
+ * Detaches the method at the provider. An open set-up is canceled first, so that nothing attaches later. If it has saved a
+ * method that another record has, that one stays.
+ * @returns the provider's id of the detached method: a set-up may have saved another method than the record names
+ */
+const detach = async (deps: RemoveMethodDeps, method: PaymentMethod): Promise<string | undefined> => {
+  const provider = await deps.providers.require(method.providerId, 'methods');
+  const ended = method.setup && provider.setups && requireDone(await provider.setups.cancel(method.setup.id), 'id');
+  if (ended?.status === 'canceled') return undefined;
+  const attachedId = ended?.method?.methodId ?? method.providerMethodId;
+  const alias =
+    attachedId === method.providerMethodId ? undefined : await findAlias(deps.table, method.providerId, attachedId);
+  if (alias && alias.id !== method.id) return undefined;
+  requireDone(await provider.detachMethod(attachedId), 'id');
+  return attachedId;
+};
+
+/**
+ * Reads the open set-up of a method at the provider and applies the report. A canceled set-up removes the method.
+ * @throws DomainError if the provider does not answer
+ */
+export const refreshSetup = async (deps: RemoveMethodDeps, method: PaymentMethod): Promise<SetupProgress> => {
+  const provider = await deps.providers.require(method.providerId, 'methods');
+  if (!method.setup || !provider.setups) return 'unchanged';
+  return settle(deps, method, requireDone(await provider.setups.find(method.setup.id), 'id'));
+};
+
+/**
+ * The due work of a method whose set-up is still open after 24 h: cancels the set-up at the provider, and removes the method.
+ * If the payer was faster, the provider refuses to cancel and reports the success, which completes the method. Without an
+ * answer, the method stays, without its client secret, and is due again when the lease of this run ends.
+ */
+export const runDueMethod = async (deps: RemoveMethodDeps, id: string): Promise<string> => {
+  const method = await recordStore(deps, paymentMethodShape).load(id);
+  if (!method?.setup) return 'nothing to do';
+  const ended = await cancelSetup(deps, method, method.setup.id);
+  if (ended.kind === 'done') return settle(deps, method, ended.value);
+  await deps.table.update(paymentMethodRecord.key(id), { remove: ['setup.clientSecret', 'setup.nextAction'] }, [
+    { equals: ['version', method.version] },
+  ]);
+  return `set-up not ended: ${ended.kind}`;
+};
+
+const cancelSetup = async (
+  { providers }: RemoveMethodDeps,
+  { providerId }: PaymentMethod,
+  setupId: string,
+): Promise<Outcome<ProviderSetup>> => {
+  const setups = (await providers.find(providerId))?.setups;
+  return setups ? setups.cancel(setupId) : { kind: 'not_done', reason: 'unreachable' };
+};
+
+const settle = async (deps: RemoveMethodDeps, method: PaymentMethod, report: ProviderSetup): Promise<SetupProgress> => {
+  const progress = await applySetupReport(deps, method, report);
+  if (progress === 'over') await removeMethod(deps, method, { atProvider: false });
+  return progress;
+};

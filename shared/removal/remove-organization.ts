@@ -1,0 +1,122 @@
+import * as z from 'zod';
+import { DomainError } from '../core/errors.ts';
+import { HOUR, instant, iso, MINUTE } from '../core/time.ts';
+import type { ApiRequest, Reply } from '../http/request.ts';
+import type { Organization } from '../organizations/organization.ts';
+import { organizationStore } from '../organizations/organization-store.ts';
+import { type Key, keyOf, organizationKey, ownerPartition } from '../platform/keys.ts';
+import type { StoreDeps, Table } from '../platform/table.ts';
+import type { BillingDeps } from '../subscriptions/biller.ts';
+import { cancelNow } from '../subscriptions/cancel-subscription.ts';
+import {
+  isLive,
+  mayExistAtProvider,
+  subscriptionRecord,
+  type VisibleSubscription,
+} from '../subscriptions/subscription.ts';
+import { type RemovalDeps, removeNextChildren } from './organization-children.ts';
+
+/**
+ * Deletes an organization: cancels its live subscriptions, then ends access to it. Due work removes its records.
+ * @throws DomainError PROVIDER_ERROR where a subscription cannot be canceled, because it would continue to charge.
+ */
+export const deleteOrganization = async (
+  deps: StoreDeps & BillingDeps,
+  { record }: ApiRequest<unknown, unknown, unknown, Organization>,
+): Promise<Reply> => {
+  await cancelSubscriptions(deps, record.id);
+  await organizationStore(deps).markDeleted(record.id);
+  return { data: undefined, message: 'The organization was deleted' };
+};
+
+const AT_ONCE = 10;
+
+const cancelSubscriptions = async (deps: BillingDeps, organizationId: string): Promise<void> => {
+  const unfinished = await unfinishedSubscriptions(deps.table, organizationId);
+  for (let at = 0; at < unfinished.length; at += AT_ONCE) {
+    const canceled = await Promise.allSettled(unfinished.slice(at, at + AT_ONCE).map((one) => cancelNow(deps, one)));
+    for (const outcome of canceled) {
+      if (outcome.status === 'rejected') throw cancellationError(outcome.reason);
+      if (mayExistAtProvider(outcome.value)) throw cancellationError(new DomainError('PAYMENT_IN_PROGRESS'));
+    }
+  }
+};
+
+const cancellationError = (error: unknown): unknown =>
+  error instanceof DomainError
+    ? new DomainError('PROVIDER_ERROR', { message: 'A subscription could not be canceled', cause: error })
+    : error;
+
+const isUnfinished = (subscription: VisibleSubscription): boolean =>
+  isLive(subscription) || mayExistAtProvider(subscription);
+
+const unfinishedSubscriptions = async (
+  table: Table,
+  organizationId: string,
+): Promise<readonly VisibleSubscription[]> => {
+  const partition = ownerPartition({ kind: 'organization', organizationId }, 'SUB');
+  const keys: Key[] = [];
+  for await (const item of table.eachInIndex({ index: 'owner', partition })) keys.push(keyOf(item));
+  // The index is eventually consistent: the items decide.
+  const items = await table.getMany(keys, { consistent: true });
+  return items.flatMap((item) => (item && subscriptionRecord.parse(item)) ?? []).filter(isUnfinished);
+};
+
+/** Longer than a function runs: requests that were admitted before the deletion have finished by then. */
+const LAST_WRITES_MS = MINUTE;
+
+/** A subscription whose creation has an unknown outcome is in no list. Within this time it is listed, or was never made. */
+const LAST_OUTCOMES_MS = 26 * HOUR;
+
+const RETRY_MS = 5 * MINUTE;
+
+const deletedSchema = z.object({
+  deletedAt: z.string().optional(),
+  /** Since then no record was found. */
+  emptySince: z.string().optional(),
+  createdAt: z.string(),
+  requestHash: z.string().optional(),
+});
+
+/**
+ * Removes the records of a deleted organization, a bounded number per run, until none was found for a day. Safe to stop midway
+ * and to repeat: the due item is removed last. @returns the outcome, for the log
+ */
+export const runDueOrganization = async (deps: RemovalDeps, organizationId: string): Promise<string> => {
+  const key = organizationKey(organizationId);
+  const item = await deps.table.get(key);
+  if (!item) return 'gone';
+  const { deletedAt, emptySince, createdAt, requestHash } = deletedSchema.parse(item);
+  if (deletedAt === undefined) throw new Error('deletion work is due for an organization that is not deleted');
+  const startedAt = deps.now();
+  const { removed, failed, more } = await removeNextChildren(deps, organizationId);
+  const isEmpty = !more && removed === 0 && failed === 0 && instant(deletedAt) + LAST_WRITES_MS <= startedAt;
+  if (isEmpty && emptySince !== undefined && instant(emptySince) + LAST_OUTCOMES_MS <= startedAt) {
+    await removeOrganization(deps, organizationId, { deletedAt, createdAt, requestHash });
+    return 'removed';
+  }
+  const since = isEmpty ? (emptySince ?? iso(startedAt)) : undefined;
+  const next = since === undefined ? deps.now() + waitOf({ failed, more }) : instant(since) + LAST_OUTCOMES_MS;
+  await deps.table.update(key, { set: { due_at: iso(next), emptySince: since } }, [
+    { exists: true },
+    { has: 'deletedAt' },
+  ]);
+  return failed > 0 ? 'some records failed' : 'to be continued';
+};
+
+const waitOf = ({ failed, more }: { readonly failed: number; readonly more: boolean }): number => {
+  if (more) return 0;
+  return failed > 0 ? RETRY_MS : LAST_WRITES_MS;
+};
+
+/** An id derived from an Idempotency-Key must stay taken: a client that repeats the key would see the old payments. */
+const removeOrganization = async (
+  { table }: RemovalDeps,
+  id: string,
+  { requestHash, ...deleted }: Omit<z.infer<typeof deletedSchema>, 'emptySince'>,
+): Promise<void> => {
+  const key = organizationKey(id);
+  const guard = [{ exists: true }, { has: 'deletedAt' }] as const;
+  if (requestHash === undefined) await table.remove(key, guard);
+  else await table.put({ ...key, id, ...deleted, requestHash }, guard);
+};

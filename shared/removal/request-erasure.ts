@@ -1,0 +1,109 @@
+import * as z from 'zod';
+import { DomainError } from '../core/errors.ts';
+import type { IdKind } from '../core/ids.ts';
+import { iso } from '../core/time.ts';
+import { createOnce } from '../http/create-once.ts';
+import { emailSchema, idParameter, requiredRule } from '../http/fields.ts';
+import type { ApiRequest, Reply } from '../http/request.ts';
+import { erasureKey } from '../platform/keys.ts';
+import { type Found, firstVersion } from '../platform/record-store.ts';
+import type { StoreDeps } from '../platform/table.ts';
+import { type ErasureJob, erasureView, jobItem, jobOf, lockKeyOf, type Subject } from './erasure-job.ts';
+
+export const erasureBody = z
+  .object({
+    user_id: idParameter.describe('The user whose records are erased.'),
+    email: emailSchema.optional().describe('The e-mail address whose guest records are erased.'),
+  })
+  .refine(({ user_id: userId, email }) => (userId === undefined) !== (email === undefined), {
+    ...requiredRule('user_id', 'must be sent, or email, and not both'),
+    when: ({ issues }) => issues.length === 0,
+  })
+  .meta({ id: 'RequestErasure', description: 'Who is erased: exactly one of `user_id` and `email`.' });
+type ErasureBody = z.output<typeof erasureBody>;
+
+interface RequestDeps extends StoreDeps {
+  readonly newId: (kind: IdKind) => string;
+}
+
+/** Starts the erasure of a person, which due work carries out. While one runs, a repeat answers with that one. */
+export const requestErasure = async (
+  deps: RequestDeps,
+  request: ApiRequest<unknown, unknown, ErasureBody>,
+): Promise<Reply> => {
+  const { body, caller, idempotency } = request;
+  if (caller.kind !== 'session') throw new Error('an erasure was requested without a session');
+  const subject: Subject =
+    body.user_id === undefined ? { kind: 'email', email: body.email ?? '' } : { kind: 'user', userId: body.user_id };
+  for (let tries = 0; tries < TRIES; tries += 1) {
+    try {
+      const { record, replayed } = await createOnce(deps, {
+        store: storeOf(deps, subject),
+        kind: 'erasure',
+        idempotency,
+        build: async (id) => newJob(subject, { id, at: iso(deps.now()), by: caller.userId, idempotency }),
+      });
+      return {
+        data: erasureView(record),
+        ...(replayed && { headers: { 'idempotent-replayed': 'true' } }),
+      };
+    } catch (error) {
+      if (!(error instanceof DomainError) || error.code !== 'VERSION_CONFLICT') throw error;
+    }
+    const running = await runningJob(deps, subject);
+    if (running) return { data: erasureView(running) };
+  }
+  throw new DomainError('VERSION_CONFLICT');
+};
+
+/** A running job may end between the conflict and the look-up. */
+const TRIES = 3;
+
+const storeOf = ({ table }: RequestDeps, subject: Subject) => {
+  const find = async (id: string): Promise<Found<ErasureJob> | undefined> => {
+    const item = await table.get(erasureKey(id));
+    return item && { kind: 'record', record: jobOf(item) };
+  };
+  return {
+    find,
+    /** @throws DomainError VERSION_CONFLICT while another erasure of the person runs */
+    insertOrFind: async (job: ErasureJob): Promise<Found<ErasureJob> | undefined> => {
+      const written = await table.transact([
+        { put: jobItem(job, job.createdAt), if: [{ absent: true }] },
+        { put: { ...lockKeyOf(subject), erasureId: job.id }, if: [{ absent: true }] },
+      ]);
+      if (written.ok) return undefined;
+      const found = written.found[0];
+      if (!found) throw new DomainError('VERSION_CONFLICT');
+      return { kind: 'record', record: jobOf(found) };
+    },
+  };
+};
+
+const lockSchema = z.object({ erasureId: z.string() });
+
+const runningJob = async ({ table }: RequestDeps, subject: Subject): Promise<ErasureJob | undefined> => {
+  const lock = await table.get(lockKeyOf(subject));
+  const item = lock && (await table.get(erasureKey(lockSchema.parse(lock).erasureId)));
+  return item && jobOf(item);
+};
+
+interface Made {
+  readonly id: string;
+  readonly at: string;
+  /** The platform admin. */
+  readonly by: string;
+  readonly idempotency: ApiRequest['idempotency'];
+}
+
+const newJob = (subject: Subject, { id, at, by, idempotency }: Made): ErasureJob => ({
+  id,
+  ...firstVersion(at, idempotency),
+  status: 'pending',
+  ...(subject.kind === 'user' ? { userId: subject.userId } : { email: subject.email }),
+  requestedBy: by,
+  counts: {},
+  step: 0,
+  failed: 0,
+  changedAt: at,
+});

@@ -1,0 +1,173 @@
+import { DomainError } from '../core/errors.ts';
+import { epochSeconds, instant, iso, MINUTE, SECOND } from '../core/time.ts';
+import { erasureKey, guestPartition, type ItemKind, keyOf, ownerPartition } from '../platform/keys.ts';
+import type { Item } from '../platform/table.ts';
+import { type ErasedKind, type Erasing, RECORD_ERASURES, removeExpired } from './erase-records.ts';
+import { type Counted, type ErasureJob, jobItem, jobOf, lockKeyOf, type Subject, subjectOf } from './erasure-job.ts';
+import { blankTrace, forgetSought, removeClaim, removeCounter, type Sought, soughtBy } from './erasure-traces.ts';
+import type { RemovalDeps } from './organization-children.ts';
+
+/**
+ * The due work of an erasure. First the person's listed records, kind by kind: subscriptions end, open payments are canceled,
+ * methods, customers and addresses are removed, the rest is blanked. Then passes over the whole table find what no list
+ * shows. The job is done after a pass that changed nothing and began five minutes or more after the last change: by then, every
+ * function and delivery that held older data has ended.
+ */
+const LISTED = ['SUB', 'PAY', 'PM', 'CUS', 'ADDR'] as const satisfies readonly (ErasedKind & ItemKind)[];
+const WHOLE_TABLE = LISTED.length;
+
+const RETRY_MS = 5 * MINUTE;
+const LAST_WRITES_MS = 5 * MINUTE;
+/** Limits of one run, well within its function's time-out even with a slow provider. */
+const MAX_RUN_MS = 12 * SECOND;
+const LISTED_PER_PAGE = 25;
+const SCANNED_PER_PAGE = 250;
+const MAX_PAGES = 200;
+const AT_ONCE = 25;
+
+/** @returns the outcome, for the log */
+export const runDueErasure = async (deps: RemovalDeps, id: string): Promise<string> => {
+  const item = await deps.table.get(erasureKey(id));
+  const job = item && jobOf(item);
+  if (!job || job.status === 'done') return 'nothing to do';
+  const until = deps.now() + MAX_RUN_MS;
+  let now: ErasureJob = { ...job, status: 'running' };
+  let next: Next = { kind: 'at once' };
+  let sought = await soughtBy(deps.table, job);
+  for (let pages = 0; pages < MAX_PAGES && next.kind === 'at once' && deps.now() <= until; pages += 1) {
+    const started = { ...now, passAt: now.passAt ?? iso(deps.now()) };
+    const { job: after, isEnd } = await runSlice({ deps, sought }, started);
+    ({ job: now, next } = isEnd ? afterPass(after, deps.now()) : { job: after, next });
+    // The listed records have marked what the copies are found by.
+    if (isEnd && now.step === WHOLE_TABLE) sought = await soughtBy(deps.table, now);
+  }
+  return next.kind === 'done' ? finish(deps, now) : save(deps, now, next);
+};
+
+type Next = { readonly kind: 'at once' } | { readonly kind: 'wait'; readonly ms: number } | { readonly kind: 'done' };
+
+/** What follows when a step has been through all of its items. */
+const afterPass = (job: ErasureJob, now: number): { readonly job: ErasureJob; readonly next: Next } => {
+  const fresh = { ...job, after: undefined, failed: 0, passAt: undefined };
+  if (job.failed > 0) return { job: { ...fresh, step: restartAt(job) }, next: { kind: 'wait', ms: RETRY_MS } };
+  if (job.step < WHOLE_TABLE) return { job: { ...fresh, step: job.step + 1 }, next: { kind: 'at once' } };
+  const quietSince = instant(job.changedAt) + LAST_WRITES_MS;
+  if (instant(job.passAt ?? '') >= quietSince) return { job: fresh, next: { kind: 'done' } };
+  return { job: fresh, next: { kind: 'wait', ms: Math.max(0, quietSince - now) } };
+};
+
+/**
+ * A record of an earlier step may be what the failed one waits for: a method stays while a subscription uses it, which its
+ * person may have reactivated.
+ */
+const restartAt = ({ step }: ErasureJob): number => (step < WHOLE_TABLE ? 0 : step);
+
+interface Slice {
+  readonly job: ErasureJob;
+  /** The step has been through all of its items. */
+  readonly isEnd: boolean;
+}
+
+interface Run {
+  readonly deps: RemovalDeps;
+  readonly sought: Sought;
+}
+
+const runSlice = async ({ deps, sought }: Run, job: ErasureJob): Promise<Slice> => {
+  const subject = subjectOf(job);
+  const erasing: Erasing = { deps, erasureId: job.id, subject, emails: sought.emails };
+  const kind = LISTED[job.step];
+  const page = kind
+    ? await listedPage(deps, kind, { subject, after: job.after })
+    : await deps.table.scanItems({ after: job.after, limit: SCANNED_PER_PAGE });
+  const results: Result[] = [];
+  for (let at = 0; at < page.items.length; at += AT_ONCE) {
+    const batch = page.items.slice(at, at + AT_ONCE);
+    results.push(...(await Promise.all(batch.map((item) => eraseItem(erasing, sought, item)))));
+  }
+  const after =
+    page.next && Object.fromEntries(Object.entries(page.next).map(([name, value]) => [name, String(value)]));
+  return { job: counted({ ...job, after }, results, iso(deps.now())), isEnd: page.next === undefined };
+};
+
+/** The owner index is eventually consistent: the items decide. */
+const listedPage = async (
+  { table }: RemovalDeps,
+  kind: (typeof LISTED)[number],
+  { subject, after }: { readonly subject: Subject; readonly after: Item | undefined },
+): Promise<{ readonly items: readonly Item[]; readonly next: Item | undefined }> => {
+  const partition = subject.kind === 'user' ? ownerPartition(subject, kind) : guestPartition(subject.email, kind);
+  const rows = await table.queryIndex({ index: 'owner', partition, after, limit: LISTED_PER_PAGE });
+  const items = await table.getMany(rows.items.map(keyOf), { consistent: true });
+  return { items: items.filter((item) => item !== undefined), next: rows.next };
+};
+
+type Result = Counted | 'removed' | 'failed' | undefined;
+
+/** A record that fails does not stop the others; an error that is a bug ends the run. */
+const eraseItem = async (erasing: Erasing, sought: Sought, item: Item): Promise<Result> => {
+  try {
+    return await eraseAny(erasing, sought, item);
+  } catch (error) {
+    if (error instanceof DomainError) return 'failed';
+    throw error;
+  }
+};
+
+const eraseAny = async (erasing: Erasing, sought: Sought, item: Item): Promise<Result> => {
+  const { table, now } = erasing.deps;
+  const { sk, ttl, tombstone } = item;
+  if (tombstone === true) return undefined;
+  if (isErasedKind(sk)) {
+    if (typeof ttl === 'number' && ttl <= epochSeconds(now())) {
+      return (await removeExpired(table, erasing.subject, item)) ? 'removed' : undefined;
+    }
+    const { erase, counted: name } = RECORD_ERASURES[sk];
+    return (await erase(erasing, item)) ? name : undefined;
+  }
+  const blanked = await blankTrace(table, sought, item);
+  if (blanked !== undefined) return blanked;
+  const isRemoved = (await removeClaim(table, sought, item)) || (await removeCounter(table, sought, item));
+  return isRemoved ? 'removed' : undefined;
+};
+
+const isErasedKind = (sk: unknown): sk is ErasedKind => typeof sk === 'string' && Object.hasOwn(RECORD_ERASURES, sk);
+
+const counted = (job: ErasureJob, results: readonly Result[], at: string): ErasureJob => {
+  const counts = { ...job.counts };
+  let { failed, changedAt } = job;
+  for (const result of results) {
+    if (result === undefined) continue;
+    if (result === 'failed') failed += 1;
+    else changedAt = at;
+    if (result !== 'failed' && result !== 'removed') counts[result] = (counts[result] ?? 0) + 1;
+  }
+  return { ...job, counts, failed, changedAt };
+};
+
+const save = async (deps: RemovalDeps, job: ErasureJob, next: Next): Promise<string> => {
+  const at = deps.now();
+  const saved = { ...job, version: job.version + 1, updatedAt: iso(at) };
+  const dueAt = iso(at + (next.kind === 'wait' ? next.ms : 0));
+  await deps.table.put(jobItem(saved, dueAt), [{ exists: true }, { equals: ['version', job.version] }]);
+  return next.kind === 'wait' ? 'waits for the next pass' : 'to be continued';
+};
+
+/** The job forgets the e-mail addresses before it is marked as done. */
+const finish = async (deps: RemovalDeps, job: ErasureJob): Promise<string> => {
+  await forgetSought(deps.table, job.id);
+  const at = iso(deps.now());
+  const done: ErasureJob = {
+    ...job,
+    status: 'done',
+    email: undefined,
+    version: job.version + 1,
+    updatedAt: at,
+    completedAt: at,
+  };
+  await deps.table.transact([
+    { put: jobItem(done, undefined), if: [{ exists: true }, { equals: ['version', job.version] }] },
+    { delete: lockKeyOf(subjectOf(job)) },
+  ]);
+  return 'done';
+};

@@ -1,0 +1,63 @@
+import type { ApiRequest, Reply } from '../http/request.ts';
+import type { BillingDeps } from './biller.ts';
+import { stopAbandonedCharge } from './billers.ts';
+import { markCanceled, withdrawReturn } from './lifecycle.ts';
+import { cancelProviderSubscription, carryOutAtProvider, scheduleCancelCommand } from './provider-commands.ts';
+import { syncFromProvider } from './store-report.ts';
+import { isProviderBilled, type Subscription, type VisibleSubscription } from './subscription.ts';
+import type { CancelBody } from './subscription-requests.ts';
+import { isFirst } from './subscription-states.ts';
+import { subscriptionStore } from './subscription-store.ts';
+import { edit } from './subscription-versions.ts';
+import { commandView } from './subscription-view.ts';
+
+/** Cancels a subscription, at the end of its period or immediately. Idempotent. */
+export const cancelSubscription = async (
+  deps: BillingDeps,
+  { record, body }: ApiRequest<unknown, unknown, CancelBody, VisibleSubscription>,
+): Promise<Reply> => {
+  const isAtPeriodEnd = body.cancel_at_period_end && !hasNoPeriodLeft(record);
+  return { data: commandView(await (isAtPeriodEnd ? scheduleCancel : cancelNow)(deps, record)) };
+};
+
+/** A failed renewal leaves no paid period to wait for. A first charge that is pending may still pay its period. */
+const hasNoPeriodLeft = ({ status, charge }: Subscription): boolean =>
+  status === 'canceled' || (status === 'past_due' && !(charge && isFirst(charge)));
+
+/** Where the record has it already, the provider is read first: it may have carried out a reactivation without an answer. */
+const scheduleCancel = async (deps: BillingDeps, read: Subscription): Promise<Subscription> => {
+  const isKnown = isProviderBilled(read) && read.cancelAtPeriodEnd;
+  const subscription = isKnown ? await syncFromProvider(deps, read) : read;
+  if (!subscription.cancelAtPeriodEnd && isProviderBilled(subscription))
+    return carryOutAtProvider(deps, subscription, scheduleCancelCommand);
+  return subscriptionStore(deps.table).change(subscription, (current) => {
+    if (current.status === 'canceled') return withdrawReturn(current, deps.now());
+    return current.cancelAtPeriodEnd
+      ? current
+      : edit(current, { reason: 'cancel_scheduled', now: deps.now() }, { cancelAtPeriodEnd: true });
+  });
+};
+
+/**
+ * Cancels at once, without a refund. An open charge is stopped where that is still possible, also that of a reactivation.
+ * @throws DomainError PAYMENT_IN_PROGRESS during a transfer
+ */
+export const cancelNow = async (deps: BillingDeps, subscription: Subscription): Promise<Subscription> => {
+  if (isProviderBilled(subscription) && subscription.status !== 'canceled')
+    await cancelProviderSubscription(deps, subscription);
+  let isWithdrawn = false;
+  const canceled = await subscriptionStore(deps.table).change(subscription, (current) => {
+    if (current.status !== 'canceled')
+      return hasMoved(current, subscription) ? current : markCanceled(current, deps.now());
+    const withdrawn = withdrawReturn(current, deps.now());
+    isWithdrawn = withdrawn !== current;
+    return withdrawn;
+  });
+  if (canceled.status !== 'canceled') return cancelNow(deps, canceled);
+  // The function that claimed the return may be about to call the provider: due work ends the charge once that call is over.
+  return isWithdrawn && isProviderBilled(canceled) ? canceled : stopAbandonedCharge(deps, canceled);
+};
+
+/** An event or a transfer was faster: there is another subscription to cancel at the provider. */
+const hasMoved = ({ providerSubscriptionId, transfer }: Subscription, read: Subscription): boolean =>
+  providerSubscriptionId !== read.providerSubscriptionId || transfer !== undefined;

@@ -1,0 +1,181 @@
+import { DomainError } from '../core/errors.ts';
+import { instant, iso } from '../core/time.ts';
+import type { PaymentMethod } from '../payment-methods/payment-method.ts';
+import { type HeldMethod, heldAs } from '../payment-methods/usable-method.ts';
+import type { TransactionStep } from '../platform/table.ts';
+import { type AttendedCharge, type BillingDeps, settlementOf } from './biller.ts';
+import { lastRetry, nextRetry } from './dunning.ts';
+import { invalidStateError, requireAnswer, subscriptionsPortOf } from './provider-biller.ts';
+import { changeMethodCommand, recordDropped, resumeAtProvider, sendToProvider } from './provider-commands.ts';
+import { attemptCharge } from './service-biller.ts';
+import { syncBeforeCharge, syncFromProvider } from './store-report.ts';
+import { isLive, isProviderBilled, mayExistAtProvider, type Subscription } from './subscription.ts';
+import { claimChargeAttempt, type Settlement } from './subscription-charge.ts';
+import { hasOpenAttempt, isFirst } from './subscription-states.ts';
+import { subscriptionStore } from './subscription-store.ts';
+import { edit, withMethod } from './subscription-versions.ts';
+import { startTransfer } from './transfer.ts';
+
+/** Sets the method. A past-due subscription is charged at once, and keeps the method whatever the outcome. */
+export const changeMethod = async (
+  deps: BillingDeps,
+  subscription: Subscription,
+  { method, right }: AttendedCharge,
+): Promise<Subscription> => {
+  if (isProviderBilled(subscription)) {
+    const current = await changeAtProvider(deps, subscription, { method, right });
+    if (isLive(subscription) && !isLive(current)) throw invalidStateError(current);
+    const stored = await storeMethod(deps, current, method);
+    // It is held until the provider reports that it collects again: after a failure, the caller may repeat the call.
+    return stored.held && isLive(stored) ? resumeAtProvider(deps, stored, right) : stored;
+  }
+  const changed = await subscriptionStore(deps.table).change(
+    subscription,
+    (current) => {
+      if (current.paymentMethodId === method.paymentMethodId) return current;
+      const next = withMethod(current, method, deps.now());
+      return isOwed(next) ? claimChargeAttempt(next, deps.now()) : next;
+    },
+    right,
+  );
+  const isClaimed = hasOpenAttempt(changed.charge) && !hasOpenAttempt(subscription.charge);
+  if (!isClaimed || changed.status !== 'past_due') return changed;
+  const charged = await attemptCharge(deps, changed, { method, right });
+  // Since the method was stored, the caller may have lost the right, or the subscription its organization.
+  if (charged.error?.code === 'VERSION_CONFLICT') throw charged.error;
+  if (!charged.declined && !isLive(charged.subscription)) throw invalidStateError(charged.subscription);
+  return charged.subscription;
+};
+
+/**
+ * The provider charges the method from the next charge on, and an open invoice at once. It gets the method of the record, too:
+ * it may have carried out another change without an answer.
+ * @returns the subscription as the provider has it: it may have ended there
+ */
+const changeAtProvider = async (
+  deps: BillingDeps,
+  subscription: Subscription,
+  { method, right }: { readonly method: HeldMethod; readonly right?: readonly TransactionStep[] },
+): Promise<Subscription> => {
+  if (subscription.transfer) throw new DomainError('PAYMENT_IN_PROGRESS');
+  const { providerCustomerId = subscription.providerCustomerId } = method;
+  const isTransfer = isLive(subscription) && providerCustomerId !== subscription.providerCustomerId;
+  // The provider is read first where a new period may be charged: a renewal without an event yet is not charged again. A transfer
+  // itself waits for a charge that is under way.
+  const isHeld = isLive(subscription) && subscription.held !== undefined;
+  const read = isTransfer ? syncFromProvider : isHeld && syncBeforeCharge;
+  const current = read ? await read(deps, subscription) : subscription;
+  if (!isLive(current)) return current;
+  if (isTransfer) return startTransfer(deps, current, { method, onlyIf: right });
+  // Earlier changes may have got no answer: the next lock makes a key of its own for this one.
+  const claimed = await subscriptionStore(deps.table).change(current, (found) =>
+    isLive(found) ? { ...found } : found,
+  );
+  if (!isLive(claimed)) return claimed;
+  const { subscription: changed, isDone } = await sendToProvider(deps, claimed, changeMethodCommand(method, right));
+  if (!isDone && isLive(changed)) throw invalidStateError(changed);
+  return changed;
+};
+
+const storeMethod = (deps: BillingDeps, subscription: Subscription, method: HeldMethod): Promise<Subscription> =>
+  subscriptionStore(deps.table).change(subscription, (current) =>
+    current.paymentMethodId === method.paymentMethodId ? current : withMethod(current, method, deps.now()),
+  );
+
+/** The method of a subscription is removed without a request of the payer, and another one may take its place. */
+interface Replacement {
+  readonly removedId: string;
+  /** undefined: the subscription waits for another method. */
+  readonly successor: PaymentMethod | undefined;
+}
+
+/** Replaces a method. A past-due subscription keeps its next retry. */
+export const replaceMethodOf = async (
+  deps: BillingDeps,
+  subscription: Subscription,
+  { removedId, successor }: Replacement,
+): Promise<Subscription> => {
+  if (subscription.transfer) throw new DomainError('PAYMENT_IN_PROGRESS');
+  if (successor && isProviderBilled(subscription)) {
+    const method = heldAs(successor);
+    return storeMethod(deps, await changeAtProvider(deps, subscription, { method }), method);
+  }
+  return storeReplacement(deps, subscription, { removedId, successor });
+};
+
+const storeReplacement = (
+  deps: BillingDeps,
+  subscription: Subscription,
+  { removedId, successor }: Replacement,
+): Promise<Subscription> =>
+  subscriptionStore(deps.table).change(subscription, (current) => {
+    if (current.paymentMethodId !== removedId) return current;
+    if (!successor) return edit(current, { reason: 'method_changed', now: deps.now() }, NO_METHOD);
+    const next = withMethod(current, heldAs(successor), deps.now());
+    return isOwed(next) ? withRetry(next, settlementOf(deps)) : next;
+  });
+
+const NO_METHOD = { paymentMethodId: undefined, methodRef: undefined } as const;
+
+/**
+ * Removes a method that the subscription may no longer charge: its owner has left the organization, or its customer was
+ * deleted. Where the provider bills, collection is paused there, and the subscription is past due from the next period on.
+ */
+export const removeMethodFrom = async (
+  deps: BillingDeps,
+  subscription: Subscription,
+  methodId: string,
+): Promise<Subscription> => {
+  if (!isProviderBilled(subscription)) {
+    return storeReplacement(deps, subscription, { removedId: methodId, successor: undefined });
+  }
+  const { providerSubscriptionId, transfer } = subscription;
+  // While it is unknown whether the provider has the subscription, its collection cannot be paused.
+  const isUnknownThere = providerSubscriptionId === undefined && mayExistAtProvider(subscription);
+  if (transfer || isUnknownThere) throw new DomainError('PAYMENT_IN_PROGRESS');
+  const unpaidFrom = Math.max(deps.now(), instant(subscription.paidUntil ?? subscription.currentPeriodEnd));
+  const held = { finalAt: iso(lastRetry(deps.dunning, unpaidFrom)) };
+  const stored = await holdAtProvider(deps, subscription, { methodId, held });
+  // A report from before the pause may have ended the hold, since the provider still collected.
+  return subscriptionStore(deps.table).change(stored, (current) =>
+    current.paymentMethodId === methodId
+      ? edit(current, { reason: 'method_changed', now: deps.now() }, { ...NO_METHOD, held })
+      : current,
+  );
+};
+
+interface Hold {
+  readonly methodId: string;
+  readonly held: NonNullable<Subscription['held']>;
+}
+
+/** Stores the hold first, so that a report of the pause that comes before the answer is known as that of a hold. */
+const holdAtProvider = async (
+  deps: BillingDeps,
+  subscription: Subscription,
+  { methodId, held }: Hold,
+): Promise<Subscription> => {
+  const stored = await subscriptionStore(deps.table).change(subscription, (current) =>
+    current.paymentMethodId === methodId ? { ...current, held } : current,
+  );
+  const { id, providerSubscriptionId, lock, paymentMethodId } = stored;
+  if (providerSubscriptionId === undefined || paymentMethodId !== methodId) return stored;
+  const port = await subscriptionsPortOf(deps, stored);
+  const target = { subscriptionId: providerSubscriptionId, idempotencyKey: `${id}:hold:${lock}` };
+  const outcome = await port.pause({ ...target, dropsUnpaid: true });
+  // A refusal: the subscription has ended at the provider, and charges nothing more.
+  if (outcome.kind !== 'refused') await recordDropped(deps, stored, requireAnswer(outcome, stored));
+  return stored;
+};
+
+/** Past due, without an open attempt. */
+const isOwed = ({ status, charge, billingOwner }: Subscription): boolean =>
+  billingOwner === 'service' && status === 'past_due' && charge !== undefined && !hasOpenAttempt(charge);
+
+/** A hard decline has stopped the retries: another method continues them. */
+const withRetry = (subscription: Subscription, { now, policy }: Settlement): Subscription => {
+  const { charge } = subscription;
+  if (!charge?.failedAt || isFirst(charge) || charge.retryAt !== undefined) return subscription;
+  const at = nextRetry(policy, instant(charge.failedAt), now);
+  return at === undefined ? subscription : { ...subscription, charge: { ...charge, retryAt: iso(at) } };
+};

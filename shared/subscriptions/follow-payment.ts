@@ -1,0 +1,56 @@
+/** @module What follows for a subscription from a change of its payment, as an event of this service reports it. */
+import * as z from 'zod';
+import { findCollectedPayment } from '../payments/collect-payment.ts';
+import type { VisiblePayment } from '../payments/payment.ts';
+import { type BillingDeps, settlementOf } from './biller.ts';
+import { payOwed } from './provider-commands.ts';
+import { isProviderBilled, type Subscription } from './subscription.ts';
+import { settleCharge } from './subscription-charge.ts';
+import { type SubscriptionStore, subscriptionStore } from './subscription-store.ts';
+
+const messageSchema = z.object({
+  detail: z.object({ payload: z.object({ data: z.object({ payment_id: z.string(), subscription_id: z.string() }) }) }),
+});
+
+/**
+ * Settles the charge of a subscription that the service bills. Where the provider bills, it reports the outcome itself; but a payer
+ * who has paid one open invoice here pays the others, too.
+ */
+export const followPayment = async (deps: BillingDeps, message: unknown): Promise<'done'> => {
+  const { payment_id: paymentId, subscription_id: subscriptionId } = messageSchema.parse(message).detail.payload.data;
+  const store = subscriptionStore(deps.table);
+  const subscription = await store.load(subscriptionId);
+  if (!subscription || !mayFollow(subscription, paymentId)) return 'done';
+  // The event may be old: the stored payment decides.
+  const payment = await findCollectedPayment(deps, paymentId);
+  if (!payment) return 'done';
+  const next = await follow({ deps, store, subscription }, payment);
+  deps.log.info('payment followed', {
+    payment_id: paymentId,
+    subscription_id: subscriptionId,
+    outcome: next.status,
+  });
+  return 'done';
+};
+
+const mayFollow = (subscription: Subscription, paymentId: string): boolean =>
+  isProviderBilled(subscription)
+    ? subscription.owed?.some((open) => open.paymentId !== paymentId) === true
+    : subscription.charge?.paymentId === paymentId;
+
+interface Following {
+  readonly deps: BillingDeps;
+  readonly store: SubscriptionStore;
+  readonly subscription: Subscription;
+}
+
+const follow = async ({ deps, store, subscription }: Following, payment: VisiblePayment): Promise<Subscription> => {
+  if (!isProviderBilled(subscription)) {
+    return store.change(subscription, (current) => settleCharge(current, payment, settlementOf(deps)));
+  }
+  return isPaidHere(payment) ? payOwed(deps, subscription, payment) : subscription;
+};
+
+/** The payer confirmed it here. What was paid at the provider pays only its invoice. */
+const isPaidHere = ({ status, claimedAt }: VisiblePayment): boolean =>
+  status === 'succeeded' && claimedAt !== undefined;

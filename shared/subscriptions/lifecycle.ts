@@ -1,0 +1,40 @@
+import { type Instant, iso } from '../core/time.ts';
+import type { Subscription } from './subscription.ts';
+import { abandonCharge } from './subscription-charge.ts';
+import { advanceSubscription } from './subscription-versions.ts';
+
+export const markCanceled = (subscription: Subscription, now: Instant): Subscription =>
+  advanceSubscription(
+    subscription,
+    { to: 'canceled', cause: 'cancel', reason: 'canceled', now },
+    { canceledAt: iso(now), ...abandonCharge(subscription, now), syncAt: undefined },
+  );
+
+export const markPaused = (subscription: Subscription, now: Instant): Subscription =>
+  advanceSubscription(
+    subscription,
+    { to: 'paused', cause: 'pause', reason: 'paused', now },
+    abandonCharge(subscription, now),
+  );
+
+/**
+ * Takes back a return whose charge is not settled: a canceled subscription stays canceled, and a paused one paused. Readers do
+ * not see the change.
+ */
+export const withdrawReturn = (subscription: Subscription, now: Instant): Subscription =>
+  subscription.charge && !subscription.charge.abandoned
+    ? { ...subscription, ...abandonCharge(subscription, now) }
+    : subscription;
+
+/** The trial has ended, and there is no method to charge. */
+export const pauseAfterTrial = (subscription: Subscription, now: Instant): Subscription =>
+  advanceSubscription(subscription, { to: 'paused', cause: 'trial', reason: 'paused', now });
+
+export const resumeInPaidPeriod = (subscription: Subscription, now: Instant): Subscription =>
+  advanceSubscription(subscription, { to: 'active', cause: 'resume', reason: 'resumed', now });
+
+export const reactivateInPaidPeriod = (subscription: Subscription, now: Instant): Subscription => {
+  const to = subscription.period < 0 ? 'trialing' : 'active';
+  const changed = { cancelAtPeriodEnd: false, canceledAt: undefined };
+  return advanceSubscription(subscription, { to, cause: 'reactivate', reason: 'reactivated', now }, changed);
+};

@@ -1,0 +1,83 @@
+import { derivedId } from '../core/ids.ts';
+import type { Membership, MembershipStatus } from '../memberships/membership.ts';
+import type { EntityType } from '../platform/keys.ts';
+import type { Subscription } from './subscription.ts';
+
+const STATUS_OF: Readonly<Record<Subscription['status'], MembershipStatus | undefined>> = {
+  creating: undefined,
+  declined: undefined,
+  trialing: 'pending',
+  active: 'active',
+  // Access continues while a renewal is retried.
+  past_due: 'active',
+  paused: 'expired',
+  canceled: 'cancelled',
+};
+
+/** While a first charge is pending, the membership keeps the status that it had before the charge. */
+const statusOf = ({ status, charge, activeSince, isUnpaid }: Subscription): MembershipStatus | undefined => {
+  // As at the end of dunning.
+  if (isUnpaid) return 'cancelled';
+  // A free period in a running subscription.
+  if (status === 'trialing' && activeSince !== undefined) return 'active';
+  const membershipStatus = STATUS_OF[status];
+  if (membershipStatus !== 'active') return membershipStatus;
+  if (activeSince === undefined) return 'pending';
+  if (status !== 'past_due' || charge === undefined) return membershipStatus;
+  return STATUS_BEFORE_CHARGE[charge.cause];
+};
+
+const STATUS_BEFORE_CHARGE = {
+  create: 'pending',
+  renew: 'active',
+  reactivate: 'cancelled',
+  resume: 'expired',
+} as const;
+
+/** The membership that follows from a subscription; undefined where its product has no tier. */
+export const membershipOf = (subscription: Subscription): Membership | undefined => {
+  const { id, tierId, activeSince, canceledAt } = subscription;
+  const paidUntil = runsUntil(subscription);
+  const status = statusOf(subscription);
+  if (tierId === undefined || status === undefined) return undefined;
+  const ended = status === 'cancelled' ? canceledAt : undefined;
+  const [endsAt] = [paidUntil, ended].filter((time) => time !== undefined).sort();
+  const { userId, userEmail, guestId, guestEmail, organizationId, projectId, providerId } = subscription;
+  return {
+    id: derivedId('membership', id, tierId),
+    version: subscription.version,
+    tierId,
+    ...entityOf(subscription),
+    subscriptionId: id,
+    status,
+    startsAt: activeSince,
+    endsAt: activeSince === undefined ? undefined : endsAt,
+    createdAt: subscription.createdAt,
+    updatedAt: subscription.updatedAt,
+    userId,
+    userEmail,
+    guestId,
+    guestEmail,
+    organizationId,
+    projectId,
+    providerId,
+  };
+};
+
+const runsUntil = ({ status, paidUntil, currentPeriodEnd }: Subscription): string | undefined =>
+  status === 'trialing' && paidUntil !== undefined && currentPeriodEnd > paidUntil ? currentPeriodEnd : paidUntil;
+
+/** The subscription's project, else its organization, else its user or guest. */
+const entityOf = ({
+  projectId,
+  organizationId,
+  userId,
+  guestId,
+}: Subscription): { readonly entityType: EntityType; readonly entityId: string } => {
+  if (projectId) return { entityType: 'project', entityId: projectId };
+  if (organizationId) return { entityType: 'organization', entityId: organizationId };
+  return { entityType: 'user', entityId: userId ?? guestId ?? '' };
+};
+
+export const isSameMembership = (a: Membership, b: Membership): boolean =>
+  a.status === b.status && a.startsAt === b.startsAt && a.endsAt === b.endsAt;

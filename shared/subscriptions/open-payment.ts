@@ -1,0 +1,72 @@
+import { DomainError } from '../core/errors.ts';
+import type { Instant } from '../core/time.ts';
+import { type CollectDeps, findCollectedPayment } from '../payments/collect-payment.ts';
+import { keptSecret, type VisiblePayment } from '../payments/payment.ts';
+import { isSettled } from '../payments/payment-states.ts';
+import { nextActionView } from '../payments/payment-view.ts';
+import { recordKey } from '../platform/keys.ts';
+import type { Table, TransactionStep } from '../platform/table.ts';
+import { isProviderBilled, type Subscription } from './subscription.ts';
+import { chargeOpenCondition } from './subscription-charge.ts';
+import { subscriptionStore } from './subscription-store.ts';
+
+/**
+ * The open payment of a subscription: its first charge that waits for the payer, or the oldest renewal in dunning. The payer pays it
+ * in the browser with its client secret, or by confirming it; the subscription then follows the payment.
+ */
+export const findOpenPayment = async (
+  deps: Pick<CollectDeps, 'table' | 'now'>,
+  { status, latestPaymentId, owed }: Subscription,
+): Promise<VisiblePayment | undefined> => {
+  const openId = owed?.[0]?.paymentId ?? latestPaymentId;
+  if (status !== 'past_due' || openId === undefined) return undefined;
+  const payment = await findCollectedPayment(deps, openId);
+  return payment && !isSettled(payment.status) ? payment : undefined;
+};
+
+export const openPaymentView = (payment: VisiblePayment, now: Instant) => ({
+  id: payment.id,
+  status: payment.status,
+  next_action: nextActionView(payment)?.next_action ?? null,
+  client_secret: keptSecret(payment, now) ?? null,
+});
+
+/**
+ * The conditions of a confirmation by the payer: the subscription still waits for this payment.
+ * @throws DomainError INVALID_STATE if it does not
+ */
+export const requireOpenPayment = async (
+  table: Table,
+  { id, subscriptionId }: VisiblePayment,
+): Promise<readonly TransactionStep[]> => {
+  if (subscriptionId === undefined) return [];
+  const subscription = await subscriptionStore(table).load(subscriptionId);
+  if (!subscription || !isOpen(subscription, id)) {
+    throw new DomainError('INVALID_STATE', {
+      message: 'The subscription no longer waits for this payment',
+      details: { subscription_id: subscriptionId },
+    });
+  }
+  return [
+    isProviderBilled(subscription) ? invoiceOpenCondition(subscription, id) : chargeOpenCondition(subscriptionId, id),
+  ];
+};
+
+const isOpen = (subscription: Subscription, paymentId: string): boolean => {
+  const { status, charge, latestPaymentId } = subscription;
+  if (status !== 'past_due') return false;
+  if (isProviderBilled(subscription)) return latestPaymentId === paymentId || owes(subscription, paymentId);
+  return charge?.paymentId === paymentId && !charge.abandoned;
+};
+
+const owes = ({ owed = [] }: Subscription, paymentId: string): boolean =>
+  owed.some((open) => open.paymentId === paymentId);
+
+/** The provider itself refuses to charge an invoice that is void. */
+const invoiceOpenCondition = (subscription: Subscription, paymentId: string): TransactionStep => ({
+  check: recordKey('SUB', subscription.id),
+  if: [
+    { equals: ['status', 'past_due'] },
+    ...(owes(subscription, paymentId) ? [] : [{ equals: ['latestPaymentId', paymentId] } as const]),
+  ],
+});

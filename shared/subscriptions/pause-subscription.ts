@@ -1,0 +1,82 @@
+import { DomainError } from '../core/errors.ts';
+import { allows } from '../core/states.ts';
+import type { ApiRequest, Reply } from '../http/request.ts';
+import type { BillingDeps } from './biller.ts';
+import { requireStartable, startPeriod, stopAbandonedCharge } from './billers.ts';
+import { markPaused, resumeInPaidPeriod, withdrawReturn } from './lifecycle.ts';
+import { isPaidFor } from './periods.ts';
+import { invalidStateError } from './provider-biller.ts';
+import { carryOutAtProvider, pauseCommand, resumeAtProvider } from './provider-commands.ts';
+import { syncFromProvider } from './store-report.ts';
+import { isProviderBilled, type Subscription, type VisibleSubscription } from './subscription.ts';
+import { SUBSCRIPTION_TRANSITIONS } from './subscription-states.ts';
+import { subscriptionStore } from './subscription-store.ts';
+import { commandView } from './subscription-view.ts';
+
+/** Pauses a subscription: no charge until it is resumed. Idempotent. */
+export const pauseSubscription = async (
+  deps: BillingDeps,
+  { record: read }: ApiRequest<unknown, unknown, unknown, VisibleSubscription>,
+): Promise<Reply> => {
+  const record = await readAgainIf(deps, read, 'paused');
+  if (isProviderBilled(record) && (record.status !== 'paused' || record.owed !== undefined)) {
+    requireState(record, record.status === 'paused' || mayPause(record));
+    requireNotHeld(record);
+    return { data: commandView(await carryOutAtProvider(deps, record, pauseCommand)) };
+  }
+  const paused = await subscriptionStore(deps.table).change(record, (current) => {
+    if (current.status === 'paused') return withdrawReturn(current, deps.now());
+    requireState(current, mayPause(current));
+    return markPaused(current, deps.now());
+  });
+  return { data: commandView(await stopAbandonedCharge(deps, paused)) };
+};
+
+/** Resumes in the current period while it is paid for; else starts a new period now, and charges it. */
+export const resumeSubscription = async (
+  deps: BillingDeps,
+  { record: read, caller, right: { onlyIf } }: ApiRequest<unknown, unknown, unknown, VisibleSubscription>,
+): Promise<Reply> => {
+  const record = await readAgainIf(deps, read, 'active');
+  if (record.status === 'active') return { data: commandView(record) };
+  requireState(record, record.status === 'paused');
+  const isPaid = isPaidFor(record, deps.now());
+  // If the provider bills, it charges the method from now on without a call.
+  const method = await requireStartable(deps, record, { caller, needsMethod: !isPaid || isProviderBilled(record) });
+  if (isProviderBilled(record)) {
+    if (method.paymentMethodId === undefined) throw new DomainError('PAYMENT_METHOD_REQUIRED');
+    return { data: commandView(await resumeAtProvider(deps, record, onlyIf)) };
+  }
+  if (!isPaid)
+    return { data: commandView(await startPeriod(deps, record, { cause: 'resume', method, right: onlyIf })) };
+  const resumed = await subscriptionStore(deps.table).change(
+    record,
+    (current) => {
+      requireState(current, current.status === 'paused');
+      return resumeInPaidPeriod(current, deps.now());
+    },
+    onlyIf,
+  );
+  return { data: commandView(resumed) };
+};
+
+/** Where the record has the wished status already, the provider is read: it may have carried out a command without an answer. */
+const readAgainIf = async (
+  deps: BillingDeps,
+  record: VisibleSubscription,
+  status: Subscription['status'],
+): Promise<Subscription> =>
+  isProviderBilled(record) && record.status === status ? syncFromProvider(deps, record) : record;
+
+const mayPause = ({ status }: Subscription): boolean =>
+  allows(SUBSCRIPTION_TRANSITIONS, { from: status, to: 'paused', cause: 'pause' });
+
+/** @throws DomainError INVALID_STATE while collection is paused at the provider for want of a payment method. */
+const requireNotHeld = ({ held }: Subscription): void => {
+  if (held)
+    throw new DomainError('INVALID_STATE', { message: 'The payment method was removed: set another one first' });
+};
+
+const requireState = (subscription: Subscription, allowed: boolean): void => {
+  if (!allowed) throw invalidStateError(subscription);
+};

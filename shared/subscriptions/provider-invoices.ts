@@ -1,0 +1,225 @@
+/**
+ * @module The invoices of a provider that bills, as payments here: each invoice is one payment, which the provider
+ * collects.
+ */
+import { derivedId } from '../core/ids.ts';
+import { epochSeconds, instant, iso, SECOND } from '../core/time.ts';
+import type { PeriodPayment } from '../payments/collect-payment.ts';
+import {
+  cancelUncollected,
+  type InvoiceRequest,
+  type InvoiceResult,
+  recordInvoice,
+} from '../payments/record-invoice.ts';
+import { findAlias } from '../platform/alias.ts';
+import type { ProviderInvoice, ProviderSubscription } from '../providers/subscription-port.ts';
+import { unansweredError } from '../providers/unwrap.ts';
+import type { BillingDeps } from './biller.ts';
+import { isHardDecline } from './dunning.ts';
+import { periodPaymentRequest } from './periods.ts';
+import { requireAnswer, subscriptionsPortOf } from './provider-biller.ts';
+import type { SubscriptionReport } from './provider-report.ts';
+import type { Subscription } from './subscription.ts';
+import { periodPaymentId } from './subscription-charge.ts';
+
+/** Every invoice of an answer: what is owed, oldest first, and the newest one. */
+export const invoicesOf = ({
+  owed,
+  latestInvoice: newest,
+}: Pick<ProviderSubscription, 'owed' | 'latestInvoice'>): readonly ProviderInvoice[] =>
+  newest && owed.every(({ invoiceId }) => invoiceId !== newest.invoiceId) ? [...owed, newest] : owed;
+
+/** A lost card is not tried again: the subscription waits for another one. */
+export const nextAttemptAt = ({ failureCode, nextAttempt }: ProviderInvoice): ProviderInvoice['nextAttempt'] =>
+  failureCode !== undefined && isHardDecline(failureCode) ? null : nextAttempt;
+
+/** The earliest of the next tries of what is owed. */
+export const nextRetryAt = (
+  answer: Pick<ProviderSubscription, 'owed' | 'latestInvoice'>,
+): ProviderInvoice['nextAttempt'] => {
+  const open = answer.owed.filter(({ isOpen }) => isOpen);
+  const tries = (open.length > 0 ? open : invoicesOf(answer)).map(nextAttemptAt);
+  const planned = tries.filter((at) => typeof at === 'number');
+  return planned.length > 0 ? Math.min(...planned) : tries.at(-1);
+};
+
+interface RecordedInvoices extends Pick<SubscriptionReport, 'paidUntil' | 'isPaid'> {
+  readonly owed: Subscription['owed'];
+  readonly latestPaymentId: string | undefined;
+}
+
+/**
+ * Records the invoices of an answer, and those that the record knows as owed and the answer no longer names: they were paid or
+ * given up, and their events may be lost.
+ */
+export const recordInvoices = async (
+  deps: BillingDeps,
+  subscription: Subscription,
+  answer: Pick<ProviderSubscription, 'owed' | 'latestInvoice'>,
+): Promise<RecordedInvoices> => {
+  const named = invoicesOf(answer);
+  const owed: { invoiceId: string; paymentId: string }[] = [];
+  const paidUntil: number[] = [];
+  let latestPaymentId: string | undefined;
+  const unreported = await findUnreported(deps, subscription, named);
+  const settled = await findSettled(deps, subscription, [...unreported, ...named]);
+  for (const read of [...settled, ...unreported, ...named]) {
+    const invoice = await withPayer(deps, subscription, read);
+    const recorded = await recordInvoicePayment(deps, subscription, invoice);
+    // Nothing was due, or it was paid past the provider.
+    if (recorded.kind === 'nothing' && invoice.status === 'succeeded') paidUntil.push(invoice.periodEnd);
+    if (recorded.kind !== 'payment') continue;
+    const { id: paymentId, status } = recorded.payment;
+    if (status === 'succeeded') paidUntil.push(invoice.periodEnd);
+    else if (invoice.isOpen) owed.push({ invoiceId: invoice.invoiceId, paymentId });
+    if (invoice.invoiceId === answer.latestInvoice?.invoiceId) latestPaymentId = paymentId;
+  }
+  return {
+    owed: owed.length > 0 ? owed : undefined,
+    latestPaymentId,
+    isPaid: paidUntil.length > 0,
+    ...(paidUntil.length > 0 && { paidUntil: Math.max(...paidUntil) }),
+  };
+};
+
+/** A read of the subscription does not say with which method its newest invoice was paid: another one may have ended a dunning. */
+const withPayer = async (
+  deps: BillingDeps,
+  subscription: Subscription,
+  invoice: ProviderInvoice,
+): Promise<ProviderInvoice> => {
+  const isRecovery = subscription.status === 'past_due' && invoice.status === 'succeeded';
+  if (!isRecovery || invoice.intentId === undefined || invoice.methodId !== undefined) return invoice;
+  const found = await (await subscriptionsPortOf(deps, subscription)).findInvoice(invoice.invoiceId);
+  return requireAnswer(found, subscription);
+};
+
+const findSettled = async (
+  deps: BillingDeps,
+  subscription: Subscription,
+  named: readonly ProviderInvoice[],
+): Promise<readonly ProviderInvoice[]> => {
+  const ids = (subscription.owed ?? []).map(({ invoiceId }) => invoiceId);
+  const missing = ids.filter((id) => named.every(({ invoiceId }) => invoiceId !== id));
+  const found: ProviderInvoice[] = [];
+  for (const id of missing) {
+    const invoice = await (await subscriptionsPortOf(deps, subscription)).findInvoice(id);
+    if (invoice.kind !== 'refused') found.push(requireAnswer(invoice, subscription));
+  }
+  return found;
+};
+
+/**
+ * An event about a period that does not begin where the known one began or ends: the schedule was changed at the provider, or the
+ * periods in between were never reported. A read shows what was charged meanwhile.
+ */
+export const skipsTime = (
+  { currentPeriodStart, currentPeriodEnd }: Subscription,
+  periodStart: number | undefined,
+): boolean =>
+  periodStart !== undefined &&
+  periodStart > epochSeconds(instant(currentPeriodStart)) &&
+  periodStart !== epochSeconds(instant(currentPeriodEnd));
+
+/**
+ * A read that shows a new period comes before its events, which may be lost with those of further charges. Nothing was charged
+ * before the first invoice.
+ */
+const findUnreported = async (
+  deps: BillingDeps,
+  subscription: Subscription,
+  named: readonly ProviderInvoice[],
+): Promise<readonly ProviderInvoice[]> => {
+  const newest = named.at(-1);
+  const createdSince = epochSeconds(instant(subscription.currentPeriodStart));
+  if (!newest || newest.reason === 'create' || newest.periodStart <= createdSince) return [];
+  const port = await subscriptionsPortOf(deps, subscription);
+  const asked = { subscriptionId: newest.subscriptionId, createdSince };
+  const paid = requireAnswer(await port.findPaid(asked), subscription);
+  const others = paid.filter((one) => named.every(({ invoiceId }) => invoiceId !== one.invoiceId));
+  // The invoice of 0 of a trial has the trial's first end.
+  return others.filter(({ amountCents }) => amountCents > 0);
+};
+
+type InvoicePayment =
+  | Exclude<InvoiceResult, { readonly kind: 'taken' }>
+  /** The invoice has no amount, or was paid past the provider. */
+  | { readonly kind: 'nothing' };
+
+/**
+ * Records the payment of a provider's invoice. Its id is derived from subscription and period. If two invoices of one period
+ * were paid, the second has a payment of its own, so that its money is seen and can be refunded.
+ */
+export const recordInvoicePayment = async (
+  deps: BillingDeps,
+  subscription: Subscription,
+  invoice: ProviderInvoice,
+): Promise<InvoicePayment> => {
+  const { intentId, invoiceId } = invoice;
+  if (intentId === undefined || invoice.amountCents === 0) return { kind: 'nothing' };
+  const collected = { ...invoice, intentId };
+  const periodId = periodPaymentId(subscription.id, iso(invoice.periodStart * SECOND), 0);
+  const ownId = derivedId('payment', subscription.id, invoiceId);
+  if (invoice.isPaidElsewhere) {
+    for (const id of [periodId, ownId]) await cancelUncollected(deps, id, invoiceId);
+    return { kind: 'nothing' };
+  }
+  const recorded = await recordAs(deps, subscription, { paymentId: periodId, invoice: collected });
+  if (recorded.kind === 'payment') return recorded;
+  const { id: subscription_id, providerId: provider } = subscription;
+  const reason = recorded.kind === 'taken' ? 'two invoices of one period were paid' : recorded.reason;
+  deps.log.error('subscription anomaly', { subscription_id, payment_id: periodId, provider, reason });
+  if (recorded.kind === 'mismatch') return recorded;
+  const further = await recordAs(deps, subscription, { paymentId: ownId, invoice: collected });
+  return further.kind === 'taken' ? { kind: 'nothing' } : further;
+};
+
+const recordAs = async (
+  deps: BillingDeps,
+  subscription: Subscription,
+  { paymentId, invoice }: { readonly paymentId: string; readonly invoice: InvoiceRequest['invoice'] },
+): Promise<InvoiceResult> => {
+  const port = await subscriptionsPortOf(deps, subscription);
+  const label = async (): Promise<void> => {
+    const target = { intentId: invoice.intentId, paymentId, idempotencyKey: `${paymentId}:label` };
+    const labelled = await port.labelPayment(target);
+    if (labelled.kind === 'unknown' || labelled.kind === 'not_done') {
+      throw unansweredError(labelled, { payment_id: paymentId });
+    }
+  };
+  const wanted = {
+    ...periodPaymentRequest(subscription, paymentId),
+    ...amountsOf(subscription, invoice),
+    billingReason: invoice.reason && reasonOf(subscription, invoice.reason),
+  };
+  return recordInvoice(deps, { wanted, invoice, paidWith: await payerOf(deps, subscription, invoice), label });
+};
+
+const AMOUNT_CHANGED = 'amount_changed_at_provider';
+
+/** The price was changed at the provider, or a discount, a tax or a balance applies there: the invoice says what is due. */
+const amountsOf = (
+  { totalCents, currency }: Subscription,
+  invoice: ProviderInvoice,
+): Partial<Pick<PeriodPayment, 'subtotalCents' | 'taxCents' | 'discountCents' | 'totalCents' | 'anomaly'>> =>
+  invoice.prices === undefined || invoice.currency !== currency || invoice.amountCents === totalCents
+    ? {}
+    : { ...invoice.prices, totalCents: invoice.amountCents, anomaly: AMOUNT_CHANGED };
+
+/** A paused subscription is resumed by an invoice for a new period. */
+const reasonOf = (
+  { status }: Subscription,
+  reason: NonNullable<ProviderInvoice['reason']>,
+): NonNullable<PeriodPayment['billingReason']> =>
+  reason === 'change' && status === 'paused' ? 'subscription_resume' : `subscription_${reason}`;
+
+const payerOf = async (
+  { table }: BillingDeps,
+  { providerId, methodRef, paymentMethodId }: Subscription,
+  { status, methodId }: ProviderInvoice,
+): Promise<InvoiceRequest['paidWith']> => {
+  if (status !== 'succeeded' || methodId === undefined) return undefined;
+  if (methodId === methodRef) return { methodRef, paymentMethodId };
+  const alias = await findAlias(table, providerId, methodId);
+  return { methodRef: methodId, paymentMethodId: alias?.kind === 'PM' ? alias.id : undefined };
+};

@@ -1,0 +1,324 @@
+import { DAY, epochSeconds, HOUR, type Instant, instant, iso, SECOND } from '../core/time.ts';
+import type { ProviderSubscription } from '../providers/subscription-port.ts';
+import type { Charge, Reason, Subscription, SubscriptionStatus } from './subscription.ts';
+import { isFirst, type SubscriptionCause } from './subscription-states.ts';
+import { advanceSubscription } from './subscription-versions.ts';
+
+/**
+ * A provider's report about a subscription that it bills, and the subscription after the report: pure. A canceled
+ * subscription stays canceled, unless the payer has reactivated it.
+ */
+export interface SubscriptionReport {
+  readonly subscriptionId?: string | undefined;
+  readonly status?: SubscriptionStatus | undefined;
+  /** Epoch seconds, like all times of a report. */
+  readonly currentPeriodStart?: number | undefined;
+  readonly currentPeriodEnd?: number | undefined;
+  readonly trialEnd?: number | undefined;
+  /** The trial is of this service: it covers time that is paid for already. */
+  readonly isBridge?: boolean | undefined;
+  readonly cancelAtPeriodEnd?: boolean | undefined;
+  /** The date of its end; null: none of its own, undefined: not reported. */
+  readonly cancelAt?: number | null | undefined;
+  /** The provider has given up collecting. */
+  readonly isUnpaid?: boolean | undefined;
+  /** What a period costs now, as a read of the provider says. */
+  readonly price?: ProviderSubscription['price'];
+  /** The end of a period that an invoice has paid for. */
+  readonly paidUntil?: number | undefined;
+  /** An invoice of any period has been paid; false: a read of the provider finds none. */
+  readonly isPaid?: boolean | undefined;
+  /** The newest invoice is being collected: its outcome is unknown. */
+  readonly isCollecting?: boolean | undefined;
+  /** The next retry; null: none, undefined: not reported. */
+  readonly retryAt?: number | null | undefined;
+  /** The time of the report. */
+  readonly at: number;
+}
+
+export const applyReport = (subscription: Subscription, reported: SubscriptionReport, now: Instant): Subscription => {
+  const report = withoutHold(subscription, reported, now);
+  const { status: before, charge } = subscription;
+  if (before === 'declined' || (before === 'canceled' && !awaitsFirstCharge(charge))) {
+    return recordLatePayment(subscription, report, now);
+  }
+  const effective = effectiveStatus(subscription, report);
+  const { status } = effective;
+  const fields = reportedFields(subscription, report, { ...effective, now });
+  const held = collects(subscription, reported) ? undefined : subscription.held;
+  const next = { ...subscription, ...fields, held };
+  const synced = { ...next, syncAt: syncTime({ ...next, status }, now) };
+  const reason = reasonOf(subscription, synced, { status, isPaid: report.isPaid });
+  if (reason === undefined) return synced;
+  const isRecovery = subscription.status === 'past_due' && reason === 'renewed';
+  const recoveredAt = isRecovery ? iso(now) : subscription.recoveredAt;
+  const move = { to: status, cause: causeOf(subscription, status), reason, now };
+  return advanceSubscription(synced, move, { recoveredAt });
+};
+
+interface EffectiveStatus {
+  readonly status: SubscriptionStatus;
+  /** The provider's trial only covers the time that is paid for already. */
+  readonly isBridge: boolean;
+}
+
+const reportedFields = (
+  subscription: Subscription,
+  report: SubscriptionReport,
+  { status, isBridge, now }: EffectiveStatus & { readonly now: Instant },
+): Partial<Subscription> => {
+  const { charge } = subscription;
+  const isPending = status === 'past_due' && charge !== undefined && isFirst(charge);
+  return {
+    providerSubscriptionId: subscription.providerSubscriptionId ?? report.subscriptionId,
+    knownAt: Math.max(report.at, subscription.knownAt ?? 0),
+    ...endOf(subscription, report),
+    ...(isBridge ? {} : { ...periodOf(subscription, report, status), ...trialOf(subscription, report) }),
+    ...pricesAt(subscription, report.price),
+    paidUntil: paidUntilOf(subscription, report, status),
+    retryAt: status === 'past_due' && !isPending ? retryTime(subscription, report) : undefined,
+    isUnpaid: status === 'past_due' && (report.isUnpaid ?? subscription.isUnpaid) ? true : undefined,
+    charge: isPending ? { ...charge, lookAt: iso(now + LATE_MS) } : undefined,
+    activeSince: activeSinceOf(subscription, report, status),
+    canceledAt: canceledAtOf(subscription, { status, isPending, now }),
+  };
+};
+
+const endOf = (
+  subscription: Subscription,
+  { cancelAtPeriodEnd = subscription.cancelAtPeriodEnd, cancelAt }: SubscriptionReport,
+): Pick<Subscription, 'cancelAtPeriodEnd' | 'cancelAt'> => {
+  const reported = cancelAt === undefined ? subscription.cancelAt : cancelAt === null ? undefined : time(cancelAt);
+  return { cancelAtPeriodEnd, cancelAt: cancelAtPeriodEnd ? reported : undefined };
+};
+
+/** A trial that is moved is announced again. */
+const trialOf = (
+  { trialEnd: known, trialNoticed }: Subscription,
+  { trialEnd, isBridge }: SubscriptionReport,
+): Pick<Subscription, 'trialEnd' | 'trialNoticed'> => {
+  // The provider keeps the end of a trial that is over, also of our own.
+  const reported = trialEnd === undefined || isBridge ? known : time(trialEnd);
+  const isMoved = reported !== known && !(known && reported && epochSeconds(instant(known)) === trialEnd);
+  return isMoved ? { trialEnd: reported, trialNoticed: undefined } : { trialEnd: known, trialNoticed };
+};
+
+/** Another price at the provider: tax and discount keep their share. */
+const pricesAt = (
+  subscription: Subscription,
+  price: SubscriptionReport['price'],
+): Pick<Subscription, 'subtotalCents' | 'taxCents' | 'discountCents' | 'totalCents'> => {
+  const { subtotalCents, taxCents, discountCents, totalCents, currency } = subscription;
+  if (!price || price.currency !== currency || price.amountCents === totalCents) {
+    return { subtotalCents, taxCents, discountCents, totalCents };
+  }
+  const share = (part: number): number => (totalCents === 0 ? 0 : Math.round((part * price.amountCents) / totalCents));
+  const [tax, discount] = [share(taxCents), share(discountCents)];
+  return {
+    subtotalCents: price.amountCents - tax + discount,
+    taxCents: tax,
+    discountCents: discount,
+    totalCents: price.amountCents,
+  };
+};
+
+/** A hold ends once there is a method again and the provider collects with it. An invoice alone does not say that it collects. */
+const collects = (
+  { paymentMethodId }: Subscription,
+  { subscriptionId, status = 'paused' }: SubscriptionReport,
+): boolean => paymentMethodId !== undefined && subscriptionId !== undefined && status !== 'paused';
+
+/** After a trial, the subscription counts as active from its first paid charge on. */
+const activeSinceOf = (
+  subscription: Subscription,
+  report: SubscriptionReport,
+  status: SubscriptionStatus,
+): string | undefined => {
+  const isStarted =
+    subscription.trialEnd === undefined ||
+    report.isPaid === true ||
+    paidUntilOf(subscription, report, status) !== undefined;
+  if (subscription.activeSince !== undefined || status !== 'active' || !isStarted) return subscription.activeSince;
+  return report.currentPeriodStart === undefined ? subscription.currentPeriodStart : time(report.currentPeriodStart);
+};
+
+const canceledAtOf = (
+  { canceledAt }: Subscription,
+  {
+    status,
+    isPending,
+    now,
+  }: { readonly status: SubscriptionStatus; readonly isPending: boolean; readonly now: Instant },
+): string | undefined => {
+  if (status === 'canceled') return iso(now);
+  return isPending ? canceledAt : undefined;
+};
+
+/**
+ * Readers do not see a pause without a method: the subscription runs until its paid time ends, then is past due. A trial that
+ * ends without a method is paused, and what was paused before it lost its method stays paused.
+ */
+const withoutHold = (subscription: Subscription, report: SubscriptionReport, now: Instant): SubscriptionReport => {
+  const isPause = subscription.status === 'paused' || isTrialOver(subscription, now);
+  if (!subscription.held || report.status !== 'paused' || isPause) return report;
+  const paidUntil = instant(subscription.paidUntil ?? subscription.currentPeriodEnd);
+  const isUnpaid = report.currentPeriodStart !== undefined && report.currentPeriodStart * SECOND >= paidUntil;
+  return { ...report, status: isUnpaid ? 'past_due' : visibleStatus(subscription) };
+};
+
+const isTrialOver = ({ status, trialEnd }: Subscription, now: Instant): boolean =>
+  status === 'trialing' && trialEnd !== undefined && instant(trialEnd) <= now;
+
+/** A payment that succeeded before the cancellation is recorded afterwards: the period counts as paid, the status stays. */
+const recordLatePayment = (subscription: Subscription, report: SubscriptionReport, now: Instant): Subscription => {
+  const { status } = subscription;
+  if (status !== 'canceled') return subscription;
+  const paidUntil = paidUntilOf(subscription, report, status);
+  if (paidUntil === subscription.paidUntil) return subscription;
+  const paid = { ...periodOf(subscription, report, status), paidUntil };
+  return advanceSubscription(subscription, { to: status, cause: 'charge', reason: 'renewed', now }, paid);
+};
+
+/** If no event arrives within this time, the provider is read. */
+const LATE_MS = HOUR;
+const DAILY_MS = DAY;
+/** A provider charges an invoice within about an hour of its period's start. */
+const SOON_MS = 3 * HOUR;
+
+/** The payer waits for the first charge of a new subscription at the provider. */
+export const awaitsFirstCharge = (charge: Charge | undefined): boolean =>
+  charge !== undefined && isFirst(charge) && !charge.abandoned;
+
+/**
+ * Is the report about a subscription at the provider that the record does not have any more? Once a creation without an
+ * answer has been canceled, nothing newer exists there, and its reports settle the canceled record.
+ */
+export const isAboutFormer = (subscription: Subscription, namedId: string | undefined): boolean => {
+  const { providerSubscriptionId: known, formerProviderIds = [], status, charge } = subscription;
+  if (namedId === undefined) return false;
+  if (known !== undefined && namedId !== known) return true;
+  return (
+    formerProviderIds.includes(namedId) && (known !== undefined || status !== 'canceled' || awaitsFirstCharge(charge))
+  );
+};
+
+const time = (seconds: number): string => iso(seconds * SECOND);
+
+/**
+ * The status for readers. A trial at the provider that only covers paid time is active; an active subscription whose first
+ * charge is still being collected is past due.
+ */
+const effectiveStatus = (
+  subscription: Subscription,
+  { status, isBridge = false, isCollecting }: SubscriptionReport,
+): EffectiveStatus => {
+  const { charge } = subscription;
+  if (status === 'trialing' && isBridge) return { status: 'active', isBridge };
+  const current = status ?? visibleStatus(subscription);
+  const isUnpaid = isCollecting && current === 'active' && charge !== undefined && isFirst(charge);
+  return { status: isUnpaid ? 'past_due' : current, isBridge: false };
+};
+
+const visibleStatus = ({ status }: Subscription): SubscriptionStatus =>
+  status === 'creating' || status === 'declined' ? 'past_due' : status;
+
+const periodOf = (
+  { period }: Subscription,
+  { currentPeriodStart: start, currentPeriodEnd: end }: SubscriptionReport,
+  status: SubscriptionStatus,
+): Partial<Subscription> => ({
+  period: status === 'trialing' ? -1 : Math.max(period, 0),
+  ...(start !== undefined && end !== undefined && { currentPeriodStart: time(start), currentPeriodEnd: time(end) }),
+});
+
+const retryTime = ({ retryAt }: Subscription, report: SubscriptionReport): string | undefined => {
+  if (report.isUnpaid) return undefined;
+  if (report.retryAt === undefined) return retryAt;
+  return report.retryAt === null ? undefined : time(report.retryAt);
+};
+
+/** Only a paid invoice extends the paid time; a subscription with a total of 0 is paid while it is active. */
+const paidUntilOf = (
+  { paidUntil, totalCents }: Subscription,
+  report: SubscriptionReport,
+  status: SubscriptionStatus,
+): string | undefined => {
+  const free = totalCents === 0 && status === 'active' ? report.currentPeriodEnd : undefined;
+  const ends = [paidUntil, report.paidUntil && time(report.paidUntil), free && time(free)];
+  return ends
+    .filter((end) => typeof end === 'string')
+    .toSorted()
+    .at(-1);
+};
+
+const causeOf = ({ status }: Subscription, to: SubscriptionStatus): SubscriptionCause => {
+  if (status !== 'canceled') return 'provider';
+  return to === 'past_due' ? 'charge' : 'reactivate';
+};
+
+const syncTime = (subscription: Subscription, now: Instant): string | undefined => {
+  const { status, currentPeriodStart, currentPeriodEnd } = subscription;
+  if (status === 'canceled') return undefined;
+  const due = instant(currentPeriodEnd) + LATE_MS;
+  if (status === 'paused' || status === 'past_due' || due <= now) return iso(now + DAILY_MS);
+  if (status !== 'active' || isPaid(subscription)) return iso(due);
+  // The event about its invoice may be lost.
+  return iso(now + (now < instant(currentPeriodStart) + SOON_MS ? LATE_MS : DAILY_MS));
+};
+
+/** A provider's times are whole seconds. */
+const isPaid = ({ totalCents, paidUntil, currentPeriodEnd }: Subscription): boolean =>
+  totalCents === 0 || (paidUntil !== undefined && instant(paidUntil) + SECOND > instant(currentPeriodEnd));
+
+interface Outcome {
+  readonly status: SubscriptionStatus;
+  readonly isPaid: boolean | undefined;
+}
+
+/** The reason of the next version; undefined: no change for readers. */
+const reasonOf = (was: Subscription, next: Subscription, outcome: Outcome): Reason | undefined => {
+  if (was.status === 'creating') return 'created';
+  if (was.status === 'canceled') return 'reactivated';
+  return was.status === outcome.status ? reasonOfFields(was, next, outcome) : reasonOfStatus(was, outcome);
+};
+
+const reasonOfFields = (was: Subscription, next: Subscription, outcome: Outcome): Reason | undefined => {
+  if (next.cancelAtPeriodEnd !== was.cancelAtPeriodEnd)
+    return next.cancelAtPeriodEnd ? 'cancel_scheduled' : 'reactivated';
+  if (next.activeSince !== was.activeSince) return 'activated';
+  if (next.paidUntil !== was.paidUntil) return renews(was, next, outcome) ? 'renewed' : 'updated';
+  if (next.retryAt !== was.retryAt || next.isUnpaid !== was.isUnpaid) return 'payment_failed';
+  return isShownOtherwise(was, next) ? 'updated' : undefined;
+};
+
+const isShownOtherwise = (was: Subscription, next: Subscription): boolean => {
+  if (SHOWN.some((field) => next[field] !== was[field])) return true;
+  const isNowKnown = was.providerSubscriptionId === undefined && next.providerSubscriptionId !== undefined;
+  return isNowKnown || (was.charge !== undefined && next.charge === undefined);
+};
+
+/**
+ * A payment while something else is owed is no recovery. If its period began before a recovery, that recovery was announced before the
+ * payment was reported.
+ */
+const renews = ({ recoveredAt }: Subscription, { currentPeriodStart }: Subscription, { status }: Outcome): boolean =>
+  status !== 'past_due' && (recoveredAt === undefined || currentPeriodStart > recoveredAt);
+
+const SHOWN = ['currentPeriodStart', 'currentPeriodEnd', 'trialEnd', 'cancelAt', 'totalCents'] as const;
+
+const reasonOfStatus = ({ status: was, charge, held }: Subscription, { status, isPaid }: Outcome): Reason => {
+  switch (status) {
+    case 'canceled':
+    case 'paused':
+      return status;
+    case 'past_due':
+      return held ? 'payment_method_unavailable' : 'payment_failed';
+    case 'trialing':
+      return 'updated';
+    case 'active':
+      if (was === 'trialing') return 'trial_ended';
+      if (was === 'paused') return 'resumed';
+      if (charge && isFirst(charge)) return 'activated';
+      return isPaid === false ? 'recovered_unpaid' : 'renewed';
+  }
+};

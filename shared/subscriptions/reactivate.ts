@@ -1,0 +1,84 @@
+import type { Caller } from '../access/caller.ts';
+import { requireOnSale } from '../catalog/price.ts';
+import { DomainError } from '../core/errors.ts';
+import type { ApiRequest, Reply } from '../http/request.ts';
+import { requireHeld } from '../payment-methods/usable-method.ts';
+import type { TransactionStep } from '../platform/table.ts';
+import type { BillingDeps } from './biller.ts';
+import { requireStartable, startPeriod } from './billers.ts';
+import { reactivateInPaidPeriod } from './lifecycle.ts';
+import { readLinkedRecords } from './linked-records.ts';
+import { isPaidFor } from './periods.ts';
+import { carryOutAtProvider, withdrawCancelCommand } from './provider-commands.ts';
+import { syncBeforeReturn } from './store-report.ts';
+import { isLive, isProviderBilled, type Subscription, type VisibleSubscription } from './subscription.ts';
+import { subscriptionStore } from './subscription-store.ts';
+import { edit } from './subscription-versions.ts';
+import { commandView } from './subscription-view.ts';
+
+/**
+ * Reactivates a subscription: withdraws a scheduled cancellation; or continues the current period of a canceled
+ * subscription without a charge, while it is paid for; or starts a new period now, and charges it. A provider that bills
+ * gets a new subscription, which it charges when the paid time ends. Only the new period is a sale.
+ */
+export const reactivateSubscription = async (
+  deps: BillingDeps,
+  { record, caller, right: { onlyIf } }: ApiRequest<unknown, unknown, unknown, VisibleSubscription>,
+): Promise<Reply> => {
+  if (isLive(record)) return { data: commandView(await withdrawCancel(deps, record, { caller, onlyIf })) };
+  const canceled = await withoutDeletedRecords(deps, record);
+  const isPaid = isPaidFor(canceled, deps.now()) && !isProviderBilled(canceled);
+  const method = await requireStartable(deps, canceled, { caller, needsMethod: !isPaid });
+  if (isPaid) return { data: commandView(await continuePeriod(deps, canceled, onlyIf)) };
+  const synced = isProviderBilled(canceled) ? await syncBeforeReturn(deps, canceled) : canceled;
+  if (!isPaidFor(synced, deps.now())) await requireOnSale(deps.table, synced.productId);
+  const former = { ...synced, customerId: canceled.customerId };
+  return { data: commandView(await startPeriod(deps, former, { cause: 'reactivate', method, right: onlyIf })) };
+};
+
+/**
+ * The deletion of a customer or a method leaves canceled subscriptions unchanged, so a reactivation drops what was deleted.
+ * The customer of the method replaces a deleted customer.
+ * @throws DomainError INVALID_STATE where a person's subscription has neither customer nor method
+ */
+const withoutDeletedRecords = async ({ table }: BillingDeps, subscription: Subscription): Promise<Subscription> => {
+  const { hasCustomer, method } = await readLinkedRecords(table, subscription);
+  const { customerId, organizationId } = subscription;
+  if (method) return { ...subscription, customerId: hasCustomer ? customerId : (method.customerId ?? customerId) };
+  if (hasCustomer || organizationId) return { ...subscription, paymentMethodId: undefined, methodRef: undefined };
+  throw new DomainError('INVALID_STATE', { message: 'The customer of the subscription has been deleted' });
+};
+
+/** @throws DomainError SUBSCRIPTION_NOT_CANCELED without a scheduled cancellation, or why the caller may not withdraw it. */
+const withdrawCancel = async (
+  deps: BillingDeps,
+  subscription: Subscription,
+  { caller, onlyIf }: { readonly caller: Caller; readonly onlyIf: readonly TransactionStep[] },
+): Promise<Subscription> => {
+  if (!subscription.cancelAtPeriodEnd) throw new DomainError('SUBSCRIPTION_NOT_CANCELED');
+  await requireHeld({ table: deps.table, caller }, subscription, subscription);
+  if (isProviderBilled(subscription))
+    return carryOutAtProvider(deps, subscription, { ...withdrawCancelCommand, onlyIf });
+  return subscriptionStore(deps.table).change(
+    subscription,
+    (current) => {
+      if (!isLive(current) || !current.cancelAtPeriodEnd) throw new DomainError('SUBSCRIPTION_NOT_CANCELED');
+      return edit(current, { reason: 'reactivated', now: deps.now() }, { cancelAtPeriodEnd: false });
+    },
+    onlyIf,
+  );
+};
+
+const continuePeriod = (
+  deps: BillingDeps,
+  subscription: Subscription,
+  onlyIf: readonly TransactionStep[],
+): Promise<Subscription> =>
+  subscriptionStore(deps.table).change(
+    subscription,
+    (current) => {
+      if (isLive(current)) throw new DomainError('SUBSCRIPTION_NOT_CANCELED');
+      return reactivateInPaidPeriod(current, deps.now());
+    },
+    onlyIf,
+  );

@@ -1,0 +1,182 @@
+import { DomainError } from '../core/errors.ts';
+import type { Refusal } from '../core/outcome.ts';
+import { epochSeconds } from '../core/time.ts';
+import { findUnattended } from '../payment-methods/usable-method.ts';
+import { refusalError } from '../payments/create-intent.ts';
+import { putAlias } from '../platform/alias.ts';
+import type { EventSubscription, ProviderSubscription } from '../providers/subscription-port.ts';
+import type { BillingDeps } from './biller.ts';
+import { requireAnswer, subscriptionsPortOf } from './provider-biller.ts';
+import { invoicesOf, nextRetryAt, recordInvoices } from './provider-invoices.ts';
+import { applyReport, isAboutFormer, type SubscriptionReport } from './provider-report.ts';
+import { isLive, type Subscription } from './subscription.ts';
+import { subscriptionStore } from './subscription-store.ts';
+import { withMethod } from './subscription-versions.ts';
+
+/**
+ * Stores the provider's answer: its invoices as payments, its status as the subscription's. Where another commit
+ * came first, the answer may be outdated, and the provider is read again.
+ * @param subscription as it was before the provider was called
+ * @throws DomainError where the provider cannot be read again, or VERSION_CONFLICT
+ */
+export const storeReport = async (
+  deps: BillingDeps,
+  subscription: Subscription,
+  answer: ProviderSubscription,
+): Promise<Subscription> => (await storeNewest(deps, subscription, { answer })).stored;
+
+interface Answered {
+  readonly answer: ProviderSubscription;
+  /** The answer to a read, not to a command. */
+  readonly isRead?: true;
+}
+
+/** Like `storeReport`. @returns also the answer that was stored */
+const storeNewest = async (
+  deps: BillingDeps,
+  subscription: Subscription,
+  { answer, isRead }: Answered,
+): Promise<{ readonly stored: Subscription; readonly newest: ProviderSubscription }> => {
+  let newest = answer;
+  const stored = await subscriptionStore(deps.table).change(subscription, async (current) => {
+    if (current === subscription) return withAnswer(deps, current, answer);
+    // The record has another subscription at the provider by now: the answer is about the former one.
+    if (isAboutFormer(current, answer.subscriptionId)) return current;
+    // An event in the shape of the interface was applied during the read: it is newer.
+    if (isRead && current.followedAt !== subscription.followedAt) return current;
+    const port = await subscriptionsPortOf(deps, current);
+    newest = requireAnswer(await port.find(answer.subscriptionId), current);
+    return withAnswer(deps, current, newest);
+  });
+  return { stored, newest };
+};
+
+/**
+ * Stores what a read of the provider has found. A change of method without an answer may have been carried out: the record then
+ * names the method that the provider charges.
+ * @throws DomainError like `storeReport`
+ */
+export const storeState = async (
+  deps: BillingDeps,
+  subscription: Subscription,
+  answer: ProviderSubscription,
+): Promise<Subscription> => {
+  const { stored, newest } = await storeNewest(deps, subscription, { answer, isRead: true });
+  if (!namesOtherMethod(stored, newest)) return stored;
+  const method = await findUnattended(deps.table, stored, { methodRef: newest.methodId });
+  if (!method?.paymentMethodId || method.providerCustomerId !== stored.providerCustomerId) return stored;
+  const store = subscriptionStore(deps.table);
+  const followed = await store.commit(stored, withMethod(stored, method, deps.now()), method.onlyIf);
+  return followed.ok ? followed.record : (followed.found ?? stored);
+};
+
+/** The provider charges another method than that of the record. Where the collection is paused, it charges none. */
+export const namesOtherMethod = (
+  subscription: Subscription,
+  { subscriptionId, methodId = subscription.methodRef }: Pick<EventSubscription, 'subscriptionId' | 'methodId'>,
+): boolean => {
+  const { methodRef, providerSubscriptionId, transfer, held } = subscription;
+  const isOther = methodId !== methodRef && !held && !transfer;
+  return isOther && isLive(subscription) && providerSubscriptionId === subscriptionId;
+};
+
+const withAnswer = async (
+  deps: BillingDeps,
+  subscription: Subscription,
+  answer: ProviderSubscription,
+): Promise<Subscription> => {
+  if (subscription.providerSubscriptionId !== answer.subscriptionId) {
+    await putAlias(
+      deps.table,
+      { providerId: subscription.providerId, externalId: answer.subscriptionId },
+      { kind: 'SUB', id: subscription.id },
+    );
+  }
+  // The answer counts as of now: an event that arrives while its payment is stored is newer.
+  const at = epochSeconds(deps.now());
+  const { latestPaymentId, owed, ...money } = await recordInvoices(deps, subscription, answer);
+  const next = applyReport(subscription, { ...reportOf(answer), ...money, at }, deps.now());
+  return next === subscription ? next : { ...next, owed, latestPaymentId: latestPaymentId ?? next.latestPaymentId };
+};
+
+const reportOf = (answer: ProviderSubscription): Omit<SubscriptionReport, 'paidUntil' | 'isPaid' | 'at'> => {
+  const { subscriptionId, status, currentPeriodStart, currentPeriodEnd, trialEnd, isBridge } = answer;
+  const { cancelAtPeriodEnd, cancelAt, isUnpaid, price, latestInvoice } = answer;
+  const isCollecting = ['processing', 'pending'].includes(latestInvoice?.status ?? '');
+  const retryAt = nextRetryAt(answer);
+  const period = { currentPeriodStart, currentPeriodEnd, trialEnd, isBridge };
+  return { subscriptionId, status, ...period, cancelAtPeriodEnd, cancelAt, isUnpaid, price, isCollecting, retryAt };
+};
+
+/** An authoritative read. @throws DomainError where the provider cannot be read now. */
+export const syncFromProvider = async (
+  deps: BillingDeps,
+  subscription: Subscription,
+  providerSubscriptionId = subscription.providerSubscriptionId,
+): Promise<Subscription> => {
+  if (providerSubscriptionId === undefined) return subscription;
+  const port = await subscriptionsPortOf(deps, subscription);
+  return storeState(deps, subscription, requireAnswer(await port.find(providerSubscriptionId), subscription));
+};
+
+/** An authoritative read; undefined where the provider does not have the subscription. */
+export const syncIfKnown = async (deps: BillingDeps, subscription: Subscription): Promise<Subscription | undefined> => {
+  const { providerSubscriptionId } = subscription;
+  if (providerSubscriptionId === undefined) return undefined;
+  const found = await (await subscriptionsPortOf(deps, subscription)).find(providerSubscriptionId);
+  return found.kind === 'refused' ? undefined : storeState(deps, subscription, requireAnswer(found, subscription));
+};
+
+/**
+ * An authoritative read before a canceled subscription is created again: a period that was charged without an event yet is not
+ * charged again. That may have been done by a creation that got no answer, and has been canceled since.
+ * @throws DomainError PAYMENT_IN_PROGRESS while a charge is under way
+ */
+export const syncBeforeReturn = async (deps: BillingDeps, subscription: Subscription): Promise<Subscription> => {
+  const { providerSubscriptionId, formerProviderIds = [] } = subscription;
+  const port = await subscriptionsPortOf(deps, subscription);
+  let synced = subscription;
+  for (const id of providerSubscriptionId === undefined ? formerProviderIds : [providerSubscriptionId]) {
+    const found = await port.find(id);
+    if (found.kind === 'refused') continue;
+    const answer = requireAnswer(found, subscription);
+    synced = await storeReport(deps, synced, answer);
+    requireSettled(answer);
+  }
+  return synced;
+};
+
+/**
+ * An authoritative read before a new period may be charged.
+ * @throws DomainError PAYMENT_IN_PROGRESS while a charge is under way
+ */
+export const syncBeforeCharge = async (deps: BillingDeps, subscription: Subscription): Promise<Subscription> => {
+  const { providerSubscriptionId } = subscription;
+  if (providerSubscriptionId === undefined) return subscription;
+  const port = await subscriptionsPortOf(deps, subscription);
+  const answer = requireAnswer(await port.find(providerSubscriptionId), subscription);
+  const synced = await storeReport(deps, subscription, answer);
+  requireSettled(answer);
+  return synced;
+};
+
+/** @throws DomainError PAYMENT_IN_PROGRESS while an invoice is being charged: the payer would pay twice */
+export const requireSettled = (answer: ProviderSubscription): void => {
+  if (invoicesOf(answer).some(({ status }) => status === 'processing')) throw new DomainError('PAYMENT_IN_PROGRESS');
+};
+
+/**
+ * The provider refused a command because its subscription may have changed, for example by a cancellation in the
+ * provider's dashboard: reads and stores it.
+ * @returns the subscription, if it has changed. @throws DomainError the refusal, if it has not
+ */
+export const syncAfterRefusal = async (
+  deps: BillingDeps,
+  subscription: Subscription,
+  refusal: Refusal,
+): Promise<Subscription> => {
+  const synced = await syncIfKnown(deps, subscription);
+  const { status, cancelAtPeriodEnd } = subscription;
+  if (synced && (synced.status !== status || synced.cancelAtPeriodEnd !== cancelAtPeriodEnd)) return synced;
+  throw refusalError(refusal);
+};

@@ -1,0 +1,289 @@
+import { derivedId } from '../core/ids.ts';
+import type { DeclineCode } from '../core/outcome.ts';
+import { DAY, epochSeconds, HOUR, type Instant, instant, iso, MINUTE } from '../core/time.ts';
+import type { PaymentStatus } from '../payments/payment.ts';
+import type { Clause } from '../platform/expression.ts';
+import { recordKey } from '../platform/keys.ts';
+import type { Table } from '../platform/table.ts';
+import { type DunningPolicy, isHardDecline, lastRetry, nextRetry } from './dunning.ts';
+import { readLinkedRecords } from './linked-records.ts';
+import { type Charge, type Reason, type Subscription, subscriptionOf } from './subscription.ts';
+import { isFirst } from './subscription-states.ts';
+import { advanceSubscription, type VersionChange } from './subscription-versions.ts';
+
+/** After this time an unfinished charge is checked. Later checks are rare: the event of its payment settles the charge. */
+const FIRST_CHECK_MS = MINUTE;
+const NEXT_CHECK_MS = HOUR;
+/** The first check of a charge whose call the provider may not have received: no event may ever arrive. */
+export const UNANSWERED_CHECK_MS = 5 * MINUTE;
+const CLAIM_KEPT_MS = DAY;
+
+/** The id of a period's payment. It is derived from subscription and period, so that two runs cannot charge twice. */
+export const periodPaymentId = (subscriptionId: string, start: string, generation: number): string =>
+  derivedId('payment', subscriptionId, start, String(generation));
+
+export interface BilledPeriod {
+  readonly anchor: string;
+  /** Counted from the anchor. */
+  readonly period: number;
+  readonly start: Instant;
+  readonly end: Instant;
+}
+
+/** Opens the charge of a period, to be committed before the provider is called. Readers do not see the change. */
+export const openCharge = (
+  subscription: Subscription,
+  { anchor, period, start, end }: BilledPeriod,
+  { cause, now }: { readonly cause: Charge['cause']; readonly now: Instant },
+): Subscription => {
+  const generation = subscription.lapsed ?? 0;
+  const paymentId = periodPaymentId(subscription.id, iso(start), generation);
+  const charge: Charge = {
+    cause,
+    anchor,
+    period,
+    start: iso(start),
+    end: iso(end),
+    paymentId,
+    generation,
+    attempts: 0,
+    lookAt: iso(now + FIRST_CHECK_MS),
+  };
+  return { ...subscription, charge, latestPaymentId: paymentId };
+};
+
+/** Claims the next attempt at the open charge. */
+export const claimChargeAttempt = (subscription: Subscription, now: Instant): Subscription => ({
+  ...subscription,
+  charge: subscription.charge && { ...subscription.charge, lookAt: iso(now + FIRST_CHECK_MS) },
+  latestPaymentId: subscription.charge?.paymentId,
+});
+
+/** Enters a period that is paid for, or costs nothing. */
+export const enterPeriod = (
+  subscription: Subscription,
+  { anchor, period, start, end }: BilledPeriod,
+  move: Omit<VersionChange, 'to'>,
+): Subscription =>
+  advanceSubscription(
+    subscription,
+    { ...move, to: 'active' },
+    periodFields({ anchor, period, start, end }, subscription),
+  );
+
+const periodFields = ({ anchor, period, start, end }: BilledPeriod, { activeSince }: Subscription) => ({
+  anchor,
+  period,
+  currentPeriodStart: iso(start),
+  currentPeriodEnd: iso(end),
+  paidUntil: iso(end),
+  activeSince: activeSince ?? iso(start),
+  charge: undefined,
+});
+
+/** Records the payment of the open charge. */
+export const recordPaid = (subscription: Subscription, now: Instant): Subscription => {
+  const { charge } = subscription;
+  if (!charge) return subscription;
+  const billed = { ...charge, start: instant(charge.start), end: instant(charge.end) };
+  if (charge.abandoned) {
+    // The payment succeeded after the charge was canceled: the period counts as paid, the status stays.
+    const move = { to: subscription.status, cause: 'charge', reason: 'renewed', now } as const;
+    return advanceSubscription(subscription, move, periodFields(billed, subscription));
+  }
+  const reason = paidReason(subscription, charge);
+  const next = enterPeriod(subscription, billed, { cause: 'charge', reason, now });
+  return { ...next, ...clearScheduledCancel(subscription), canceledAt: undefined };
+};
+
+/** Reactivation clears a scheduled cancellation. */
+export const clearScheduledCancel = ({
+  status,
+  cancelAtPeriodEnd,
+}: Subscription): Pick<Subscription, 'cancelAtPeriodEnd'> => ({
+  cancelAtPeriodEnd: status !== 'canceled' && cancelAtPeriodEnd,
+});
+
+const paidReason = ({ status }: Subscription, { cause }: Charge): Reason => {
+  switch (cause) {
+    case 'create':
+      return status === 'creating' ? 'created' : 'activated';
+    case 'renew':
+      return status === 'trialing' ? 'trial_ended' : 'renewed';
+    case 'reactivate':
+      return 'reactivated';
+    case 'resume':
+      return 'resumed';
+  }
+};
+
+export interface ChargeFailure {
+  readonly code: DeclineCode;
+  /** Attempts of the payment so far. */
+  readonly attempts: number;
+  /** The payment is in a final state: the next attempt needs another payment. */
+  readonly spent: boolean;
+}
+
+/** When a charge settles, and under which policy. */
+export interface Settlement {
+  readonly now: Instant;
+  readonly policy: DunningPolicy;
+}
+
+/** Records a failed attempt at the open charge. */
+export const recordFailed = (
+  subscription: Subscription,
+  failure: ChargeFailure,
+  { now, policy }: Settlement,
+): Subscription => {
+  const { charge } = subscription;
+  if (!charge) return subscription;
+  if (charge.abandoned) return dropCharge(subscription);
+  if (isFirst(charge) && subscription.status !== 'past_due') return refuseFirstCharge(subscription, failure.code);
+  const failed = failedCharge(charge, failure, { subscriptionId: subscription.id, now });
+  const move = { to: 'past_due', cause: 'charge', reason: 'payment_failed', now } as const;
+  if (isFirst(charge)) return advanceSubscription(subscription, move, { charge: failed });
+  const failedAt = instant(failed.failedAt ?? iso(now));
+  const retryAt = nextRetry(policy, failedAt, now);
+  if (retryAt === undefined) return endDunning(subscription, { now, policy });
+  return advanceSubscription(subscription, move, {
+    charge: {
+      ...failed,
+      retryAt: isHardDecline(failure.code) ? undefined : iso(retryAt),
+      finalAt: iso(lastRetry(policy, failedAt)),
+    },
+  });
+};
+
+const failedCharge = (
+  charge: Charge,
+  { code, attempts, spent }: ChargeFailure,
+  { subscriptionId, now }: { readonly subscriptionId: string; readonly now: Instant },
+): Charge => {
+  const generation = charge.generation + (spent ? 1 : 0);
+  return {
+    ...charge,
+    generation,
+    paymentId: periodPaymentId(subscriptionId, charge.start, generation),
+    attempts: spent ? 0 : attempts,
+    failedAt: charge.failedAt ?? iso(now),
+    failureCode: code,
+    lookAt: undefined,
+  };
+};
+
+/** A declined charge that the payer waits for: the subscription stays as before, and a new subscription is declined. */
+const refuseFirstCharge = (subscription: Subscription, declineCode: DeclineCode): Subscription => {
+  const dropped = dropCharge(subscription);
+  if (dropped.status !== 'creating') return dropped;
+  const ttl = epochSeconds(instant(subscription.createdAt) + CLAIM_KEPT_MS);
+  return { ...dropped, status: 'declined', busyUntil: undefined, declineCode, ttl };
+};
+
+/** Drops the open charge unpaid. Readers do not see the change. */
+export const dropCharge = (subscription: Subscription): Subscription => ({
+  ...subscription,
+  ...withoutCharge(subscription),
+});
+
+const withoutCharge = ({ charge, lapsed }: Subscription): Pick<Subscription, 'charge' | 'lapsed'> => ({
+  charge: undefined,
+  lapsed: charge ? charge.generation + 1 : lapsed,
+});
+
+/**
+ * Ends an open charge without retries. It stays until its payment is canceled, or the outcome is known: the payer may be
+ * authenticating it, and could pay it in the browser at any time.
+ */
+export const abandonCharge = (
+  { charge, lapsed }: Subscription,
+  now: Instant,
+): Pick<Subscription, 'charge' | 'lapsed'> => {
+  if (!charge) return { charge, lapsed };
+  const lookAt = charge.lookAt ?? iso(now + FIRST_CHECK_MS);
+  return { charge: { ...charge, abandoned: true, retryAt: undefined, finalAt: undefined, lookAt }, lapsed };
+};
+
+/** The retries are exhausted: cancels or pauses, by the policy. */
+export const endDunning = (subscription: Subscription, { now, policy }: Settlement): Subscription => {
+  const move = { cause: 'dunning', reason: 'payment_failed', now } as const;
+  const dropped = abandonCharge(subscription, now);
+  if (policy.finalAction === 'pause') return advanceSubscription(subscription, { ...move, to: 'paused' }, dropped);
+  return advanceSubscription(subscription, { ...move, to: 'canceled' }, { ...dropped, canceledAt: iso(now) });
+};
+
+/** The outcome of the open charge is unknown. A first charge makes the subscription past due until it settles. */
+export const recordPending = (subscription: Subscription, now: Instant, checkInMs = NEXT_CHECK_MS): Subscription => {
+  const charge = subscription.charge && { ...subscription.charge, lookAt: iso(now + checkInMs) };
+  if (!charge) return subscription;
+  const { status } = subscription;
+  if (charge.abandoned || !isFirst(charge) || status === 'past_due') return { ...subscription, charge };
+  const reasons = { create: 'created', reactivate: 'reactivated', resume: 'resumed', renew: 'renewed' } as const;
+  const move = { to: 'past_due', cause: 'charge', reason: reasons[charge.cause], now } as const;
+  const { anchor, period, start: currentPeriodStart, end: currentPeriodEnd } = charge;
+  const firstPeriod = charge.cause === 'create' ? { anchor, period, currentPeriodStart, currentPeriodEnd } : {};
+  // `canceledAt` stays until the charge of a reactivation is paid.
+  return advanceSubscription(subscription, move, { charge, ...firstPeriod, ...clearScheduledCancel(subscription) });
+};
+
+/** The fields of a payment that settle its charge. */
+export interface ChargedPayment {
+  readonly id: string;
+  readonly status: PaymentStatus;
+  /** Attempts so far. */
+  readonly attempt: number;
+  readonly failureCode?: DeclineCode | undefined;
+}
+
+/** Settles the open charge by its payment. Idempotent, in any order: a charge of another payment stays as it is. */
+export const settleCharge = (
+  subscription: Subscription,
+  payment: ChargedPayment,
+  settlement: Settlement,
+): Subscription => {
+  const { charge } = subscription;
+  if (charge?.paymentId !== payment.id) return subscription;
+  const code = payment.failureCode ?? 'processing_error';
+  switch (payment.status) {
+    case 'succeeded':
+      return recordPaid(subscription, settlement.now);
+    case 'failed':
+      if (payment.attempt <= charge.attempts) return subscription;
+      return recordFailed(subscription, { code, attempts: payment.attempt, spent: false }, settlement);
+    case 'canceled':
+      return recordFailed(subscription, { code, attempts: payment.attempt, spent: true }, settlement);
+    case 'pending':
+    case 'processing':
+      // The attempt may have failed since the payment was read.
+      return payment.attempt <= charge.attempts ? subscription : recordPending(subscription, settlement.now);
+    case 'created':
+    case 'requires_payment_method':
+      return subscription;
+  }
+};
+
+/**
+ * May this payment still be collected, without its payer? A subscription may have dropped its charge or lost its customer.
+ * True without a subscription.
+ */
+export const isChargeOpen = async (
+  table: Table,
+  { id, subscriptionId }: { readonly id: string; readonly subscriptionId?: string | undefined },
+): Promise<boolean> => {
+  if (subscriptionId === undefined) return true;
+  const item = await table.get(recordKey('SUB', subscriptionId));
+  const subscription = item && subscriptionOf(item);
+  if (subscription?.charge?.paymentId !== id || subscription.charge.abandoned) return false;
+  return (await readLinkedRecords(table, subscription)).hasPayer;
+};
+
+/** `isChargeOpen` as a condition of a write. */
+export const chargeOpenCondition = (subscriptionId: string, paymentId: string) => {
+  const clauses: readonly Clause[] = [
+    { exists: true },
+    { equals: ['charge.paymentId', paymentId] },
+    { lacks: 'charge.abandoned' },
+  ];
+  return { check: recordKey('SUB', subscriptionId), if: clauses };
+};

@@ -1,0 +1,81 @@
+import { type Instant, instant, iso, MINUTE } from '../core/time.ts';
+import { isLive, type Subscription } from './subscription.ts';
+import { firstChargeEnds, hasOpenAttempt, isFirst, noticeTime } from './subscription-states.ts';
+
+/** Due work of a subscription. The record alone determines the due step and its time. */
+export type Step =
+  /** Look whether customer and method still exist, before the provider charges again. */
+  | 'confirm'
+  /** An attempt was started and its outcome is unknown: look it up. */
+  | 'check charge'
+  /** Continue the move to another customer of the provider. */
+  | 'transfer'
+  /** Cancel: a first charge has been pending for too long. */
+  | 'expire first charge'
+  /** A scheduled cancellation takes effect. */
+  | 'cancel'
+  /** Announce the end of the trial. */
+  | 'trial notice'
+  /** Bill the next period: the current one is over. */
+  | 'bill'
+  /** Retry a renewal that failed. */
+  | 'retry'
+  /** The retries are exhausted. */
+  | 'end dunning'
+  /** Read the subscription from the provider that bills it: an event may have been lost. */
+  | 'sync';
+
+/** A creation or a deletion that runs now is over by then. */
+const CONFIRM_AFTER_MS = MINUTE;
+
+interface DueStep {
+  readonly step: Step;
+  readonly at: Instant;
+}
+
+/** The order of the list decides where several steps are due. */
+const dueSteps = (subscription: Subscription): readonly DueStep[] => {
+  const { charge, syncAt, transfer, unconfirmedSince } = subscription;
+  const at = (step: Step, time: string | undefined): DueStep[] =>
+    time === undefined ? [] : [{ step, at: instant(time) }];
+  if (transfer) return at('transfer', transfer.lookAt);
+  const isUnconfirmed = isLive(subscription) && unconfirmedSince !== undefined;
+  return [
+    ...(isUnconfirmed ? [{ step: 'confirm' as const, at: instant(unconfirmedSince) + CONFIRM_AFTER_MS }] : []),
+    ...(charge && isFirst(charge) && subscription.status === 'past_due'
+      ? [{ step: 'expire first charge' as const, at: firstChargeEnds(charge) }]
+      : []),
+    ...(subscription.billingOwner === 'service' ? serviceBilledSteps(subscription) : []),
+    ...trialNoticeStep(subscription),
+    ...at('check charge', charge?.lookAt),
+    ...(subscription.status === 'past_due' ? at('end dunning', subscription.held?.finalAt) : []),
+    ...(isLive(subscription) ? at('sync', syncAt) : []),
+  ];
+};
+
+const serviceBilledSteps = (subscription: Subscription): readonly DueStep[] => {
+  const { status, charge, cancelAtPeriodEnd, currentPeriodEnd } = subscription;
+  // An open attempt pays for the next period: its outcome decides what is due.
+  if (!isLive(subscription) || hasOpenAttempt(charge)) return [];
+  const periodEnd = instant(currentPeriodEnd);
+  if (cancelAtPeriodEnd) return [{ step: 'cancel', at: periodEnd }];
+  if (!charge) return status === 'trialing' || status === 'active' ? [{ step: 'bill', at: periodEnd }] : [];
+  if (status !== 'past_due') return [];
+  if (charge.retryAt !== undefined) return [{ step: 'retry', at: instant(charge.retryAt) }];
+  return charge.finalAt === undefined ? [] : [{ step: 'end dunning', at: instant(charge.finalAt) }];
+};
+
+const trialNoticeStep = (subscription: Subscription): readonly DueStep[] => {
+  const at = noticeTime(subscription);
+  const isPending = subscription.status === 'trialing' && !subscription.trialNoticed;
+  return isPending && at !== undefined ? [{ step: 'trial notice', at }] : [];
+};
+
+/** The due time of the subscription, as ISO; undefined: never. */
+export const nextSubscriptionDue = (subscription: Subscription): string | undefined => {
+  const times = dueSteps(subscription).map(({ at }) => at);
+  return times.length === 0 ? undefined : iso(Math.min(...times));
+};
+
+export const dueStep = (subscription: Subscription, now: Instant): Step | undefined =>
+  dueSteps(subscription).find(({ at }) => at <= now)?.step;

@@ -1,0 +1,31 @@
+import { type BusEvent, canonicalBusEvent, payerOf } from '../platform/bus-event.ts';
+import { billingStatusOf, isVisibleSubscription, type Subscription, type VisibleSubscription } from './subscription.ts';
+
+/** The event of a stored version, one per version: created, updated or cancelled. */
+export const subscriptionEvents = (before: Subscription | undefined, after: Subscription): readonly BusEvent[] => {
+  if (!isVisibleSubscription(after) || before?.version === after.version) return [];
+  const existed = before !== undefined && isVisibleSubscription(before);
+  if (!existed) return [canonicalBusEvent('subscription.created', after, dataOf(after))];
+  const ended = after.status === 'canceled' && before.status !== 'canceled';
+  return [canonicalBusEvent(ended ? 'subscription.cancelled' : 'subscription.updated', after, dataOf(after))];
+};
+
+const dataOf = (subscription: VisibleSubscription) => ({
+  subscription_id: subscription.id,
+  status: subscription.status,
+  billing_status: billingStatusOf(subscription),
+  customer_id: subscription.customerId,
+  product_id: subscription.productId ?? null,
+  amount: subscription.totalCents,
+  currency: subscription.currency,
+  billing_interval: subscription.billingInterval,
+  interval_multiplier: subscription.intervalMultiplier,
+  current_period_start: subscription.currentPeriodStart,
+  current_period_end: subscription.currentPeriodEnd,
+  cancel_at_period_end: subscription.cancelAtPeriodEnd,
+  trial_end: subscription.trialEnd ?? null,
+  reason: subscription.reason ?? null,
+  user: payerOf(subscription),
+  project: subscription.projectId ? { id: subscription.projectId } : null,
+  organization_id: subscription.organizationId ?? null,
+});

@@ -1,0 +1,41 @@
+import { HISTORY, historyKey, keyOf, recordKey } from '../platform/keys.ts';
+import type { Item, Table } from '../platform/table.ts';
+import { isVisibleSubscription, type Reason, type Subscription } from './subscription.ts';
+
+/** The history entry of a change; undefined where readers do not see the change. Written once per version. */
+export const subscriptionEntry = (before: Subscription | undefined, after: Subscription): Item | undefined => {
+  if (!isVisibleSubscription(after) || before?.version === after.version) return undefined;
+  const { id, version, status, reason, updatedAt, charge } = after;
+  return {
+    ...historyKey({ kind: 'SUB', id }, version),
+    at: updatedAt,
+    status,
+    was: before && isVisibleSubscription(before) ? before.status : undefined,
+    cause: reason,
+    cancelAtPeriodEnd: after.cancelAtPeriodEnd,
+    periodEnd: after.currentPeriodEnd,
+    isUnpaid: after.isUnpaid,
+    paymentId: chargedPayment(before, after),
+    failureCode: reason === 'payment_failed' ? charge?.failureCode : undefined,
+    actor: after.actor,
+    requestId: after.requestId,
+  };
+};
+
+/** Removes the history of a subscription that has been removed. */
+export const removeHistoryOf = async (table: Table, subscription: Subscription): Promise<void> => {
+  if (!isVisibleSubscription(subscription)) return;
+  const partition = recordKey('SUB', subscription.id).pk;
+  for await (const item of table.eachItem({ partition, ...HISTORY, consistent: true })) await table.remove(keyOf(item));
+};
+
+const STARTS: readonly (Reason | undefined)[] = ['created', 'reactivated', 'resumed'];
+
+/** The payment whose outcome this version records: paid, failed, or still pending at the start of a calendar. */
+const chargedPayment = (before: Subscription | undefined, after: Subscription): string | undefined => {
+  const { totalCents, paidUntil, latestPaymentId, reason, charge, status } = after;
+  if (totalCents === 0) return undefined;
+  const isPaid = paidUntil !== before?.paidUntil;
+  const isPending = status === 'past_due' && STARTS.includes(reason) && charge !== undefined && !charge.abandoned;
+  return isPaid || isPending || reason === 'payment_failed' ? latestPaymentId : undefined;
+};

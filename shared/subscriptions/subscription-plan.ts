@@ -1,0 +1,49 @@
+import type { Product } from '../catalog/catalog-records.ts';
+import { priceOf } from '../catalog/price.ts';
+import { DomainError, invalid } from '../core/errors.ts';
+import type { Subscription } from './subscription.ts';
+import type { CreateSubscriptionBody } from './subscription-requests.ts';
+
+type Plan = Pick<
+  Subscription,
+  'subtotalCents' | 'taxCents' | 'discountCents' | 'totalCents' | 'currency' | 'billingInterval' | 'intervalMultiplier'
+>;
+
+/** Price and interval: those of the product, if the request names one. The client cannot override them. */
+export const planOf = (body: CreateSubscriptionBody, product: Product | undefined): Plan => {
+  const prices = priceOf(body, product, 0);
+  if (product) return { ...prices, ...intervalOf(body, product) };
+  if (body.billing_interval === undefined) {
+    throw invalid([{ path: 'billing_interval', rule: 'required', message: 'is required' }]);
+  }
+  return { ...prices, billingInterval: body.billing_interval, intervalMultiplier: body.interval_multiplier ?? 1 };
+};
+
+/** A product sets the trial days; 0 asks for nothing else. @throws DomainError PRICING_MISMATCH for another number. */
+export const trialDaysOf = (
+  { trial_days: sent }: Pick<CreateSubscriptionBody, 'trial_days'>,
+  product: Product | undefined,
+): number => {
+  if (!product) return sent ?? 0;
+  const { trial_days: days } = product;
+  if (!sent || sent === days) return days;
+  throw new DomainError('PRICING_MISMATCH', {
+    message: `The product has ${days} trial days, not ${sent}`,
+    details: { path: 'trial_days', expected: days },
+  });
+};
+
+const intervalOf = (
+  body: CreateSubscriptionBody,
+  { billing_interval: interval, interval_multiplier: multiplier }: Product,
+): Pick<Plan, 'billingInterval' | 'intervalMultiplier'> => {
+  if (!interval) {
+    throw invalid([{ path: 'product_id', rule: 'recurring', message: 'names a product without a billing_interval' }]);
+  }
+  const differs =
+    (body.billing_interval ?? interval) !== interval || (body.interval_multiplier ?? multiplier) !== multiplier;
+  if (differs) {
+    throw new DomainError('PRICING_MISMATCH', { message: `The product is billed ${interval} × ${multiplier}` });
+  }
+  return { billingInterval: interval, intervalMultiplier: multiplier };
+};

@@ -1,0 +1,77 @@
+import type { Transitions } from '../core/states.ts';
+import { DAY, HOUR, type Instant, instant } from '../core/time.ts';
+import type { Charge, StoredStatus, Subscription } from './subscription.ts';
+
+/**
+ * The one table of a subscription's states: commands, charges, due work and reports of the provider decide by it, and the
+ * store refuses a change of status without an arrow.
+ */
+export type SubscriptionCause =
+  | 'open'
+  | 'charge'
+  | 'dunning'
+  | 'trial'
+  | 'cancel'
+  | 'pause'
+  | 'resume'
+  | 'reactivate'
+  | 'provider';
+
+const PROVIDER_STATUSES: readonly StoredStatus[] = ['trialing', 'active', 'past_due', 'canceled', 'paused'];
+
+/** Every legal change, by its cause. */
+export const SUBSCRIPTION_TRANSITIONS: Transitions<StoredStatus, SubscriptionCause> = {
+  // `open`: nothing is due now. `provider`: the provider bills the subscription, and reports its status.
+  creating: {
+    open: ['trialing', 'active'],
+    charge: ['active', 'past_due', 'declined'],
+    provider: PROVIDER_STATUSES,
+  },
+  declined: {},
+  trialing: {
+    charge: ['active', 'past_due'],
+    dunning: ['canceled', 'paused'],
+    trial: ['paused'],
+    cancel: ['canceled'],
+    provider: PROVIDER_STATUSES,
+  },
+  active: {
+    charge: ['past_due'],
+    dunning: ['canceled', 'paused'],
+    cancel: ['canceled'],
+    pause: ['paused'],
+    provider: PROVIDER_STATUSES,
+  },
+  past_due: {
+    charge: ['active'],
+    dunning: ['canceled', 'paused'],
+    cancel: ['canceled'],
+    pause: ['paused'],
+    provider: PROVIDER_STATUSES,
+  },
+  paused: { charge: ['active', 'past_due'], resume: ['active'], cancel: ['canceled'], provider: PROVIDER_STATUSES },
+  // Only the payer brings a subscription back, never an event of the provider.
+  canceled: { charge: ['active', 'past_due'], reactivate: ['active', 'trialing', 'paused'] },
+};
+
+/** @throws Error where no cause leads from one status to the other: a bug, and nothing may be written. */
+export const requireSubscriptionTransition = (from: StoredStatus, to: StoredStatus): void => {
+  if (from === to || Object.values(SUBSCRIPTION_TRANSITIONS[from]).some((states) => states.includes(to))) return;
+  throw new Error(`no transition of a subscription from ${from} to ${to}`);
+};
+
+/** A first charge that is still pending then has failed. */
+const FIRST_CHARGE_MS = 23 * HOUR;
+export const firstChargeEnds = (charge: Charge): Instant => instant(charge.start) + FIRST_CHARGE_MS;
+
+/** The payer waits for the outcome, and the calendar starts with the period of this charge. */
+export const isFirst = (charge: Charge): boolean => charge.cause !== 'renew';
+
+/** An attempt may be under way, or its outcome is unknown. */
+export const hasOpenAttempt = (charge: Charge | undefined): boolean => charge?.lookAt !== undefined;
+
+const TRIAL_NOTICE_MS = 3 * DAY;
+
+/** Three days before the trial's end, at once for a shorter trial. */
+export const noticeTime = ({ trialEnd, createdAt }: Subscription): Instant | undefined =>
+  trialEnd === undefined ? undefined : Math.max(instant(createdAt), instant(trialEnd) - TRIAL_NOTICE_MS);

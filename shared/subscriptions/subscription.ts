@@ -1,0 +1,277 @@
+import * as z from 'zod';
+import { ownerColumns, ownerIdsOf, ownerOfRecord, type RecordKind } from '../access/record-kind.ts';
+import { BILLING_INTERVALS } from '../catalog/catalog-records.ts';
+import { actorSchema, makerAttributes, makerOf, makerSchema } from '../core/actor.ts';
+import { DECLINE_CODES } from '../core/outcome.ts';
+import { PROVIDER_SLOTS } from '../core/settings.ts';
+import { recordKey } from '../platform/keys.ts';
+import { parseRecord, type RecordShape, storedRecordFields } from '../platform/record-store.ts';
+
+/**
+ * A subscription: a price that is collected period by period. Always holds: its biller (the provider or the service) is
+ * fixed when it is created; at most one charge is open, and it is stored before the provider is called; `version` counts
+ * visible changes only; no reader sees a subscription that is `creating` (no charge has succeeded yet) or `declined`.
+ */
+export const SUBSCRIPTION_STATUSES = ['trialing', 'active', 'past_due', 'canceled', 'paused'] as const;
+export type SubscriptionStatus = (typeof SUBSCRIPTION_STATUSES)[number];
+
+export const STORED_STATUSES = ['creating', 'declined', ...SUBSCRIPTION_STATUSES] as const;
+export type StoredStatus = (typeof STORED_STATUSES)[number];
+
+/** The reason of a version; `data.reason` of its event. */
+export const REASONS = [
+  'created',
+  'activated',
+  'renewed',
+  'recovered_unpaid',
+  'payment_failed',
+  'trial_will_end',
+  'trial_ended',
+  'cancel_scheduled',
+  'canceled',
+  'reactivated',
+  'paused',
+  'resumed',
+  'method_changed',
+  'payment_method_unavailable',
+  'updated',
+  'billing_address_changed',
+] as const;
+export type Reason = (typeof REASONS)[number];
+
+const optional = z.string().optional();
+
+/** The open charge: one payment for one period, with one or more attempts. */
+const chargeSchema = z.object({
+  /** `renew`: off-session. Else the payer waits for the outcome, and the calendar starts with this period. */
+  cause: z.enum(['create', 'renew', 'reactivate', 'resume']),
+  anchor: z.string(),
+  period: z.int(),
+  start: z.string(),
+  end: z.string(),
+  paymentId: z.string(),
+  /** Counts the payments of one period. The next payment exists only after the previous one has reached a final state. */
+  generation: z.int(),
+  /** Failed attempts of the payment that are recorded on the charge. */
+  attempts: z.int(),
+  /** The first failure; retries are counted from it. */
+  failedAt: optional,
+  failureCode: z.enum(DECLINE_CODES).optional(),
+  /** The next retry, where one is planned. */
+  retryAt: optional,
+  /** End of the retries. */
+  finalAt: optional,
+  /** An attempt may be under way: when its outcome is looked up. */
+  lookAt: optional,
+  /** The charge was canceled: no further attempt. The outcome of an open attempt is still recorded. */
+  abandoned: z.literal(true).optional(),
+});
+export type Charge = z.infer<typeof chargeSchema>;
+
+export const subscriptionSchema = z.object({
+  ...storedRecordFields,
+  status: z.enum(STORED_STATUSES),
+  /** Counts commits, visible or not: each is guarded by the one before. */
+  lock: z.int(),
+  reason: z.enum(REASONS).optional(),
+  /** Who made this version, and the id of the request, event or message that made it; the store sets both. */
+  actor: actorSchema.optional(),
+  requestId: optional,
+  billingOwner: z.enum(['provider', 'service']),
+
+  ...ownerColumns,
+  /** E-mail of the session that created it. */
+  userEmail: optional,
+  guestName: optional,
+  projectId: optional,
+  productId: optional,
+  /** As it was when the subscription was created. */
+  productName: optional,
+  customerId: z.string(),
+  /** undefined: its payment method was deleted or may no longer be charged. */
+  paymentMethodId: optional,
+  /** The provider's own ids of method and customer. */
+  methodRef: optional,
+  providerCustomerId: optional,
+  billingAddressId: optional,
+  providerId: z.enum(PROVIDER_SLOTS),
+  providerSubscriptionId: optional,
+  /** The provider's ids of its earlier subscriptions: a reactivation or a transfer creates another one there. */
+  formerProviderIds: z.array(z.string()).optional(),
+  /** A move to another customer of the provider is under way. Until it ends, the other fields stay unchanged. */
+  transfer: z
+    .object({
+      paymentMethodId: z.string(),
+      methodRef: z.string(),
+      providerCustomerId: z.string(),
+      customerId: optional,
+      /** End of the time that is paid for: no charge before it. */
+      freeUntil: optional,
+      lookAt: z.string(),
+    })
+    .optional(),
+  /** The provider bills it without a method: collection is paused there until another method is set. */
+  held: z
+    .object({
+      /** When dunning ends, if the subscription is past due by then. */
+      finalAt: z.string(),
+    })
+    .optional(),
+  /** Counts the subscriptions created at the provider for this record. */
+  providerGeneration: z.int().optional(),
+  /** Epoch seconds of the newest report of the provider; older reports are stale. */
+  knownAt: z.int().optional(),
+  /** Epoch seconds of the newest applied event in the shape of the interface; the provider's own events up to then are stale. */
+  followedAt: z.int().optional(),
+  /** Past due at the provider: its next retry, where it has reported one. */
+  retryAt: optional,
+  /** The provider bills it: when it was last announced that a past-due subscription is active again. */
+  recoveredAt: optional,
+  /** Past due, and the provider has given up collecting. */
+  isUnpaid: z.literal(true).optional(),
+  /** What is owed at the provider that bills it: every open invoice with its payment, oldest first. */
+  owed: z.array(z.object({ invoiceId: z.string(), paymentId: z.string() })).optional(),
+  /** When the provider is read, if no event arrives before. */
+  syncAt: optional,
+  /**
+   * The provider bills it: when it became live. Customer or method may have been deleted at that moment, so due work looks at
+   * them once. The service looks at every charge.
+   */
+  unconfirmedSince: optional,
+
+  subtotalCents: z.int(),
+  taxCents: z.int(),
+  discountCents: z.int(),
+  totalCents: z.int(),
+  currency: z.string(),
+  billingInterval: z.enum(BILLING_INTERVALS),
+  intervalMultiplier: z.int(),
+  concept: optional,
+  description: optional,
+  referenceCode: optional,
+  category: optional,
+  tags: optional,
+  metadata: z.record(z.string(), z.json()).optional(),
+
+  /** When period 0 starts. */
+  anchor: z.string(),
+  /** The current period, counted from the anchor; −1 in a trial. */
+  period: z.int(),
+  currentPeriodStart: z.string(),
+  currentPeriodEnd: z.string(),
+  /** End of the time that is paid for; undefined before the first charge. */
+  paidUntil: optional,
+  trialEnd: optional,
+  trialNoticed: z.literal(true).optional(),
+  cancelAtPeriodEnd: z.boolean(),
+  /** The provider ends it on this date, which may be later than the period. */
+  cancelAt: optional,
+  /** Kept while the charge of a reactivation is pending. */
+  canceledAt: optional,
+  charge: chargeSchema.optional(),
+  /** Counts charges that were dropped unpaid: the next charge has another payment, even for the same period. */
+  lapsed: z.int().optional(),
+  /** The payment of the latest attempt. */
+  latestPaymentId: optional,
+
+  /** The membership tier of its product. */
+  tierId: optional,
+  /** First became active. */
+  activeSince: optional,
+
+  /** When the person fields were blanked. */
+  erasedAt: optional,
+
+  /** Until then a repeated create request waits for the function that runs the first one. */
+  busyUntil: optional,
+  /** Of a `declined` subscription, which is kept as long as its Idempotency-Key. */
+  declineCode: z.enum(DECLINE_CODES).optional(),
+  ttl: z.int().optional(),
+});
+export type Subscription = z.infer<typeof subscriptionSchema>;
+
+/** A subscription that readers see. */
+export type VisibleSubscription = Subscription & { readonly status: SubscriptionStatus };
+
+export const isVisibleSubscription = (subscription: Subscription): subscription is VisibleSubscription =>
+  subscription.status !== 'creating' && subscription.status !== 'declined';
+
+/** Not ended: its method, customer and organization are needed. */
+export const isLive = ({ status }: Pick<Subscription, 'status'>): boolean =>
+  status === 'trialing' || status === 'active' || status === 'past_due' || status === 'paused';
+
+/** A creation at the provider has an unknown outcome: the provider may have it, and would bill it. */
+export const mayExistAtProvider = ({ billingOwner, charge }: Subscription): boolean =>
+  billingOwner === 'provider' && charge !== undefined;
+
+export const isGuestSubscription = ({ guestId }: Pick<Subscription, 'guestId'>): boolean => guestId !== undefined;
+
+export const BILLING_STATUSES = ['active', 'pending', 'trialing', 'retrying', 'unpaid', 'paused', 'ended'] as const;
+export type BillingStatus = (typeof BILLING_STATUSES)[number];
+
+export const billingStatusOf = (subscription: VisibleSubscription): BillingStatus => {
+  const { status, charge } = subscription;
+  switch (status) {
+    case 'trialing':
+    case 'active':
+      return status;
+    case 'canceled':
+      return 'ended';
+    case 'paused':
+      return 'paused';
+    case 'past_due':
+      if (charge && charge.cause !== 'renew') return 'pending';
+      if (charge && charge.failedAt === undefined) return 'retrying';
+      return nextRetryOf(subscription) === undefined ? 'unpaid' : 'retrying';
+  }
+};
+
+/** The next retry of a past-due subscription. A provider that bills retries nothing without a method, or once it has given up. */
+export const nextRetryOf = ({ charge, retryAt, held, isUnpaid }: Subscription): string | undefined => {
+  if (charge) return charge.retryAt;
+  return held || isUnpaid ? undefined : retryAt;
+};
+
+const makerFields = z.looseObject({
+  ...makerSchema.shape,
+  userId: optional,
+  guestId: optional,
+  providerId: z.string(),
+});
+
+/** A subscription as it is stored: the maker of its version takes few bytes. */
+const storedSchema = z.preprocess((item) => {
+  const known = makerFields.safeParse(item).data;
+  return known ? { ...known, ...makerOf(known, known) } : item;
+}, subscriptionSchema);
+
+export const storedSubscription = ({ actor, requestId, ...rest }: Subscription): Subscription => ({
+  ...rest,
+  ...makerAttributes({ actor, requestId }, rest),
+});
+
+export const subscriptionShape: RecordShape<Subscription> = {
+  kind: 'SUB',
+  schema: storedSchema,
+  ownerOf: (subscription) => (isVisibleSubscription(subscription) ? ownerOfRecord(subscription) : undefined),
+  projectOf: (subscription) => (isVisibleSubscription(subscription) ? subscription.projectId : undefined),
+  listFields: ({ status, organizationId, customerId }) => ({ s: status, o: organizationId, c: customerId }),
+};
+
+export const subscriptionOf = (item: Readonly<Record<string, unknown>>): Subscription | undefined =>
+  parseRecord(subscriptionShape, item);
+
+/** Key, parsing and ownership of subscriptions, for access checks. */
+export const subscriptionRecord: RecordKind<VisibleSubscription> = {
+  resource: 'subscription',
+  key: (id) => recordKey('SUB', id),
+  parse: (item) => {
+    const subscription = subscriptionOf(item);
+    return subscription && isVisibleSubscription(subscription) ? subscription : undefined;
+  },
+  ownedBy: ownerIdsOf,
+  rule: 'owned',
+};
+
+export const isProviderBilled = ({ billingOwner }: Pick<Subscription, 'billingOwner'>): boolean =>
+  billingOwner === 'provider';

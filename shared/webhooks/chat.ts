@@ -1,0 +1,112 @@
+import * as z from 'zod';
+import { majorUnits } from '../core/money.ts';
+import { REDACTED, redact } from '../core/redaction.ts';
+import { cutText } from '../core/text.ts';
+
+/**
+ * An event as a message for a chat service: one line of text, and the same line with the event's facts as markdown
+ * sections. The message is redacted like the webhook log: its readers need no secrets and no full e-mail addresses.
+ */
+export interface ChatMessage {
+  readonly text: string;
+  readonly blocks: readonly Section[];
+}
+
+interface Section {
+  readonly type: 'section';
+  readonly text: { readonly type: 'mrkdwn'; readonly text: string };
+}
+
+type Facts = readonly (readonly [name: string, value: string])[];
+
+const MOST_FACTS = 20;
+/** Code points of a title, a name or a value, before its characters are escaped. */
+const LONGEST_TEXT = 200;
+/** The limit of chat services. */
+const LONGEST_SECTION = 3_000;
+
+export const chatMessage = (event: string, body: unknown): ChatMessage => {
+  const object = objectOf(redact(body));
+  const kind = fieldsOf(body)?.['test'] === true ? `Test: ${titleOf(event)}` : titleOf(event);
+  const title = plain([kind, amountOf(object)].filter(Boolean).join(': '));
+  const facts = factsOf(object).slice(0, MOST_FACTS);
+  const lines = facts.map(([name, value]) => `*${plain(name)}*: ${plain(value)}`);
+  const sections = [`*${title}*`, fittingLines(lines), `\`${plain(event)}\``].filter(Boolean);
+  return { text: title, blocks: sections.map(section) };
+};
+
+const section = (text: string): Section => ({ type: 'section', text: { type: 'mrkdwn', text } });
+
+/** Whole lines, because a cut line could end within an escaped character. */
+const fittingLines = (lines: readonly string[]): string =>
+  lines.reduce((text, line) => {
+    const longer = text === '' ? line : `${text}\n${line}`;
+    return longer.length <= LONGEST_SECTION ? longer : text;
+  }, '');
+
+/**
+ * `payment.succeeded` → Payment succeeded; `provider_a:payment_intent.succeeded` → Payment intent succeeded
+ * (provider_a).
+ */
+const titleOf = (event: string): string => {
+  const [, provider, type = event] = /^([^:]+):(.*)$/s.exec(event) ?? [];
+  const words = type.toLowerCase().replaceAll(/[._]+/g, ' ').trim();
+  const title = words.replace(/^./u, (first) => first.toUpperCase());
+  return provider === undefined ? title : `${title} (${provider})`;
+};
+
+const objectSchema = z.record(z.string(), z.unknown());
+type Fields = z.infer<typeof objectSchema>;
+const fieldsOf = (value: unknown): Fields | undefined => objectSchema.safeParse(value).data;
+
+/** The event's object: `data` of a canonical event, `data.object` or `resource` of a provider's event. */
+const objectOf = (body: unknown): Fields => {
+  const event = fieldsOf(body) ?? {};
+  const data = fieldsOf(event['data']);
+  return fieldsOf(data?.['object']) ?? data ?? fieldsOf(event['resource']) ?? event;
+};
+
+/** The amount in the currency's major unit: 2500 minor units of USD are 25.00 USD. Of a refund or dispute: its own. */
+const amountOf = ({ refund, dispute, amount: paid, currency }: Fields): string => {
+  const { amount = paid } = fieldsOf(refund) ?? fieldsOf(dispute) ?? {};
+  if (typeof amount !== 'number' || typeof currency !== 'string') return '';
+  const code = currency.toUpperCase();
+  return `${majorUnits(amount, code)} ${code}`;
+};
+
+const factsOf = (object: Fields): Facts =>
+  Object.entries(object).flatMap(([name, value]) => {
+    if (name === 'amount' || name === 'currency') return [];
+    const text = valueText(value);
+    return text === '' || text === REDACTED ? [] : [[name.replaceAll('_', ' '), text]];
+  });
+
+const valueText = (value: unknown): string => {
+  if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') return String(value);
+  // An object is shown by its e-mail, name or id.
+  const { email, name, id } = fieldsOf(value) ?? {};
+  const shown = [email, name, id].find((one) => typeof one === 'string');
+  return typeof shown === 'string' ? shown : '';
+};
+
+/**
+ * A text as it was written: on one line and without markup, so that a name cannot look like a fact of the event. Chat services
+ * have no escape for the marks of bold, italic, struck and code, so characters that look alike replace them. An underscore
+ * within a word is no mark, and `a***@example.com` is a shortened address.
+ */
+const plain = (text: string): string =>
+  cutText(text, LONGEST_TEXT)
+    .replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ')
+    .replaceAll(DIRECTION_MARKS, '')
+    .replaceAll(
+      /(?<=[^\s*])\*{3}(?=@)|[*~`]|(?<![\p{L}\p{N}])_|_(?![\p{L}\p{N}])/gu,
+      (mark) => SIMILAR_MARKS[mark] ?? mark,
+    )
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;');
+
+/** They change the order in which a line is read. */
+const DIRECTION_MARKS = /[\u202A-\u202E\u2066-\u2069]/gu;
+
+const SIMILAR_MARKS: Readonly<Record<string, string>> = { '*': '∗', _: '＿', '~': '∼', '`': 'ˋ' };

@@ -1,0 +1,52 @@
+/** @module Applies a provider's event about a customer: created confirms it, updated refreshes it, deleted removes it. */
+import { normalizedEmail } from '../core/text.ts';
+import { CONTACT_FIELDS, type Customer, customerShape } from '../customers/customer.ts';
+import { findAlias } from '../platform/alias.ts';
+import { recordStore } from '../platform/record-store.ts';
+import type { ReportedDetails } from '../providers/customer-port.ts';
+import type { PaymentProvider } from '../providers/provider.ts';
+import { requireDone } from '../providers/unwrap.ts';
+import { type RemoveCustomerDeps, removeCustomer } from '../removal/remove-customer.ts';
+import { type EventResult, type InboundEvent, ignored, refreshRecord } from './inbound-event.ts';
+
+type CustomerEvent = InboundEvent<'customer.created' | 'customer.updated' | 'customer.deleted'>;
+
+export const applyCustomerEvent = async (
+  deps: RemoveCustomerDeps,
+  { slot, type, event }: CustomerEvent,
+): Promise<EventResult> => {
+  const alias = await findAlias(deps.table, slot, event.object.id);
+  const customer = alias?.kind === 'CUS' ? await recordStore(deps, customerShape).load(alias.id) : undefined;
+  if (!customer) return type === 'customer.updated' ? { kind: 'early' } : ignored({}, 'no such customer here');
+  switch (type) {
+    case 'customer.created':
+      return ignored(customer, 'known');
+    case 'customer.deleted':
+      await removeCustomer(deps, customer, { atProvider: false });
+      return { kind: 'applied', reason: 'customer removed', owner: customer };
+    case 'customer.updated': {
+      const provider = await deps.providers.require(slot, 'customers');
+      return refreshRecord(deps, customer, {
+        ...{ shape: customerShape, name: 'customer', event },
+        factsOf: ({ object }, known) => factsOf(provider, object.customer ?? {}, known),
+        readFacts: async (known) =>
+          factsOf(provider, requireDone(await provider.findCustomer(known.providerCustomerId), 'id'), known),
+      });
+    }
+  }
+};
+
+/**
+ * The fields that the report changes. Null and an empty text clear a field. An absent field stays, and so does one of which the
+ * provider has what it keeps of ours. A name of the provider's replaces first and last name.
+ */
+const factsOf = (provider: PaymentProvider, reported: ReportedDetails, known: Customer): Partial<Customer> => {
+  const kept = provider.keptContact({ email: known.email, name: known.name, phone: known.phone });
+  const changed = CONTACT_FIELDS.flatMap((field) => {
+    if (reported[field] === undefined) return [];
+    const value = (field === 'email' ? normalizedEmail(reported.email ?? '') : reported[field]) || undefined;
+    return value === kept[field] || value === known[field] ? [] : [[field, value] as const];
+  });
+  const facts: Partial<Customer> = Object.fromEntries(changed);
+  return 'name' in facts ? { ...facts, firstName: undefined, lastName: undefined, isNameGiven: true } : facts;
+};

@@ -1,0 +1,214 @@
+import * as z from 'zod';
+import { errorFields, type Log } from '../core/logger.ts';
+import { instant, iso, MINUTE, SECOND } from '../core/time.ts';
+import { type Delivery, deliveryItem, deliveryOf, subjectOfDelivery } from '../event-log/delivery.ts';
+import { namesErased, tellsOfErased, withoutPersonText } from '../event-log/erased-events.ts';
+import { writeLog } from '../event-log/log-entry.ts';
+import { storedEventOf } from '../event-log/stored-event.ts';
+import type { Handled, Receive } from '../platform/consumers.ts';
+import { providerEventKey } from '../platform/keys.ts';
+import type { Queues } from '../platform/queues.ts';
+import {
+  ATTEMPT_OUTCOMES,
+  type Attempt,
+  type AttemptDeps,
+  type Attempted,
+  type AttemptOutcome,
+  logAttempt,
+  postDelivery,
+} from './delivery-attempt.ts';
+import { postResponseSchema } from './post-webhook.ts';
+import { postpone, postponedOf, secondsAsked } from './postpone.ts';
+import type { Target } from './webhook-targets.ts';
+
+export interface DeliverDeps extends AttemptDeps {
+  readonly targets: () => Promise<readonly Target[]>;
+  readonly queues: Pick<Queues, 'send'>;
+  readonly retryPlan: RetryPlan;
+  readonly log: Log;
+}
+
+/**
+ * One attempt of one delivery. The queue delivers a failed message again, after 5, 10 and 20 s by default, then moves
+ * it to the dead-letter queue. A busy target that asks for a time gets the event after that time instead. What came of a POST is in the log or in the queue before the message is done, so that a table
+ * that refuses the log entry causes no second POST. A crash between the POST and that write does: delivery is at least once.
+ */
+export const deliverWebhook = async (deps: DeliverDeps, message: unknown, receive: Receive): Promise<Handled> => {
+  const delivery = deliveryOf(message);
+  const notLogged = notLoggedOf(message);
+  if (notLogged) return logLater(deps, { delivery, notLogged, receive });
+  const target = (await deps.targets()).find(({ name }) => name === delivery.target);
+  if (!target) return drop(deps, { delivery, receive, reason: 'target no longer configured' });
+  const postponed = postponedOf(message);
+  const number = postponed.attempts + receive.count;
+  // All attempts are made. Each further receive brings the message to its dead-letter queue.
+  if (number > 1 + deps.retryPlan.retries) return { retryAfterSeconds: 0 };
+  const { body, isErased } = (await contentOf(deps, delivery)) ?? {};
+  if (!body) return drop(deps, { delivery, receive, reason: 'event no longer kept' });
+  await deps.table.put(deliveryItem(isErased ? withBody(delivery, body) : delivery, deps.now()), [{ absent: true }]);
+  const attempt: Attempt = {
+    delivery,
+    target,
+    body,
+    number,
+    messageId: receive.messageId,
+    about: subjectOfDelivery(delivery),
+  };
+  const attempted = await postDelivery(deps, attempt);
+  await logOrQueue(deps, delivery, { attempt, attempted });
+  deps.log.info('webhook delivered', {
+    event_id: delivery.id,
+    event_type: delivery.event,
+    target: target.name,
+    attempt: number,
+    outcome: attempted.outcome,
+  });
+  const delaySeconds = secondsAsked(attempted.answer, postponed, deps.now());
+  if (delaySeconds === undefined) return handledOf(attempted.outcome, secondsUntilNext(deps.retryPlan, number));
+  await postpone(deps.queues, delivery, { times: postponed.times + 1, attempts: number - 1, delaySeconds });
+  return 'done';
+};
+
+const handledOf = (outcome: AttemptOutcome, seconds: number): Handled =>
+  outcome === 'failed' ? { retryAfterSeconds: seconds } : 'done';
+
+/** An attempt whose log entry could not be written: the queue keeps what came of it. */
+const notLoggedSchema = z.object({
+  number: z.int(),
+  messageId: z.string(),
+  attempted: z.object({
+    outcome: z.enum(ATTEMPT_OUTCOMES),
+    answer: postResponseSchema,
+    at: z.string(),
+  }),
+});
+type NotLogged = z.infer<typeof notLoggedSchema>;
+
+const messageSchema = z.object({ notLogged: notLoggedSchema.optional() });
+const notLoggedOf = (message: unknown): NotLogged | undefined => messageSchema.parse(message).notLogged;
+
+interface Made {
+  readonly attempt: Attempt;
+  readonly attempted: Attempted;
+}
+
+/** Logs an attempt; where the table refuses that, the queue takes over. @throws where the queue refuses it too */
+const logOrQueue = async (
+  { table, queues, log }: DeliverDeps,
+  delivery: Delivery,
+  { attempt, attempted }: Made,
+): Promise<void> => {
+  try {
+    await logAttempt(table, attempt, attempted);
+  } catch (error) {
+    const { number, messageId } = attempt;
+    const notLogged: NotLogged = { number, messageId, attempted };
+    await queues.send('webhook-delivery', [
+      { body: JSON.stringify({ ...delivery, notLogged }), group: delivery.target },
+    ]);
+    log.warn('webhook log deferred', { event_id: delivery.id, target: delivery.target, ...errorFields(error) });
+  }
+};
+
+interface LoggedLater {
+  readonly delivery: Delivery;
+  readonly notLogged: NotLogged;
+  readonly receive: Receive;
+}
+
+/** Writes the log entry of an attempt that was made before; sends nothing. */
+const logLater = async (deps: DeliverDeps, { delivery, notLogged, receive }: LoggedLater): Promise<Handled> => {
+  const { number, messageId, attempted } = notLogged;
+  const format = (await deps.targets()).find(({ name }) => name === delivery.target)?.format ?? 'event';
+  const { body = Buffer.from('{}'), isErased } = (await contentOf(deps, delivery)) ?? {};
+  const { answer } = attempted;
+  const kept = isErased && answer.kind === 'answered' ? { ...attempted, answer: { ...answer, body: '' } } : attempted;
+  const about = subjectOfDelivery(delivery);
+  try {
+    await logAttempt(deps.table, { delivery, target: { format }, body, number, messageId, about }, kept);
+    return 'done';
+  } catch (error) {
+    deps.log.warn('webhook log deferred', { event_id: delivery.id, target: delivery.target, ...errorFields(error) });
+    return { retryAfterSeconds: secondsUntilNext(deps.retryPlan, receive.count) };
+  }
+};
+
+interface SentContent {
+  readonly body: Buffer;
+  readonly isErased: boolean;
+}
+
+/** The body to send, without personal data of an erased person. undefined: no longer kept. */
+const contentOf = async (deps: DeliverDeps, delivery: Delivery): Promise<SentContent | undefined> => {
+  const stored = await bodyOf(deps, delivery);
+  if (!stored) return undefined;
+  const isErased = await mayNameErased(deps, delivery, stored);
+  return { body: isErased ? Buffer.from(withoutPersonText(stored.toString('utf8'))) : stored, isErased };
+};
+
+/** The event; for a provider's event, the bytes as received. undefined: no longer kept. */
+const bodyOf = async ({ table }: DeliverDeps, { content }: Delivery): Promise<Buffer | undefined> => {
+  if ('body' in content) return Buffer.from(content.body);
+  const item = await table.get(providerEventKey(content.providerId, content.eventId));
+  return item && storedEventOf(item).raw;
+};
+
+/** A canonical event holds what its record held: a record that was erased since then has blanked its later events itself. */
+const FRESH_MS = 2 * MINUTE;
+
+const timed = z.object({ timestamp: z.string() });
+
+/** Is the event about a person who was erased, and may it still hold personal data? */
+const mayNameErased = async (
+  { table, now }: DeliverDeps,
+  { content, userId }: Delivery,
+  raw: Buffer,
+): Promise<boolean> => {
+  const body = raw.toString('utf8');
+  if (!('body' in content)) return namesErased(table, body);
+  const { timestamp = '' } = timed.safeParse(JSON.parse(body)).data ?? {};
+  const isFresh = now() - instant(timestamp) < FRESH_MS;
+  return isFresh ? false : tellsOfErased(table, { body, timestamp, userId });
+};
+
+const withBody = (delivery: Delivery, body: Buffer): Delivery =>
+  'body' in delivery.content ? { ...delivery, content: { body: body.toString('utf8') } } : delivery;
+
+interface Dropped {
+  readonly delivery: Delivery;
+  readonly receive: Receive;
+  readonly reason: string;
+}
+
+/** Sends nothing, and logs the reason. */
+const drop = async (deps: DeliverDeps, { delivery, receive, reason }: Dropped): Promise<Handled> => {
+  const { id: eventId, event: eventType, content: _, ...rest } = delivery;
+  await writeLog(deps.table, {
+    ...rest,
+    eventId,
+    eventType,
+    status: 'failed',
+    direction: 'outbound',
+    attempt: receive.count,
+    messageId: receive.messageId,
+    payload: {},
+    response: { error: reason },
+    createdAt: iso(deps.now()),
+    about: subjectOfDelivery(delivery),
+  });
+  deps.log.warn('webhook dropped', { event_id: eventId, event_type: eventType, target: delivery.target, reason });
+  return 'done';
+};
+
+/** A failed delivery is retried after the delay, which doubles with each retry. */
+export interface RetryPlan {
+  readonly retries: number;
+  readonly delayMs: number;
+}
+
+/**
+ * Whole seconds until the retry after attempt number `tries`, counted from 1. 0 after the last attempt: the queue then
+ * moves the message to its dead-letter queue.
+ */
+export const secondsUntilNext = ({ retries, delayMs }: RetryPlan, tries: number): number =>
+  tries > retries ? 0 : Math.ceil((delayMs * 2 ** (tries - 1)) / SECOND);

@@ -1,0 +1,87 @@
+import type { ProviderSlot } from '../core/settings.ts';
+import { iso } from '../core/time.ts';
+import type { Historic } from '../platform/keys.ts';
+import { isStale, type RecordShape, recordStore, type StoredRecord } from '../platform/record-store.ts';
+import type { StoreDeps } from '../platform/table.ts';
+import type { InboundEventType, ProviderEvent } from '../providers/event-port.ts';
+
+/** An event of a slot's provider, of a type that the service acts on. */
+export interface InboundEvent<Type extends InboundEventType = InboundEventType> {
+  readonly slot: ProviderSlot;
+  readonly type: Type;
+  readonly event: ProviderEvent;
+}
+
+/** The result of a provider's event about a customer, a payment method or a subscription. */
+export type EventResult =
+  | {
+      readonly kind: 'applied' | 'ignored' | 'quarantined';
+      readonly reason: string;
+      readonly owner: OwnerIds;
+      /** Where the record has a history, which names the event. */
+      readonly about?: Historic;
+    }
+  /** The record does not exist yet. */
+  | { readonly kind: 'early' };
+
+export interface OwnerIds {
+  readonly userId?: string | undefined;
+  readonly organizationId?: string | undefined;
+  /** The person of the record was erased. */
+  readonly erasedAt?: string | undefined;
+}
+
+export const ignored = (owner: OwnerIds, reason: string): EventResult => ({ kind: 'ignored', reason, owner });
+
+type Refreshable = StoredRecord & OwnerIds & { readonly knownAt?: number | undefined };
+
+interface Refresh<T extends Refreshable> {
+  readonly shape: RecordShape<T>;
+  /** The name of the record in the log. */
+  readonly name: string;
+  readonly event: ProviderEvent;
+  /** The fields that the event changes. */
+  readonly factsOf: (event: ProviderEvent, known: T) => Partial<T>;
+  /** The fields that differ at the provider now. */
+  readonly readFacts: (known: T) => Promise<Partial<T>>;
+}
+
+/** The clocks of the provider and of our functions differ by less. */
+const UNSURE_SECONDS = 30;
+
+/**
+ * Compared with the last known state, which may be one of our own calls, by our clock. Providers tell the time of an event in
+ * seconds. An event in the shape of the interface is applied as its time says.
+ */
+const ageOf = (record: Refreshable, event: ProviderEvent): 'older' | 'unsure' | 'newer' => {
+  const { createdAt, isOfInterface } = event;
+  if (isOfInterface) return isStale(record, event) ? 'older' : 'newer';
+  if (isStale(record, { createdAt: createdAt + UNSURE_SECONDS })) return 'older';
+  return isStale(record, { createdAt: createdAt - 1 }) ? 'unsure' : 'newer';
+};
+
+/**
+ * Stores the provider's fields of a record, and the time of the report. If an event whose order is unknown says something new, the
+ * provider is read. Only a changed field makes a new version, because each version sends an event.
+ */
+export const refreshRecord = async <T extends Refreshable>(
+  deps: StoreDeps,
+  record: T,
+  { shape, name, event, factsOf, readFacts }: Refresh<T>,
+): Promise<EventResult> => {
+  let makesVersion = false;
+  const { record: current, isOurs } = await recordStore(deps, shape).change(record, async (known) => {
+    const age = ageOf(known, event);
+    if (age === 'older') return undefined;
+    const isNew = (facts: Partial<T>): boolean =>
+      Object.entries(facts).some(([field, value]) => known[field] !== value);
+    const named = factsOf(event, known);
+    const facts = age === 'unsure' && isNew(named) ? await readFacts(known) : named;
+    const knownAt = Math.max(event.createdAt, known.knownAt ?? 0);
+    makesVersion = isNew(facts);
+    if (makesVersion) return { ...known, ...facts, knownAt, version: known.version + 1, updatedAt: iso(deps.now()) };
+    return known.knownAt === knownAt ? undefined : { ...known, knownAt };
+  });
+  if (isOurs && makesVersion) return { kind: 'applied', reason: `${name} refreshed`, owner: current };
+  return ignored(current, isStale(current, event) ? 'stale' : 'no change');
+};

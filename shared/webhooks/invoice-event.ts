@@ -1,0 +1,177 @@
+import { epochSeconds, instant } from '../core/time.ts';
+import type { EventInvoice, ProviderInvoice } from '../providers/subscription-port.ts';
+import { subscriptionsPortOf } from '../subscriptions/provider-biller.ts';
+import { nextAttemptAt, recordInvoicePayment, skipsTime } from '../subscriptions/provider-invoices.ts';
+import { applyReport, isAboutFormer, type SubscriptionReport } from '../subscriptions/provider-report.ts';
+
+import { isLive, type Subscription } from '../subscriptions/subscription.ts';
+import type { EventResult } from './inbound-event.ts';
+import {
+  ageOf,
+  isOverruled,
+  noteFollowed,
+  resultOf,
+  resultOfChange,
+  type SubscriptionEventContext,
+  syncSubscription,
+} from './subscription-context.ts';
+
+/** The provider has collected an invoice, or failed to: records the payment and changes the subscription. */
+export const applyInvoice = async (context: SubscriptionEventContext, type: InvoiceEventType): Promise<EventResult> => {
+  const { subscription, event } = context;
+  const news = event.object.invoice;
+  if (event.isOfInterface && ageOf(event, subscription) === 'older') return resultOf(context, 'ignored', 'stale');
+  // The event cannot change this status.
+  if (event.isOfInterface && !runs(subscription)) return syncSubscription(context, news?.subscriptionId);
+  // The creation had no answer: the invoice names the provider's subscription, which tells the rest.
+  if (subscription.providerSubscriptionId === undefined && news?.subscriptionId && isLive(subscription)) {
+    return syncSubscription(context, news.subscriptionId);
+  }
+  if (news?.amountCents === 0 && subscription.totalCents > 0) return resultOf(context, 'ignored', 'asks for nothing');
+  return applyOutcome(context, type, news);
+};
+
+type InvoiceEventType = 'invoice.payment_succeeded' | 'invoice.payment_failed';
+
+/** The invoice's period decides, not the order of the events: a period that is paid is never owed again. */
+const applyOutcome = async (
+  context: SubscriptionEventContext,
+  type: InvoiceEventType,
+  news: EventInvoice | undefined,
+): Promise<EventResult> => {
+  const { deps, store, event } = context;
+  const invoice = news && (await wholeInvoice(context, news));
+  const recorded = invoice && (await recordInvoicePayment(deps, context.subscription, invoice));
+  if (recorded?.kind === 'mismatch') return resultOf(context, 'quarantined', recorded.reason);
+  if (!invoice && !event.isOfInterface && event.createdAt <= (context.subscription.knownAt ?? 0)) {
+    return syncSubscription(context, undefined);
+  }
+  // The current state of the invoice counts, not its state at the time of the event.
+  const isPaid = invoice ? invoice.status === 'succeeded' : type === 'invoice.payment_succeeded';
+  const isFailed = invoice ? invoice.status === 'failed' : type === 'invoice.payment_failed';
+  const paymentId = recorded?.kind === 'payment' ? recorded.payment.id : undefined;
+  // Unless the event decides alone, only a read shows which invoices are still owed, and which were never reported.
+  const decidesAlone = event.isOfInterface || isOverruled(event, context.subscription);
+  if (invoice && !decidesAlone && needsRead(context.subscription, invoice, isPaid)) {
+    return syncSubscription(context, invoice.subscriptionId);
+  }
+  const changed = await store.change(context.subscription, (current) => {
+    // The payer may have canceled and returned meanwhile.
+    if (isAboutFormer(current, invoice?.subscriptionId)) return current;
+    const said = reportOf(current, invoice, { isPaid, isFailed });
+    const report = isOverruled(event, current) ? said && { ...said, status: undefined } : said;
+    const at = event.isOfInterface ? event.createdAt : (current.knownAt ?? 0);
+    const next = report && applyReport(current, { ...report, at }, deps.now());
+    return next === undefined || next === current
+      ? current
+      : noteFollowed(event, {
+          ...next,
+          ...paymentsAfter(next, { paymentId, owedInvoice: isFailed ? invoice : undefined }),
+        });
+  });
+  return resultOfChange(context, changed);
+};
+
+/** The event's invoice is the only one that may be owed. */
+const paymentsAfter = (
+  { latestPaymentId }: Subscription,
+  {
+    paymentId,
+    owedInvoice,
+  }: { readonly paymentId: string | undefined; readonly owedInvoice: ProviderInvoice | undefined },
+): Pick<Subscription, 'latestPaymentId' | 'owed'> =>
+  paymentId === undefined
+    ? { latestPaymentId }
+    : { latestPaymentId: paymentId, owed: owedInvoice && [{ invoiceId: owedInvoice.invoiceId, paymentId }] };
+
+const needsRead = (subscription: Subscription, invoice: ProviderInvoice, isPaid: boolean): boolean =>
+  // A trial that has ended earlier than known may have been followed by other charges.
+  subscription.status === 'trialing' ||
+  skipsTime(subscription, invoice.periodStart) ||
+  owesOthers(subscription, invoice, isPaid);
+
+const owesOthers = (subscription: Subscription, { invoiceId }: ProviderInvoice, isPaid: boolean): boolean => {
+  const { status, charge, owed = [] } = subscription;
+  return owed.some((one) => one.invoiceId !== invoiceId) || (isPaid && status === 'past_due' && charge === undefined);
+};
+
+/** Records the payment of an invoice whose subscription at the provider has been replaced since. */
+export const recordFormerInvoice = async (context: SubscriptionEventContext): Promise<EventResult> => {
+  const { deps, subscription, event } = context;
+  const news = event.object.invoice;
+  const invoice = news && (await wholeInvoice(context, news));
+  const recorded =
+    invoice?.status === 'succeeded' ? await recordInvoicePayment(deps, subscription, invoice) : undefined;
+  if (recorded?.kind === 'mismatch') return resultOf(context, 'quarantined', recorded.reason);
+  return resultOf(context, recorded?.kind === 'payment' ? 'applied' : 'ignored', FORMER);
+};
+
+export const FORMER = 'an earlier subscription at the provider';
+
+/** The event says that the invoice is unpaid. It may have been voided since, by an event that found no payment yet. */
+const isOutdated = ({ subscription, event }: SubscriptionEventContext, { status }: EventInvoice): boolean =>
+  status !== 'succeeded' && (!isLive(subscription) || ageOf(event, subscription) === 'older');
+
+/**
+ * Reads the invoice at the provider if the event lacks fields or is old, unless the event has the shape of the interface.
+ * @returns undefined if the provider has none, or is not read
+ */
+const wholeInvoice = async (
+  context: SubscriptionEventContext,
+  news: EventInvoice,
+): Promise<ProviderInvoice | undefined> => {
+  const { deps, subscription } = context;
+  const { subscriptionId, status, amountCents, currency, periodStart, periodEnd, intentId } = news;
+  const isWhole =
+    context.event.isOfInterface &&
+    subscriptionId &&
+    status &&
+    amountCents !== undefined &&
+    currency &&
+    periodStart &&
+    periodEnd &&
+    intentId;
+  if (isWhole && !isOutdated(context, news)) {
+    const { invoiceId, isVoid, attempts = 1, failureCode, nextAttempt } = news;
+    return {
+      ...{ invoiceId, intentId, subscriptionId, status, isVoid, amountCents, currency },
+      ...{ periodStart, periodEnd, attempts, failureCode, nextAttempt },
+    };
+  }
+  if (context.event.isOfInterface) return undefined;
+  const port = await subscriptionsPortOf(deps, subscription);
+  const found = await port.findInvoice(news.invoiceId);
+  if (found.kind === 'unknown' || found.kind === 'not_done') throw new Error('the provider cannot be read now');
+  return found.kind === 'done' ? found.value : undefined;
+};
+
+/** The report that follows from the invoice; undefined if the subscription does not change. */
+const reportOf = (
+  current: Subscription,
+  invoice: ProviderInvoice | undefined,
+  { isPaid, isFailed }: { readonly isPaid: boolean; readonly isFailed: boolean },
+): Omit<SubscriptionReport, 'at'> | undefined => {
+  const periodEnds = epochSeconds(instant(current.currentPeriodEnd));
+  const isCurrent = invoice === undefined || invoice.periodEnd >= periodEnds;
+  const isKnownPaid =
+    current.paidUntil !== undefined && epochSeconds(instant(current.paidUntil)) >= (invoice?.periodEnd ?? periodEnds);
+  if (isFailed) {
+    // Without an invoice, the failure can only concern the next period.
+    return isCurrent && runs(current) && !(invoice && isKnownPaid)
+      ? { status: 'past_due', retryAt: invoice && nextAttemptAt(invoice), ...periodOf(current, invoice) }
+      : undefined;
+  }
+  if (!isPaid) return undefined;
+  const paidUntil = invoice?.periodEnd;
+  return isCurrent && runs(current)
+    ? { status: 'active', isPaid: true, paidUntil, ...periodOf(current, invoice) }
+    : { paidUntil, ...periodOf(current, invoice) };
+};
+
+const runs = ({ status }: Subscription): boolean =>
+  status === 'trialing' || status === 'active' || status === 'past_due';
+
+const periodOf = (current: Subscription, invoice: ProviderInvoice | undefined): Partial<SubscriptionReport> =>
+  invoice && invoice.periodEnd > epochSeconds(instant(current.currentPeriodEnd))
+    ? { currentPeriodStart: invoice.periodStart, currentPeriodEnd: invoice.periodEnd }
+    : {};

@@ -1,0 +1,78 @@
+import type { ProviderSlot } from '../core/settings.ts';
+import { iso, SECOND } from '../core/time.ts';
+import {
+  isUnclearReport,
+  type RecordedDispute,
+  type ReportedDispute,
+  recordDispute,
+} from '../payments/dispute-store.ts';
+import type { VisiblePayment } from '../payments/payment.ts';
+import { findMismatch } from '../payments/payment-amounts.ts';
+import { type PaymentStore, paymentStore } from '../payments/payment-store.ts';
+import { type DisputesRead, readDisputesOf, readRefundsOf } from '../payments/read-money-back.ts';
+import { findUnusable, recordReportedRefund } from '../payments/refunds/refund-reports.ts';
+import { findAlias } from '../platform/alias.ts';
+import type { MoneyBackEventType, ProviderEvent } from '../providers/event-port.ts';
+import type { MoneyDeps } from '../providers/provider-deps.ts';
+import type { InboundEvent } from './inbound-event.ts';
+import type { PaymentEventResult } from './payment-event.ts';
+
+type Deps = Pick<MoneyDeps, 'table' | 'now' | 'log' | 'providers'>;
+
+/** Applies an event about a refund or a dispute. Any order and any repetition of them leads to the same records. */
+export const applyMoneyBackEvent = async (
+  deps: Deps,
+  { slot, type, event }: InboundEvent<MoneyBackEventType>,
+): Promise<PaymentEventResult> => {
+  const store = paymentStore(deps.table, deps.now);
+  const payment = await findCharged(deps, store, { slot, event });
+  // A first charge without an outcome is not published yet, nor would its refund or dispute be.
+  if (!payment || payment.withheld) return { kind: 'early' };
+  const { refund, dispute } = event.object;
+  const reason = refund
+    ? findUnusable(payment, refund)
+    : dispute && findMismatch(payment, { amountCents: undefined, currency: dispute.currency });
+  if (reason) return { kind: 'quarantined', payment, reason };
+  if (dispute) {
+    const at = event.createdAt * SECOND;
+    const recorded = await recordInOrder(deps, { payment, report: dispute, by: 'event', at });
+    if (recorded.kind === 'ignored') return { kind: 'ignored', payment, reason: recorded.reason };
+  } else if (refund) await recordReportedRefund(deps, { payment, report: refund });
+  else await readRefundsNow(deps, payment);
+  // The event of the charge itself has not come yet: the provider is asked for it.
+  if (payment.status !== 'succeeded' && type !== 'dispute.updated') await store.reschedule(payment, iso(deps.now()));
+  return { kind: 'applied', payment, status: payment.status };
+};
+
+/** Where nothing tells whether the event is newer than the record, the provider is read instead. */
+const recordInOrder = async (deps: Deps, reported: ReportedDispute): Promise<RecordedDispute> => {
+  const read = (await isUnclearReport(deps, reported)) ? await readDisputesNow(deps, reported.payment) : undefined;
+  return read?.get(reported.report.disputeId) ?? recordDispute(deps, reported);
+};
+
+const readDisputesNow = async (deps: Deps, payment: VisiblePayment): Promise<DisputesRead['recorded'] | undefined> => {
+  const { refunds: port } = await deps.providers.require(payment.providerId, 'payments');
+  if (!port) return undefined;
+  const { unread, recorded } = await readDisputesOf({ deps, port, payment });
+  if (unread) throw new Error('the disputes of a payment cannot be read now');
+  return recorded;
+};
+
+/** The event does not tell the amounts: the refunds are read at the provider. */
+const readRefundsNow = async (deps: Deps, payment: VisiblePayment): Promise<void> => {
+  const { refunds: port } = await deps.providers.require(payment.providerId, 'payments');
+  if (!port) return;
+  if (await readRefundsOf({ deps, port, payment })) throw new Error('the refunds of a payment cannot be read now');
+};
+
+const findCharged = async (
+  { table }: Deps,
+  store: PaymentStore,
+  { slot, event }: { readonly slot: ProviderSlot; readonly event: ProviderEvent },
+): Promise<VisiblePayment | undefined> => {
+  for (const id of event.object.chargedAs ?? []) {
+    const alias = await findAlias(table, slot, id);
+    if (alias?.kind === 'PAY') return store.loadVisible(alias.id);
+  }
+  return undefined;
+};

@@ -1,0 +1,210 @@
+import { assertNever, DomainError } from '../core/errors.ts';
+import type { ProviderSlot } from '../core/settings.ts';
+import { iso } from '../core/time.ts';
+import type { Payment, PaymentStatus, VisiblePayment } from '../payments/payment.ts';
+import { findMismatch, matchAmount } from '../payments/payment-amounts.ts';
+import { captureApproval, claimApproval } from '../payments/payment-attempt.ts';
+import { decideApproval, decideEvent } from '../payments/payment-decisions.ts';
+import { isAhead } from '../payments/payment-states.ts';
+import { type PaymentCommit, type PaymentStore, paymentStore } from '../payments/payment-store.ts';
+import { advancePayment, providerReference, reportedFields } from '../payments/payment-versions.ts';
+import { finishUpdate } from '../payments/update-intent.ts';
+import { findAlias } from '../platform/alias.ts';
+import type { InboundEventType, ProviderEvent } from '../providers/event-port.ts';
+import type { MoneyDeps } from '../providers/provider-deps.ts';
+import type { InboundEvent } from './inbound-event.ts';
+
+/** The result of a provider's event about a payment. */
+export type PaymentEventResult =
+  | { readonly kind: 'applied'; readonly payment: VisiblePayment; readonly status: PaymentStatus }
+  | { readonly kind: 'ignored'; readonly payment: VisiblePayment; readonly reason: string }
+  /** The event contradicts the record: the record stays unchanged, and an operator must check it. */
+  | { readonly kind: 'quarantined'; readonly payment: VisiblePayment; readonly reason: string }
+  /** The payment does not exist yet. `isUnnamed`: the event names no payment of this service. */
+  | { readonly kind: 'early'; readonly isUnnamed?: boolean };
+
+type PaymentEventType = Extract<InboundEventType, `payment_intent.${string}`>;
+export type PaymentEvent = InboundEvent<PaymentEventType>;
+
+const STATUS_OF: Readonly<Record<PaymentEventType, PaymentStatus>> = {
+  'payment_intent.succeeded': 'succeeded',
+  'payment_intent.failed': 'failed',
+  'payment_intent.canceled': 'canceled',
+  'payment_intent.processing': 'processing',
+  'payment_intent.requires_action': 'pending',
+};
+
+type ApplyDeps = Pick<MoneyDeps, 'table' | 'now' | 'log' | 'providers'>;
+
+/** Applies one event. Any order and any repetition of a payment's events lead to the same result. */
+export const applyPaymentEvent = async (
+  deps: ApplyDeps,
+  { slot, type, event }: PaymentEvent,
+): Promise<PaymentEventResult> => {
+  const store = paymentStore(deps.table, deps.now);
+  const aliased = await aliasedPayment(deps, slot, event);
+  const paymentId = aliased ?? event.object.ourPaymentId;
+  const payment = paymentId === undefined ? undefined : await store.loadVisible(paymentId);
+  if (!payment) return { kind: 'early', isUnnamed: paymentId === undefined && !event.isOfInterface };
+  let effect: EventEffect = nothing({ kind: 'early' });
+  const { record, was, isOurs } = await store.change(payment, async (current) => {
+    const difference = aliased === undefined ? findDifference(current, slot, event) : undefined;
+    effect = difference
+      ? nothing({ kind: 'quarantined', payment: current, reason: difference })
+      : await decideEffect({ deps, store, payment: current, event }, STATUS_OF[type]);
+    return effect.write;
+  });
+  return isOurs ? effect.committed(record, was) : effect.result;
+};
+
+/** The effect of an event on the payment as it is now. */
+interface EventEffect {
+  /** The next version; undefined where nothing is stored. */
+  readonly write: PaymentCommit | undefined;
+  /** The result where nothing is stored. */
+  readonly result: PaymentEventResult;
+  /** The result once the next version is committed. */
+  readonly committed: (
+    payment: VisiblePayment,
+    was: VisiblePayment,
+  ) => PaymentEventResult | Promise<PaymentEventResult>;
+}
+
+const nothing = (result: PaymentEventResult): EventEffect => ({ write: undefined, result, committed: () => result });
+
+const storing = (write: PaymentCommit, committed: EventEffect['committed']): EventEffect => ({
+  write,
+  result: { kind: 'early' },
+  committed,
+});
+
+/** Finds the payment's id by the provider's id of the object, else of the object's intent or order. */
+const aliasedPayment = async (
+  { table }: ApplyDeps,
+  slot: ProviderSlot,
+  { object }: ProviderEvent,
+): Promise<string | undefined> => {
+  for (const id of [object.id, object.intentId]) {
+    const alias = id === undefined ? undefined : await findAlias(table, slot, id);
+    if (alias?.kind === 'PAY') return alias.id;
+  }
+  return undefined;
+};
+
+/**
+ * Our id in the event's metadata proves nothing: anyone can set it at the provider. The provider's own ids must match.
+ */
+const findDifference = (payment: Payment, slot: ProviderSlot, { object }: ProviderEvent): string | undefined => {
+  if (payment.providerId !== slot) return 'provider differs';
+  const known = [payment.providerIntentId, payment.providerPaymentId];
+  return [object.id, object.intentId].some((id) => id !== undefined && known.includes(id))
+    ? undefined
+    : 'provider object differs';
+};
+
+interface PaymentEventContext {
+  readonly deps: ApplyDeps;
+  readonly store: PaymentStore;
+  readonly payment: VisiblePayment;
+  readonly event: ProviderEvent;
+}
+
+const decideEffect = async (context: PaymentEventContext, status: PaymentStatus): Promise<EventEffect> => {
+  const { deps, store, payment, event } = context;
+  const current = matchAmount(payment, event.object);
+  if (!current) {
+    const reason = findMismatch(payment, event.object) ?? 'amount differs';
+    return nothing({ kind: 'quarantined', payment, reason });
+  }
+  if (event.object.awaitsCapture) return decideCapture(context);
+  const { attemptRef, failureCode } = event.object;
+  const decision = decideEvent(current, { status, createdAt: event.createdAt, attemptRef });
+  switch (decision.kind) {
+    case 'apply': {
+      const facts: Partial<Payment> = {
+        ...(attemptRef && { attemptRef }),
+        ...(event.object.intentId !== undefined && { providerPaymentId: event.object.id }),
+        ...(status === 'failed' && { failureCode: failureCode ?? 'do_not_honor' }),
+      };
+      const next = advancePayment(current, { to: decision.status, now: deps.now(), cause: 'event' }, facts);
+      return storing({ next }, (applied) => ({ kind: 'applied', payment: applied, status }));
+    }
+    case 'ignore':
+      if (decision.reconcile) await store.reschedule(payment, iso(deps.now()));
+      return nothing({ kind: 'ignored', payment, reason: decision.reason });
+    case 'read':
+      return decideByReading(context, decision.reason);
+    default:
+      return assertNever(decision);
+  }
+};
+
+/** The payer has approved the payment at the provider: claims the capture of the approved amount, once. */
+const decideCapture = async (context: PaymentEventContext): Promise<EventEffect> => {
+  const { deps, store, event } = context;
+  const payment = await finishUpdateFirst(context);
+  if (!payment) return nothing({ kind: 'early' });
+  const decision = decideApproval(payment, event.createdAt);
+  switch (decision.kind) {
+    case 'busy':
+      return nothing({ kind: 'early' });
+    case 'ignore':
+      if (decision.reconcile) await store.reschedule(payment, iso(deps.now()));
+      return nothing({ kind: 'ignored', payment, reason: decision.reason });
+    case 'claim':
+      return {
+        write: claimApproval(payment, deps.now()),
+        result: { kind: 'ignored', payment, reason: 'the organization was deleted' },
+        committed: async (claim, was) => {
+          const captured = await captureApproval({ deps, store }, claim, was);
+          return { kind: 'applied', payment: captured, status: captured.status };
+        },
+      };
+    default:
+      return assertNever(decision);
+  }
+};
+
+/**
+ * While the outcome of an update is unknown, the approved amount is unknown too: the update is finished first.
+ * @returns undefined where it cannot be finished now; due work captures the approved amount later
+ */
+const finishUpdateFirst = async ({
+  deps,
+  store,
+  payment,
+}: PaymentEventContext): Promise<VisiblePayment | undefined> => {
+  if (!payment.draft) return payment;
+  const provider = await deps.providers.require(payment.providerId, 'payments');
+  try {
+    return (await finishUpdate({ deps, store, provider }, payment)).payment;
+  } catch (error) {
+    if (error instanceof DomainError && error.code === 'PAYMENT_IN_PROGRESS') return undefined;
+    throw error;
+  }
+};
+
+/** The event contradicts a settled payment: reads the provider, and stores its status only if it is a later one. */
+const decideByReading = async ({ deps, payment }: PaymentEventContext, reason: string): Promise<EventEffect> => {
+  const provider = await deps.providers.require(payment.providerId, 'payments');
+  const found = await provider.findPayment(providerReference(payment));
+  if (found.kind === 'unknown' || found.kind === 'not_done') throw new Error('the provider cannot be read now');
+  const report = found.kind === 'done' ? found.value : undefined;
+  const anomaly = () =>
+    deps.log.error('payment anomaly', { payment_id: payment.id, provider: payment.providerId, reason });
+  if (!report || findMismatch(payment, report)) {
+    anomaly();
+    return nothing({ kind: 'quarantined', payment, reason });
+  }
+  if (!isAhead(payment.status, report.status)) {
+    if (report.status !== payment.status) anomaly();
+    return nothing({ kind: 'ignored', payment, reason: `anomaly: ${reason}` });
+  }
+  anomaly();
+  const next = advancePayment(
+    payment,
+    { to: report.status, now: deps.now(), cause: 'event' },
+    { ...reportedFields(report), anomaly: reason },
+  );
+  return storing({ next, by: 'read' }, (applied) => ({ kind: 'applied', payment: applied, status: applied.status }));
+};

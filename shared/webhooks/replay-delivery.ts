@@ -1,0 +1,47 @@
+import { DomainError } from '../core/errors.ts';
+import { type Delivery, deliveryOf } from '../event-log/delivery.ts';
+import type { LogRecord } from '../event-log/log-entry.ts';
+import type { WebDeps } from '../http/exchange.ts';
+import type { ApiRequest, Reply } from '../http/request.ts';
+import { deliveryKey } from '../platform/keys.ts';
+import type { Queues } from '../platform/queues.ts';
+import { requireSender } from './log-access.ts';
+import { logFor } from './read-logs.ts';
+
+type ReplayDeps = Pick<WebDeps, 'table' | 'standings'> & { readonly queues: Queues };
+
+/** Sends an outbound event to its target again: under the same id, with the retries of a new event. */
+export const replayDelivery = async (deps: ReplayDeps, request: ApiRequest<{ id: string }>): Promise<Reply> => {
+  const record = await entryToReplay(deps, request);
+  const delivery = await storedDelivery(deps, record);
+  await deps.queues.send('webhook-delivery', [{ body: JSON.stringify(delivery), group: delivery.target }]);
+  return {
+    data: { event_id: delivery.id, event: delivery.event, target: delivery.target, status: 'queued' },
+    message: 'The event is sent again',
+  };
+};
+
+/** @returns the entry. @throws DomainError where the caller does not see the entry, or may not send its event again. */
+export const entryToReplay = async (
+  deps: Pick<ReplayDeps, 'table' | 'standings'>,
+  request: ApiRequest<{ id: string }>,
+): Promise<LogRecord> => {
+  const record = await logFor(deps, request);
+  await requireSender(deps, request.caller, record.organizationId);
+  return record;
+};
+
+/** @throws DomainError INVALID_STATE for an inbound event, and for an event that is no longer kept. */
+const storedDelivery = async ({ table }: ReplayDeps, { eventId, target }: LogRecord): Promise<Delivery> => {
+  if (target === undefined) {
+    throw new DomainError('INVALID_STATE', { message: 'Only an event that was sent can be sent again' });
+  }
+  const item = await table.get(deliveryKey(eventId, target));
+  if (!item && eventId.startsWith('msg_test_')) {
+    throw new DomainError('INVALID_STATE', {
+      message: 'A test event is not kept: send another by POST /webhooks/test',
+    });
+  }
+  if (!item) throw new DomainError('INVALID_STATE', { message: 'The event is no longer kept: 30 days have passed' });
+  return deliveryOf(item);
+};

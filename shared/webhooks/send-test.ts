@@ -1,0 +1,123 @@
+import { DomainError } from '../core/errors.ts';
+import { epochSeconds, iso } from '../core/time.ts';
+import { deliveryTo } from '../event-log/delivery.ts';
+import { type OutboundEvent, rawAliases } from '../event-log/outbound-event.ts';
+import type { WebDeps } from '../http/exchange.ts';
+import type { ApiRequest, Reply } from '../http/request.ts';
+import { type Attempt, type AttemptDeps, logAttempt, postDelivery } from './delivery-attempt.ts';
+import { findCanonicalEvent, parseRawEvent, rawSample, SAMPLES } from './event-samples.ts';
+import { requireSender } from './log-access.ts';
+import { type Target, wants } from './webhook-targets.ts';
+
+export type SendTestDeps = Pick<WebDeps, 'standings' | 'newId'> &
+  AttemptDeps & { readonly targets: () => Promise<readonly Target[]> };
+
+export interface TestBody {
+  readonly event: string;
+  readonly test_data: Readonly<Record<string, unknown>>;
+}
+
+interface Tried {
+  readonly node: string;
+  readonly host: string;
+  readonly matched: boolean;
+  readonly status: 'success' | 'failed' | 'skipped';
+  readonly http_status?: number;
+}
+
+/**
+ * Sends one test event, marked as a test, to every target that subscribes to it: one attempt each, with the results in
+ * the reply.
+ */
+export const sendTest = async (
+  deps: SendTestDeps,
+  { caller, body }: ApiRequest<unknown, unknown, TestBody>,
+): Promise<Reply> => {
+  const session = caller.kind === 'session' ? caller : undefined;
+  await requireTestSender(deps, { caller });
+  const event = makeTestEvent(deps, session?.isAdmin ? body : { ...body, test_data: pickFacts(body.test_data) });
+  const owned = { ...event, organizationId: session?.organizationId, userId: session?.userId };
+  const targets = await Promise.all((await deps.targets()).map((target) => tryTarget(deps, target, owned)));
+  const matched = targets.filter((target) => target.matched);
+  const delivered = matched.filter(({ status }) => status === 'success').length;
+  return {
+    data: { event_id: event.id, event: event.name, targets },
+    message: `${delivered} of ${matched.length} targets took the test event`,
+  };
+};
+
+/** @throws DomainError unless the caller is a platform admin, or owner or admin of the session's organization. */
+export const requireTestSender = (
+  deps: Pick<SendTestDeps, 'standings'>,
+  { caller }: Pick<ApiRequest, 'caller'>,
+): Promise<void> => requireSender(deps, caller, caller.kind === 'session' ? caller.organizationId : undefined);
+
+/**
+ * Fields that every sender of a test event may set; none of them can hold an id. Only a platform admin may set others:
+ * otherwise the owner of any organization could make a signed event that names another organization's payment.
+ */
+const FACTS: Readonly<Record<string, (value: unknown) => boolean>> = {
+  amount: (value) => typeof value === 'number',
+  currency: (value) => typeof value === 'string' && /^[A-Za-z]{3}$/.test(value),
+  status: (value) => isWord(value),
+  reason: (value) => isWord(value),
+};
+const isWord = (value: unknown): boolean => typeof value === 'string' && /^[A-Za-z_]{1,50}$/.test(value);
+
+const pickFacts = (given: TestBody['test_data']): TestBody['test_data'] =>
+  Object.fromEntries(Object.entries(FACTS).flatMap(([name, fits]) => (fits(given[name]) ? [[name, given[name]]] : [])));
+
+type TestEvent = OutboundEvent & { readonly content: { readonly body: string } };
+
+const tryTarget = async (deps: SendTestDeps, target: Target, event: TestEvent): Promise<Tried> => {
+  const at = { node: target.name, host: new URL(target.url).host };
+  if (!wants(target, event)) return { ...at, matched: false, status: 'skipped' };
+  const attempt: Attempt = {
+    delivery: deliveryTo(target.name, event),
+    target,
+    body: Buffer.from(event.content.body),
+    number: 1,
+    messageId: event.id,
+    isTest: true,
+  };
+  const attempted = await postDelivery(deps, attempt);
+  await logAttempt(deps.table, attempt, attempted);
+  const { outcome, answer } = attempted;
+  return {
+    ...at,
+    matched: true,
+    status: outcome === 'delivered' ? 'success' : 'failed',
+    ...(answer.kind === 'answered' && { http_status: answer.status }),
+  };
+};
+
+/** No real event has such an id. */
+const testId = (id: string): string => id.replace('_', '_test_');
+
+/** The test mark is the first field, and no field of the request overrides it. */
+const marked = (fields: Readonly<Record<string, unknown>>) => ({ ...MARK, ...fields, ...MARK });
+const MARK = { test: true };
+
+/**
+ * A canonical event for canonical nodes, else an inbound event for raw nodes. A name that is both is the canonical event.
+ * @throws DomainError UNKNOWN_EVENT
+ */
+const makeTestEvent = ({ newId, now }: SendTestDeps, { event: name, test_data }: TestBody): TestEvent => {
+  const id = testId(newId('message'));
+  const common = { id, organizationId: undefined, userId: undefined };
+  const canonical = findCanonicalEvent(name);
+  if (canonical) {
+    const data = marked({ ...SAMPLES[canonical], ...test_data });
+    const body = { event: name, provider: 'provider_a', timestamp: iso(now()), ...MARK, data };
+    return { ...common, name, kind: 'canonical', aliases: [name], provider: 'provider_a', content: contentOf(body) };
+  }
+  const raw = parseRawEvent(name);
+  if (!raw) throw new DomainError('UNKNOWN_EVENT', { details: { event: name } });
+  const { provider, type } = raw;
+  const object = { ...rawSample(type), ...test_data };
+  const body = { id, type, provider, ...MARK, data: marked({ object: marked(object) }), created: epochSeconds(now()) };
+  const aliases = rawAliases(provider, type, type);
+  return { ...common, name: `${provider}:${type}`, kind: 'raw', aliases, provider, content: contentOf(body) };
+};
+
+const contentOf = (body: unknown): { readonly body: string } => ({ body: JSON.stringify(body) });

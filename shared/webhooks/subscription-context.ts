@@ -1,0 +1,77 @@
+import { epochSeconds, instant } from '../core/time.ts';
+import type { ProviderEvent } from '../providers/event-port.ts';
+import type { BillingDeps } from '../subscriptions/biller.ts';
+import { subscriptionsPortOf } from '../subscriptions/provider-biller.ts';
+import { storeState } from '../subscriptions/store-report.ts';
+import type { Subscription } from '../subscriptions/subscription.ts';
+import type { SubscriptionStore } from '../subscriptions/subscription-store.ts';
+import type { EventResult } from './inbound-event.ts';
+
+/** One event about a subscription, and what applying it needs. */
+export interface SubscriptionEventContext {
+  readonly deps: BillingDeps;
+  readonly store: SubscriptionStore;
+  readonly subscription: Subscription;
+  readonly event: ProviderEvent;
+}
+
+export const resultOf = (
+  { subscription }: Pick<SubscriptionEventContext, 'subscription'>,
+  kind: 'applied' | 'ignored' | 'quarantined',
+  reason: string,
+): EventResult => ({ kind, reason, owner: subscription, about: { kind: 'SUB', id: subscription.id } });
+
+/** Clocks differ, and a call's answer was true at some time during the call. */
+const UNSURE_SECONDS = 30;
+
+/**
+ * Compared with the newest report of the provider. If the order is unknown, an event in the shape of the interface is newer:
+ * it is applied as it says.
+ */
+export const ageOf = (event: ProviderEvent, subscription: Subscription): 'older' | 'newer' | 'unsure' => {
+  const { createdAt, isOfInterface } = event;
+  const { knownAt = 0 } = subscription;
+  if (isOverruled(event, subscription)) return 'older';
+  if (Math.abs(createdAt - knownAt) <= UNSURE_SECONDS) return isOfInterface ? 'newer' : 'unsure';
+  return createdAt < knownAt ? 'older' : 'newer';
+};
+
+/**
+ * An event in the shape of the interface overrules the events up to its second, except another one of that second. An event of
+ * that shape from before the subscription is not about it.
+ */
+export const isOverruled = (
+  { createdAt, isOfInterface }: ProviderEvent,
+  { followedAt, createdAt: since }: Subscription,
+): boolean => {
+  if (isOfInterface) return createdAt < Math.max(followedAt ?? 0, epochSeconds(instant(since)));
+  return followedAt !== undefined && createdAt <= followedAt;
+};
+
+/** The subscription after an event: an event in the shape of the interface is noted. */
+export const noteFollowed = ({ isOfInterface, createdAt }: ProviderEvent, next: Subscription): Subscription =>
+  isOfInterface ? { ...next, followedAt: createdAt } : next;
+
+/**
+ * Reads the subscription at the provider, where the event alone does not decide.
+ * @throws where the provider gives no answer: the event is retried.
+ */
+export const syncSubscription = async (
+  context: SubscriptionEventContext,
+  namedId: string | undefined,
+): Promise<EventResult> => {
+  const { deps, subscription } = context;
+  const providerSubscriptionId = namedId ?? subscription.providerSubscriptionId;
+  if (providerSubscriptionId === undefined) return resultOf(context, 'ignored', 'says too little');
+  const port = await subscriptionsPortOf(deps, subscription);
+  const found = await port.find(providerSubscriptionId);
+  if (found.kind === 'unknown' || found.kind === 'not_done') throw new Error('the provider cannot be read now');
+  if (found.kind !== 'done') return resultOf(context, 'ignored', 'not known to the provider');
+  return resultOfChange(context, await storeState(deps, subscription, found.value));
+};
+
+/** Applied, where the change made a new version. */
+export const resultOfChange = (context: SubscriptionEventContext, next: Subscription): EventResult =>
+  next.version === context.subscription.version
+    ? resultOf(context, 'ignored', 'no change')
+    : resultOf(context, 'applied', next.status);

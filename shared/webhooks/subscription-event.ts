@@ -1,0 +1,211 @@
+import type { ProviderSlot } from '../core/settings.ts';
+import { epochSeconds, instant } from '../core/time.ts';
+import { findAlias } from '../platform/alias.ts';
+import type { InboundEventType, ProviderEvent } from '../providers/event-port.ts';
+import type { EventSubscription, ProviderSubscription } from '../providers/subscription-port.ts';
+import type { BillingDeps } from '../subscriptions/biller.ts';
+import { requireAnswer, subscriptionsPortOf } from '../subscriptions/provider-biller.ts';
+import { noteFormer, recordDropped, storeCharged } from '../subscriptions/provider-commands.ts';
+import { skipsTime } from '../subscriptions/provider-invoices.ts';
+import { applyReport, awaitsFirstCharge, isAboutFormer } from '../subscriptions/provider-report.ts';
+import { namesOtherMethod } from '../subscriptions/store-report.ts';
+import { isProviderBilled, type Subscription } from '../subscriptions/subscription.ts';
+import { subscriptionStore } from '../subscriptions/subscription-store.ts';
+import { edit } from '../subscriptions/subscription-versions.ts';
+import type { EventResult, InboundEvent } from './inbound-event.ts';
+import { applyInvoice, FORMER, recordFormerInvoice } from './invoice-event.ts';
+import {
+  ageOf,
+  noteFollowed,
+  resultOf,
+  resultOfChange,
+  type SubscriptionEventContext,
+  syncSubscription,
+} from './subscription-context.ts';
+
+/** Events about subscriptions that a provider bills. They never change a subscription that the service bills. */
+type SubscriptionEventType = Extract<InboundEventType, `subscription.${string}` | `invoice.${string}`>;
+
+export const applySubscriptionEvent = async (
+  deps: BillingDeps,
+  { slot, type, event }: InboundEvent<SubscriptionEventType>,
+): Promise<EventResult> => {
+  const store = subscriptionStore(deps.table);
+  const subscription = await findSubscription({ deps, store }, slot, event);
+  if (!subscription && isMadeByHand(event)) return { kind: 'ignored', reason: 'not ours', owner: {} };
+  // A running creation reads its own outcome.
+  if (!subscription || subscription.status === 'creating') return { kind: 'early' };
+  const context: SubscriptionEventContext = { deps, store, subscription, event };
+  if (subscription.providerId !== slot) return resultOf(context, 'quarantined', 'provider differs');
+  if (!isProviderBilled(subscription)) return resultOf(context, 'ignored', 'billed here');
+  // Readers see no declined creation, and no payment of it unless money has moved.
+  if (subscription.status === 'declined' && type !== 'invoice.payment_succeeded') {
+    return resultOf(context, 'ignored', 'declined');
+  }
+  // During a transfer, the event may concern either of two subscriptions at the provider.
+  if (subscription.transfer) return { kind: 'early' };
+  return applyToProviderBilled(context, type);
+};
+
+const applyToProviderBilled = async (
+  context: SubscriptionEventContext,
+  type: SubscriptionEventType,
+): Promise<EventResult> => {
+  const { subscription, event } = context;
+  const { status } = subscription;
+  const namedId = providerIdIn(event);
+  if (namedId !== undefined && isAboutFormer(subscription, namedId)) return applyToFormer(context, type, namedId);
+  // While the provider's subscription is created again, that creation reads its own outcome.
+  if (status === 'canceled' && awaitsFirstCharge(subscription.charge)) return { kind: 'early' };
+  if (type === 'invoice.payment_succeeded' || type === 'invoice.payment_failed') return applyInvoice(context, type);
+  return status === 'canceled' ? cancelAtProvider(context, namedId) : applyNews(context, type, namedId);
+};
+
+/** What it charged is recorded. If it still runs, it is canceled: it must not charge beside the present one. */
+const applyToFormer = async (
+  context: SubscriptionEventContext,
+  type: SubscriptionEventType,
+  namedId: string,
+): Promise<EventResult> => {
+  if (type === 'invoice.payment_succeeded') return recordFormerInvoice(context);
+  const isState = type === 'subscription.created' || type === 'subscription.updated';
+  const mayRun = isState && context.event.object.subscription?.status !== 'canceled';
+  return mayRun ? cancelAtProvider(context, namedId) : resultOf(context, 'ignored', FORMER);
+};
+
+/** Every subscription that this service makes has our id in its metadata. */
+const isMadeByHand = ({ isOfInterface, object }: ProviderEvent): boolean =>
+  !isOfInterface && (object.subscription ?? object.invoice)?.ourSubscriptionId === undefined;
+
+const providerIdIn = ({ object, type }: ProviderEvent): string | undefined =>
+  object.invoice?.subscriptionId ?? (type?.startsWith('invoice.') ? undefined : object.id);
+
+/** By the provider's ids in the event, else by our id in its metadata. */
+const findSubscription = async (
+  { deps, store }: Pick<SubscriptionEventContext, 'deps' | 'store'>,
+  slot: ProviderSlot,
+  { object }: ProviderEvent,
+): Promise<Subscription | undefined> => {
+  for (const id of [object.invoice?.subscriptionId, object.subscription?.subscriptionId, object.id]) {
+    const alias = id === undefined ? undefined : await findAlias(deps.table, slot, id);
+    if (alias?.kind === 'SUB') return store.load(alias.id);
+  }
+  const ours = object.subscription?.ourSubscriptionId ?? object.invoice?.ourSubscriptionId;
+  return ours === undefined ? undefined : store.load(ours);
+};
+
+/**
+ * The subscription is canceled here, or has another one at the provider, and this one may still run there, or have open invoices:
+ * cancels it and voids them, so that nothing more is charged.
+ */
+const cancelAtProvider = async (
+  context: SubscriptionEventContext,
+  namedId: string | undefined,
+): Promise<EventResult> => {
+  const { deps, subscription } = context;
+  if (namedId === undefined) return resultOf(context, 'ignored', 'no change');
+  const noted = await noteFormer(deps, subscription, [namedId]);
+  const found = await readCharges(deps, noted, namedId);
+  const isOver = found?.status === 'canceled' && !found.owed.some(({ isOpen }) => isOpen);
+  if (found === undefined || isOver) return resultOf(context, 'ignored', 'no change');
+  const port = await subscriptionsPortOf(deps, subscription);
+  const idempotencyKey = `${subscription.id}:cancel:${namedId}`;
+  const canceled = await port.cancel({ subscriptionId: namedId, idempotencyKey });
+  await recordDropped(deps, subscription, requireAnswer(canceled, subscription));
+  return resultOf(context, 'applied', 'canceled at the provider');
+};
+
+/**
+ * A charge that was under way at the end gets its payment: once its invoice is void, no event names it.
+ * @returns undefined where the provider does not have the subscription
+ */
+const readCharges = async (
+  deps: BillingDeps,
+  subscription: Subscription,
+  endedId: string,
+): Promise<ProviderSubscription | undefined> => {
+  const port = await subscriptionsPortOf(deps, subscription);
+  const found = await port.find(endedId);
+  if (found.kind === 'refused' && found.reason === 'resource_missing') return undefined;
+  const answer = requireAnswer(found, subscription);
+  if (!isAboutFormer(subscription, endedId)) await storeCharged(deps, subscription, answer);
+  return answer;
+};
+
+const applyNews = async (
+  context: SubscriptionEventContext,
+  type: Exclude<SubscriptionEventType, `invoice.${string}`>,
+  namedId: string | undefined,
+): Promise<EventResult> => {
+  const { deps, store, subscription, event } = context;
+  switch (type) {
+    case 'subscription.trial_will_end': {
+      if (subscription.status !== 'trialing' || subscription.trialNoticed) {
+        return resultOf(context, 'ignored', 'no change');
+      }
+      await store.change(subscription, (current) =>
+        current.trialNoticed
+          ? current
+          : edit(current, { reason: 'trial_will_end', now: deps.now() }, { trialNoticed: true }),
+      );
+      return resultOf(context, 'applied', 'trial will end');
+    }
+    case 'subscription.deleted': {
+      // A deletion is final, and so never stale.
+      const report = { status: 'canceled', at: event.createdAt } as const;
+      const ended = await store.change(subscription, (current) =>
+        isAboutFormer(current, namedId) ? current : applyReport(current, report, deps.now()),
+      );
+      await cancelAtProvider({ ...context, subscription: ended }, namedId);
+      return resultOf(context, 'applied', 'canceled');
+    }
+    case 'subscription.created':
+    case 'subscription.updated':
+      return applyState(context, namedId);
+  }
+};
+
+/**
+ * Applies an event that is newer than the record, ignores an older one, and reads the provider if the order is unknown.
+ */
+const applyState = async (context: SubscriptionEventContext, namedId: string | undefined): Promise<EventResult> => {
+  const { deps, store, subscription, event } = context;
+  const news = event.object.subscription;
+  const age = ageOf(event, subscription);
+  if (age === 'older') return resultOf(context, 'ignored', 'stale');
+  const isClear =
+    age === 'newer' &&
+    news?.status !== undefined &&
+    subscription.providerSubscriptionId !== undefined &&
+    !namesOtherMethod(subscription, news) &&
+    (event.isOfInterface || tellsAll(subscription, news));
+  if (!isClear) return syncSubscription(context, namedId);
+  let isOvertaken = false;
+  const next = await store.change(subscription, (current) => {
+    isOvertaken = ageOf(event, current) !== 'newer' || isAboutFormer(current, namedId);
+    const report = { ...news, price: undefined, at: event.createdAt };
+    return isOvertaken ? current : noteFollowed(event, applyReport(current, report, deps.now()));
+  });
+  if (isOvertaken) return syncSubscription(context, namedId);
+  // The provider may not know of the end that the event tells of, and would charge the next period.
+  if (event.isOfInterface && next.status === 'canceled') {
+    await cancelAtProvider({ ...context, subscription: next }, namedId);
+  }
+  return resultOfChange(context, next);
+};
+
+/**
+ * Only the invoices have the time of the next retry, and show whether the first charge is paid, whether an older period is
+ * still owed, and what was paid in a period that was never reported.
+ */
+const tellsAll = (subscription: Subscription, news: EventSubscription): boolean => {
+  const { status, charge, totalCents, trialEnd } = subscription;
+  const isOfKnownTrial = trialEnd === undefined || news.trialEnd === epochSeconds(instant(trialEnd));
+  return (
+    (status !== 'trialing' || isOfKnownTrial) &&
+    (news.status === 'past_due') === (status === 'past_due') &&
+    (news.price?.amountCents ?? totalCents) === totalCents &&
+    !skipsTime(subscription, news.currentPeriodStart) &&
+    !awaitsFirstCharge(charge)
+  );
+};
