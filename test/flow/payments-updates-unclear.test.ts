@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, inject, test } from 'vitest';
-import { intentBody, paidIntentBody, VISA } from '../builders/intent.ts';
+import { DECLINED, intentBody, paidIntentBody, THREE_D_SECURE, VISA } from '../builders/intent.ts';
 import { DAY_SECONDS, HOUR_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
 import {
   atProvider,
@@ -219,6 +219,33 @@ const patchAtPayPal = async (order: string, value: string): Promise<void> => {
   });
   expect({ status, body }).toMatchObject({ status: 204 });
 };
+
+/** What the payer does in the browser, and the status that the event of the provider brings here. */
+const IN_BROWSER = [
+  ['pays', VISA, 'succeeded'],
+  ['is declined', DECLINED, 'failed'],
+  ['has to authenticate', THREE_D_SECURE, 'pending'],
+] as const;
+
+describe.each([
+  ['timeout_after', 5_000],
+  ['reset', 2_500],
+] as const)('a payment whose payer acts in the browser after an update was lost (%s)', (action, amount) => {
+  test.each(IN_BROWSER)('shows the amount that the provider reports when the payer %s', async (_, method, status) => {
+    const user = await signIn(service);
+    const payment = await createIntent(service, user);
+    await service.fault({ provider: 'provider_a', path: payment.provider_payment_id, action, times: 1 });
+    expect((await update(payment.id, user, 5_000)).status).toBeGreaterThanOrEqual(502);
+    await confirmInBrowser(service, payment, method);
+    // No due work runs, so only the event can have changed the payment.
+    await service.settle();
+    expect(await read(service, payment.id, user.options)).toMatchObject({ status, total_cents: amount });
+    expect((await atProvider(service, payment.id)).intents).toMatchObject([{ amount }]);
+    await service.advance(HOUR_SECONDS);
+    const { total_cents: total } = await read(service, payment.id, user.options);
+    expect((await atProvider(service, payment.id)).intents).toMatchObject([{ amount: total }]);
+  });
+});
 
 describe('a payment that changed at the provider meanwhile', () => {
   test('is found paid by an update, a confirm and a cancel, which report the new status', async () => {
