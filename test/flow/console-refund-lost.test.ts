@@ -91,12 +91,15 @@ describe('a refund whose answer does not arrive', () => {
     await expectOneRefund();
   });
 
-  test.each<[string, Answer]>([
-    ['a lost answer', 'lost'],
-    ['a fault of the service', { status: 500, code: 'INTERNAL_ERROR' }],
-    ['the answer that the first request still runs', { status: 409, code: 'IDEMPOTENCY_IN_PROGRESS' }],
-  ])('keeps its amount and its key after %s and the way back', async (_, answer) => {
-    await answerInstead(answer, answer);
+  const IN_PROGRESS = { status: 409, code: 'IDEMPOTENCY_IN_PROGRESS' };
+
+  test.each<[string, Answer, Answer]>([
+    ['two lost responses', 'lost', 'lost'],
+    ['a fault of the service', { status: 500, code: 'INTERNAL_ERROR' }, { status: 500, code: 'INTERNAL_ERROR' }],
+    ['the response that the first request still runs', IN_PROGRESS, IN_PROGRESS],
+    ['a lost response and a request over the rate limit', 'lost', { status: 429, code: 'RATE_LIMITED' }],
+  ])('keeps its amount and its key after %s and the way back', async (_, first, second) => {
+    await answerInstead(first, second);
     await refundFive();
     await dialog.getByText(UNKNOWN).waitFor();
     await dialog.getByRole('button', { name: 'Back' }).click();

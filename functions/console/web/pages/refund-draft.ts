@@ -44,12 +44,20 @@ export const dropSentRefund = (paymentId: string, { key }: SentRefund): void => 
 };
 
 const UNDECIDED: readonly string[] = ['IDEMPOTENCY_IN_PROGRESS', 'IDEMPOTENCY_KEY_REUSED'];
-/** The service refuses these requests before it looks up the key, so they do not tell what an earlier request did. */
-const BEFORE_THE_KEY: readonly number[] = [401, 403, 429];
+/**
+ * The service refuses with these codes after it has looked up the key, so no earlier request under the key made a refund. A refusal
+ * before the look-up, such as 403 or 429, does not tell what an earlier request did.
+ */
+const AFTER_THE_KEY: readonly string[] = [
+  'VALIDATION_ERROR',
+  'REFUND_EXCEEDS_PAYMENT',
+  'INVALID_STATE',
+  'PAYMENT_DISPUTED',
+];
 
-/** @param wasUnknown whether an earlier request of the same refund has had no definite answer */
+/** @param wasUnknown whether an earlier request of the same refund has had no definite response */
 export const isOutcomeUnknown = ({ status, code }: Problem, wasUnknown: boolean): boolean => {
   const isRefusal = status >= 400 && status < 500;
   if (!isRefusal || UNDECIDED.includes(code)) return true;
-  return wasUnknown && BEFORE_THE_KEY.includes(status);
+  return wasUnknown && !AFTER_THE_KEY.includes(code);
 };

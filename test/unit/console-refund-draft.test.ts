@@ -1,0 +1,46 @@
+import { describe, expect, test } from 'vitest';
+import { Problem } from '../../functions/console/web/api/problem.ts';
+import { isOutcomeUnknown } from '../../functions/console/web/pages/refund-draft.ts';
+import { ERRORS, type ErrorCode } from '../../shared/core/errors.ts';
+import { ERROR_CODES } from '../../shared/openapi/error-responses.ts';
+
+const problemWith = (code: ErrorCode): Problem => new Problem('Refused', { status: ERRORS[code][0], code });
+const isUnknown = (code: ErrorCode, wasUnknown: boolean): boolean => isOutcomeUnknown(problemWith(code), wasUnknown);
+
+/** Whether the outcome of a refund stays unknown after this response to the first request, and to the same request sent again. */
+const RESPONSES: readonly (readonly [ErrorCode, first: boolean, again: boolean])[] = [
+  ['VALIDATION_ERROR', false, false],
+  ['REFUND_EXCEEDS_PAYMENT', false, false],
+  ['INVALID_STATE', false, false],
+  ['PAYMENT_DISPUTED', false, false],
+  ['SESSION_EXPIRED', false, true],
+  ['ADMIN_REQUIRED', false, true],
+  ['INSUFFICIENT_PERMISSIONS', false, true],
+  ['RATE_LIMITED', false, true],
+  ['RESOURCE_NOT_FOUND', false, true],
+  ['ROUTE_NOT_FOUND', false, true],
+  ['UNSUPPORTED_PROVIDER', false, true],
+  ['VERSION_CONFLICT', false, true],
+  ['IDEMPOTENCY_IN_PROGRESS', true, true],
+  ['IDEMPOTENCY_KEY_REUSED', true, true],
+  ['INTERNAL_ERROR', true, true],
+  ['PROVIDER_ERROR', true, true],
+  ['PROVIDER_UNAVAILABLE', true, true],
+  ['PROVIDER_TIMEOUT', true, true],
+];
+
+describe('the outcome of a refund', () => {
+  test.each(RESPONSES)('after %s is unknown for a first request: %s, for one that is sent again: %s', (...row) => {
+    const [code, first, again] = row;
+    expect([isUnknown(code, false), isUnknown(code, true)]).toEqual([first, again]);
+  });
+
+  test.each([false, true])('is unknown after no response at all (unknown before: %s)', (wasUnknown) => {
+    expect(isOutcomeUnknown(new Problem('unreachable', { status: 0 }), wasUnknown)).toBe(true);
+  });
+
+  test('that was unknown is decided only by a refusal that follows the look-up of its key', () => {
+    const decided = ERROR_CODES.filter((code) => !isUnknown(code, true));
+    expect(decided).toEqual(['VALIDATION_ERROR', 'REFUND_EXCEEDS_PAYMENT', 'INVALID_STATE', 'PAYMENT_DISPUTED']);
+  });
+});
