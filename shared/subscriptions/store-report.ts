@@ -1,6 +1,6 @@
 import { DomainError } from '../core/errors.ts';
 import type { Refusal } from '../core/outcome.ts';
-import { epochSeconds } from '../core/time.ts';
+import { epochSeconds, instant } from '../core/time.ts';
 import { findUnattended } from '../payment-methods/usable-method.ts';
 import { refusalError } from '../payments/create-intent.ts';
 import { putAlias } from '../platform/alias.ts';
@@ -24,6 +24,24 @@ export const storeReport = async (
   subscription: Subscription,
   answer: ProviderSubscription,
 ): Promise<Subscription> => (await storeNewest(deps, subscription, { answer })).stored;
+
+/**
+ * The newest invoice of a subscription whose collection a transfer has paused, if the record does not know that it was paid: events
+ * during a transfer are ignored. Readers do not see the pause.
+ */
+export const storeRenewal = (
+  deps: BillingDeps,
+  subscription: Subscription,
+  former: ProviderSubscription,
+): Promise<Subscription> =>
+  subscriptionStore(deps.table).change(subscription, (current) => {
+    if (isAboutFormer(current, former.subscriptionId) || !isNewlyPaid(current, former)) return current;
+    return withAnswer(deps, current, { ...former, status: former.owed.length > 0 ? 'past_due' : 'active' });
+  });
+
+const isNewlyPaid = ({ paidUntil }: Subscription, { latestInvoice }: ProviderSubscription): boolean =>
+  latestInvoice?.status === 'succeeded' &&
+  (paidUntil === undefined || epochSeconds(instant(paidUntil)) < latestInvoice.periodEnd);
 
 interface Answered {
   readonly answer: ProviderSubscription;

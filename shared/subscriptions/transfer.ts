@@ -13,7 +13,7 @@ import { isPaidFor } from './periods.ts';
 import { invalidStateError, requireAnswer, subscriptionsPortOf } from './provider-biller.ts';
 import { cancelCreations, findNewCreations, hasCharged, recordDropped } from './provider-commands.ts';
 import { invoicesOf } from './provider-invoices.ts';
-import { storeReport, syncAfterRefusal, syncIfKnown } from './store-report.ts';
+import { storeRenewal, storeReport, syncAfterRefusal, syncIfKnown } from './store-report.ts';
 import { isLive, type Subscription } from './subscription.ts';
 import { subscriptionStore } from './subscription-store.ts';
 import { edit } from './subscription-versions.ts';
@@ -99,17 +99,18 @@ const targetOf = (
  * @throws DomainError PAYMENT_DECLINED, or why the new subscription cannot be created: then the transfer is aborted
  */
 export const continueTransfer = async (deps: BillingDeps, subscription: Subscription): Promise<Subscription> => {
-  const context = await contextOf(deps, subscription);
-  if (!context) return subscription;
-  const created = await createSuccessor(context);
+  const claimed = await contextOf(deps, subscription);
+  if (!claimed) return subscription;
+  const { context, held } = await holdFormer(claimed);
+  const created = await createSuccessor(context, held);
   // After a first run that did nothing, the transfer is aborted; a later run may have to finish an earlier one.
   const didNothing = created.kind === 'not_done' && !context.isRepeated;
   if (created.kind === 'declined' || created.kind === 'refused' || didNothing) return failTransfer(context, created);
-  const successor = requireAnswer(created, subscription);
+  const successor = requireAnswer(created, context.subscription);
   const current = await keepScheduledCancel(context, successor);
   if (endedUncharged(current)) return failTransfer(context, { kind: 'refused', reason: 'canceled' });
   const canceled = await context.port.cancel(targetOf(context, 'cancel', context.formerId));
-  await recordDropped(deps, subscription, requireAnswer(canceled, subscription));
+  await recordDropped(deps, context.subscription, requireAnswer(canceled, context.subscription));
   return storeReport(deps, await finishTransfer(context, successor), current);
 };
 
@@ -178,13 +179,25 @@ const abortTransfer = async (context: TransferContext): Promise<Subscription> =>
   );
 };
 
-/**
- * Pauses collection of the former subscription, and creates the successor. An earlier run may have created it: it is
- * searched for in a repeated run, and where the former subscription cannot be paused since it has ended.
- */
-const createSuccessor = async (context: TransferContext): Promise<Outcome<ProviderSubscription>> => {
-  const { port, formerId, isRepeated } = context;
+/** Pauses collection of the former subscription. A renewal that it was paid for before the pause is recorded. */
+const holdFormer = async (
+  context: TransferContext,
+): Promise<{ readonly context: TransferContext; readonly held: Outcome<ProviderSubscription> }> => {
+  const { deps, port, subscription, formerId } = context;
   const held = await port.pause(targetOf(context, 'hold', formerId));
+  if (held.kind !== 'done') return { context, held };
+  return { context: { ...context, subscription: await storeRenewal(deps, subscription, held.value) }, held };
+};
+
+/**
+ * Creates the successor once the former subscription is paused. An earlier run may have created it, so it is searched for in a
+ * repeated run, and if the former subscription cannot be paused because it has ended.
+ */
+const createSuccessor = async (
+  context: TransferContext,
+  held: Outcome<ProviderSubscription>,
+): Promise<Outcome<ProviderSubscription>> => {
+  const { port, isRepeated } = context;
   if (held.kind === 'unknown' || held.kind === 'not_done') return held;
   if (held.kind !== 'done' || isRepeated) {
     const [created] = await findSuccessors(context);

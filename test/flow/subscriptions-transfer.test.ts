@@ -60,6 +60,13 @@ const there = async ({ made }: Changing) => {
   return { statuses: subscriptions.map(({ status }: ParsedJson) => status), paid: paid.length };
 };
 
+/** The payments of the subscription that the organization sees as paid. */
+const paidHere = async ({ who, made }: Changing): Promise<number> => {
+  const query = new URLSearchParams({ organization_id: made.organization_id, status: 'succeeded' });
+  const { body } = await service.get(`/payments?${query}`, who.options);
+  return body.data.filter(({ subscription_id }: ParsedJson) => subscription_id === made.id).length;
+};
+
 /** The new subscription exists and the former one has ended, but the record does not show the end. */
 const leftHalfWay = async ({ who, made, method }: Changing): Promise<void> => {
   const path = `/v1/subscriptions/${made.provider_subscription_id}`;
@@ -217,6 +224,34 @@ describe('a change to a method of another customer', () => {
     await service.advance(2 * HOUR_SECONDS);
     expect(await there(it)).toEqual({ statuses: ['canceled', 'trialing'], paid: 2 });
   });
+
+  it.each(['normal', 'drop'] as const)(
+    'does not charge for a renewal between the claim and its repetition, and records it (webhooks: %s)',
+    async (webhooks) => {
+      const it = await changing();
+      const { who, made, method } = it;
+      const { provider_subscription_id: former, current_period_end: renewal } = made;
+      await service.webhookMode(webhooks);
+      await service.moveTo(new Date(Date.parse(renewal) - 30_000).toISOString());
+      const path = `/v1/subscriptions/${former}`;
+      await service.fault({ provider: 'provider_a', method: 'POST', path, action: 'timeout_before', times: 1 });
+      expect((await patch(service, who, { id: made.id, body: { payment_method_id: method } })).status).toBe(504);
+      await service.fault({ provider: 'provider_a', path: '/v1/subscriptions', action: 'error_500' });
+      await service.advance(2 * HOUR_SECONDS);
+      expect(await there(it)).toEqual({ statuses: ['active'], paid: 2 });
+      await service.clearFaults();
+      await service.advance(HOUR_SECONDS);
+      expect(await there(it)).toEqual({ statuses: ['canceled', 'trialing'], paid: 2 });
+      const moved = await readSubscription(service, who, made.id);
+      expect(moved).toMatchObject({ status: 'active', payment_method_id: method, current_period_start: renewal });
+      expect(await paidHere(it)).toBe(2);
+      await service.webhookMode('normal');
+      await service.moveTo(moved.current_period_end);
+      await service.advance(2 * HOUR_SECONDS);
+      expect(await there(it)).toEqual({ statuses: ['canceled', 'active'], paid: 3 });
+      expect(await paidHere(it)).toBe(3);
+    },
+  );
 
   it('stops deletion of the method until it is complete', async () => {
     const it = await changing();
