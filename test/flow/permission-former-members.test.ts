@@ -1,7 +1,17 @@
 import { describe, expect, inject, test } from 'vitest';
 import { DAY_SECONDS, HOUR_SECONDS } from '../builders/seconds.ts';
-import { changeTable, confirm, createIntent, IMPATIENT, partitionOf, read, signIn, type User } from './flow.ts';
-import { type ParsedJson, withHost } from './host.ts';
+import {
+  changeTable,
+  confirm,
+  createIntent,
+  IMPATIENT,
+  PATIENT,
+  partitionOf,
+  read,
+  signIn,
+  type User,
+} from './flow.ts';
+import { type ParsedJson, type TestHost, withHost } from './host.ts';
 import { addMember, newOrganization, newPerson } from './organization-steps.ts';
 import { createCustomer, saveMethod } from './payers.ts';
 import { withStops } from './stops.ts';
@@ -200,15 +210,15 @@ describe('a subscription that Stripe bills, whose method was removed,', () => {
   });
 });
 
+/** Removes the membership without an event to the subscription. */
+const endSilently = async (service: TestHost, organizationId: string, userId: string): Promise<void> => {
+  const items = await partitionOf(service, `ORG#${organizationId}`);
+  const { pk, sk } = items.find((item) => item.sk !== 'ORG' && item.userId === userId);
+  await changeTable(service, { remove: { pk, sk } });
+};
+
 describe('a service-billed subscription, before the follow-up of a membership’s end,', () => {
   const service = withHost({ frozen: true, env: OWN_BILLING });
-
-  /** Removes the membership without an event to the subscription. */
-  const endSilently = async (organizationId: string, userId: string): Promise<void> => {
-    const items = await partitionOf(service, `ORG#${organizationId}`);
-    const { pk, sk } = items.find((item) => item.sk !== 'ORG' && item.userId === userId);
-    await changeTable(service, { remove: { pk, sk } });
-  };
 
   test.each([
     ['the renewal', 'pm_card_visa', 0],
@@ -223,13 +233,66 @@ describe('a service-billed subscription, before the follow-up of a membership’
     const made = await subscribe(service, who, { organization_id: organizationId, trial_days: trialDays });
     const untilItFailed = trialDays * DAY_SECONDS + HOUR_SECONDS;
     await service.advance(untilItFailed);
-    await endSilently(organizationId, admin.userId);
+    await endSilently(service, organizationId, admin.userId);
     await service.clearProviderRequests();
     await service.advance(trialDays === 0 ? 32 * DAY_SECONDS : 2 * DAY_SECONDS);
     expect(await service.providerRequests()).toEqual([]);
     const shown = await readSubscription(service, { options: owner.options, names }, made.id);
     expect(shown).toMatchObject({ status: 'past_due' });
     expect(await subscriptionEventsOf(service, made.id)).toContain('subscription.updated payment_method_unavailable');
+  });
+});
+
+describe('a service-billed subscription whose lender leaves between the read of the membership and the claim', () => {
+  const stoppable = withStops({ ...PATIENT, ...OWN_BILLING });
+  const CONFIRM = 'POST /v1/payment_intents/:id/confirm';
+
+  /** In a day a member's own card is charged for the organization: for the first time, or again after a decline. */
+  const beforeCharge = async (token: string, days: number) => {
+    const { service } = stoppable();
+    const [owner, admin] = [await newPerson(service), await newPerson(service)];
+    const organizationId = await newOrganization(service, owner);
+    await addMember(service, owner, { organizationId, email: admin.email, role: 'admin' });
+    const { names } = await payer(service, admin.options, { token, fields: { organization_id: null } });
+    const fields = { organization_id: organizationId, trial_days: 1 };
+    const { id } = await subscribe(service, { options: admin.options, names }, fields);
+    if (days > 1) await service.advance((days - 1) * DAY_SECONDS + HOUR_SECONDS);
+    return {
+      leave: () => endSilently(service, organizationId, admin.userId),
+      // What is left of it must not run beside the next one.
+      end: () => service.post(`/subscriptions/${id}/cancel`, { cancel_at_period_end: false }, owner.options),
+    };
+  };
+  const confirmations = async (): Promise<number> => {
+    const { service } = stoppable();
+    await service.settle();
+    const called = await service.providerRequests();
+    return called.filter(({ path }: ParsedJson) => path.endsWith('/confirm')).length;
+  };
+
+  test.each([
+    ['a renewal', 'pm_card_visa', 1],
+    ['the retry of a declined charge', 'pm_card_chargeCustomerFail', 2],
+  ])('does not charge the card at %s', async (_, token, days) => {
+    const { service, watch, overtaken } = stoppable();
+    const charge = async (): Promise<void> => {
+      await service.advance(DAY_SECONDS + HOUR_SECONDS);
+      await service.settle();
+    };
+    const first = await beforeCharge(token, days);
+    const calls = await watch(charge);
+    await first.end();
+    const claim = calls.lastIndexOf('TransactWriteItems', calls.indexOf(CONFIRM)) + 1;
+    expect(claim).toBeGreaterThan(1);
+    for (let at = 1; at < claim; at += 1) {
+      const { leave, end } = await beforeCharge(token, days);
+      const before = await confirmations();
+      await overtaken(at, leave, charge);
+      const where = `${at} of ${calls.join(', ')}`;
+      expect({ where, confirmed: (await confirmations()) - before }).toEqual({ where, confirmed: 0 });
+      await end();
+      await service.settle();
+    }
   });
 });
 
