@@ -40,7 +40,102 @@ const watchedBy = ({ Properties }: Resource): readonly string[] => {
   );
 };
 
+interface InFormula {
+  readonly Id: string;
+  readonly Expression?: string;
+  readonly MetricStat?: { readonly Metric: Watched; readonly Period: number; readonly Stat: string };
+}
+
+/** `Sum of Errors over 60 s`. In a formula each metric has its name, without the number that tells like metrics apart. */
+const measuredBy = ({ Properties }: Resource): string => {
+  const { Statistic, ExtendedStatistic, MetricName, Period } = Properties;
+  const parts: readonly InFormula[] = Properties.Metrics ?? [];
+  const formula = parts.find(({ Expression }) => Expression !== undefined)?.Expression;
+  if (formula === undefined) return `${Statistic ?? ExtendedStatistic} of ${MetricName} over ${Period} s`;
+  const stats = parts.flatMap(({ Id, MetricStat: stat }) =>
+    stat ? [`${Id.replace(/\d+$/, '')} = ${stat.Stat} of ${stat.Metric.MetricName} over ${stat.Period} s`] : [],
+  );
+  return [formula, ...new Set(stats)].join('; ');
+};
+
+const COMPARED: Readonly<Record<string, string>> = { GreaterThanOrEqualToThreshold: '>=', LessThanThreshold: '<' };
+
+/** When an alarm rises: `Sum of Errors over 60 s >= 1, 3 of 3, without data: notBreaching`. */
+const risesWhen = (alarm: Resource): string => {
+  const { ComparisonOperator, Threshold, EvaluationPeriods, DatapointsToAlarm, TreatMissingData } = alarm.Properties;
+  const periods = `${DatapointsToAlarm ?? EvaluationPeriods} of ${EvaluationPeriods}`;
+  return `${measuredBy(alarm)} ${COMPARED[ComparisonOperator]} ${Threshold}, ${periods}, without data: ${TreatMissingData}`;
+};
+
+const addedUp = (count: number): string => Array.from({ length: count }, (_, at) => `FILL(m${at}, 0)`).join(' + ');
+const worstProvider = (enough: number): string =>
+  `MAX([${[0, 1, 2, 3].map((at) => `IF(FILL(n${at}, 0) >= ${enough}, 100 * FILL(rate${at}, 0), 0)`).join(', ')}])`;
+
+const DEAD_LETTERS = 'Maximum of ApproximateNumberOfMessagesVisible over 60 s >= 1, 1 of 1, without data: notBreaching';
+const GAVE_UP =
+  'FILL(kept, 0) + FILL(dropped, 0); kept = Sum of OnFailureDestinationDeliveredEventCount over 60 s; ' +
+  'dropped = Sum of DroppedEventCount over 60 s >= 1, 1 of 1, without data: notBreaching';
+const LATE = 'Maximum of IteratorAge over 60 s >= 300000, 5 of 5, without data: notBreaching';
+const counted = (metric: string, threshold: number, minutes = 5): string =>
+  `Sum of ${metric} over ${60 * minutes} s >= ${threshold}, 1 of 1, without data: notBreaching`;
+const FUNCTION_FAILS = 'Sum of Errors over 60 s >= 1, 1 of 1, without data: notBreaching';
+const API_FAILS = 'Sum of 5xx over 60 s >= 5, 1 of 1, without data: notBreaching';
+
+const EVERY_ALARM: Readonly<Record<string, string>> = {
+  anomalies: counted('Anomalies', 1),
+  'apply-provider-event-dead-letters': DEAD_LETTERS,
+  'canary-5xx-payments': API_FAILS,
+  'canary-5xx-subscriptions': API_FAILS,
+  'canary-errors-payments-confirm': FUNCTION_FAILS,
+  'canary-errors-payments-create': FUNCTION_FAILS,
+  'canary-errors-payments-create-intent': FUNCTION_FAILS,
+  'canary-errors-subscriptions-create': FUNCTION_FAILS,
+  'decline-rate':
+    `${worstProvider(20)}; n = SampleCount of Declines over 1800 s; rate = Average of Declines over 1800 s ` +
+    '>= 50, 1 of 1, without data: notBreaching',
+  'disputes-due': counted('DisputesDue', 1),
+  'follow-payment-dead-letters': DEAD_LETTERS,
+  'opened-disputes': counted('OpenedDisputes', 1),
+  'project-changes-gave-up': GAVE_UP,
+  'project-changes-late': LATE,
+  'provider-errors':
+    `${worstProvider(10)}; n = SampleCount of ProviderErrors over 300 s; rate = Average of ProviderErrors over 300 s ` +
+    '>= 10, 2 of 2, without data: notBreaching',
+  'publish-changes-gave-up': GAVE_UP,
+  'publish-changes-late': LATE,
+  'publish-failures':
+    `${addedUp(2)}; m = Sum of PublishFailures over 300 s; m = Sum of ConsumerFailures over 300 s ` +
+    '>= 1, 2 of 2, without data: notBreaching',
+  'quarantined-events': counted('QuarantinedEvents', 1),
+  'refused-events': counted('RefusedSignatures', 5),
+  'request-errors':
+    'IF(asked >= 20, 100 * failed / asked, 0); asked = SampleCount of Count over 300 s; failed = Sum of 5xx over 300 s ' +
+    '>= 5, 2 of 2, without data: notBreaching',
+  'request-latency': 'p99 of Latency over 300 s >= 8000, 3 of 3, without data: notBreaching',
+  'run-due-dead-letters': DEAD_LETTERS,
+  'stuck-payments': counted('StuckPayments', 1, 60),
+  'stuck-refunds': counted('StuckRefunds', 1, 60),
+  'sweep-due-fails': 'Sum of Errors over 60 s >= 1, 3 of 3, without data: notBreaching',
+  'sweep-due-silent': 'Sum of Invocations over 60 s < 1, 3 of 3, without data: breaching',
+  'throttled-functions': 'Sum of Throttles over 300 s >= 1, 2 of 2, without data: notBreaching',
+  'throttled-requests': counted('ThrottledRequests', 50),
+  'throttled-table':
+    `${addedUp(8)}; m = Sum of ReadThrottleEvents over 300 s; m = Sum of WriteThrottleEvents over 300 s ` +
+    '>= 10, 1 of 1, without data: notBreaching',
+  'undone-invocations': DEAD_LETTERS,
+  'url-errors': `${addedUp(3)}; m = Sum of Url5xxCount over 900 s >= 3, 1 of 1, without data: notBreaching`,
+  'webhook-delivery-dead-letters': DEAD_LETTERS,
+  'webhook-dispatch-dead-letters': DEAD_LETTERS,
+};
+
 describe('every alarm', () => {
+  it('rises by its statistic, threshold, periods and treatment of missing data', () => {
+    const canary = synthesize({ env: { STAGE: 'prod', DEPLOY: 'canary', CUSTOM_DOMAIN: 'pay.example.com' } });
+    const all = [...alarms, ...canary.ofType('AWS::CloudWatch::Alarm')];
+    const found = all.map((alarm) => [nameOf(alarm).slice(PREFIX.length), risesWhen(alarm)] as const);
+    expect(Object.fromEntries(found)).toEqual(EVERY_ALARM);
+  });
+
   it('has its row in docs/operations.md, and every row its alarm', () => {
     expect(alarms.length).toBeGreaterThan(20);
     expect(alarms.map(nameOf).sort()).toEqual(documented.toSorted());
