@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { listTogether } from '../../shared/platform/listing.ts';
+import { type Cursor, listRows, listTogether } from '../../shared/platform/listing.ts';
 import type { IndexQuery, Item, Page, Table } from '../../shared/platform/table.ts';
 import { memoryTable } from '../builders/memory-table.ts';
 
@@ -36,6 +36,64 @@ const spread = (rows: readonly Row[], over: number): ReadonlyMap<string, readonl
 const rowsOf = (count: number, isWanted: (number: number) => boolean): Row[] =>
   Array.from({ length: count }, (_, number) => ({ sort: sortOf(number), wanted: isWanted(number) }));
 const WANTED = [{ equals: ['f.x', 1] as const }];
+
+/** Follows `next` from page to page. @returns every row that was shown, and the number of empty pages before the last. */
+const followed = async (rows: readonly Row[], limit: number): Promise<{ shown: string[]; emptyPages: number }> => {
+  const { table } = tableOf(new Map([['P', rows]]));
+  const list = { index: 'owner', partition: 'P', descending: true, filter: WANTED, offset: 0, limit } as const;
+  const shown: string[] = [];
+  let [cursor, emptyPages]: [Cursor | undefined, number] = [undefined, 0];
+  for (;;) {
+    const page = await listRows(table, { ...list, cursor });
+    shown.push(...page.rows.map(({ sort }) => sort));
+    expect(page.hasMore).toBe(page.next !== undefined);
+    if (!page.next) return { shown, emptyPages };
+    if (page.rows.length === 0) emptyPages += 1;
+    cursor = page.next;
+  }
+};
+
+/** A filtered page reads 200 rows, then three times as many as one request returns. */
+const READ_LIMIT = 200 + 3 * PAGE_ROWS;
+
+describe('a filtered list', () => {
+  test('continues after an empty page that reached its read limit', async () => {
+    const { table } = tableOf(new Map([['P', rowsOf(5_000, (number) => number === 4_321)]]));
+    const page = await listRows(table, {
+      ...{ index: 'owner', partition: 'P', descending: true, filter: WANTED, offset: 0, limit: 10 },
+    });
+    expect(page).toMatchObject({ rows: [], hasMore: true, next: { sort: sortOf(READ_LIMIT - 1) } });
+  });
+
+  test('ends without a cursor if no row matches at all', async () => {
+    expect(
+      await followed(
+        rowsOf(5_000, () => false),
+        10,
+      ),
+    ).toEqual({ shown: [], emptyPages: 5 });
+    expect(
+      await followed(
+        rowsOf(READ_LIMIT, () => false),
+        10,
+      ),
+    ).toEqual({ shown: [], emptyPages: 0 });
+  });
+
+  test('shows every match once when its cursors are followed, for any number of rows between two matches', () =>
+    fc.assert(
+      fc.asyncProperty(
+        fc.integer({ min: 0, max: 4_000 }),
+        fc.integer({ min: 1, max: 2_500 }),
+        fc.integer({ min: 1, max: 50 }),
+        async (...[count, every, limit]) => {
+          const rows = rowsOf(count, (number) => number % every === every - 1);
+          const matches = rows.filter(({ wanted }) => wanted).map(({ sort }) => sort);
+          expect((await followed(rows, limit)).shown).toEqual(matches);
+        },
+      ),
+    ));
+});
 
 describe('a list over several partitions', () => {
   test('is the same as a list over one partition, for any page', () =>
@@ -84,8 +142,7 @@ describe('a list over several partitions', () => {
     expect(first.rows.map(({ sort }) => sort)).toEqual(rowsOf(100, () => true).map(({ sort }) => `${sort}x`));
     expect(reads()).toBeLessThanOrEqual(8);
     const deep = await listTogether(table, [...partitions.keys()], { ...query, offset: 900 });
-    const looked = 200 + 3 * PAGE_ROWS;
-    expect(deep.rows).toHaveLength(looked - 900);
+    expect(deep.rows).toHaveLength(READ_LIMIT - 900);
     expect(deep.hasMore).toBe(false);
   });
 });
