@@ -78,7 +78,7 @@ const tableOf = (rows: readonly Row[]): Table => {
 
 const startOf = (day: number): string => iso(NOON - 12 * HOUR + day * DAY);
 const endOf = (day: number): string => iso(NOON - 12 * HOUR + (day + 1) * DAY - 1);
-const DAYS = [900, 2_500, 1_000, 3_100, 1_700, 1_200];
+const DAYS = [900, 2_500, 1_000, 3_100, 1_700, 800];
 const ROWS = rowsOf(DAYS);
 const TABLE = tableOf(ROWS);
 const SUCCEEDED = [{ oneOf: ['f.s', ['succeeded']] }] as const;
@@ -130,14 +130,14 @@ describe('a page beyond the first 5,000 payments', () => {
     ));
 
   test('is empty if its list is short, with the exact total of that list', async () => {
-    const bounds = { from: startOf(0), to: endOf(0) };
+    const bounds = { from: startOf(5), to: endOf(5) };
     const page = await pageByCreation(
       TABLE,
       { ...list, ...bounds, descending: true, offset: 5_001 },
       { statuses: undefined },
     );
     expect(page).toMatchObject({ rows: [], hasMore: false, next: undefined });
-    expect(await page.total()).toEqual({ count: DAYS[0], isExact: true });
+    expect(await page.total()).toEqual({ count: 800, isExact: true });
   });
 
   test.each([
