@@ -41,3 +41,56 @@ describe('after an outage', () => {
     ]);
   });
 });
+
+describe('a period that begins now', () => {
+  const LATE = NOON + 100 * DAY + HOUR;
+  /** Its first month was paid at noon; it was paused or canceled afterwards. */
+  const ended = (fields: Partial<Subscription>): Subscription => ({
+    ...recordPaid(startFirstPeriod(subscription(), 'create', NOON), NOON),
+    ...fields,
+  });
+  const STARTS = [
+    { start: 'a creation', cause: 'create', before: subscription({ createdAt: iso(LATE) }), reason: 'created' },
+    {
+      ...{ start: 'a reactivation', cause: 'reactivate', reason: 'reactivated' },
+      before: ended({ status: 'canceled', canceledAt: iso(NOON + DAY) }),
+    },
+    {
+      ...{ start: 'a resumption after the paid time', cause: 'resume', reason: 'resumed' },
+      before: ended({ status: 'paused' }),
+    },
+  ] as const;
+  const calendar = { anchor: iso(LATE), period: 0 };
+  const month = { start: iso(LATE), end: '2026-07-18T13:00:00.000Z' };
+
+  test.each(STARTS)('is opened by $start that costs nothing, under a new calendar', ({ cause, before, reason }) => {
+    const next = startFirstPeriod({ ...before, totalCents: 0, subtotalCents: 0 }, cause, LATE);
+    expect(next).toMatchObject({ status: 'active', reason, ...calendar, canceledAt: undefined, charge: undefined });
+    expect(next).toMatchObject({ currentPeriodStart: month.start, currentPeriodEnd: month.end, paidUntil: month.end });
+    expect(next.activeSince).toBe(before.activeSince ?? month.start);
+  });
+
+  test.each(STARTS)('is charged by $start, under the same new calendar', ({ cause, before, reason }) => {
+    const opened = startFirstPeriod(before, cause, LATE);
+    expect(opened).toEqual({ ...before, charge: expect.anything(), latestPaymentId: opened.charge?.paymentId });
+    expect(opened.charge).toMatchObject({ cause, ...calendar, ...month });
+    const paid = recordPaid(opened, LATE + HOUR);
+    expect(paid).toMatchObject({ status: 'active', reason, ...calendar, paidUntil: month.end });
+  });
+
+  test('keeps its calendar in the next period that costs nothing', () => {
+    const free = startFirstPeriod(subscription({ totalCents: 0, subtotalCents: 0 }), 'create', NOON);
+    const next = openNextPeriod(free, { now: Date.parse(free.currentPeriodEnd) + HOUR, policy: DUNNING });
+    expect(next).toMatchObject({ anchor: iso(NOON), period: 1, reason: 'renewed', charge: undefined });
+    expect(next.currentPeriodStart).toBe(free.currentPeriodEnd);
+    expect(next.paidUntil).toBe(next.currentPeriodEnd);
+  });
+
+  test('keeps a cancellation at the end of the period when it is resumed, and clears it when it is reactivated', () => {
+    const scheduled = { cancelAtPeriodEnd: true, totalCents: 0, subtotalCents: 0 };
+    expect(startFirstPeriod(ended({ ...scheduled, status: 'paused' }), 'resume', LATE).cancelAtPeriodEnd).toBe(true);
+    expect(startFirstPeriod(ended({ ...scheduled, status: 'canceled' }), 'reactivate', LATE).cancelAtPeriodEnd).toBe(
+      false,
+    );
+  });
+});
