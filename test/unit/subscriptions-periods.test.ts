@@ -47,17 +47,16 @@ describe('a period that begins now', () => {
   /** Its first month was paid at noon; it was paused or canceled afterwards. */
   const ended = (fields: Partial<Subscription>): Subscription => ({
     ...recordPaid(startFirstPeriod(subscription(), 'create', NOON), NOON),
-    ...fields,
+    ...{ canceledAt: iso(NOON + DAY), ...fields },
   });
   const STARTS = [
     { start: 'a creation', cause: 'create', before: subscription({ createdAt: iso(LATE) }), reason: 'created' },
+    { start: 'a reactivation', cause: 'reactivate', before: ended({ status: 'canceled' }), reason: 'reactivated' },
     {
-      ...{ start: 'a reactivation', cause: 'reactivate', reason: 'reactivated' },
-      before: ended({ status: 'canceled', canceledAt: iso(NOON + DAY) }),
-    },
-    {
-      ...{ start: 'a resumption after the paid time', cause: 'resume', reason: 'resumed' },
+      start: 'a resumption after the paid time',
+      cause: 'resume',
       before: ended({ status: 'paused' }),
+      reason: 'resumed',
     },
   ] as const;
   const calendar = { anchor: iso(LATE), period: 0 };
