@@ -116,3 +116,55 @@ describe('a refund that is stopped at any of its calls', () => {
     for (const one of cases) await expectOneRefund(one, admin);
   });
 });
+
+describe('an event of a refund that does not name our refund id', () => {
+  const POST = 'POST /v1/refunds';
+  const body = { amount_cents: 900 };
+
+  /** Stripe's own event, as of a refund that was made in the dashboard. */
+  const sendForeignEvent = async ({ id, provider_payment_id }: ParsedJson): Promise<void> => {
+    const { service } = stoppable();
+    const [held] = await refundsAtProvider(service, id);
+    const answer = await service.sendEvent({
+      ...{ type: 'refund.updated', vocabulary: 'native' },
+      object: {
+        ...{ id: held.id, object: 'refund', status: 'succeeded', amount: 900, currency: 'usd', metadata: {} },
+        ...{ payment_intent: provider_payment_id, created: Math.floor(service.now() / 1_000) },
+      },
+    });
+    expect(answer.status).toBe(200);
+    await service.settle();
+  };
+
+  test('counts the amount once, at whichever call of the refund the event arrives', async () => {
+    const { service, watch, overtaken } = stoppable();
+    const { user, admin } = await people();
+    const seen = await paidPayment(service, user);
+    const calls = await watch(() => refund(service, seen.id, { ...admin.options, body }));
+    const answered = calls.indexOf(POST) + 1;
+    expect(answered).toBeGreaterThan(0);
+    expect(calls.slice(answered).filter((name) => WRITES.has(name)).length).toBeGreaterThan(1);
+    const duplicates = new Set<number>();
+    for (let call = answered; call <= calls.length; call += 1) {
+      const payment = await paidPayment(service, user);
+      const made = await overtaken(
+        call,
+        () => sendForeignEvent(payment),
+        () => refund(service, payment.id, { ...admin.options, body }),
+      );
+      await service.advance(HOUR_SECONDS);
+      const list = (await service.get(`/payments/${payment.id}/refunds`, user.options)).body;
+      const others = list.filter(({ id }: ParsedJson) => id !== made.body.id);
+      if (others.length > 0) duplicates.add(call);
+      expect({ call, others }).toEqual({
+        call,
+        others: others.map(() => expect.objectContaining({ status: 'canceled', failure_code: 'duplicate_record' })),
+      });
+      const after = await read(service, payment.id, admin.options);
+      expect({ call, refunded: after.refunded_cents }).toEqual({ call, refunded: 900 });
+      await expectAgreement(service, payment.id, admin);
+    }
+    // The event came before the call's answer was read, and between the look for a duplicate and the write of the answer.
+    expect(duplicates.size).toBeGreaterThan(1);
+  });
+});
