@@ -13,7 +13,6 @@ import { leftOut } from './stage/left-out.ts';
 import { ADAPTER_FOLDER, APART_FOLDERS, LOADED_APART, loadedApart } from './stage/loaded-apart.ts';
 import { ownSources } from './stage/own-sources.ts';
 import { preparedEntries, preparedEntry } from './stage/prepared-entries.ts';
-import { bundledAwsClient } from './stage/settings.ts';
 
 /** The default route's function: the only entry that the catalogue does not list. */
 export const DEFAULT_ID = 'api.default';
@@ -37,15 +36,10 @@ export interface Bundle {
 
 /**
  * Bundles every function into `<outDir>/<id>/index.mjs`, its source map beside it. The old content of `outDir` is removed.
- * @param awsClient the client of AWS that the functions hold; the operator's setting `AWS_CLIENT` by default
  * @param ids the functions to bundle; all by default
  * @throws where an entry of the catalogue has no file, or does not build.
  */
-export const build = async (
-  outDir: string,
-  awsClient = bundledAwsClient(),
-  ids = entryIds,
-): Promise<readonly Bundle[]> => {
+export const build = async (outDir: string, ids = entryIds): Promise<readonly Bundle[]> => {
   const missing = ids.filter((id) => !existsSync(join(ROOT, entryFile(id))));
   if (missing.length > 0) throw new Error(`no file for the entries of ${missing.join(', ')}`);
   rmSync(outDir, { recursive: true, force: true });
@@ -67,7 +61,6 @@ export const build = async (
     mainFields: ['module', 'main'],
     conditions: ['module'],
     sourcemap: 'external',
-    define: { 'process.env.BUNDLED_AWS_CLIENT': JSON.stringify(awsClient) },
     plugins: [
       preparedEntries(ROOT),
       ...[builtinModules, catalogueMade, consoleMade, documentMade, lateParsers, leftOut, loadedApart, ownSources],

@@ -3,9 +3,8 @@ import type { Right } from './core/rights.ts';
 import type { Environment } from './core/setting.ts';
 import { type ProviderSlot, parseSettings } from './core/settings.ts';
 import type { Now } from './core/time.ts';
-import type { SendPost } from './platform/aws-post.ts';
+import { type AwsTransport, openDocumentClient, openEventBridge, openSqs } from './platform/aws-clients.ts';
 import { openBus } from './platform/bus.ts';
-import { openDynamo, openPutEvents, openQueueOperations } from './platform/client-choice.ts';
 import type { Connection } from './platform/connection.ts';
 import { connectDynamo } from './platform/dynamo-table.ts';
 import { openQueues } from './platform/queues.ts';
@@ -21,23 +20,21 @@ interface HostEnvironment {
   readonly now: Now;
   /** Absent on AWS, where the role of each function decides. */
   readonly rights?: FunctionRights;
-  /** A table that the host connects; without it, a client of AWS reaches the table. */
+  /** A table that the host connects; without it, the AWS SDK reaches the table. */
   readonly connection?: Connection;
   /**
    * Names the instance that runs now, where one process stands for many: each has its own caches. On Lambda the process is
    * the instance.
    */
   readonly instance?: () => object;
-  /** Sends the requests of the thin client of AWS; over HTTP by default. */
-  readonly send?: SendPost;
+  /** Carries the requests to the bus and the queues; HTTP by default. */
+  readonly transport?: AwsTransport;
 }
 
 /** How a host that runs every function in one process holds each function to its declared rights. */
 export interface FunctionRights {
   /** Whether the running function declares the right. */
   readonly holds: (right: Right) => boolean;
-  /** @throws where the running function may not request this of the bus or of the queue */
-  readonly check: (action: string, queueUrl?: string) => void;
 }
 
 let host: HostEnvironment = { env: process.env, now: Date.now };
@@ -80,10 +77,10 @@ export const log = perHost(() =>
   }),
 );
 export const table = perHost(() => openTable(host.connection ?? connectTable(), now));
-const connectTable = (): Connection => connectDynamo(openDynamo(host.env), settings().TABLE_NAME, now);
-const site = () => ({ env: host.env, check: host.rights?.check, send: host.send });
-const bus = perHost(() => openBus(openPutEvents(site()), settings().EVENT_BUS_NAME, now));
-export const queues = perHost(() => openQueues(openQueueOperations(site()), settings().queueUrls));
+const connectTable = (): Connection => connectDynamo(openDocumentClient({ env: host.env }), settings().TABLE_NAME, now);
+const site = () => ({ env: host.env, transport: host.transport });
+const bus = perHost(() => openBus(openEventBridge(site()), settings().EVENT_BUS_NAME, now));
+export const queues = perHost(() => openQueues(openSqs(site()), settings().queueUrls));
 
 export const publishDeps = perHost(() => ({ bus: bus(), log: log() }));
 export const projectDeps = perHost(() => ({ table: table(), log: log() }));

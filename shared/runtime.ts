@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { GetSecretValueCommand } from '@aws-sdk/client-secrets-manager';
 import * as z from 'zod';
 import { authenticator } from './access/authenticate.ts';
 import { cacheEpoch } from './access/cache-epoch.ts';
@@ -18,7 +19,7 @@ import {
 import { MINUTE } from './core/time.ts';
 import { environment, holds, log, now, perHost, perInstance, queues, settings, table } from './host.ts';
 import type { WebDeps } from './http/exchange.ts';
-import { openReadSecret } from './platform/client-choice.ts';
+import { openSecretsManager } from './platform/aws-clients.ts';
 import { fetchOverHttp } from './platform/fetch.ts';
 import { openCallRate } from './providers/call-rate.ts';
 import { openProviders, openReceivers } from './providers/registry.ts';
@@ -33,12 +34,12 @@ const newId = (kind: IdKind): string => idFromBytes(kind, randomBytes(12));
 
 const SECRET_CACHE_MS = 5 * MINUTE;
 const secrets = perInstance(() => {
-  const readSecret = openReadSecret(environment());
+  const client = openSecretsManager({ env: environment() });
   const cache = new Map<string, { readonly text: string; readonly until: number }>();
   return async (arn: string, keptMs = SECRET_CACHE_MS): Promise<string> => {
     const known = cache.get(arn);
     if (known && known.until > now()) return known.text;
-    const text = await readSecret(arn);
+    const { SecretString: text = '' } = await client.send(new GetSecretValueCommand({ SecretId: arn }));
     cache.set(arn, { text, until: now() + keptMs });
     return text;
   };

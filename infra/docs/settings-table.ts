@@ -84,7 +84,7 @@ const defaultOf = ({ name, fallback }: Named): string => {
 
 const LOCAL = functionEnvironment(
   {},
-  { baseUrl: 'http://127.0.0.1:3000', basePath: '', dynamoEndpoint: '', queues: [], awsClient: 'thin' },
+  { baseUrl: 'http://127.0.0.1:3000', basePath: '', dynamoEndpoint: '', queues: [] },
 );
 
 const locally = (name: string): string | undefined => {

@@ -179,9 +179,6 @@ export const deploymentFields = {
   FUNCTION_URLS: onOrOff('on').describe(
     'off: providers reach the webhook routes of the API only, the functions have no URLs of their own',
   ),
-  AWS_CLIENT: choiceSetting(['thin', 'sdk'], 'thin').describe(
-    'the client by which the functions call AWS: thin, or the AWS SDK; `npm run build` reads it too',
-  ),
   DEPLOY: choiceSetting(['all-at-once', 'canary'], 'all-at-once').describe(
     'canary: a new version of the payment path takes a tenth of the requests for five minutes; an alarm takes it back',
   ),
@@ -237,13 +234,6 @@ const adaptersOf = ({ slots }: Pick<Settings, 'slots'>): DeploymentSettings['ada
   provider_c: slots.provider_c.ADAPTER,
   provider_d: slots.provider_d.ADAPTER,
 });
-
-/** The client that the bundles of the functions hold. @throws SettingsError */
-export const bundledAwsClient = (given: Environment = operatorEnvironment()): 'thin' | 'sdk' => {
-  const { mistakes, values } = readSettings({ AWS_CLIENT: deploymentFields.AWS_CLIENT }, given);
-  if (!values) throw new SettingsError(mistakes);
-  return values.AWS_CLIENT;
-};
 
 const bulkheadsOf = (given: Values<typeof deploymentFields>): Bulkheads | undefined =>
   given.BULKHEADS === 'off'

@@ -1,27 +1,38 @@
-import type { QueryCommandInput } from '@aws-sdk/lib-dynamodb';
+import {
+  BatchGetCommand,
+  type DynamoDBDocumentClient,
+  GetCommand,
+  QueryCommand,
+  type QueryCommandInput,
+  ScanCommand,
+} from '@aws-sdk/lib-dynamodb';
 import type { Item, Page, PageCount, PartitionPage, Slice } from './connection.ts';
-import type { DynamoTable } from './dynamo-operations.ts';
 import type { Expression } from './expression.ts';
 import { type Key, TABLE } from './keys.ts';
+
+/** The table that requests name, and a builder of expressions for the present second. */
+export interface DynamoTable {
+  readonly documents: DynamoDBDocumentClient;
+  readonly tableName: string;
+  readonly compose: () => Expression;
+}
 
 /** The reads of a connection. */
 const BATCH_GET_TRIES = 8;
 
 export const getItem = async (
-  { operations, tableName }: DynamoTable,
+  { documents, tableName }: DynamoTable,
   key: Key,
   consistent: boolean,
 ): Promise<Item | undefined> => {
-  const { Item } = await operations.get({
-    TableName: tableName,
-    Key: { pk: key.pk, sk: key.sk },
-    ConsistentRead: consistent,
-  });
+  const { Item } = await documents.send(
+    new GetCommand({ TableName: tableName, Key: { pk: key.pk, sk: key.sk }, ConsistentRead: consistent }),
+  );
   return Item;
 };
 
 export const getBatch = async (
-  { operations, tableName }: DynamoTable,
+  { documents, tableName }: DynamoTable,
   keys: readonly Key[],
   consistent: boolean,
 ): Promise<readonly Item[]> => {
@@ -29,9 +40,10 @@ export const getBatch = async (
   let pending: readonly Key[] = keys;
   for (let tries = 0; pending.length > 0; tries += 1) {
     if (tries === BATCH_GET_TRIES) throw new Error('BatchGetItem left keys unprocessed');
-    const { Responses, UnprocessedKeys } = await operations.batchGet({
-      RequestItems: { [tableName]: { Keys: pending.map(({ pk, sk }) => ({ pk, sk })), ConsistentRead: consistent } },
-    });
+    const Keys = pending.map(({ pk, sk }) => ({ pk, sk }));
+    const { Responses, UnprocessedKeys } = await documents.send(
+      new BatchGetCommand({ RequestItems: { [tableName]: { Keys, ConsistentRead: consistent } } }),
+    );
     items.push(...(Responses?.[tableName] ?? []));
     const left = UnprocessedKeys?.[tableName]?.Keys ?? [];
     pending = left.map((key) => ({ pk: String(key['pk']), sk: String(key['sk']) }));
@@ -39,26 +51,27 @@ export const getBatch = async (
   return items;
 };
 
-export const scanPage = async ({ operations, tableName }: DynamoTable, { after, limit }: Slice): Promise<Page> => {
-  const { Items = [], LastEvaluatedKey } = await operations.scan({
-    TableName: tableName,
-    Limit: limit,
-    ConsistentRead: true,
-    ...(after && { ExclusiveStartKey: after }),
-  });
+export const scanPage = async ({ documents, tableName }: DynamoTable, { after, limit }: Slice): Promise<Page> => {
+  const { Items = [], LastEvaluatedKey } = await documents.send(
+    new ScanCommand({
+      TableName: tableName,
+      Limit: limit,
+      ConsistentRead: true,
+      ...(after && { ExclusiveStartKey: after }),
+    }),
+  );
   return { items: Items, next: LastEvaluatedKey };
 };
 
 export const queryPage = async (dynamo: DynamoTable, query: PartitionPage): Promise<Page> => {
-  const { Items = [], LastEvaluatedKey } = await dynamo.operations.query(queryInput(dynamo, query));
+  const { Items = [], LastEvaluatedKey } = await dynamo.documents.send(new QueryCommand(queryInput(dynamo, query)));
   return { items: Items, next: LastEvaluatedKey };
 };
 
 export const countPage = async (dynamo: DynamoTable, query: PartitionPage): Promise<PageCount> => {
-  const { Count, ScannedCount, LastEvaluatedKey } = await dynamo.operations.query({
-    ...queryInput(dynamo, query),
-    Select: 'COUNT',
-  });
+  const { Count, ScannedCount, LastEvaluatedKey } = await dynamo.documents.send(
+    new QueryCommand({ ...queryInput(dynamo, query), Select: 'COUNT' }),
+  );
   if (Count === undefined || ScannedCount === undefined) throw new Error('DynamoDB counts the rows of every query');
   return { matching: Count, evaluated: ScannedCount, next: LastEvaluatedKey };
 };

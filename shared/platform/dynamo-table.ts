@@ -1,13 +1,13 @@
+import type { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { epochSeconds, type Now } from '../core/time.ts';
 import type { Connection } from './connection.ts';
-import type { DynamoOperations } from './dynamo-operations.ts';
 import { countPage, getBatch, getItem, queryPage, scanPage } from './dynamo-reads.ts';
 import { deleteItem, putItem, transact, updateItem } from './dynamo-writes.ts';
 import { expression } from './expression.ts';
 
-/** A table of DynamoDB, by either client. */
-export const connectDynamo = (operations: DynamoOperations, tableName: string, now: Now): Connection => {
-  const dynamo = { operations, tableName, compose: () => expression(epochSeconds(now())) };
+/** A table of DynamoDB. */
+export const connectDynamo = (documents: DynamoDBDocumentClient, tableName: string, now: Now): Connection => {
+  const dynamo = { documents, tableName, compose: () => expression(epochSeconds(now())) };
   return {
     getItem: (key, consistent) => getItem(dynamo, key, consistent),
     getBatch: (keys, consistent) => getBatch(dynamo, keys, consistent),

@@ -1,9 +1,15 @@
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
-import type { TransactWriteCommandInput } from '@aws-sdk/lib-dynamodb';
+import {
+  DeleteCommand,
+  PutCommand,
+  TransactWriteCommand,
+  type TransactWriteCommandInput,
+  UpdateCommand,
+} from '@aws-sdk/lib-dynamodb';
 import { unmarshall } from '@aws-sdk/util-dynamodb';
 import { DomainError } from '../core/errors.ts';
 import type { Item, ItemUpdate, Transacted, TransactionStep, Written } from './connection.ts';
-import type { DynamoTable } from './dynamo-operations.ts';
+import type { DynamoTable } from './dynamo-reads.ts';
 import type { Clause, Expression } from './expression.ts';
 import type { Key } from './keys.ts';
 
@@ -70,7 +76,9 @@ export const putItem = (dynamo: DynamoTable, item: Item, clauses: readonly Claus
   runGuarded(async () => {
     const built = dynamo.compose();
     const condition = guard(built, clauses);
-    await dynamo.operations.put({ TableName: dynamo.tableName, Item: item, ...condition, ...built.parts() });
+    await dynamo.documents.send(
+      new PutCommand({ TableName: dynamo.tableName, Item: item, ...condition, ...built.parts() }),
+    );
     return item;
   });
 
@@ -79,14 +87,16 @@ export const updateItem = (dynamo: DynamoTable, { key, changes, clauses }: ItemU
   runGuarded(async () => {
     const built = dynamo.compose();
     const condition = guard(built, clauses);
-    const { Attributes } = await dynamo.operations.update({
-      TableName: dynamo.tableName,
-      Key: keyOf(key),
-      UpdateExpression: built.update(changes),
-      ...condition,
-      ReturnValues: 'ALL_NEW',
-      ...built.parts(),
-    });
+    const { Attributes } = await dynamo.documents.send(
+      new UpdateCommand({
+        TableName: dynamo.tableName,
+        Key: keyOf(key),
+        UpdateExpression: built.update(changes),
+        ...condition,
+        ReturnValues: 'ALL_NEW',
+        ...built.parts(),
+      }),
+    );
     return Attributes ?? {};
   });
 
@@ -94,14 +104,16 @@ export const deleteItem = (dynamo: DynamoTable, key: Key, clauses: readonly Clau
   runGuarded(async () => {
     const built = dynamo.compose();
     const condition = guard(built, clauses);
-    await dynamo.operations.delete({ TableName: dynamo.tableName, Key: keyOf(key), ...condition, ...built.parts() });
+    await dynamo.documents.send(
+      new DeleteCommand({ TableName: dynamo.tableName, Key: keyOf(key), ...condition, ...built.parts() }),
+    );
     return {};
   });
 
 export const transact = async (dynamo: DynamoTable, steps: readonly TransactionStep[]): Promise<Transacted> => {
   const items = steps.map((step) => transactItem(dynamo, step));
   try {
-    await retryConflicts(() => dynamo.operations.transact({ TransactItems: items }));
+    await retryConflicts(() => dynamo.documents.send(new TransactWriteCommand({ TransactItems: items })));
     return { ok: true };
   } catch (error) {
     if (!isRefusal(error, 'TransactionCanceledException')) throw error;

@@ -1,10 +1,9 @@
-import type {
-  ChangeMessageVisibilityCommandInput,
-  GetQueueAttributesCommandInput,
-  GetQueueAttributesCommandOutput,
-  SendMessageBatchCommandInput,
-  SendMessageBatchCommandOutput,
-  SendMessageBatchRequestEntry,
+import {
+  ChangeMessageVisibilityCommand,
+  GetQueueAttributesCommand,
+  SendMessageBatchCommand,
+  type SendMessageBatchRequestEntry,
+  type SQSClient,
 } from '@aws-sdk/client-sqs';
 import type { QueueName } from '../core/rights.ts';
 
@@ -18,18 +17,9 @@ export interface GroupedMessage {
   readonly delaySeconds?: number;
 }
 
-/** The operations of SQS that the service uses. */
-export interface QueueOperations {
-  readonly sendBatch: (input: SendMessageBatchCommandInput) => Promise<Pick<SendMessageBatchCommandOutput, 'Failed'>>;
-  readonly changeVisibility: (input: ChangeMessageVisibilityCommandInput) => Promise<unknown>;
-  readonly attributes: (
-    input: GetQueueAttributesCommandInput,
-  ) => Promise<Pick<GetQueueAttributesCommandOutput, 'Attributes'>>;
-}
-
 export type Queues = ReturnType<typeof openQueues>;
 
-export const openQueues = (operations: QueueOperations, urls: Readonly<Record<string, string>>) => {
+export const openQueues = (client: SQSClient, urls: Readonly<Record<string, string>>) => {
   const urlOf = (queue: QueueName): string => {
     const url = urls[queue];
     if (!url) throw new Error(`no URL is set for queue ${queue}`);
@@ -39,29 +29,28 @@ export const openQueues = (operations: QueueOperations, urls: Readonly<Record<st
   /** @throws where a message could not be sent. */
   const send = async (queue: QueueName, messages: readonly (string | GroupedMessage)[]): Promise<void> => {
     for (let start = 0; start < messages.length; start += BATCH) {
-      const { Failed = [] } = await operations.sendBatch({
-        QueueUrl: urlOf(queue),
-        Entries: messages.slice(start, start + BATCH).map(entryOf),
-      });
+      const Entries = messages.slice(start, start + BATCH).map(entryOf);
+      const { Failed = [] } = await client.send(new SendMessageBatchCommand({ QueueUrl: urlOf(queue), Entries }));
       if (Failed.length > 0) throw new Error(`queue ${queue} did not accept ${Failed.length} messages`);
     }
   };
 
   /** Sets the time after which the queue delivers a message again. */
   const retryAfter = async (queue: QueueName, receiptHandle: string, seconds: number): Promise<void> => {
-    await operations.changeVisibility({
-      QueueUrl: urlOf(queue),
-      ReceiptHandle: receiptHandle,
-      VisibilityTimeout: seconds,
-    });
+    await client.send(
+      new ChangeMessageVisibilityCommand({
+        QueueUrl: urlOf(queue),
+        ReceiptHandle: receiptHandle,
+        VisibilityTimeout: seconds,
+      }),
+    );
   };
 
   /** How many messages wait to be received; approximate. */
   const depth = async (queue: QueueName): Promise<number> => {
-    const { Attributes } = await operations.attributes({
-      QueueUrl: urlOf(queue),
-      AttributeNames: ['ApproximateNumberOfMessages'],
-    });
+    const { Attributes } = await client.send(
+      new GetQueueAttributesCommand({ QueueUrl: urlOf(queue), AttributeNames: ['ApproximateNumberOfMessages'] }),
+    );
     return Number(Attributes?.ApproximateNumberOfMessages ?? 0);
   };
 

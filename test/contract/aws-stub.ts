@@ -24,17 +24,24 @@ export interface AwsStub {
   readonly requests: readonly StubRequest[];
   /** One reply per request; the last is repeated. */
   readonly answer: (...replies: readonly StubReply[]) => void;
+  /** @param heard called when a reply does not come, or stops */
+  readonly onSilence: (heard: () => void) => void;
 }
+
+/** Long enough for the client to receive what was written. */
+const HEARD_AFTER_MS = 20;
 
 export const withAwsStub = (): AwsStub => {
   const requests: StubRequest[] = [];
   let replies: readonly StubReply[] = [];
   let port = 0;
+  let heard = (): void => undefined;
+  const fallSilent = (): void => void setTimeout(() => heard(), HEARD_AFTER_MS);
   const server = createServer(async (request, response) => {
     const text = Buffer.concat(await request.toArray()).toString('utf8');
     requests.push({ path: request.url ?? '', headers: request.headers, text, body: JSON.parse(text) });
     const { status = 200, body = {}, headers = {}, broken } = replies[requests.length - 1] ?? replies.at(-1) ?? {};
-    if (broken === 'silent') return;
+    if (broken === 'silent') return fallSilent();
     if (broken === 'before') {
       request.socket.destroy();
       return;
@@ -42,7 +49,7 @@ export const withAwsStub = (): AwsStub => {
     const json = typeof body === 'string' ? body : JSON.stringify(body);
     response.writeHead(status, { 'content-length': Buffer.byteLength(json), ...headers });
     if (broken === undefined) response.end(json);
-    else response.write(json.slice(0, 1), () => broken === 'within' && request.socket.destroy());
+    else response.write(json.slice(0, 1), () => (broken === 'within' ? request.socket.destroy() : fallSilent()));
   });
   beforeAll(async () => {
     await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
@@ -63,6 +70,9 @@ export const withAwsStub = (): AwsStub => {
     answer: (...given) => {
       requests.length = 0;
       replies = given;
+    },
+    onSilence: (then) => {
+      heard = then;
     },
   };
 };

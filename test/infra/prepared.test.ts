@@ -19,7 +19,7 @@ const LAMBDA_STARTS_IT = { AWS_LAMBDA_INITIALIZATION_TYPE: 'on-demand' };
 
 const folder = temporaryFolder();
 beforeAll(async () => {
-  await build(folder, 'thin', [ID, RECEIVER_ID]);
+  await build(folder, [ID, RECEIVER_ID]);
 });
 
 interface Start {

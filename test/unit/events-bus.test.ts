@@ -8,19 +8,19 @@ import * as z from 'zod';
 import type { Payment } from '../../shared/payments/payment.ts';
 import { paymentItem } from '../../shared/payments/payment-store.ts';
 import { advancePayment } from '../../shared/payments/payment-versions.ts';
+import { openEventBridge, openSqs } from '../../shared/platform/aws-clients.ts';
 import { openBus } from '../../shared/platform/bus.ts';
 import type { BusEvent } from '../../shared/platform/bus-event.ts';
 import { batchConsumer, queueConsumer, streamConsumer } from '../../shared/platform/consumers.ts';
 import { openQueues } from '../../shared/platform/queues.ts';
-import { sdkPutEvents, sdkQueues } from '../../shared/platform/sdk-clients.ts';
 import { publishChanges } from '../../shared/workers/publish-changes.ts';
 import { logLines } from '../builders/log-lines.ts';
 import { NOON, payment } from '../builders/payment.ts';
 
 const eventBridge = mockClient(EventBridgeClient);
 const sqs = mockClient(SQSClient);
-const bus = openBus(sdkPutEvents({}), 'the-bus', () => NOON);
-const queues = openQueues(sdkQueues({}), { 'run-due': 'https://sqs.example/run-due' });
+const bus = openBus(openEventBridge({ env: {} }), 'the-bus', () => NOON);
+const queues = openQueues(openSqs({ env: {} }), { 'run-due': 'https://sqs.example/run-due' });
 
 beforeEach(() => {
   eventBridge.reset();

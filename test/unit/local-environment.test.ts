@@ -13,7 +13,6 @@ const wiring: Wiring = {
   basePath: '/pay',
   dynamoEndpoint: 'http://127.0.0.1:8000',
   queues: ['apply-provider-event'],
-  awsClient: 'thin',
 };
 
 describe('the environment of the functions', () => {
@@ -93,7 +92,6 @@ describe('the settings of the host', () => {
     expect(readHostSettings({})).toEqual({
       port: 3000,
       dataDir: '.local',
-      awsClient: 'thin',
       basePath: '',
       dynamoEndpoint: '',
       engine: 'embedded',

@@ -2,14 +2,14 @@ import { TransactionCanceledException, TransactionConflictException } from '@aws
 import { DynamoDBDocumentClient, PutCommand, TransactWriteCommand, UpdateCommand } from '@aws-sdk/lib-dynamodb';
 import { mockClient } from 'aws-sdk-client-mock';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { openDocumentClient } from '../../shared/platform/aws-clients.ts';
 import { connectDynamo } from '../../shared/platform/dynamo-table.ts';
-import { sdkOperations } from '../../shared/platform/sdk-operations.ts';
 import { openTable } from '../../shared/platform/table.ts';
 
 /** Memberships change in transactions, which may conflict; the engine of the flow tests produces no conflicts. */
 const documents = mockClient(DynamoDBDocumentClient);
 const table = openTable(
-  connectDynamo(sdkOperations({ region: 'eu-central-1' }), 'payments', () => 0),
+  connectDynamo(openDocumentClient({ env: {} }), 'payments', () => 0),
   () => 0,
 );
 const KEY = { pk: 'ORG#1', sk: 'ORG' };

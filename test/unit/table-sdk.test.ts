@@ -15,15 +15,15 @@ import {
 } from '@aws-sdk/lib-dynamodb';
 import { mockClient } from 'aws-sdk-client-mock';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
+import { openDocumentClient } from '../../shared/platform/aws-clients.ts';
 import { connectDynamo } from '../../shared/platform/dynamo-table.ts';
-import { sdkOperations } from '../../shared/platform/sdk-operations.ts';
 import { openTable } from '../../shared/platform/table.ts';
 import { NOON } from '../builders/payment.ts';
 import { refusalIn } from '../builders/refusal.ts';
 
 const engine = mockClient(DynamoDBDocumentClient);
 const table = openTable(
-  connectDynamo(sdkOperations({ region: 'us-east-1' }), 'records', () => NOON),
+  connectDynamo(openDocumentClient({ env: {} }), 'records', () => NOON),
   () => NOON,
 );
 const said = { $metadata: {}, message: 'no' };

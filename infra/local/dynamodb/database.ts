@@ -8,12 +8,12 @@ import {
   type TableDescription,
 } from '@aws-sdk/client-dynamodb';
 import type { Now } from '../../../shared/core/time.ts';
-import { openDynamo } from '../../../shared/platform/client-choice.ts';
+import { openDocumentClient } from '../../../shared/platform/aws-clients.ts';
 import type { Connection } from '../../../shared/platform/connection.ts';
 import { connectDynamo } from '../../../shared/platform/dynamo-table.ts';
 import { everyDueShard, TABLE } from '../../../shared/platform/keys.ts';
 import type { Operations } from '../machine/aws-protocol.ts';
-import { awsEnvironment, type HostSettings, REGION } from '../machine/environment.ts';
+import { awsEnvironment, REGION } from '../machine/environment.ts';
 import { StartError } from '../machine/start-error.ts';
 import type { Engine } from './engine.ts';
 import { createPolledStream, type StreamSource } from './stream-source.ts';
@@ -37,18 +37,11 @@ export const DUE_INDEX = 'due';
 const ACTIVE_TRIES = 100;
 const LOOK_AGAIN_MS = 20;
 
-export interface EngineAccess {
-  /** The host's own engine, which reads due times straight from its file: moving the clock reads them often. */
-  readonly engine: Engine | undefined;
-  readonly awsClient: HostSettings['awsClient'];
-}
-
-/** @throws StartError where the engine cannot be reached, or holds a table of another shape. */
-export const openEngineDatabase = async (
-  endpoint: string,
-  tableName: string,
-  { engine, awsClient }: EngineAccess,
-): Promise<Database> => {
+/**
+ * @param engine the host's own, which reads due times straight from its file: moving the clock reads them often
+ * @throws StartError where the engine cannot be reached, or holds a table of another shape
+ */
+export const openEngineDatabase = async (endpoint: string, tableName: string, engine?: Engine): Promise<Database> => {
   const config = { endpoint, region: REGION, credentials: localCredentials };
   const client = new DynamoDBClient({ ...config, maxAttempts: 2 });
   const table = await tableOf(client, tableName).catch((error: unknown) => {
@@ -67,8 +60,7 @@ export const openEngineDatabase = async (
           ? engine.firstSortKeys({ table: tableName, index: DUE_INDEX }, everyDueShard)
           : await Promise.all(everyDueShard.map((shard) => earliestOf(client, tableName, shard))),
       ),
-    connect: (now) =>
-      connectDynamo(openDynamo(awsEnvironment({ dynamoEndpoint: endpoint, awsClient })), tableName, now),
+    connect: (now) => connectDynamo(openDocumentClient({ env: awsEnvironment(endpoint) }), tableName, now),
     close: () => client.destroy(),
   };
 };

@@ -3,7 +3,6 @@ import * as z from 'zod';
 import { PROVIDER_SLOTS, type ProviderSlot, type Settings, type SlotSettings } from '../../../shared/core/settings.ts';
 import { setHost } from '../../../shared/host.ts';
 import type { Endpoint } from '../../../shared/http/endpoint.ts';
-import type { SendPost } from '../../../shared/platform/aws-post.ts';
 import type { Connection } from '../../../shared/platform/connection.ts';
 import type { Trigger } from '../../../shared/platform/trigger.ts';
 import { createLocal } from '../control/local-routes.ts';
@@ -17,7 +16,8 @@ import { createGateway, type Gateway } from '../gateway/gateway.ts';
 import type { Route } from '../gateway/routes.ts';
 import { createIdentity } from '../identity/identity.ts';
 import type { LocalRequest, LocalResponse } from '../machine/answer.ts';
-import { type Operations, sendInProcess } from '../machine/aws-protocol.ts';
+import type { Operations } from '../machine/aws-protocol.ts';
+import { type AwsSend, awsTransport, sendInProcess } from '../machine/aws-transport.ts';
 import { checkedConnection } from '../machine/checked-connection.ts';
 import { createClock, type HostClock, type KeptTime } from '../machine/clock.ts';
 import type { DataFolder } from '../machine/data-folder.ts';
@@ -67,8 +67,8 @@ export interface HostInputs {
 /** What a simulation puts in place of the machine's own. */
 export interface SimulatedMachine {
   readonly clock: HostClock;
-  /** Sends the requests of the thin client of AWS. */
-  readonly send: SendPost;
+  /** Carries the requests of the AWS SDK. */
+  readonly send: AwsSend;
   /** The instance in which the running function keeps its dependencies. */
   readonly instance: () => object;
 }
@@ -105,7 +105,7 @@ export const assemble = (site: HostInputs): HostParts => {
     now: clock.now,
     rights,
     connection,
-    send: machine?.send ?? sendInProcess(() => operations),
+    transport: awsTransport(machine?.send ?? sendInProcess(() => operations), rights.require),
     ...(machine && { instance: machine.instance }),
   });
   let afterEach = (): void => undefined;

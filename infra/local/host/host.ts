@@ -129,7 +129,6 @@ const start = async (options: HostOptions, onClose: (step: () => unknown) => voi
     baseUrl,
     basePath,
     dynamoEndpoint: database.endpoint,
-    awsClient: hostSettings.awsClient,
     queues: triggersOf(catalogue, 'queue').map(({ queue }) => queue),
   });
   const settings = parseSettings(env);
@@ -168,7 +167,7 @@ const start = async (options: HostOptions, onClose: (step: () => unknown) => voi
   };
 };
 
-interface DatabaseOptions extends Pick<HostSettings, 'engine' | 'dynamoEndpoint' | 'awsClient'> {
+interface DatabaseOptions extends Pick<HostSettings, 'engine' | 'dynamoEndpoint'> {
   readonly place: DataFolder;
   readonly baseUrl: string;
   readonly tableName: string;
@@ -178,14 +177,14 @@ interface DatabaseOptions extends Pick<HostSettings, 'engine' | 'dynamoEndpoint'
 }
 
 const openDatabase = async (options: DatabaseOptions): Promise<Database> => {
-  const { dynamoEndpoint, tableName, place, awsClient, onLoss, onClose } = options;
-  if (dynamoEndpoint !== '') return openEngineDatabase(dynamoEndpoint, tableName, { engine: undefined, awsClient });
+  const { dynamoEndpoint, tableName, place, onLoss, onClose } = options;
+  if (dynamoEndpoint !== '') return openEngineDatabase(dynamoEndpoint, tableName);
   if (options.engine === 'embedded') {
     return openEmbeddedDatabase({ ...options, endpoint: awsEndpoint(options.baseUrl) });
   }
   const engine = await startEngine({ ...place, onLoss });
   onClose(engine.stop);
-  return openEngineDatabase(engine.endpoint, tableName, { engine, awsClient });
+  return openEngineDatabase(engine.endpoint, tableName, engine);
 };
 
 /** The functions of the service, loaded only by a host that runs them. */

@@ -1,6 +1,4 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
 import * as z from 'zod';
-import type { SendPost } from '../../../shared/platform/aws-post.ts';
 import { json, type LocalRequest, type LocalResponse } from './answer.ts';
 
 /** The AWS JSON protocol: x-amz-target names the operation; request and response are JSON. */
@@ -39,25 +37,12 @@ export const operation =
   };
 
 /** Answers a request over HTTP. */
-export const answerAws = async (operations: Operations, { headers, body }: LocalRequest): Promise<LocalResponse> => {
+export const answerAws = async (
+  operations: Operations,
+  { headers, body }: Pick<LocalRequest, 'headers' | 'body'>,
+): Promise<LocalResponse> => {
   const target = headers['x-amz-target'] ?? '';
   return answering(() => runOperation(operations, target, inputOf(body)));
-};
-
-/**
- * Sends requests of functions to the bus and the queues of this host without a connection to itself. What a request causes
- * is not the work of the function that sends it: it has neither its rights nor its actor.
- */
-export const sendInProcess = (operations: () => Operations): SendPost => {
-  const outside = AsyncLocalStorage.snapshot();
-  return async ({ headers, body }) => {
-    // The answer comes in a later turn, as over a network.
-    await new Promise((resolve) => setImmediate(resolve));
-    const target = headers['x-amz-target'] ?? '';
-    const answer = () => answering(() => runOperation(operations(), target, JSON.parse(body)));
-    const answered: LocalResponse = await outside(answer);
-    return { status: answered.status, headers: { ...answered.headers }, body: Buffer.from(answered.body) };
-  };
 };
 
 const runOperation = (operations: Operations, target: string, input: unknown): unknown => {

@@ -39,7 +39,6 @@ const DEFAULT_PORT = 3000;
 
 const LOG_LEVELS = ['silent', 'error', 'warn', 'info', 'debug'] as const;
 const ENGINES = ['embedded', 'dynoxide'] as const;
-const AWS_CLIENTS = ['thin', 'sdk'] as const;
 
 export const hostFields = {
   PORT: integerSetting(DEFAULT_PORT, 0, 65_535).describe('where the local host listens'),
@@ -48,9 +47,6 @@ export const hostFields = {
   DYNAMODB_ENDPOINT: urlSetting().describe('another DynamoDB engine, which runs already'),
   DYNAMODB_ENGINE: choiceSetting(ENGINES, 'embedded').describe(
     'embedded: the table is in the process of the host; dynoxide: in an engine that is started beside it',
-  ),
-  AWS_CLIENT: choiceSetting(AWS_CLIENTS, 'thin').describe(
-    'by which client the functions call AWS operations: thin, as deployed ones do, or the AWS SDK',
   ),
   DEMO_DATA: choiceSetting(['demo', 'none'], 'demo').describe(
     'demo: thirty days of payments, made on an empty data folder; none: demo sessions and org_demo only',
@@ -68,7 +64,6 @@ export interface HostSettings {
   readonly basePath: string;
   readonly dynamoEndpoint: string;
   readonly engine: (typeof ENGINES)[number];
-  readonly awsClient: (typeof AWS_CLIENTS)[number];
   readonly demoData: 'none' | 'demo';
   readonly logLevel: (typeof LOG_LEVELS)[number];
 }
@@ -77,14 +72,13 @@ export interface HostSettings {
 export const readHostSettings = (env: Env): HostSettings => {
   const { mistakes, values } = readSettings(hostFields, env);
   if (!values) throw new SettingsError(mistakes);
-  const { PORT, DATA_DIR, BASE_PATH, DYNAMODB_ENDPOINT, DYNAMODB_ENGINE, AWS_CLIENT, DEMO_DATA, LOG_LEVEL } = values;
+  const { PORT, DATA_DIR, BASE_PATH, DYNAMODB_ENDPOINT, DYNAMODB_ENGINE, DEMO_DATA, LOG_LEVEL } = values;
   return {
     port: PORT,
     dataDir: DATA_DIR,
     basePath: BASE_PATH,
     dynamoEndpoint: DYNAMODB_ENDPOINT,
     engine: DYNAMODB_ENGINE,
-    awsClient: AWS_CLIENT,
     demoData: DEMO_DATA,
     logLevel: LOG_LEVEL,
   };
@@ -95,7 +89,6 @@ export interface Wiring {
   readonly basePath: string;
   readonly dynamoEndpoint: string;
   readonly queues: readonly string[];
-  readonly awsClient: HostSettings['awsClient'];
 }
 
 /** Where AWS operations of the host are answered. */
@@ -109,7 +102,7 @@ export const queueUrl = (baseUrl: string, queue: string): string => `${awsEndpoi
 export const functionEnvironment = (operator: Env, wiring: Wiring): Record<string, string> => ({
   ...defaults(wiring, operator),
   ...ofTheOperator(operator),
-  ...awsEnvironment(wiring),
+  ...awsEnvironment(wiring.dynamoEndpoint),
   AWS_ENDPOINT_URL_SQS: awsEndpoint(wiring.baseUrl),
   AWS_ENDPOINT_URL_EVENTBRIDGE: awsEndpoint(wiring.baseUrl),
   ...Object.fromEntries(
@@ -121,8 +114,7 @@ export const functionEnvironment = (operator: Env, wiring: Wiring): Record<strin
 });
 
 /** How a client reaches the host's own table. */
-export const awsEnvironment = ({ dynamoEndpoint, awsClient }: Pick<Wiring, 'dynamoEndpoint' | 'awsClient'>) => ({
-  AWS_CLIENT: awsClient,
+export const awsEnvironment = (dynamoEndpoint: string) => ({
   AWS_REGION: REGION,
   AWS_ACCESS_KEY_ID: 'local',
   AWS_SECRET_ACCESS_KEY: 'local',
@@ -200,7 +192,7 @@ const ofTheOperator = (env: Env): Record<string, string> => {
 /** The service's own settings, checked before anything starts. @throws SettingsError naming every mistake. */
 export const checkSettings = (operator: Env, basePath: string): Settings => {
   const none = 'http://127.0.0.1:0';
-  const wiring = { baseUrl: none, basePath, dynamoEndpoint: none, queues: [], awsClient: 'thin' } as const;
+  const wiring = { baseUrl: none, basePath, dynamoEndpoint: none, queues: [] };
   const env = functionEnvironment(operator, wiring);
   if (env['STAGE'] !== 'prod') return checkedSettings(env);
   throw new SettingsError([DEPLOYED_ONLY, ...productionMistakes(operator, env)]);

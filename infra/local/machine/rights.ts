@@ -50,8 +50,6 @@ export const createRights = ({ endpoints, triggers, log }: RightsOptions): Right
     as: (id, work) => storage.run(functions.get(id) ?? running(id, []), work),
     holds: (right) => storage.getStore()?.uses.includes(right) ?? true,
     require,
-    check: (action, queueUrl) =>
-      require([queueUrl === undefined ? action : `${action} on ${queueUrl.split('/').at(-1)}`]),
   };
 };
 

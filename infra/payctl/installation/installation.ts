@@ -1,13 +1,12 @@
-import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
-import { SQSClient } from '@aws-sdk/client-sqs';
+import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import type { SQSClient } from '@aws-sdk/client-sqs';
 import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
 import { verifiesWithKeys } from '../../../shared/core/capabilities.ts';
 import type { Log } from '../../../shared/core/logger.ts';
 import { PAYMENT_SLOTS, type ProviderSlot, parseSettings, type Settings } from '../../../shared/core/settings.ts';
 import { setHost } from '../../../shared/host.ts';
+import { openDynamo, openSecretsManager, openSqs } from '../../../shared/platform/aws-clients.ts';
 import { openQueues, type Queues } from '../../../shared/platform/queues.ts';
-import { sdkQueues } from '../../../shared/platform/sdk-clients.ts';
 import type { MoneyDeps } from '../../../shared/providers/provider-deps.ts';
 import {
   openProviders,
@@ -71,9 +70,9 @@ export const openInstallation = async (options: InstallationOptions): Promise<In
     return isApart ? site.signatureSecretArn(receiving) : keysArn(slot);
   };
   const secretsAt = (arnOf: (slot: ProviderSlot) => Promise<string>) =>
-    openSlotSecrets({ slots, arnOf, open: () => new SecretsManagerClient({}) });
-  const sqs = new SQSClient(clientOf(env, 'AWS_ENDPOINT_URL_SQS'));
-  const dynamodb = new DynamoDBClient(clientOf(env, 'AWS_ENDPOINT_URL_DYNAMODB'));
+    openSlotSecrets({ slots, arnOf, open: () => openSecretsManager({ env }) });
+  const sqs = openSqs({ env });
+  const dynamodb = openDynamo({ env });
   const queueUrls = site.queueUrls.map(({ queue, url }) => [queue, url]);
   const { env: _, ...facts } = site;
   return {
@@ -82,7 +81,7 @@ export const openInstallation = async (options: InstallationOptions): Promise<In
     settings,
     deps: { ...moneyDeps(), providers: openProviders({ ...registry, withSecrets: secretsAt(keysArn) }) },
     receivers: openReceivers({ ...registry, withSecrets: secretsAt(signaturesArn) }),
-    queues: openQueues(sdkQueues(env), Object.fromEntries(queueUrls)),
+    queues: openQueues(sqs, Object.fromEntries(queueUrls)),
     dynamodb,
     documents: DynamoDBDocumentClient.from(dynamodb),
     sqs,
@@ -95,14 +94,3 @@ const PROVIDER_TIMEOUT_MS = 20_000;
 
 const nothing = (): void => undefined;
 const SILENT: Log = { info: nothing, warn: nothing, error: nothing };
-
-/** The local host has its own credentials; for a stage the SDK finds them (AWS_PROFILE, AWS_REGION …). */
-const clientOf = (env: Readonly<Record<string, string>>, endpointVariable: string) => {
-  const { [endpointVariable]: endpoint, AWS_REGION, AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY } = env;
-  if (endpoint === undefined) return {};
-  return {
-    endpoint,
-    region: AWS_REGION ?? '',
-    credentials: { accessKeyId: AWS_ACCESS_KEY_ID ?? '', secretAccessKey: AWS_SECRET_ACCESS_KEY ?? '' },
-  };
-};

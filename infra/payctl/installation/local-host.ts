@@ -39,7 +39,6 @@ export const readLocalHost = async (baseUrl: string): Promise<InstallationFacts>
         basePath,
         dynamoEndpoint,
         queues,
-        awsClient: 'sdk',
       }),
       ...host.settings,
     },

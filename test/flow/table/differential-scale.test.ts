@@ -1,15 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, inject, test } from 'vitest';
-import { AWS_CLIENTS, withTable } from './engines.ts';
+import { withTable } from './engines.ts';
 import { answerOf, anyTableOperation, clear, everything, type TableOperation } from './operations.ts';
 
 /** A thousand operations with `npm test`, a hundred thousand with `npm run test:long`. */
 const RUNS = 20 * inject('scale') ** 2;
 const OPERATIONS = 50;
 
-describe.each(AWS_CLIENTS)('the embedded table, beside another engine by the client %s', (client) => {
+describe('the embedded table, beside another engine', () => {
   const embedded = withTable('embedded');
-  const dynoxide = withTable('dynoxide', client);
+  const dynoxide = withTable('dynoxide');
 
   test('answers and refuses any operations as the other engine does, and stores the same', async () => {
     const run = async (operations: readonly TableOperation[]): Promise<void> => {

@@ -11,11 +11,9 @@ import type { StreamTrigger } from '../../../shared/platform/trigger.ts';
 import { NOON } from '../../builders/payment.ts';
 import { STREAMED } from './sort-keys.ts';
 
-/** The table on each of its engines, without a host. Its clock stands at noon. A client of AWS reaches dynoxide. */
+/** The table on each of its engines, without a host. Its clock stands at noon. The AWS SDK reaches dynoxide. */
 export const ENGINES = ['embedded', 'dynoxide'] as const;
 type EngineName = (typeof ENGINES)[number];
-export const AWS_CLIENTS = ['thin', 'sdk'] as const;
-type AwsClient = (typeof AWS_CLIENTS)[number];
 
 export const NOW_SECONDS = NOON / 1_000;
 
@@ -38,12 +36,12 @@ const TRIGGER: StreamTrigger = {
 };
 
 /** Starts an engine with an empty table for the tests of a `describe` or a file. */
-export const withTable = (engine: EngineName, awsClient: AwsClient = 'thin'): (() => TestTable) => {
+export const withTable = (engine: EngineName): (() => TestTable) => {
   const closing: (() => unknown)[] = [];
   let opened: TestTable | undefined;
   beforeAll(async () => {
     const close: OnClose = (step) => closing.push(step);
-    const database = engine === 'embedded' ? openEmbedded(close) : await openDynoxide(close, awsClient);
+    const database = engine === 'embedded' ? openEmbedded(close) : await openDynoxide(close);
     close(database.close);
     opened = { database, connection: database.connect(() => NOON) };
   });
@@ -66,10 +64,10 @@ const openEmbedded = (onClose: OnClose): Database =>
     endpoint: '',
   });
 
-const openDynoxide = async (onClose: OnClose, awsClient: AwsClient): Promise<Database> => {
+const openDynoxide = async (onClose: OnClose): Promise<Database> => {
   const folder = await mkdtemp(join(tmpdir(), 'table-test-'));
   onClose(() => rm(folder, { recursive: true, force: true, maxRetries: 3 }));
   const engine = await startEngine({ folder, temporary: false, onLoss: () => undefined });
   onClose(engine.stop);
-  return openEngineDatabase(engine.endpoint, 'payments', { engine, awsClient });
+  return openEngineDatabase(engine.endpoint, 'payments', engine);
 };

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { openState } from '../../../infra/local/machine/sqlite.ts';
 import type { Item, Page, PartitionPage, TransactionStep } from '../../../shared/platform/connection.ts';
 import { NOON } from '../../builders/payment.ts';
-import { NOW_SECONDS, withTable } from './engines.ts';
+import { ENGINES, NOW_SECONDS, withTable } from './engines.ts';
 import { STREAMED } from './sort-keys.ts';
 
 /** What this service needs of its table, on each engine. */
@@ -11,14 +11,8 @@ const ITEM_LIMIT = 400 * KILOBYTE;
 /** The bytes of an item without its values. */
 const NAMES_BYTES = ['pk', 'sk', 'text'].join('').length;
 
-const CASES = [
-  { engine: 'embedded', client: undefined },
-  { engine: 'dynoxide', client: 'thin' },
-  { engine: 'dynoxide', client: 'sdk' },
-] as const;
-
-describe.each(CASES)('the table of the engine $engine, client $client', ({ engine, client }) => {
-  const table = withTable(engine, client);
+describe.each(ENGINES)('the table of the engine %s', (engine) => {
+  const table = withTable(engine);
   let keys = 0;
   const newKey = (sk = 'X') => {
     keys += 1;

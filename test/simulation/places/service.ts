@@ -1,16 +1,20 @@
 import { existsSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { PutEventsCommand } from '@aws-sdk/client-eventbridge';
+import { ListQueuesCommand } from '@aws-sdk/client-sqs';
 import { endpoints, triggers } from '../../../functions/api/catalogue.ts';
 import { openEmbeddedDatabase } from '../../../infra/local/dynamodb/embedded-database.ts';
 import { assemble, type HostParts, triggersOf } from '../../../infra/local/host/assemble.ts';
 import { seedOrganization } from '../../../infra/local/host/seed.ts';
+import { awsTransport } from '../../../infra/local/machine/aws-transport.ts';
 import type { HostClock } from '../../../infra/local/machine/clock.ts';
 import { awsEndpoint, checkSettings, functionEnvironment } from '../../../infra/local/machine/environment.ts';
 import { type Handler, loadEntry } from '../../../infra/local/machine/invoke.ts';
 import { openState } from '../../../infra/local/machine/sqlite.ts';
 import { parseSettings } from '../../../shared/core/settings.ts';
 import { installedEndpoints } from '../../../shared/http/endpoint.ts';
+import { openEventBridge, openSqs } from '../../../shared/platform/aws-clients.ts';
 import type { Connection, Item } from '../../../shared/platform/connection.ts';
 import { withOperatorSettings } from '../../../shared/platform/trigger.ts';
 import { currentInvocation } from '../kernel/invocation.ts';
@@ -53,11 +57,19 @@ const LOADED_WHEN_NEEDED = [
   'access/guest-signature',
 ];
 
-/** Loads all functions: no run may wait for the real file system. */
+/** Loads all functions, and what the AWS SDK reads at its first call: no run may wait for the real file system. */
 export const loadFunctions = async (): Promise<void> => {
   for (const { id, serves } of endpoints) if (serves !== 'console') handlers.set(id, await loadEntry(id));
   for (const { id } of triggers) handlers.set(id, await loadEntry(id));
   for (const path of LOADED_WHEN_NEEDED) await import(new URL(`../../../shared/${path}.ts`, import.meta.url).href);
+  const nowhere = { baseUrl: BASE_URL, basePath: '', dynamoEndpoint: '', queues: [] };
+  const transport = awsTransport(
+    async () => ({ status: 200, headers: {}, body: '{}' }),
+    () => undefined,
+  );
+  const site = { env: functionEnvironment({}, nowhere), transport };
+  await openEventBridge(site).send(new PutEventsCommand({ Entries: [] }));
+  await openSqs(site).send(new ListQueuesCommand());
 };
 
 const loaded = (id: string): Handler => {
@@ -95,7 +107,6 @@ const prepare = ({ mode, limits }: Chosen) => {
     basePath: '',
     dynamoEndpoint: awsEndpoint(BASE_URL),
     queues: triggersOf(catalogue, 'queue').map(({ queue }) => queue),
-    awsClient: 'thin',
   });
   const env = { ...wired, WEBHOOK_1_EVENT_MODE: mode };
   return { catalogue, env, settings: parseSettings(env) };

@@ -1,10 +1,10 @@
 import { Buffer } from 'node:buffer';
 import { EventEmitter } from 'node:events';
 import { Readable } from 'node:stream';
-import type { SendPost } from '../../../shared/platform/aws-post.ts';
+import type { AwsSend } from '../../../infra/local/machine/aws-transport.ts';
 import { NetworkError, type Received, type Send } from './network.ts';
 
-/** The faces by which libraries reach the network: `fetch`, `node:http`, and the requests of the thin client of AWS. */
+/** The faces by which libraries reach the network: `fetch`, `node:http`, and the transport of the AWS SDK. */
 export const simulatedFetch =
   (send: Send) =>
   async (input: string | URL | Request, init: RequestInit = {}): Promise<Response> => {
@@ -125,14 +125,10 @@ class SimulatedRequest extends EventEmitter {
   }
 }
 
-/** Sends the requests of the thin client of AWS. */
+/** Each attempt of the AWS SDK is a step: the SDK itself retries what goes wrong. */
 export const simulatedAwsSend =
-  (send: Send): SendPost =>
-  async ({ url, headers, body }) => {
-    const received = await send({ method: 'POST', url: url.href, headers, body });
-    return {
-      status: received.status,
-      headers: Object.fromEntries(pairsOf(received)),
-      body: Buffer.from(received.body),
-    };
+  (send: Send): AwsSend =>
+  async (request) => {
+    const received = await send({ method: 'POST', ...request });
+    return { ...received, headers: Object.fromEntries(pairsOf(received)) };
   };

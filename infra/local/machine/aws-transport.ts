@@ -1,0 +1,58 @@
+/**
+ * @module Carries the requests of the AWS SDK to the bus and the queues of this host without a connection to itself, and
+ * checks that the running function may send them.
+ */
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { AwsTransport } from '../../../shared/platform/aws-clients.ts';
+import { answerAws, type Operations } from './aws-protocol.ts';
+
+/** A request or a response of an AWS service, each one text. */
+export interface AwsRequest {
+  readonly url: string;
+  /** Lower-case names. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+export interface AwsResponse {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+export type AwsSend = (request: AwsRequest) => Promise<AwsResponse>;
+
+/**
+ * The transport of the SDK over `send`. The SDK retries what `send` throws or returns, as it does over HTTP.
+ * @param require throws unless the running function may do these actions
+ */
+export const awsTransport = (send: AwsSend, require: (actions: readonly string[]) => void): AwsTransport => ({
+  handle: async ({ protocol, hostname, port, path, headers, body }) => {
+    const text = typeof body === 'string' ? body : Buffer.from(body).toString('utf8');
+    require([actionOf(headers['x-amz-target'] ?? '', text)]);
+    const host = port === undefined ? hostname : `${hostname}:${port}`;
+    const received = await send({ url: `${protocol}//${host}${path}`, headers, body: text });
+    return {
+      response: { statusCode: received.status, headers: { ...received.headers }, body: Buffer.from(received.body) },
+    };
+  },
+  updateHttpClientConfig: () => undefined,
+  httpHandlerConfigs: () => ({}),
+});
+
+/** SQS has one right for a message and for a batch of them. */
+const actionOf = (target: string, body: string): string => {
+  const [service, operation = ''] = target.split('.');
+  if (service === 'AWSEvents') return `events:${operation}`;
+  const { QueueUrl = '' }: { readonly QueueUrl?: string } = JSON.parse(body);
+  return `sqs:${operation.replace(/Batch$/, '')} on ${QueueUrl.split('/').at(-1)}`;
+};
+
+/** What a request causes is not the work of the function that sends it: it has neither its rights nor its actor. */
+export const sendInProcess = (operations: () => Operations): AwsSend => {
+  const outside = AsyncLocalStorage.snapshot();
+  return async ({ headers, body }) => {
+    // The response comes in a later turn, as over a network.
+    await new Promise((resolve) => setImmediate(resolve));
+    const response = await outside(() => answerAws(operations(), { headers, body: Buffer.from(body) }));
+    return { status: response.status, headers: { ...response.headers }, body: response.body };
+  };
+};

@@ -1,0 +1,57 @@
+/**
+ * @module The clients of the AWS SDK. Functions, tools and tests open them here, with the same retries and time-outs. On
+ * Lambda the SDK finds region, credentials and endpoints in the function's environment; for a tool it finds the operator's.
+ */
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { EventBridgeClient } from '@aws-sdk/client-eventbridge';
+import { SecretsManagerClient } from '@aws-sdk/client-secrets-manager';
+import { SQSClient } from '@aws-sdk/client-sqs';
+import { DynamoDBDocumentClient } from '@aws-sdk/lib-dynamodb';
+import type { Environment } from '../core/setting.ts';
+
+/** Carries the requests of a client in place of HTTP. */
+export type AwsTransport = DynamoDBClient['config']['requestHandler'];
+
+export interface AwsSite {
+  readonly env: Environment;
+  readonly transport?: AwsTransport | undefined;
+}
+
+export const openDynamo = (site: AwsSite): DynamoDBClient =>
+  new DynamoDBClient(settingsOf(site, 'AWS_ENDPOINT_URL_DYNAMODB'));
+
+/** Items are plain objects, whose undefined fields are left out. */
+export const openDocumentClient = (site: AwsSite): DynamoDBDocumentClient =>
+  DynamoDBDocumentClient.from(openDynamo(site), { marshallOptions: { removeUndefinedValues: true } });
+
+export const openEventBridge = (site: AwsSite): EventBridgeClient =>
+  new EventBridgeClient(settingsOf(site, 'AWS_ENDPOINT_URL_EVENTBRIDGE'));
+
+export const openSqs = (site: AwsSite): SQSClient => new SQSClient(settingsOf(site, 'AWS_ENDPOINT_URL_SQS'));
+
+export const openSecretsManager = (site: AwsSite): SecretsManagerClient =>
+  new SecretsManagerClient(settingsOf(site, 'AWS_ENDPOINT_URL_SECRETS_MANAGER'));
+
+/** The first attempt included. */
+const MAX_ATTEMPTS = 4;
+const CONNECTION_TIMEOUT_MS = 1_000;
+/** The longest silence of a connection. All attempts of a call fit into the shortest deadline of an endpoint, 10 s. */
+const SOCKET_TIMEOUT_MS = 2_000;
+
+const settingsOf = ({ env, transport }: AwsSite, endpointVariable: string) => ({
+  retryMode: 'standard',
+  maxAttempts: MAX_ATTEMPTS,
+  requestHandler: transport ?? { connectionTimeout: CONNECTION_TIMEOUT_MS, socketTimeout: SOCKET_TIMEOUT_MS },
+  ...namedEndpoint(env, endpointVariable),
+});
+
+/** The local host names its own endpoints in an environment that is not the one of the process, where the SDK looks. */
+const namedEndpoint = (env: Environment, endpointVariable: string) => {
+  const { [endpointVariable]: endpoint, AWS_REGION, AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY } = env;
+  if (endpoint === undefined) return {};
+  return {
+    endpoint,
+    region: AWS_REGION ?? 'us-east-1',
+    credentials: { accessKeyId: AWS_ACCESS_KEY_ID ?? 'local', secretAccessKey: AWS_SECRET_ACCESS_KEY ?? 'local' },
+  };
+};

@@ -1,0 +1,190 @@
+import { Socket } from 'node:net';
+import { GetSecretValueCommand } from '@aws-sdk/client-secrets-manager';
+import { marshall } from '@aws-sdk/util-dynamodb';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
+import type { Environment } from '../../shared/core/setting.ts';
+import { openDocumentClient, openEventBridge, openSecretsManager, openSqs } from '../../shared/platform/aws-clients.ts';
+import { openBus } from '../../shared/platform/bus.ts';
+import { connectDynamo } from '../../shared/platform/dynamo-table.ts';
+import { openQueues } from '../../shared/platform/queues.ts';
+import { NOON } from '../builders/payment.ts';
+import { type StubReply, withAwsStub } from './aws-stub.ts';
+
+/** What the service sees of AWS while AWS refuses, throttles, fails, breaks off or says nothing. */
+const stub = withAwsStub();
+
+const environment = (): Environment => ({
+  AWS_REGION: 'eu-central-1',
+  AWS_ACCESS_KEY_ID: 'key_1',
+  AWS_SECRET_ACCESS_KEY: 'example-secret',
+  ...Object.fromEntries(
+    ['DYNAMODB', 'SQS', 'EVENTBRIDGE', 'SECRETS_MANAGER'].map((name) => [`AWS_ENDPOINT_URL_${name}`, stub.endpoint()]),
+  ),
+});
+
+const TABLE = 'records';
+const KEY = { pk: 'PAY#1', sk: 'PAY' };
+const refused = (type: string, more: object = {}, status = 400): StubReply => ({
+  status,
+  body: { __type: `com.amazonaws.dynamodb.v20120810#${type}`, message: 'no', ...more },
+});
+const PAGE = '<html>a page of a load balancer</html>';
+
+const openTable = () => connectDynamo(openDocumentClient({ env: environment() }), TABLE, () => NOON);
+const openServices = () => {
+  const site = { env: environment() };
+  const secrets = openSecretsManager(site);
+  const bus = openBus(openEventBridge(site), 'the-bus', () => NOON);
+  const queues = openQueues(openSqs(site), { 'run-due': `${stub.endpoint()}/000000000000/run-due` });
+  return {
+    publish: () => bus.publish([{ id: '1', source: 'payments', type: 'payment.created', detail: {} }]),
+    send: () => queues.send('run-due', ['a', 'b']),
+    defer: () => queues.retryAfter('run-due', 'receipt', 300),
+    depth: () => queues.depth('run-due'),
+    readSecret: async () => (await secrets.send(new GetSecretValueCommand({ SecretId: 'arn:a' }))).SecretString,
+  };
+};
+
+const ONCE = 1;
+const ATTEMPTS = 4;
+
+/** The time-outs of silent connections, ms. */
+const timeouts = new Set<number>();
+
+/** Retries come without a wait, and a silent connection times out as soon as the stub is silent. */
+beforeEach(() => {
+  vi.spyOn(Math, 'random').mockReturnValue(0);
+  const waiting = new Set<Socket>();
+  vi.spyOn(Socket.prototype, 'setTimeout').mockImplementation(function (this: Socket, ms, onTimeout) {
+    if (ms === 0 || onTimeout === undefined) return this;
+    timeouts.add(ms);
+    waiting.add(this);
+    return this.on('timeout', onTimeout);
+  });
+  stub.onSilence(() => {
+    for (const socket of waiting) socket.emit('timeout');
+  });
+});
+
+describe('a call to DynamoDB', () => {
+  const put = () => openTable().putItem(KEY, []);
+
+  test.each([
+    ['ValidationException', ONCE],
+    ['AccessDeniedException', ONCE],
+    ['ExpiredTokenException', ONCE],
+    ['ProvisionedThroughputExceededException', ATTEMPTS],
+    ['ThrottlingException', ATTEMPTS],
+    ['TransactionInProgressException', ATTEMPTS],
+  ])('throws the refusal %s under its own name after %i attempts', async (name, attempts) => {
+    stub.answer(refused(name));
+    await expect(put()).rejects.toMatchObject({ name, message: 'no' });
+    expect(stub.requests).toHaveLength(attempts);
+  });
+
+  test.each<readonly [string, StubReply, number]>([
+    ['a page with status 413', { status: 413, body: PAGE }, ONCE],
+    ['status 429', { status: 429, body: {} }, ATTEMPTS],
+    ['InternalServerError', refused('InternalServerError', {}, 500), ATTEMPTS],
+    ['a page with status 503', { status: 503, body: PAGE }, ATTEMPTS],
+    ['a connection that ends before the response', { broken: 'before' }, ATTEMPTS],
+    ['a connection that ends within the response', { broken: 'within' }, ATTEMPTS],
+    ['a connection without a response', { broken: 'silent' }, ATTEMPTS],
+    ['a response that stops', { broken: 'stalled' }, ATTEMPTS],
+  ])('fails after %s, in the attempts of its kind', async (_, reply, attempts) => {
+    stub.answer(reply);
+    await expect(put()).rejects.toThrow();
+    expect(stub.requests).toHaveLength(attempts);
+  });
+
+  test('ends within the shortest deadline of an endpoint, 10 s, when every attempt meets silence', async () => {
+    timeouts.clear();
+    stub.answer({ broken: 'silent' });
+    await expect(put()).rejects.toMatchObject({ name: 'TimeoutError' });
+    expect(Math.max(...timeouts) * ATTEMPTS).toBeLessThan(10_000);
+  });
+
+  test.each<readonly [string, StubReply]>([
+    ['throttling', refused('ProvisionedThroughputExceededException')],
+    ['status 500', { status: 500, body: PAGE }],
+    ['a response that was cut off', { broken: 'within' }],
+    ['silence', { broken: 'silent' }],
+    ['a response that stopped', { broken: 'stalled' }],
+  ])('succeeds at the attempt after %s', async (_, failure) => {
+    stub.answer(failure, { body: { Item: { pk: { S: 'PAY#1' }, cents: { N: '12' } } } });
+    expect(await openTable().getItem(KEY, true)).toEqual({ pk: 'PAY#1', cents: 12 });
+    expect(stub.requests).toHaveLength(2);
+  });
+
+  test('sends one token with all attempts of a transaction, and another with the next transaction', async () => {
+    const table = openTable();
+    stub.answer({ broken: 'before' }, {}, {});
+    await table.transact([{ put: KEY }]);
+    await table.transact([{ put: KEY }]);
+    const [first, retried, next] = stub.requests.map(({ body }) => body.ClientRequestToken);
+    expect(first).toMatch(/^[\da-f-]{36}$/);
+    expect(retried).toBe(first);
+    expect(next).not.toBe(first);
+  });
+
+  test('returns the stored item when a condition fails', async () => {
+    stub.answer(refused('ConditionalCheckFailedException', { Item: marshall({ ...KEY, version: 7 }) }));
+    const written = await openTable().putItem(KEY, [{ exists: true }]);
+    expect(written).toEqual({ ok: false, found: { ...KEY, version: 7 } });
+  });
+
+  test('returns the failed steps of a transaction with the stored items', async () => {
+    const Item = { pk: { S: 'PAY#1' }, raw: { B: Buffer.from('bytes').toString('base64') } };
+    const CancellationReasons = [{ Code: 'None' }, { Code: 'ConditionalCheckFailed', Item }];
+    stub.answer(refused('TransactionCanceledException', { CancellationReasons }));
+    const step = { check: KEY, if: [{ exists: true }] } as const;
+    const found = [undefined, { pk: 'PAY#1', raw: new Uint8Array(Buffer.from('bytes')) }];
+    expect(await openTable().transact([step, step])).toEqual({ ok: false, failed: [1], found });
+  });
+
+  test('leaves out undefined fields of an item', async () => {
+    await openTable().putItem({ ...KEY, name: undefined, nested: { a: undefined, b: 1 } }, []);
+    expect(stub.requests[0]?.body.Item).toEqual(marshall({ ...KEY, nested: { b: 1 } }));
+  });
+
+  test.each([
+    ['NaN', Number.NaN],
+    ['infinity', Number.POSITIVE_INFINITY],
+    ['an integer that a double cannot hold', 2 ** 53],
+    ['an empty set', new Set()],
+    ['a Date', new Date(0)],
+  ])('refuses to store %s, and sends nothing', async (_, value) => {
+    await expect(openTable().putItem({ ...KEY, value }, [])).rejects.toThrow();
+    expect(stub.requests).toEqual([]);
+  });
+});
+
+describe('a call to another service', () => {
+  test.each(['publish', 'send', 'defer', 'depth', 'readSecret'] as const)(
+    'fails after four throttled attempts: %s',
+    async (call) => {
+      stub.answer({ status: 400, body: { __type: 'ThrottlingException', message: 'no' } });
+      await expect(openServices()[call]()).rejects.toMatchObject({ name: 'ThrottlingException' });
+      expect(stub.requests).toHaveLength(ATTEMPTS);
+    },
+  );
+
+  test('publishes an event at the attempt after a failure', async () => {
+    stub.answer({ status: 500, body: PAGE }, { body: { FailedEntryCount: 0, Entries: [{ EventId: 'e' }] } });
+    expect(await openServices().publish()).toEqual([]);
+    expect(stub.requests.map(({ headers }) => headers['x-amz-target'])).toEqual([
+      'AWSEvents.PutEvents',
+      'AWSEvents.PutEvents',
+    ]);
+  });
+
+  test('throws when the queue accepted a message with another body', async () => {
+    stub.answer({ body: { Successful: [{ Id: '0', MD5OfMessageBody: 'of another' }] } });
+    await expect(openServices().send()).rejects.toThrow();
+  });
+
+  test('reads a secret', async () => {
+    stub.answer({ body: { SecretString: '{"API_KEY":"sk_test"}' } });
+    expect(await openServices().readSecret()).toBe('{"API_KEY":"sk_test"}');
+  });
+});
