@@ -26,7 +26,7 @@ export type AwsSend = (request: AwsRequest) => Promise<AwsResponse>;
  */
 export const awsTransport = (send: AwsSend, require: (actions: readonly string[]) => void): AwsTransport => ({
   handle: async ({ protocol, hostname, port, path, headers, body }) => {
-    const text = typeof body === 'string' ? body : Buffer.from(body).toString('utf8');
+    const text = typeof body === 'string' ? body : new TextDecoder().decode(body);
     require([actionOf(headers['x-amz-target'] ?? '', text)]);
     const host = port === undefined ? hostname : `${hostname}:${port}`;
     const received = await send({ url: `${protocol}//${host}${path}`, headers, body: text });
