@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { DAY } from '../../shared/core/time.ts';
 import { guestIntentBody, paidIntentBody, THREE_D_SECURE, VISA } from '../builders/intent.ts';
-import { DAY_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
+import { DAY_SECONDS, HOUR_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
 import {
   atProvider,
   confirm,
@@ -79,10 +79,10 @@ describe('an unconfirmed intent', () => {
     expect(await read(service, payment.id, user.options)).toMatchObject({ status: 'canceled' });
   });
 
-  test('waits for its customer’s step for a day at most', async () => {
+  test.each([1, 20])('that is confirmed after %s h waits for the payer’s step for a day from then', async (hours) => {
     const user = await signIn(service, LONG);
     const payment = await createIntent(service, user, { payment_method_id: THREE_D_SECURE });
-    await service.advance(60 * MINUTE_SECONDS);
+    await service.advance(hours * HOUR_SECONDS);
     expect(await confirm(service, payment.id, user.options)).toMatchObject({ body: { status: 'pending' } });
     await service.advance(DAY_SECONDS - MINUTE_SECONDS);
     expect(await read(service, payment.id, user.options)).toMatchObject({ status: 'pending' });

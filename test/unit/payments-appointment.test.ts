@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Outcome } from '../../shared/core/outcome.ts';
-import { DAY, iso, MINUTE, SECOND } from '../../shared/core/time.ts';
+import { DAY, HOUR, iso, MINUTE, SECOND } from '../../shared/core/time.ts';
 import type { Payment, VisiblePayment } from '../../shared/payments/payment.ts';
 import { paymentItem } from '../../shared/payments/payment-store.ts';
 import { providerReference } from '../../shared/payments/payment-versions.ts';
@@ -95,8 +95,10 @@ const service = (record: Payment, provider: Part) => {
   };
 };
 
+/** An attempt of noon. The payment was created long before, because every time of an attempt counts from its claim. */
 const claimed = (fields: Partial<VisiblePayment> = {}) =>
   payment({
+    createdAt: iso(NOON - 20 * HOUR),
     status: 'processing',
     version: 2,
     attempt: 1,
@@ -183,6 +185,24 @@ describe('an attempt whose answer was lost', () => {
     await keep();
     expect((await load())?.['status']).toBe('processing');
     expect(lines.filter(({ message, level }) => message === 'payment anomaly' && level === 'error')).toHaveLength(1);
+  });
+});
+
+describe('a payment that waits for its payer', () => {
+  test('is canceled a day after its confirmation, and not sooner', async () => {
+    const { clock, keep, load } = service(claimed({ status: 'pending', attemptRef: 'ch_2' }), {
+      findPayment: async () => report('pending'),
+      cancelIntent: async () => report('canceled'),
+    });
+    for (const [at, status] of [
+      [12 * HOUR, 'pending'],
+      [DAY - 1, 'pending'],
+      [DAY, 'canceled'],
+    ] as const) {
+      clock.at = NOON + at;
+      await keep();
+      expect([at, (await load())?.['status']]).toEqual([at, status]);
+    }
   });
 });
 
