@@ -3,7 +3,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { LOCAL_SECRETS } from '../../infra/local/machine/environment.ts';
 import { DECLINED, intentBody, THREE_D_SECURE, VISA } from '../builders/intent.ts';
 import { intentEvent } from '../builders/provider-event.ts';
-import { HOUR_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
+import { DAY_SECONDS, HOUR_SECONDS, MINUTE_SECONDS } from '../builders/seconds.ts';
 import {
   confirm,
   confirmInBrowser,
@@ -120,15 +120,34 @@ describe('an inbound event', () => {
     expect(await read(service, payment.id, user.options)).toMatchObject({ status: 'succeeded' });
   });
 
-  test('that is delivered twice is applied once', async () => {
+  test('that is delivered again is stored once and applied once, however much later it comes', async () => {
     const { payment } = await unconfirmed();
-    const event = intentEvent(payment, 'payment_intent.succeeded', { id: 'evt_again', times: 5 });
+    const event = intentEvent(payment, 'payment_intent.succeeded', { id: 'evt_again', created: seconds(), times: 5 });
+    const stored = () => partitionOf(service, 'EVT#provider_a#evt_again');
     expect(await service.sendEvent(event)).toEqual({ status: 200, body: { received: true, duplicate: true } });
     await service.settle();
-    expect(await service.sendEvent({ ...event, times: 1 })).toMatchObject({ body: { duplicate: true } });
-    await service.settle();
+    const first = await stored();
+    expect(first).toMatchObject([{ version: 1, receivedAt: new Date(service.now()).toISOString() }]);
+    for (const later of [1, HOUR_SECONDS, 20 * DAY_SECONDS]) {
+      await service.advance(later);
+      expect(await service.sendEvent({ ...event, times: 1 })).toMatchObject({ body: { duplicate: true } });
+      await service.settle();
+      expect(await stored()).toEqual(first);
+    }
     await expectOutcomes(payment.id, [['success', 'applied', 'succeeded']]);
     expect(await eventsOf(service, payment.id)).toEqual(['payment.created', 'payment.succeeded']);
+  });
+
+  test('with an id that is taken does not replace the stored event, whatever it says', async () => {
+    const { payment, sendEvent } = await unconfirmed();
+    await sendEvent('payment_intent.processing', { id: 'evt_taken', created: seconds() });
+    const first = await partitionOf(service, 'EVT#provider_a#evt_taken');
+    await service.advance(1);
+    const other = intentEvent(payment, 'payment_intent.canceled', { id: 'evt_taken', created: seconds() });
+    expect(await service.sendEvent(other)).toMatchObject({ status: 200, body: { duplicate: true } });
+    await service.settle();
+    expect(await partitionOf(service, 'EVT#provider_a#evt_taken')).toEqual(first);
+    await expectOutcomes(payment.id, [['success', 'applied', 'processing']]);
   });
 
   test('that is repeated under another id changes nothing', async () => {
