@@ -112,8 +112,9 @@ const erasePaymentOf = async (erasing: Erasing, payment: Payment): Promise<boole
   if (!isVisiblePayment(payment)) throw inProgress();
   if (blankPayment(payment, deps.now()) === payment) return false;
   const isPersonal = payment.organizationId === undefined;
-  const { id, providerIntentId, providerPaymentId, attemptRef } = payment;
-  await noteRecord(erasing, payment, [id, providerIntentId, providerPaymentId, attemptRef]);
+  const { id, providerIntentId, providerPaymentId, providerInvoiceId, attemptRef, priorAttemptRefs = [] } = payment;
+  const charges = [providerPaymentId, attemptRef, ...priorAttemptRefs];
+  await noteRecord(erasing, payment, [id, providerIntentId, providerInvoiceId, ...charges]);
   const store = paymentStore(deps.table, deps.now);
   const settled = isPersonal && OPEN.includes(payment.status) ? await cancelOpen(deps, payment) : payment;
   const { isOurs } = await store.change(settled, (current) => {

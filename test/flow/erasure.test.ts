@@ -17,9 +17,11 @@ import {
   untilErased,
   userLife,
 } from './erasures.ts';
-import { itemsOf, read, signIn, storedPayment } from './flow.ts';
+import { confirm, createIntent, itemsOf, read, signIn, storedPayment } from './flow.ts';
 import { type ParsedJson, withHost } from './host.ts';
 import { addMember, newOrganization } from './organization-steps.ts';
+import { storedRecord } from './payers.ts';
+import { paidPayment } from './refunders.ts';
 import { deliveredTo, nodesAt } from './targets.ts';
 
 /** The erasure of a person: the erased values, the kept records, and late events. */
@@ -170,6 +172,50 @@ describe('the erasure of a user', () => {
     }
     await service.settle();
     expect(plantedIn(await sentAfter(sent), [...late.values, ...plant.values])).toEqual([]);
+  });
+
+  test('keeps the ids of the provider, so that a late event that names one of them alone holds nothing', async () => {
+    const plant = planter('enid');
+    const admin = await platformAdmin(service);
+    const { user, customer, method, payments, subscription } = await userLife(service, plant);
+    const retried = await createIntent(service, user, { payment_method_id: 'pm_card_chargeDeclined' });
+    expect((await confirm(service, retried.id, user.options)).status).toBe(402);
+    const again = { payment_method_id: 'pm_card_visa' };
+    expect((await confirm(service, retried.id, { ...user.options, body: again })).status).toBe(200);
+    const refunded = await plantedRefund(service, plant, { paymentId: retried.id, admin });
+    const approved = await paidPayment(service, user, { paying: ['provider_b', 'SIM-OK'] });
+    const [paid, captured] = [await storedPayment(service, payments[0].id), await storedPayment(service, approved.id)];
+    const twice = await storedPayment(service, retried.id);
+    const { providerSubscriptionId } = await storedRecord(service, 'SUB', subscription.id);
+    const [invoiced] = (await itemsOf(service, 'PAY#')).filter((item) => item.subscriptionId === subscription.id);
+    const ids: Readonly<Record<string, string>> = {
+      intent: paid.providerIntentId,
+      charge: paid.attemptRef,
+      'the declined charge before it': twice.priorAttemptRefs.at(0),
+      order: captured.providerIntentId,
+      capture: captured.providerPaymentId,
+      refund: refunded.provider_refund_id,
+      customer: customer.provider_customer_id,
+      method: method.provider_payment_method_id,
+      subscription: providerSubscriptionId,
+      invoice: invoiced?.providerInvoiceId,
+    };
+    expect(Object.values(ids).filter((known) => typeof known !== 'string')).toEqual([]);
+    const { id } = await requestErasure(service, admin.options, { user_id: user.userId });
+    await untilErased(service, admin.options, { id });
+    const sent = await sentSoFar();
+
+    for (const [about, named] of Object.entries(ids)) {
+      const late = planter(`late${about.replaceAll(' ', '')}`);
+      const object = { id: 'issfr_00000000000001', actionable: true, about: named, payer: late.name() };
+      await service.sendEvent({
+        ...{ type: 'radar.early_fraud_warning.created', vocabulary: 'native' },
+        object: { ...object, billing_details: { email: late.email(), name: late.name() } },
+      });
+      await service.settle();
+      expect({ about, found: await findPlanted(service, late.values) }).toEqual({ about, found: [] });
+      expect({ about, sent: plantedIn(await sentAfter(sent), late.values) }).toEqual({ about, sent: [] });
+    }
   });
 
   test("takes from an organization's records only what is the user's own", async () => {

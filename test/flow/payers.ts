@@ -87,7 +87,7 @@ export const removeMember = async (service: TestHost, { id, owner }: Company, { 
 };
 
 /** The record itself, as it is stored. */
-export const storedRecord = async (service: TestHost, kind: 'CUS' | 'PM', id: string): Promise<ParsedJson> =>
+export const storedRecord = async (service: TestHost, kind: 'CUS' | 'PM' | 'SUB', id: string): Promise<ParsedJson> =>
   (await partitionOf(service, `${kind}#${id}`)).find(({ sk }) => sk === kind);
 
 /** The provider's own view of a customer, of a method. */
