@@ -3,7 +3,15 @@ import { DISPUTE_STATUSES, isClosedDispute } from '../../shared/core/money-back.
 import { DAY, instant, iso, SECOND } from '../../shared/core/time.ts';
 import { type Dispute, nextReminder } from '../../shared/payments/dispute.ts';
 import { decideReport, firstReport, type SeenDispute } from '../../shared/payments/dispute-report.ts';
+import { findReportedDispute, recordDispute } from '../../shared/payments/dispute-store.ts';
+import { paymentOf } from '../../shared/payments/payment.ts';
+import { paymentItem } from '../../shared/payments/payment-store.ts';
+import { paymentKey } from '../../shared/platform/keys.ts';
+import type { Table } from '../../shared/platform/table.ts';
 import type { ProviderDispute } from '../../shared/providers/refund-port.ts';
+import { logLines } from '../builders/log-lines.ts';
+import { memoryTable } from '../builders/memory-table.ts';
+import { payment } from '../builders/payment.ts';
 
 /** What a report of the provider does to a dispute, by the time of the report. */
 const T = instant('2026-11-20T10:00:00.000Z');
@@ -168,5 +176,87 @@ describe('the times of a dispute', () => {
       remindAt: nextReminder({ status: 'needs_response', evidenceDueBy: iso(T + 7 * DAY) }, undefined),
     });
     expect(firstReport(readOf(T, { status: 'won' }), NOW)).toMatchObject({ closedAt: iso(NOW), reportedBy: 'read' });
+  });
+});
+
+/** A paid payment in a table, and the calls that an operation makes to it. */
+const paidPayment = async () => {
+  const { table: stored } = memoryTable({ now: () => NOW });
+  const paid = payment({ id: 'pay_1', status: 'succeeded', attempt: 1 });
+  await stored.put(paymentItem(paid, NOW));
+  let interrupt: { readonly after: number; readonly by: () => Promise<unknown> } | undefined;
+  let calls = 0;
+  const counted = async <T>(call: () => Promise<T>): Promise<T> => {
+    calls += 1;
+    const done = await call();
+    const by = interrupt?.after === calls ? interrupt.by : undefined;
+    if (by) interrupt = undefined;
+    await by?.();
+    return done;
+  };
+  const table: Table = {
+    ...stored,
+    get: (...args) => counted(() => stored.get(...args)),
+    put: (...args) => counted(() => stored.put(...args)),
+    transact: (steps) => counted(() => stored.transact(steps)),
+  };
+  const record = (seen: SeenDispute, over = stored) =>
+    recordDispute({ table: over, now: () => NOW, log: logLines().log }, { payment: paid, ...seen });
+  return {
+    record,
+    /** Records a report, and another one after the n-th call of the first. @returns false if the first made fewer calls */
+    recordInterrupted: async (seen: SeenDispute, after: number, other: SeenDispute): Promise<boolean> => {
+      interrupt = { after, by: () => record(other) };
+      await record(seen, table);
+      return interrupt === undefined;
+    },
+    read: async () => {
+      const [found, of] = [await findReportedDispute({ table: stored }, { payment: paid, report: report() }), paid.id];
+      const item = await stored.get(paymentKey(of));
+      return { dispute: found, payment: item && paymentOf(item) };
+    },
+  };
+};
+
+describe('two reports of one dispute at the same time', () => {
+  const opened = event(T, { status: 'needs_response' });
+  const answeredThen = event(T, { status: 'under_review' });
+  const wonThen = event(T, { status: 'won' });
+  const answered = event(T + SECOND, { status: 'under_review' });
+  const lost = event(T + 2 * SECOND, { status: 'lost', amountCents: 2_000 });
+  const sameLater = event(T + 3 * SECOND, { status: 'needs_response' });
+  const readLater = readOf(T + 10 * SECOND, { status: 'won' });
+
+  const PAIRS = [
+    { about: 'two copies of the first report', before: [], older: opened, newer: opened },
+    { about: 'the first report and a later one', before: [], older: opened, newer: lost },
+    { about: 'the first report and a read', before: [], older: opened, newer: readLater },
+    { about: 'two later reports', before: [opened], older: answered, newer: lost },
+    { about: 'two further reports of the same time', before: [opened], older: answeredThen, newer: wonThen },
+    { about: 'a later report and its copy', before: [opened], older: lost, newer: lost },
+    { about: 'a later report and a read', before: [opened], older: answered, newer: readLater },
+    { about: 'a later report and a still later one without news', before: [opened], older: answered, newer: sameLater },
+  ];
+  const both = PAIRS.flatMap(({ about, before, older, newer }) => [
+    { about, order: 'the older one is interrupted', before, first: older, second: newer, newer },
+    { about, order: 'the newer one is interrupted', before, first: newer, second: older, newer },
+  ]);
+
+  test.each(both)('make one record that the newer one decides: $about, $order', async (pair) => {
+    const { before, first, second, newer } = pair;
+    let isInterrupted = true;
+    for (let after = 1; isInterrupted; after += 1) {
+      const { record, recordInterrupted, read } = await paidPayment();
+      for (const seen of before) await record(seen);
+      const versionBefore = (await read()).payment?.version ?? 0;
+      isInterrupted = await recordInterrupted(first, after, second);
+      if (!isInterrupted) await record(second);
+      const { dispute: stored, payment: paid } = await read();
+      const { status, amountCents } = newer.report;
+      expect({ after, stored }).toMatchObject({ after, stored: { status, amountCents, reportedAt: iso(newer.at) } });
+      expect(paid?.openDisputes).toEqual(isClosedDispute(status) ? undefined : [stored?.id]);
+      // The payment has a version for each version of its dispute, and none more.
+      expect(paid?.version).toBe(versionBefore + (stored?.version ?? 0) - before.length);
+    }
   });
 });
