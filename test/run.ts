@@ -70,7 +70,8 @@ const boundaries = async (): Promise<Finding> => {
   }
   const { modules, summary } = cruised.parse(answer);
   const seen = new Set(modules.map(({ source }) => source));
-  const unseen = FOLDERS.flatMap((folder) => globSync(`${folder}/**/*.{ts,tsx}`)).filter((file) => !seen.has(file));
+  const files = FOLDERS.flatMap((folder) => globSync(`${folder}/**/*.{ts,tsx}`, { exclude: ['**/node_modules'] }));
+  const unseen = files.filter((file) => !seen.has(file));
   const problems = [
     ...summary.violations.map(({ rule, from, to }) => `${rule.name}: ${from} -> ${to}`),
     ...unseen.map((file) => `not seen: ${file}`),

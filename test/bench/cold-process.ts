@@ -15,10 +15,12 @@ export interface ColdProcess {
   };
 }
 
-/** Processor milliseconds: of the whole process from its birth, and of its answer alone. */
+/** Processor milliseconds: of the whole process from its birth, and of its response alone. */
 export interface ColdTimes {
   readonly whole: number;
   readonly answer: number;
+  /** Of the response. */
+  readonly body: string;
 }
 
 export const coldProcess = ({ files, call }: ColdProcess): ColdTimes => {
@@ -31,18 +33,19 @@ export const coldProcess = ({ files, call }: ColdProcess): ColdTimes => {
   return timesSchema.parse(JSON.parse(stdout.split('\n').at(-1) ?? ''));
 };
 
-const timesSchema = z.object({ whole: z.number(), answer: z.number() });
+const timesSchema = z.object({ whole: z.number(), answer: z.number(), body: z.string().default('') });
 
 const scriptOf = (files: readonly string[], call: ColdProcess['call']): string => `
-  let entry;
+  let entry, body;
   for (const url of ${JSON.stringify(files.map((file) => pathToFileURL(file).href))}) entry = await import(url);
   const used = () => (({ user, system }) => (user + system) / 1_000)(process.cpuUsage());
   const started = used();
   ${call ? answerOf(call.event, call.status) : ''}
   const whole = used();
-  process.stdout.write('\\n' + JSON.stringify({ whole, answer: whole - started }), () => process.exit());`;
+  process.stdout.write('\\n' + JSON.stringify({ whole, answer: whole - started, body }), () => process.exit());`;
 
 const answerOf = (event: unknown, status: number): string => `
   const context = { awsRequestId: 'bench', getRemainingTimeInMillis: () => 10_000 };
   const answer = await entry.handler(${JSON.stringify(event)}, context);
-  if (answer.statusCode !== ${status}) throw new Error(answer.statusCode + ' ' + answer.body);`;
+  if (answer.statusCode !== ${status}) throw new Error(answer.statusCode + ' ' + answer.body);
+  body = answer.body;`;

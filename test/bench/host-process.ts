@@ -14,6 +14,11 @@ export const startHostProcess = async (settings: Readonly<Record<string, string>
   return { ...saidSchema.parse(said), stop };
 };
 
+/** The provider's webhooks would be work for one side of a comparison only. */
+export const dropProviderEvents = async ({ baseUrl }: HostProcess): Promise<void> => {
+  await fetch(`${baseUrl}/_local/simulator/webhooks`, { method: 'POST', body: JSON.stringify({ mode: 'drop' }) });
+};
+
 const main = async (): Promise<void> => {
   const dataDir = mkdtempSync(join(tmpdir(), 'payments-bench-'));
   const host = await startHost({ dataDir, env: settingsOfProcess() });

@@ -1,7 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { argv, execPath, exit } from 'node:process';
 import { benchBundles } from './bundles.ts';
-import { benchCpu } from './cpu.ts';
 import { benchEndpoints } from './endpoints.ts';
 import { benchGrowth } from './growth.ts';
 import { benchAllPaymentsGrowth } from './growth-all-payments.ts';
@@ -12,6 +11,7 @@ import { benchImports } from './imports.ts';
 import { benchMonth } from './month.ts';
 import { benchProjection } from './projection.ts';
 import { say } from './sheet.ts';
+import { benchReference } from './versus/reference.ts';
 import { benchVersus } from './versus/versus.ts';
 import { benchWebhooks } from './webhooks.ts';
 
@@ -23,7 +23,7 @@ const BENCHES: Readonly<Record<string, () => Promise<boolean>>> = {
   endpoints: benchEndpoints,
   bundles: benchBundles,
   imports: benchImports,
-  cpu: benchCpu,
+  reference: benchReference,
   hostile: benchHostile,
   growth: async () => {
     const lists = await benchGrowth();

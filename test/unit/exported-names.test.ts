@@ -4,10 +4,11 @@ import ts from 'typescript';
 import { expect, it } from 'vitest';
 
 const ROOT = join(import.meta.dirname, '../..');
-/** The browser's pages are bundles of their own. */
-const FILES = globSync('{shared,functions,infra,test}/**/*.ts', { cwd: ROOT }).filter(
-  (file) => !file.startsWith('functions/console/web/'),
-);
+/** The browser's pages are bundles of their own, and what the benchmarks compare with is a program of its own. */
+const FILES = globSync('{shared,functions,infra,test}/**/*.ts', {
+  cwd: ROOT,
+  exclude: ['**/node_modules', 'functions/console/web', 'test/bench/peers'],
+});
 
 /** Every entry of a function exports `handler`: the build and the hosts find it by that name. */
 const ENTRY_EXPORT = 'handler';

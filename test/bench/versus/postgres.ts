@@ -1,10 +1,9 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { getuid } from 'node:process';
-import pg from 'pg';
 import { freePort } from '../../builders/free-port.ts';
 
 /** Debian's PostgreSQL with its own defaults, in a folder of its own, on this machine alone. */
@@ -27,10 +26,10 @@ export const startPostgres = async (): Promise<Postgres | undefined> => {
   const server = spawn(join(programs, 'postgres'), options, run);
   const ended = once(server, 'exit');
   const url = `postgres://bench@127.0.0.1:${port}/postgres`;
-  const version = await versionOnce(url);
+  await accepts(programs, port);
   return {
     url,
-    version,
+    version: versionOf(programs),
     stop: async () => {
       server.kill('SIGINT');
       await ended;
@@ -58,18 +57,16 @@ const ownUser = async (folder: string): Promise<{ readonly uid?: number; readonl
 
 const TRIES = 100;
 
-const versionOnce = async (url: string): Promise<string> => {
+/** @throws if it does not accept connections in time. */
+const accepts = async (programs: string, port: number): Promise<void> => {
   for (let tries = 1; ; tries += 1) {
-    const client = new pg.Client({ connectionString: url });
-    try {
-      await client.connect();
-      const { rows } = await client.query<{ server_version: string }>('SHOW server_version');
-      return rows[0]?.server_version ?? '';
-    } catch (error) {
-      if (tries >= TRIES) throw error;
-      await new Promise((resolve) => setTimeout(resolve, 100));
-    } finally {
-      await client.end().catch(() => undefined);
-    }
+    const { status } = spawnSync(join(programs, 'pg_isready'), ['-h', '127.0.0.1', '-p', String(port)]);
+    if (status === 0) return;
+    if (tries >= TRIES) throw new Error('PostgreSQL does not accept connections');
+    await new Promise((resolve) => setTimeout(resolve, 100));
   }
 };
+
+/** Such as 15.18. */
+const versionOf = (programs: string): string =>
+  execFileSync(join(programs, 'postgres'), ['--version'], { encoding: 'utf8' }).match(/[\d.]+/)?.[0] ?? '';

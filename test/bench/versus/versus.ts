@@ -1,9 +1,10 @@
 import { join } from 'node:path';
 import * as z from 'zod';
-import { type HostProcess, startHostProcess } from '../host-process.ts';
+import { dropProviderEvents, type HostProcess, startHostProcess } from '../host-process.ts';
 import { median, medianRatio, quantile, withSpread } from '../median.ts';
 import { type StartedProcess, startProcess } from '../processes.ts';
 import { say, sheet } from '../sheet.ts';
+import { PEERS, preparePeers } from './peers.ts';
 import { startPostgres } from './postgres.ts';
 
 /**
@@ -17,15 +18,16 @@ export const benchVersus = async (): Promise<boolean> => {
     say('Skipped: this machine has no PostgreSQL (apt-get install postgresql).');
     return true;
   }
+  preparePeers();
   const running: Pick<StartedProcess, 'stop'>[] = [postgres];
   try {
     const provider = await startHostProcess(QUIET);
     running.push(provider);
-    await silence(provider);
+    await dropProviderEvents(provider);
     const shared = sharedOf(provider);
     const ours = await startHostProcess({ ...QUIET, ...shared });
     running.push(ours);
-    const fastify = await startProcess(join(import.meta.dirname, 'fastify-process.ts'), {
+    const fastify = await startProcess(join(PEERS, 'fastify-process.ts'), {
       ...shared,
       DATABASE_URL: postgres.url,
     });
@@ -72,11 +74,6 @@ const QUIET = {
 };
 
 const baseUrlSchema = z.object({ baseUrl: z.string() });
-
-/** The simulator's webhooks would be work for one side only. */
-const silence = async ({ baseUrl }: HostProcess): Promise<void> => {
-  await fetch(`${baseUrl}/_local/simulator/webhooks`, { method: 'POST', body: JSON.stringify({ mode: 'drop' }) });
-};
 
 const settle = async ({ baseUrl }: HostProcess): Promise<void> => {
   await fetch(`${baseUrl}/_local/settle`, { method: 'POST' });

@@ -1,0 +1,19 @@
+/** @module Stripe's own SDK with its HTTP client for Node, which calls the simulator. */
+import Stripe from 'stripe';
+
+const base = new URL(process.env['PROVIDER_A_BASE_URL'] ?? 'https://api.stripe.com');
+
+/** The SDK has options for the host, the port and the protocol, but none for the path in front of Stripe's own. */
+const behindPath = (path: string): Stripe.HttpClient => {
+  const client = Stripe.createNodeHttpClient();
+  const makeRequest = client.makeRequest.bind(client);
+  client.makeRequest = (...[host, port, ofStripe, ...rest]) => makeRequest(host, port, `${path}${ofStripe}`, ...rest);
+  return client;
+};
+
+export const stripe = new Stripe(process.env['PROVIDER_A_API_KEY'] ?? '', {
+  host: base.hostname,
+  ...(base.port !== '' && { port: base.port }),
+  protocol: base.protocol === 'http:' ? 'http' : 'https',
+  httpClient: behindPath(base.pathname.replace(/\/$/, '')),
+});

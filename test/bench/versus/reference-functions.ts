@@ -1,0 +1,46 @@
+/**
+ * @module The reference: get, create and confirm of a payment as a team usually writes them, with middy, zod, lib-dynamodb
+ * and the logger of Powertools, each bundled and minified by esbuild into one file.
+ */
+import { join } from 'node:path';
+import { CreateTableCommand } from '@aws-sdk/client-dynamodb';
+import { build as esbuild } from 'esbuild';
+import { openClient } from '../service.ts';
+import { PEERS } from './peers.ts';
+
+export const REFERENCE_TABLE = 'reference';
+export const MEASURED = ['get', 'create', 'confirm'] as const;
+export type Measured = (typeof MEASURED)[number];
+
+/** Writes `<outDir>/<name>.mjs`, with the settings that the documentation of Powertools gives for ES modules. */
+export const buildReference = async (outDir: string): Promise<void> => {
+  await esbuild({
+    entryPoints: MEASURED.map((name) => join(PEERS, 'reference', `${name}.ts`)),
+    outdir: outDir,
+    outExtension: { '.js': '.mjs' },
+    bundle: true,
+    minify: true,
+    platform: 'node',
+    target: 'node24',
+    format: 'esm',
+    mainFields: ['module', 'main'],
+    banner: { js: "import { createRequire } from 'node:module';const require = createRequire(import.meta.url);" },
+    logLevel: 'warning',
+  });
+};
+
+export const makeReferenceTable = async (endpoint: string): Promise<void> => {
+  const client = openClient(endpoint);
+  await client.send(
+    new CreateTableCommand({
+      TableName: REFERENCE_TABLE,
+      BillingMode: 'PAY_PER_REQUEST',
+      AttributeDefinitions: ['pk', 'sk'].map((name) => ({ AttributeName: name, AttributeType: 'S' as const })),
+      KeySchema: [
+        { AttributeName: 'pk', KeyType: 'HASH' },
+        { AttributeName: 'sk', KeyType: 'RANGE' },
+      ],
+    }),
+  );
+  client.destroy();
+};

@@ -1,0 +1,96 @@
+/**
+ * @module Processor time of get, create and confirm of a payment, in the functions as they are deployed, beside reference
+ * functions that do the same work as a team usually writes it: of a new process until its first response, and of a warm
+ * request. Table, provider and identity service are another process's; both sides take turns.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import * as z from 'zod';
+import { build } from '../../../infra/build.ts';
+import { coldProcess } from '../cold-process.ts';
+import { dropProviderEvents, startHostProcess } from '../host-process.ts';
+import { inRounds, medianRatio, withSpread } from '../median.ts';
+import { startProcess } from '../processes.ts';
+import { say, sheet } from '../sheet.ts';
+import { createdId, REQUESTS, STATUSES } from './payment-requests.ts';
+import { preparePeers } from './peers.ts';
+import { buildReference, MEASURED, type Measured, makeReferenceTable, REFERENCE_TABLE } from './reference-functions.ts';
+import { doSameWork } from './same-work.ts';
+import { fileOf, SIDES, type Side, type Times, timesSchema } from './sides.ts';
+
+/** @returns whether this service needs at most as much as the reference everywhere. */
+export const benchReference = async (): Promise<boolean> => {
+  preparePeers();
+  const folder = mkdtempSync(join(tmpdir(), 'payments-reference-'));
+  const host = await startHostProcess({
+    RATE_LIMITS: 'off',
+    EXTERNAL_WEBHOOKS_ENABLED: 'false',
+    DYNAMODB_ENGINE: 'dynoxide',
+  });
+  try {
+    await build(join(folder, 'ours'));
+    await buildReference(join(folder, 'theirs'));
+    await makeReferenceTable(host.env['AWS_ENDPOINT_URL_DYNAMODB'] ?? '');
+    await dropProviderEvents(host);
+    const env = { ...host.env, REFERENCE_TABLE, AWS_LAMBDA_INITIALIZATION_TYPE: 'on-demand' };
+    if (!(await doSameWork(folder, env))) return false;
+    say('\nA new process until its first response\n');
+    const isColdWithin = print(await coldTimes(folder, env));
+    say('\nA warm request\n');
+    const isWarmWithin = print(await warmTimes(folder, env));
+    say(isColdWithin && isWarmWithin ? '\nAll keep within.' : '\nEXCEEDED');
+    return isColdWithin && isWarmWithin;
+  } finally {
+    await host.stop();
+    rmSync(folder, { recursive: true, force: true });
+  }
+};
+
+const MOST = 1;
+const ROUNDS = { least: 15, most: 45 } as const;
+
+type All = Readonly<Record<Measured, Times>>;
+type Env = Readonly<Record<string, string>>;
+
+const coldTimes = async (folder: string, env: Env): Promise<All> => {
+  const none = (): Times => ({ ours: [], theirs: [] });
+  const times = { get: none(), create: none(), confirm: none() };
+  const answer = (side: Side, name: Measured, id: string): string => {
+    const call = { env, event: REQUESTS[name](id), status: STATUSES[name] };
+    const { whole, body } = coldProcess({ files: [fileOf(folder, side, name)], call });
+    times[name][side].push(whole);
+    return body;
+  };
+  const round = (): void => {
+    const created = SIDES.map((side) => [side, createdId(answer(side, 'create', ''))] as const);
+    for (const name of ['get', 'confirm'] as const) for (const [side, id] of created) answer(side, name, id);
+  };
+  await inRounds(ROUNDS, round, () => MEASURED.some((name) => isSlow(times[name])));
+  return times;
+};
+
+const allSchema = z.object({ get: timesSchema, create: timesSchema, confirm: timesSchema });
+
+const warmTimes = async (folder: string, env: Env): Promise<All> => {
+  const file = join(import.meta.dirname, 'warm-process.ts');
+  const { said, stop } = await startProcess(file, { ...env, FUNCTIONS_FOLDER: folder });
+  await stop();
+  return allSchema.parse(said);
+};
+
+const isSlow = ({ ours, theirs }: Times): boolean => medianRatio(ours, theirs) > MOST;
+
+const print = (all: All): boolean => {
+  sheet(
+    ['request', 'CPU ms, median (least to most)', 'reference', 'ratio', 'at most'],
+    MEASURED.map((name) => [
+      name,
+      withSpread(all[name].ours, 2),
+      withSpread(all[name].theirs, 2),
+      medianRatio(all[name].ours, all[name].theirs).toFixed(2),
+      isSlow(all[name]) ? `${MOST} EXCEEDED` : String(MOST),
+    ]),
+  );
+  return !MEASURED.some((name) => isSlow(all[name]));
+};
