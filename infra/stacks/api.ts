@@ -4,6 +4,7 @@ import { HttpLambdaIntegration } from 'aws-cdk-lib/aws-apigatewayv2-integrations
 import type { Queue } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
 import { MEMORY_MB } from '../../shared/core/rights.ts';
+import { CORS } from '../../shared/http/cors.ts';
 import type { Endpoint } from '../../shared/http/endpoint.ts';
 import { canariesOf } from '../constructs/canary.ts';
 import type { KeptResources, ServiceContext } from '../constructs/context.ts';
@@ -13,33 +14,6 @@ import { UndoneInvocations } from '../constructs/undone-invocations.ts';
 import { acknowledge } from '../stage/acknowledged.ts';
 import type { DeploymentSettings, Stage } from '../stage/settings.ts';
 import { ServiceStack } from './service-stack.ts';
-
-const REQUEST_HEADERS = [
-  'authorization',
-  'content-type',
-  'idempotency-key',
-  'x-api-version',
-  'x-guest-token',
-  'x-response-form',
-  'x-session-id',
-];
-const RESPONSE_HEADERS = [
-  'idempotent-replayed',
-  'link',
-  'retry-after',
-  'x-api-version',
-  'x-request-id',
-  'x-total-count',
-];
-const METHODS = [
-  CorsHttpMethod.GET,
-  CorsHttpMethod.POST,
-  CorsHttpMethod.PUT,
-  CorsHttpMethod.PATCH,
-  CorsHttpMethod.DELETE,
-  CorsHttpMethod.OPTIONS,
-];
-const PREFLIGHT_KEPT = Duration.minutes(10);
 
 /** The HTTP API with its default route, without a stage, and the resources that every function needs. */
 export class ApiStack extends ServiceStack {
@@ -58,10 +32,10 @@ export class ApiStack extends ServiceStack {
       ...(allowedOrigins.length > 0 && {
         corsPreflight: {
           allowOrigins: [...allowedOrigins],
-          allowMethods: METHODS,
-          allowHeaders: REQUEST_HEADERS,
-          exposeHeaders: RESPONSE_HEADERS,
-          maxAge: PREFLIGHT_KEPT,
+          allowMethods: CORS.methods.map((method) => CorsHttpMethod[method]),
+          allowHeaders: [...CORS.requestHeaders],
+          exposeHeaders: [...CORS.responseHeaders],
+          maxAge: Duration.seconds(CORS.maxAgeSeconds),
         },
       }),
     });

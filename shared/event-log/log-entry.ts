@@ -1,9 +1,9 @@
 import * as z from 'zod';
-import { derivedId, fingerprint } from '../core/ids.ts';
+import { derivedId } from '../core/ids.ts';
 import { redact } from '../core/redaction.ts';
 import { DAY, epochSeconds, instant } from '../core/time.ts';
 import type { Clause } from '../platform/expression.ts';
-import { type Historic, historyLogKey, type Key, listSort, logKey } from '../platform/keys.ts';
+import { type Historic, historyLogKey, type Key, listSort, logKey, shardOf } from '../platform/keys.ts';
 import type { Item, Table } from '../platform/table.ts';
 
 /** One log entry per attempt, inbound or outbound: redacted when it is written, kept 90 days. */
@@ -161,8 +161,6 @@ const EVERYBODY = 'ALL';
 
 /** One partition per status, so that failures are found without reading successes. */
 const partitionOf = (scope: string, status: LogStatus, shard: number): string => `LOG#${scope}#${status}#${shard}`;
-
-const shardOf = (id: string, shards: number): number => Number.parseInt(fingerprint(id).slice(0, 4), 16) % shards;
 
 const scopeOf = ({ organizationId, userId }: Pick<LogEntry, 'organizationId' | 'userId'>): string | undefined => {
   if (organizationId !== undefined) return `ORG#${organizationId}`;

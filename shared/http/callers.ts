@@ -4,10 +4,10 @@ import type { Credentials } from '../access/authenticate.ts';
 import type { Caller } from '../access/caller.ts';
 import { DomainError } from '../core/errors.ts';
 import { normalizedEmail } from '../core/text.ts';
+import { clientAddress, networkOf } from './client-address.ts';
 import type { Endpoint } from './endpoint.ts';
 import type { Exchange } from './exchange.ts';
 import { LONGEST_GUEST_TOKEN } from './fields.ts';
-import { clientAddress, networkOf } from './request.ts';
 
 /**
  * The credentials that the endpoint's `auth` accepts; an empty one is absent. A route that guests cannot call needs no guest

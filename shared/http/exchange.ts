@@ -7,13 +7,14 @@ import type { Log } from '../core/logger.ts';
 import type { ProviderSlot } from '../core/settings.ts';
 import type { Now } from '../core/time.ts';
 import type { Table } from '../platform/table.ts';
+import type { TrustedEdge } from './client-address.ts';
 import type { CsvRenderer } from './csv.ts';
 import type { Endpoint } from './endpoint.ts';
 import { flagOf } from './fields.ts';
 import type { KeptAnswer } from './idempotency.ts';
 import { API_VERSIONS } from './parse.ts';
 import type { ResponseForm } from './reply.ts';
-import type { ApiRequest, Reply, TrustedEdge } from './request.ts';
+import type { ApiRequest, Reply } from './request.ts';
 
 /** The dependencies of the chain; a use case may need more. */
 export interface WebDeps {

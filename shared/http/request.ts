@@ -1,5 +1,3 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
-import { isIP, isIPv6 } from 'node:net';
 import type { Caller } from '../access/caller.ts';
 import type { Role } from '../access/permissions.ts';
 import type { RecordKind } from '../access/record-kind.ts';
@@ -70,69 +68,3 @@ export interface FileContent {
   readonly body: Buffer;
   readonly headers: Readonly<Record<string, string>>;
 }
-
-/**
- * The network that limits count as one address. A subscriber holds at least a /64 of IPv6 (RFC 6177) and may send each
- * request from another address in it. An IPv4 address written as IPv6 counts as the IPv4 address.
- */
-export const networkOf = (address: string): string => {
-  // Node compiles a large pattern at the first call of isIPv6, longer than the rest of the parsing of a request.
-  if (!address.includes(':') || !isIPv6(address)) return address;
-  const [text = ''] = address.split('%');
-  const groups = groupsOf(text);
-  const isIPv4 = groups.slice(0, 5).every((group) => group === 0) && groups[5] === 0xff_ff;
-  if (isIPv4) return groups.slice(6).flatMap(bytesOf).join('.');
-  const prefix = groups.slice(0, 4).map((group) => group.toString(16));
-  return `${prefix.join(':')}::/64`;
-};
-
-const GROUPS = 8;
-
-/** The eight groups of 16 bits of an IPv6 address. */
-const groupsOf = (address: string): readonly number[] => {
-  const [head = [], tail = []] = address.split('::').map((part) => part.split(':').filter(Boolean).flatMap(groupsIn));
-  return [...head, ...Array<number>(GROUPS - head.length - tail.length).fill(0), ...tail];
-};
-
-/** One group in hex; two groups for the IPv4 address that may end an IPv6 address. */
-const groupsIn = (text: string): readonly number[] => {
-  if (!text.includes('.')) return [Number.parseInt(text, 16)];
-  const [a = 0, b = 0, c = 0, d = 0] = text.split('.').map(Number);
-  return [a * 256 + b, c * 256 + d];
-};
-
-const bytesOf = (group: number): readonly number[] => [Math.floor(group / 256), group % 256];
-
-/** A proxy before the API that sends the client's address in a header and proves itself by a secret. */
-export interface TrustedEdge {
-  /** Lower-cased name of the header with the client's address. */
-  readonly header: string;
-  /** SHA-256 of each accepted secret in hex: the service does not hold the secret itself. */
-  readonly secretHashes: readonly string[];
-}
-
-const EDGE_SECRET = 'x-trusted-edge-secret';
-/** CloudFront appends the client's port to this header. */
-const WITH_PORT = 'cloudfront-viewer-address';
-
-interface Arrival {
-  /** Of the connection to the API. */
-  readonly sourceIp: string;
-  /** Lower-cased names. */
-  readonly headers: Readonly<Record<string, string | undefined>>;
-}
-
-/** The client's address: the one that a trusted edge names, else the address of the connection. */
-export const clientAddress = ({ sourceIp, headers }: Arrival, edge: TrustedEdge | undefined): string => {
-  if (!edge || !isFromEdge(edge, headers[EDGE_SECRET])) return sourceIp;
-  const named = headers[edge.header]?.trim() ?? '';
-  const address = edge.header === WITH_PORT ? named.replace(/:\d+$/, '') : named;
-  return isIP(address) !== 0 ? address : sourceIp;
-};
-
-/** Compares hashes of equal length in constant time, and all of them. */
-const isFromEdge = ({ secretHashes }: TrustedEdge, secret: string | undefined): boolean => {
-  if (secret === undefined) return false;
-  const sent = createHash('sha256').update(secret).digest();
-  return secretHashes.map((hash) => timingSafeEqual(sent, Buffer.from(hash, 'hex'))).includes(true);
-};

@@ -214,7 +214,9 @@ export const everyDueShard: readonly string[] = [...dueShards, ...PROVIDER_SLOTS
 /** The calls to a provider that due work has reserved so far. */
 export const callsKey = (slot: ProviderSlot): Key => ({ pk: `CALLS#${slot}`, sk: 'CALLS' });
 
-const shardOf = (id: string, shards: number): number => Number.parseInt(fingerprint(id).slice(0, 6), 16) % shards;
+/** A shard for the id, evenly spread. */
+export const shardOf = (id: string, shards: number): number =>
+  Number.parseInt(fingerprint(id).slice(0, 6), 16) % shards;
 
 /** The one table: keys and indexes, read by every host that creates it. All keys are strings. */
 export const TABLE = {

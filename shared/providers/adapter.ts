@@ -19,7 +19,13 @@ export const listed = (setting: string): readonly string[] =>
     .map((part) => part.trim())
     .filter((part) => part !== '');
 
-/** What the provider's words mean here. A word that is missing has no meaning here. */
+/** Whole epoch seconds of a provider's ISO time. */
+export const secondsOf = (time: string): number => Math.floor(Date.parse(time) / 1_000);
+
+export const oldestFirst = <T extends { readonly createdAt: number }>(found: readonly T[]): readonly T[] =>
+  found.toSorted((a, b) => a.createdAt - b.createdAt);
+
+/** The service's word for each word of a provider; a word that is missing has no meaning here. */
 export const wordTable = <T>(words: Readonly<Record<string, T>>): ReadonlyMap<string, T> =>
   new Map(Object.entries(words));
 

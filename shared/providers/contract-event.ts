@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { secondsOf } from './adapter.ts';
 import { INBOUND_EVENTS, type InboundEventType, type ProviderEvent } from './event-port.ts';
 import type { ProviderMethod } from './method-port.ts';
 import { readEventInvoice, readEventSubscription } from './subscription-payloads.ts';
@@ -98,7 +99,7 @@ const readOtherEvent = (body: unknown, isActedOn: (name: string) => boolean): Pr
   const parsed = envelopeSchema.safeParse(body);
   if (!parsed.success || isActedOn(parsed.data.type)) return undefined;
   const { id, type, created } = parsed.data;
-  const createdAt = typeof created === 'number' ? created : Math.floor(Date.parse(created) / 1_000);
+  const createdAt = typeof created === 'number' ? created : secondsOf(created);
   return { id, rawType: type, type: undefined, createdAt, object: NO_OBJECT };
 };
 

@@ -1,20 +1,28 @@
+/**
+ * @module The meaning of a failed call to a provider: it refused the call, it certainly did nothing, or it may have acted.
+ * All adapters share one table of HTTP statuses and one of network errors.
+ */
+
 import { setTimeout as delay } from 'node:timers/promises';
 import type { NotDone, Outcome, Unknown } from '../core/outcome.ts';
 import type { Fetch, FetchInit, FetchResponse } from '../platform/fetch.ts';
 import { retryAfterSeconds } from '../platform/retry-after.ts';
 
-/**
- * The meaning of a failed call to a provider: it refused the call, it certainly did nothing, or it may have acted. Each
- * adapter has one table of HTTP statuses; all adapters share one table of network errors.
- */
 export type StatusMeaning = 'refused' | 'not_done' | 'unknown';
 
 /** The statuses that differ from the rule of `meaningOf`. */
-export type StatusTable = Readonly<Partial<Record<number, StatusMeaning>>>;
+const STATUSES: Readonly<Partial<Record<number, StatusMeaning>>> = {
+  408: 'unknown',
+  // The key or the object is in use, perhaps by an earlier try of this call.
+  409: 'unknown',
+  425: 'unknown',
+  // Too many requests, or Stripe's object is locked: the provider did nothing.
+  429: 'not_done',
+};
 
-/** A 4xx is a refusal, any other failure is unknown; the adapter's table has the exceptions. */
-export const meaningOf = (table: StatusTable, status: number): StatusMeaning =>
-  table[status] ?? (status >= 400 && status < 500 ? 'refused' : 'unknown');
+/** A 4xx is a refusal, and any other failure has an unknown outcome, except for the statuses above. */
+export const meaningOf = (status: number): StatusMeaning =>
+  STATUSES[status] ?? (status >= 400 && status < 500 ? 'refused' : 'unknown');
 
 /** Errors that occur before the first byte of a request has been sent; after any other, the provider may have acted. */
 const NOTHING_WAS_SENT: ReadonlySet<string> = new Set([
@@ -63,24 +71,19 @@ export const LEAST_WAIT_MS = 100;
 export const leavesTime = (waitMs: number, startedAt: number, timeoutMs: number): boolean =>
   waitMs <= MOST_WAIT_MS && performance.now() - startedAt + waitMs <= timeoutMs / 2;
 
-interface RetryOptions {
-  readonly statuses: StatusTable;
-  readonly timeoutMs: number;
-}
-
 export const withOneRetry =
-  (send: Fetch, { statuses, timeoutMs }: RetryOptions): Fetch =>
+  (send: Fetch, timeoutMs: number): Fetch =>
   async (input, init) => {
     const startedAt = performance.now();
     let waitMs = LEAST_WAIT_MS;
     try {
       const response = await send(input, init);
-      const isNotDone = didNothing(response, statuses);
+      const isNotDone = didNothing(response);
       const wanted = isNotDone || isRepeatable(init) ? waitAfter(response, isNotDone) : undefined;
       if (wanted === undefined || !leavesTime(wanted, startedAt, timeoutMs)) return response;
       if (!isNotDone) {
         await delay(wanted);
-        return unlessNothing(() => send(input, init), response, statuses);
+        return unlessNothing(() => send(input, init), response);
       }
       await response.body?.cancel();
       waitMs = wanted;
@@ -91,8 +94,7 @@ export const withOneRetry =
     return send(input, init);
   };
 
-const didNothing = ({ status }: FetchResponse, statuses: StatusTable): boolean =>
-  status >= 300 && meaningOf(statuses, status) === 'not_done';
+const didNothing = ({ status }: FetchResponse): boolean => status >= 300 && meaningOf(status) === 'not_done';
 
 /** A read, or a write with an idempotency key in its header. */
 const isRepeatable = (init: FetchInit | undefined): boolean =>
@@ -102,14 +104,10 @@ const namesOf = (headers: FetchInit['headers'] = {}): readonly string[] =>
   Array.isArray(headers) ? headers.map(([name]) => name) : Object.keys(headers);
 
 /** The answer of a retry; the first answer if the retry did nothing: the first call may have acted. */
-const unlessNothing = async (
-  retry: () => Promise<FetchResponse>,
-  first: FetchResponse,
-  statuses: StatusTable,
-): Promise<FetchResponse> => {
+const unlessNothing = async (retry: () => Promise<FetchResponse>, first: FetchResponse): Promise<FetchResponse> => {
   try {
     const second = await retry();
-    const [kept, dropped] = didNothing(second, statuses) ? [first, second] : [second, first];
+    const [kept, dropped] = didNothing(second) ? [first, second] : [second, first];
     await dropped.body?.cancel();
     return kept;
   } catch (error) {

@@ -3,7 +3,7 @@ import type { NotDone, Outcome, Unknown } from '../core/outcome.ts';
 import type { Fetch, FetchInit, FetchResponse } from '../platform/fetch.ts';
 import { retryAfterSeconds } from '../platform/retry-after.ts';
 import type { AdapterOptions } from './adapter.ts';
-import { meaningOf, networkFailure, type StatusTable, withOneRetry } from './vendor-failures.ts';
+import { meaningOf, networkFailure, withOneRetry } from './vendor-failures.ts';
 
 /**
  * A small client for vendors whose SDK is too large. A call has one deadline, and one retry if the vendor certainly did
@@ -35,14 +35,13 @@ export type ReadRefusal = (status: number, body: unknown) => Failed;
 
 export interface HttpClientOptions extends Omit<AdapterOptions, 'settings'> {
   readonly baseUrl: string;
-  readonly statuses: StatusTable;
 }
 
 export type HttpClient = ReturnType<typeof httpClient>;
 
 export const httpClient = (options: HttpClientOptions) => {
   const { slot, log } = options;
-  const sending = { ...options, fetch: withOneRetry(options.fetch, options) };
+  const sending = { ...options, fetch: withOneRetry(options.fetch, options.timeoutMs) };
 
   /** For callers that handle a refusal, such as an expired token. */
   const exchange = async <T>(request: HttpRequest<T>): Promise<Exchanged<T>> => {
@@ -70,7 +69,6 @@ interface Sending {
   readonly baseUrl: string;
   readonly timeoutMs: number;
   readonly fetch: Fetch;
-  readonly statuses: StatusTable;
 }
 
 const send = async <T>(options: Sending, request: HttpRequest<T>): Promise<Exchanged<T>> => {
@@ -88,7 +86,7 @@ const send = async <T>(options: Sending, request: HttpRequest<T>): Promise<Excha
     const answer = request.answer.safeParse(body);
     return answer.success ? { kind: 'done', value: answer.data } : ERROR;
   }
-  switch (meaningOf(options.statuses, status)) {
+  switch (meaningOf(status)) {
     case 'refused':
       return { kind: 'answered no', status, body };
     case 'not_done': {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import ipaddr from 'ipaddr.js';
 import { expect, test } from 'vitest';
-import { clientAddress, networkOf, type TrustedEdge } from '../../shared/http/request.ts';
+import { clientAddress, networkOf, type TrustedEdge } from '../../shared/http/client-address.ts';
 
 test.each([
   ['203.0.113.7', '203.0.113.7'],

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { CORS } from '../../../shared/http/cors.ts';
 
 /**
  * CORS as in an HTTP API: it answers preflights and adds headers for the allowed origins. Pages of this machine, such as a
@@ -6,24 +7,9 @@ import type { IncomingMessage } from 'node:http';
  */
 export type Cors = ReturnType<typeof createCors>;
 
-const METHODS = 'GET,POST,PUT,PATCH,DELETE,OPTIONS';
-const REQUEST_HEADERS = [
-  'authorization',
-  'content-type',
-  'idempotency-key',
-  'x-api-version',
-  'x-guest-token',
-  'x-response-form',
-  'x-session-id',
-].join(',');
-const RESPONSE_HEADERS = [
-  'idempotent-replayed',
-  'link',
-  'retry-after',
-  'x-api-version',
-  'x-request-id',
-  'x-total-count',
-].join(',');
+const METHODS = CORS.methods.join();
+const REQUEST_HEADERS = CORS.requestHeaders.join();
+const RESPONSE_HEADERS = CORS.responseHeaders.join();
 
 export const createCors = (allowedOrigins: readonly string[]) => ({
   /** The answer to a preflight, where CORS is on. */
@@ -37,7 +23,7 @@ export const createCors = (allowedOrigins: readonly string[]) => ({
           'access-control-allow-origin': origin,
           'access-control-allow-methods': METHODS,
           'access-control-allow-headers': REQUEST_HEADERS,
-          'access-control-max-age': '600',
+          'access-control-max-age': String(CORS.maxAgeSeconds),
           vary: 'Origin',
         };
   },

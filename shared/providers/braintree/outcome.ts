@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import * as z from 'zod/mini';
 import type { Outcome } from '../../core/outcome.ts';
-import type { AdapterOptions } from '../adapter.ts';
+import { type AdapterOptions, wordTable } from '../adapter.ts';
 import { isUnsent, LEAST_WAIT_MS, leavesTime, type StatusMeaning } from '../vendor-failures.ts';
 
 /** Runs one call of the SDK. Its outcome is a refusal only if Braintree certainly did nothing. */
@@ -63,30 +63,30 @@ const refusalOf = (errors: unknown): Outcome<never> => {
 };
 
 /** The SDK hides the status, but names the error after it: 401, 403, 404, 426; 429. After other errors, the outcome is unknown. */
-const BY_NAME: Readonly<Record<string, StatusMeaning>> = {
+const BY_NAME = wordTable<StatusMeaning>({
   authenticationError: 'refused',
   authorizationError: 'refused',
   notFoundError: 'refused',
   upgradeRequired: 'refused',
   invalidKeysError: 'refused',
   tooManyRequestsError: 'not_done',
-};
+});
 
 /** Our words for the refusals that the SDK names. */
 export const BRAINTREE_NOT_FOUND = 'not_found';
-const REASONS: Readonly<Record<string, string>> = {
+const REASONS = wordTable<string>({
   authenticationError: 'authentication_failed',
   authorizationError: 'authorization_failed',
   notFoundError: BRAINTREE_NOT_FOUND,
   upgradeRequired: 'upgrade_required',
   invalidKeysError: 'invalid_request',
-};
+});
 
 const failureOf = (error: unknown): Outcome<never> => {
   if (!(error instanceof Error)) return ERROR;
-  switch (BY_NAME[error.name] ?? 'unknown') {
+  switch (BY_NAME.get(error.name) ?? 'unknown') {
     case 'refused':
-      return { kind: 'refused', reason: REASONS[error.name] ?? 'refused' };
+      return { kind: 'refused', reason: REASONS.get(error.name) ?? 'refused' };
     case 'not_done':
       return { kind: 'not_done', reason: 'rate_limited' };
     case 'unknown':

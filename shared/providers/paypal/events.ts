@@ -1,5 +1,5 @@
 import * as z from 'zod/mini';
-import { wordTable } from '../adapter.ts';
+import { secondsOf, wordTable } from '../adapter.ts';
 import { NO_OBJECT, readContractEvent } from '../contract-event.ts';
 import type { InboundEventType, ProviderEvent } from '../event-port.ts';
 import { centsOf } from './amounts.ts';
@@ -35,7 +35,7 @@ export const readPayPalEvent = (body: unknown): ProviderEvent | undefined => {
   return {
     id,
     rawType,
-    createdAt: Math.floor(Date.parse(at) / 1_000),
+    createdAt: secondsOf(at),
     ...(said ?? { type: undefined, object: { ...NO_OBJECT, id: idOf(resource) } }),
   };
 };

@@ -1,6 +1,5 @@
 import type { DeclineCode, Outcome, Refusal } from '../../core/outcome.ts';
 import { wordTable } from '../adapter.ts';
-import type { StatusTable } from '../vendor-failures.ts';
 import type { Exchanged, Failed, HttpRequest, ReadRefusal } from '../vendor-http.ts';
 import { paypalRefusalSchema } from './schemas.ts';
 
@@ -20,9 +19,6 @@ export const callsBy =
 
 /** PayPal's reason for an id that is unknown or expired. */
 export const PAYPAL_NOT_FOUND = 'RESOURCE_NOT_FOUND';
-
-/** 409: another call used the same object or key at that time, perhaps an earlier try of this call. */
-export const PAYPAL_STATUSES: StatusTable = { 408: 'unknown', 409: 'unknown', 425: 'unknown', 429: 'not_done' };
 
 /** PayPal's issue is the reason of the refusal. */
 export const paypalRefusal = (status: number, body: unknown): Refusal => {

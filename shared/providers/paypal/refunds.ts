@@ -1,7 +1,7 @@
 import { isIdOf } from '../../core/ids.ts';
 import type { DisputeStatus, RefundStatus } from '../../core/money-back.ts';
 import { mapOutcome, type Outcome } from '../../core/outcome.ts';
-import { wordTable } from '../adapter.ts';
+import { oldestFirst, secondsOf, wordTable } from '../adapter.ts';
 import {
   type CreateRefund,
   type ProviderDispute,
@@ -47,13 +47,13 @@ export const paypalRefunds = (exchange: PaypalExchange): RefundsPort => {
       const order = await findPaypalOrder(call, intentId);
       if (order.kind !== 'done') return order;
       const listed = order.value.purchase_units.flatMap(({ payments }) => payments?.refunds ?? []);
-      return oldestFirst(await each(listed, (refund) => wholeRefund(call, refund)));
+      return mapOutcome(await each(listed, (refund) => wholeRefund(call, refund)), oldestFirst);
     },
 
     listDisputes: async ({ paymentId }: RefundedCharge): Promise<Outcome<readonly ProviderDispute[]>> => {
       const listed = await everyDispute(call, paymentId);
       if (listed.kind !== 'done') return listed;
-      return oldestFirst(await each(listed.value, (dispute) => wholeDispute(call, dispute)));
+      return mapOutcome(await each(listed.value, (dispute) => wholeDispute(call, dispute)), oldestFirst);
     },
   };
 };
@@ -125,9 +125,6 @@ const each = async <A, T>(items: readonly A[], read: (item: A) => Promise<Outcom
   }
   return { kind: 'done', value: values };
 };
-
-const oldestFirst = <T extends { readonly createdAt: number }>(outcome: Outcome<T[]>): Outcome<readonly T[]> =>
-  mapOutcome(outcome, (values) => values.toSorted((a, b) => a.createdAt - b.createdAt));
 
 /** Reads PayPal's refunds and disputes, as answers and events hold them. PayPal has no reason of a refund. */
 export const readPaypalRefund = (refund: PaypalRefund): ProviderRefund | undefined => {
@@ -210,5 +207,3 @@ const DISPUTE_OUTCOME = wordTable<DisputeStatus>({
 /** The captures that are disputed, by the ids that the seller sees. */
 export const disputedCaptures = ({ disputed_transactions: transactions = [] }: PaypalDispute): readonly string[] =>
   transactions.flatMap(({ seller_transaction_id: id }) => id ?? []);
-
-const secondsOf = (time: string): number => Math.floor(Date.parse(time) / 1_000);

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini';
 import { mapOutcome, type Outcome } from '../../core/outcome.ts';
+import { wordTable } from '../adapter.ts';
 import { monthText } from '../contract-event.ts';
 import type { AttachMethod, KeepMethod, ProviderMethod } from '../method-port.ts';
 import { type SquareCall, squareKey } from './outcome.ts';
@@ -73,17 +74,17 @@ const GONE = 'NOT_FOUND';
 /** The prefix of the ids of cards on file. */
 export const ON_FILE = 'ccof:';
 
-const BRANDS: Readonly<Record<string, string>> = {
+const BRANDS = wordTable<string>({
   AMERICAN_EXPRESS: 'amex',
   DISCOVER_DINERS: 'diners',
   CHINA_UNIONPAY: 'unionpay',
-};
+});
 
 /** The stored fields of a Square card. */
 export const cardFacts = (card: SquareCard): Omit<ProviderMethod, 'methodId' | 'customerId'> => ({
   type: 'card',
   walletType: undefined,
-  cardBrand: card.card_brand ? (BRANDS[card.card_brand] ?? card.card_brand.toLowerCase()) : undefined,
+  cardBrand: card.card_brand ? (BRANDS.get(card.card_brand) ?? card.card_brand.toLowerCase()) : undefined,
   lastFour: card.last_4 ?? undefined,
   expiryMonth: card.exp_month ? monthText(card.exp_month) : undefined,
   expiryYear: card.exp_year ? String(card.exp_year) : undefined,

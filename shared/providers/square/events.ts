@@ -1,4 +1,5 @@
 import * as z from 'zod/mini';
+import { secondsOf, wordTable } from '../adapter.ts';
 import { NO_OBJECT, readContractEvent } from '../contract-event.ts';
 import type { InboundEventType, MoneyBackEventType, ProviderEvent } from '../event-port.ts';
 import type { ReportedStatus } from '../payment-port.ts';
@@ -58,7 +59,7 @@ export const readSquareEvent = (body: unknown): ProviderEvent | undefined => {
   return {
     id,
     rawType: type,
-    createdAt: Math.floor(Date.parse(at) / 1_000),
+    createdAt: secondsOf(at),
     ...(said ?? { type: undefined, object: { ...NO_OBJECT, id: data?.id ?? '' } }),
   };
 };
@@ -74,8 +75,8 @@ const saidBy = (event: SquareEvent): Said | undefined =>
 const isActedOn = (type: string): boolean =>
   /^payment\.(created|updated)$|^order\.updated$/.test(type) ||
   MONEY_BACK.has(type) ||
-  Object.hasOwn(CARD_EVENTS, type) ||
-  Object.hasOwn(CUSTOMER_EVENTS, type);
+  CARD_EVENTS.has(type) ||
+  CUSTOMER_EVENTS.has(type);
 
 const PAYMENT_EVENTS: Readonly<Partial<Record<ReportedStatus, InboundEventType>>> = {
   processing: 'payment_intent.processing',
@@ -113,32 +114,32 @@ const orderSaid = ({ type, data }: SquareEvent): Said | undefined => {
   };
 };
 
-const CARD_EVENTS: Readonly<Record<string, InboundEventType>> = {
+const CARD_EVENTS = wordTable<InboundEventType>({
   'card.created': 'payment_method.attached',
   'card.updated': 'payment_method.updated',
   'card.automatically_updated': 'payment_method.updated',
   'card.disabled': 'payment_method.detached',
   'card.forgotten': 'payment_method.detached',
-};
+});
 
 const cardSaid = ({ type, data }: SquareEvent): Said | undefined => {
   const card = data.object?.card;
   const id = card?.id ?? data.id;
   if (!card || !id || !type.startsWith('card.')) return undefined;
-  return { type: CARD_EVENTS[type], object: { ...NO_OBJECT, id, method: cardFacts(card) } };
+  return { type: CARD_EVENTS.get(type), object: { ...NO_OBJECT, id, method: cardFacts(card) } };
 };
 
-const CUSTOMER_EVENTS: Readonly<Record<string, InboundEventType>> = {
+const CUSTOMER_EVENTS = wordTable<InboundEventType>({
   'customer.created': 'customer.created',
   'customer.updated': 'customer.updated',
   'customer.deleted': 'customer.deleted',
-};
+});
 
 /** The event of a deleted customer may hold only its id. */
 const customerSaid = ({ type, data }: SquareEvent): Said | undefined => {
   const customer = data.object?.customer;
   const id = customer?.id ?? data.id;
-  const known = CUSTOMER_EVENTS[type];
+  const known = CUSTOMER_EVENTS.get(type);
   if (!id || !known) return undefined;
   return { type: known, object: { ...NO_OBJECT, id, customer: customer && customerFacts(customer) } };
 };

@@ -1,7 +1,7 @@
 import { fingerprint } from '../../core/ids.ts';
 import type { DeclineCode, Outcome } from '../../core/outcome.ts';
+import { wordTable } from '../adapter.ts';
 import { REFUND_DISPUTED, REFUND_EXCEEDS } from '../refund-port.ts';
-import type { StatusTable } from '../vendor-failures.ts';
 import type { Failed, HttpClient, HttpRequest, ReadRefusal } from '../vendor-http.ts';
 import { type SquareError, squareRefusalSchema } from './schemas.ts';
 
@@ -31,9 +31,6 @@ const MAX_KEY_LENGTH = 45;
 /** A hash of our key: Square takes at most 45 characters. */
 export const squareKey = (...parts: readonly string[]): string => fingerprint(...parts).slice(0, MAX_KEY_LENGTH);
 
-/** 409: another call used the same object or key at that time, perhaps an earlier try of this call. */
-export const SQUARE_STATUSES: StatusTable = { 408: 'unknown', 409: 'unknown', 425: 'unknown', 429: 'not_done' };
-
 const readRefusal: ReadRefusal = (_, body) => {
   const parsed = squareRefusalSchema.safeParse(body);
   if (!parsed.success) return UNKNOWN;
@@ -52,14 +49,14 @@ export const readRefundRefusal: ReadRefusal = (_, body) => {
   const errors = squareRefusalSchema.safeParse(body).data?.errors ?? [];
   const [error] = errors;
   if (!error || errors.some(isUndecided)) return UNKNOWN;
-  const reason = errors.map(({ code }) => REFUND_REFUSALS[code]).find((known) => known !== undefined);
+  const reason = errors.map(({ code }) => REFUND_REFUSALS.get(code)).find((known) => known !== undefined);
   return reason === undefined ? refused(error) : { kind: 'refused', reason };
 };
 
-const REFUND_REFUSALS: Readonly<Record<string, string>> = {
+const REFUND_REFUSALS = wordTable<string>({
   REFUND_AMOUNT_INVALID: REFUND_EXCEEDS,
   PAYMENT_NOT_REFUNDABLE_DUE_TO_DISPUTE: REFUND_DISPUTED,
-};
+});
 
 const isUndecided = ({ category, code }: SquareError): boolean =>
   UNDECIDED.includes(category) || code === 'TEMPORARY_ERROR';
@@ -76,15 +73,15 @@ const refused = ({ code, field }: SquareError): Failed => ({
   parameter: SPENT_SOURCES.includes(code) ? 'payment_method' : parameterOf(code, field),
 });
 
-const PARAMETERS: Readonly<Record<string, string>> = { source_id: 'payment_method', card_id: 'payment_method' };
+const PARAMETERS = wordTable<string>({ source_id: 'payment_method', card_id: 'payment_method' });
 
 const parameterOf = (code: string, field: string | null | undefined): string | undefined => {
   if (code === 'UNSUPPORTED_CURRENCY' || code === 'CURRENCY_MISMATCH' || field?.endsWith('.currency'))
     return 'currency';
-  return PARAMETERS[field ?? ''] ?? field ?? undefined;
+  return PARAMETERS.get(field ?? '') ?? field ?? undefined;
 };
 
-const DECLINES: Readonly<Record<string, DeclineCode>> = {
+const DECLINES = wordTable<DeclineCode>({
   INSUFFICIENT_FUNDS: 'insufficient_funds',
   CARD_EXPIRED: 'expired_card',
   EXPIRATION_FAILURE: 'expired_card',
@@ -95,16 +92,16 @@ const DECLINES: Readonly<Record<string, DeclineCode>> = {
   CVV_FAILURE: 'incorrect_cvc',
   VERIFY_CVV_FAILURE: 'incorrect_cvc',
   CARD_DECLINED_VERIFICATION_REQUIRED: 'authentication_required',
-};
+});
 
 /** Codes of the card network (ISO 8583) that Square passes on without a code of its own. */
-const BY_ISSUER: Readonly<Record<string, DeclineCode>> = { '41': 'lost_card', '43': 'stolen_card' };
+const BY_ISSUER = wordTable<DeclineCode>({ '41': 'lost_card', '43': 'stolen_card' });
 
 /** The most specific decline code that we support, else do_not_honor. */
 export const squareDeclineCode = (
   errors: readonly Pick<SquareError, 'code'>[] | null | undefined,
   issuerCode: string | null | undefined,
 ): DeclineCode =>
-  BY_ISSUER[issuerCode ?? ''] ??
-  errors?.map(({ code }) => DECLINES[code]).find((known) => known !== undefined) ??
+  BY_ISSUER.get(issuerCode ?? '') ??
+  errors?.map(({ code }) => DECLINES.get(code)).find((known) => known !== undefined) ??
   'do_not_honor';

@@ -1,6 +1,7 @@
 import * as z from 'zod/mini';
 import { type DisputeStatus, REFUND_REASONS, type RefundReason, type RefundStatus } from '../../core/money-back.ts';
 import { mapOutcome, type Outcome } from '../../core/outcome.ts';
+import { oldestFirst, secondsOf, wordTable } from '../adapter.ts';
 import type { CreateRefund, ProviderDispute, ProviderRefund, RefundedCharge, RefundsPort } from '../refund-port.ts';
 import { reportedMoney, squareAmounts, squareMoney } from './currencies.ts';
 import { readRefundRefusal, type SquareCall, squareKey } from './outcome.ts';
@@ -107,9 +108,6 @@ const disputesOf = (listed: readonly Listed[], paymentId: string): readonly Prov
   return read.every((dispute) => dispute !== undefined) ? read : undefined;
 };
 
-const oldestFirst = <T extends { readonly createdAt: number }>(found: readonly T[]): readonly T[] =>
-  found.toSorted((a, b) => a.createdAt - b.createdAt);
-
 /** Below Square's limit of 192 characters. The same refund always has the same text, as its key requires. */
 const reasonText = ({ reason, refundId }: CreateRefund): string => `${wordsOf(reason ?? 'refund')} (${refundId})`;
 
@@ -122,7 +120,7 @@ const reasonIn = (words: string): RefundReason | undefined =>
   REFUND_REASONS.find((reason) => wordsOf(reason) === words);
 
 export const readSquareRefund = (refund: SquareRefund): ProviderRefund => {
-  const status = REFUND_STATUSES[refund.status ?? ''] ?? 'pending';
+  const status = REFUND_STATUS.get(refund.status ?? '') ?? 'pending';
   const [, words = '', ourRefundId] = OUR_REASON.exec(refund.reason ?? '') ?? [];
   return {
     refundId: refund.id,
@@ -131,17 +129,17 @@ export const readSquareRefund = (refund: SquareRefund): ProviderRefund => {
     ourRefundId,
     reason: reasonIn(words),
     failureCode: status === 'failed' ? (refund.status ?? undefined) : undefined,
-    createdAt: epochSeconds(refund.created_at),
+    createdAt: secondsOf(refund.created_at),
   };
 };
 
 /** A status that this adapter does not know is not final: the refund is looked up again. */
-const REFUND_STATUSES: Readonly<Record<string, RefundStatus>> = {
+const REFUND_STATUS = wordTable<RefundStatus>({
   PENDING: 'pending',
   COMPLETED: 'succeeded',
   REJECTED: 'failed',
   FAILED: 'failed',
-};
+});
 
 /** @returns undefined if the dispute has no id */
 export const readSquareDispute = (dispute: SquareDispute): ProviderDispute | undefined => {
@@ -153,7 +151,7 @@ export const readSquareDispute = (dispute: SquareDispute): ProviderDispute | und
     ...reportedMoney(dispute.amount_money),
     reason: dispute.reason === null ? null : dispute.reason?.toLowerCase(),
     evidenceDueBy: dueAtOf(dispute),
-    createdAt: epochSeconds(dispute.created_at),
+    createdAt: secondsOf(dispute.created_at),
     reportedAt: dispute.updated_at ? Date.parse(dispute.updated_at) : undefined,
   };
 };
@@ -165,15 +163,13 @@ const dueAtOf = ({ due_at: at }: SquareDispute): number | null | undefined => {
 
 /** An inquiry of the bank has the states of a dispute. A state that this adapter does not know comes before all others. */
 const disputeStatus = (state: string): DisputeStatus =>
-  DISPUTE_STATUSES[state.replace(/^INQUIRY_/, '')] ?? 'needs_response';
+  DISPUTE_STATUS.get(state.replace(/^INQUIRY_/, '')) ?? 'needs_response';
 
-const DISPUTE_STATUSES: Readonly<Record<string, DisputeStatus>> = {
+const DISPUTE_STATUS = wordTable<DisputeStatus>({
   EVIDENCE_REQUIRED: 'needs_response',
   PROCESSING: 'under_review',
   ACCEPTED: 'lost',
   WON: 'won',
   LOST: 'lost',
   CLOSED: 'closed',
-};
-
-const epochSeconds = (time: string): number => Math.floor(Date.parse(time) / 1_000);
+});

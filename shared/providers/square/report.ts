@@ -1,3 +1,4 @@
+import { wordTable } from '../adapter.ts';
 import type { KnownPayment, ProviderPayment, ReportedStatus } from '../payment-port.ts';
 import { reportedMoney } from './currencies.ts';
 import { squareDeclineCode } from './outcome.ts';
@@ -51,15 +52,15 @@ export const squareFailure = ({
   squareDeclineCode(card_details?.errors ?? bank_account_details?.errors, card_details?.auth_result_code);
 
 /** A status that this adapter does not know is not final; the payment is looked up again. */
-export const paymentStatus = (status: string): ReportedStatus => STATUSES[status] ?? 'processing';
+export const paymentStatus = (status: string): ReportedStatus => STATUSES.get(status) ?? 'processing';
 
-const STATUSES: Readonly<Record<string, ReportedStatus>> = {
+const STATUSES = wordTable<ReportedStatus>({
   APPROVED: 'processing',
   PENDING: 'processing',
   COMPLETED: 'succeeded',
   FAILED: 'failed',
   CANCELED: 'canceled',
-};
+});
 
 /** The attempt that decides: a succeeded attempt, else one that is processing, else the last failed one. */
 export const decisive = (attempts: readonly ProviderPayment[]): ProviderPayment | undefined =>

@@ -7,7 +7,7 @@ import { ON_FILE, squareCards } from './cards.ts';
 import { squareLocation } from './currencies.ts';
 import { squareCustomers } from './customers.ts';
 import { readSquareEvent } from './events.ts';
-import { SQUARE_STATUSES, squareCalls } from './outcome.ts';
+import { squareCalls } from './outcome.ts';
 import { squareOrders, squarePayments } from './payments.ts';
 import { squareRefunds } from './refunds.ts';
 import { verifySquareSignature } from './verify.ts';
@@ -20,7 +20,7 @@ export const openSquare = (options: AdapterOptions): PaymentProvider | undefined
   const { settings, slot } = options;
   const { ACCESS_TOKEN: accessToken, LOCATION_ID: locationId } = settings;
   if (accessToken === '' || locationId === '') return undefined;
-  const http = httpClient({ ...options, baseUrl: settings.BASE_URL || LIVE_BASE, statuses: SQUARE_STATUSES });
+  const http = httpClient({ ...options, baseUrl: settings.BASE_URL || LIVE_BASE });
   const call = squareCalls(http, accessToken);
   const account = { call, locationId, accessToken, descriptor: settings.STATEMENT_DESCRIPTOR };
   return {

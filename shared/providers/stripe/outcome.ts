@@ -3,14 +3,8 @@ import type { Log } from '../../core/logger.ts';
 import type { Outcome } from '../../core/outcome.ts';
 import type { ProviderSlot } from '../../core/settings.ts';
 import { retryAfterSeconds } from '../../platform/retry-after.ts';
-import { meaningOf, networkFailure, type StatusTable } from '../vendor-failures.ts';
+import { meaningOf, networkFailure } from '../vendor-failures.ts';
 import { idOf, stripeDeclineCode } from './report.ts';
-
-/**
- * 409: the same idempotency key is in use, perhaps by an earlier try of this request. 429: too many requests, or the object
- * is locked; Stripe has done nothing. The error type marks a 402 as a decline.
- */
-export const STRIPE_STATUSES: StatusTable = { 408: 'unknown', 409: 'unknown', 425: 'unknown', 429: 'not_done' };
 
 /** Runs one call. Its outcome is a refusal only if Stripe certainly did nothing. */
 export type StripeCall = <A, T>(call: () => Promise<A>, read: (answer: A) => T) => Promise<Outcome<T>>;
@@ -44,7 +38,7 @@ const failureOf = (error: unknown): Outcome<never> => {
     return isTimeout ? { kind: 'unknown', reason: 'timeout' } : networkFailure(error.detail);
   }
   if (!(error instanceof Stripe.errors.StripeError)) return ERROR;
-  switch (meaningOf(STRIPE_STATUSES, error.statusCode ?? 0)) {
+  switch (meaningOf(error.statusCode ?? 0)) {
     case 'refused':
       return isRefusal(error) ? { kind: 'refused', reason: reasonOf(error), parameter: parameterOf(error) } : ERROR;
     case 'not_done': {

@@ -1,6 +1,7 @@
 import type Stripe from 'stripe';
 import type { DisputeStatus, RefundReason, RefundStatus } from '../../core/money-back.ts';
 import type { Outcome } from '../../core/outcome.ts';
+import { wordTable } from '../adapter.ts';
 import {
   type CreateRefund,
   type ProviderDispute,
@@ -54,13 +55,13 @@ const reasonParameter = (reason: RefundReason | undefined) =>
   reason === undefined || reason === 'other' ? {} : { reason };
 
 /** The bank has taken the money of a disputed charge already, or did so before it was lost. Only an inquiry takes none. */
-const REFUSALS: Readonly<Record<string, string>> = {
+const REFUSALS = wordTable<string>({
   charge_already_refunded: REFUND_EXCEEDS,
   [EXCEEDS_UNREFUNDED]: REFUND_EXCEEDS,
   charge_disputed: REFUND_DISPUTED,
-};
+});
 
-const refusalOf = (reason: string): string => REFUSALS[reason] ?? reason;
+const refusalOf = (reason: string): string => REFUSALS.get(reason) ?? reason;
 
 /** Newest first, as Stripe lists. The SDK asks for page after page; each page has the deadline of a call. */
 const everyPage = async <T>(list: AsyncIterable<T>): Promise<readonly T[]> => {

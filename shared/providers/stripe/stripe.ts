@@ -9,7 +9,7 @@ import { stripeAmounts } from './currencies.ts';
 import { stripeCustomers } from './customers.ts';
 import { readStripeEvent } from './events.ts';
 import { stripeMethods, stripeSetups } from './methods.ts';
-import { STRIPE_STATUSES, stripeCalls } from './outcome.ts';
+import { stripeCalls } from './outcome.ts';
 import { stripePayments } from './payments.ts';
 import { stripeRefunds } from './refunds.ts';
 import { stripeSubscriptions } from './subscriptions.ts';
@@ -28,9 +28,10 @@ const ONE_TIME = /^(?:tok_|pm_card_)/;
 export const openStripe = (options: AdapterOptions): PaymentProvider | undefined => {
   const { settings, slot } = options;
   if (settings.API_KEY === '') return undefined;
-  const retries = { statuses: STRIPE_STATUSES, timeoutMs: options.timeoutMs };
   const stripe = new Stripe(settings.API_KEY, {
-    httpClient: Stripe.createFetchHttpClient(asFetch(withOneRetry(rebased(options.fetch, settings.BASE_URL), retries))),
+    httpClient: Stripe.createFetchHttpClient(
+      asFetch(withOneRetry(rebased(options.fetch, settings.BASE_URL), options.timeoutMs)),
+    ),
     apiVersion: STRIPE_API_VERSION,
     maxNetworkRetries: 0,
     timeout: options.timeoutMs,

@@ -1,0 +1,55 @@
+/** @module The address of a caller: which one is believed, and the network that counts as one address in limits. */
+
+import { createHash, timingSafeEqual } from 'node:crypto';
+import ipaddr from 'ipaddr.js';
+
+/**
+ * The network that limits count as one address. A subscriber holds at least a /64 of IPv6 (RFC 6177) and may send each
+ * request from another address in it. An IPv4 address written as IPv6 counts as the IPv4 address.
+ */
+export const networkOf = (address: string): string => {
+  if (!address.includes(':') || !ipaddr.IPv6.isValid(address)) return address;
+  const parsed = ipaddr.IPv6.parse(address);
+  if (parsed.isIPv4MappedAddress()) return parsed.toIPv4Address().toString();
+  return `${parsed.parts
+    .slice(0, 4)
+    .map((part) => part.toString(16))
+    .join(':')}::/64`;
+};
+
+/** A proxy before the API that sends the client's address in a header and proves itself by a secret. */
+export interface TrustedEdge {
+  /** Lower-cased name of the header with the client's address. */
+  readonly header: string;
+  /** SHA-256 of each accepted secret in hex: the service does not hold the secret itself. */
+  readonly secretHashes: readonly string[];
+}
+
+const EDGE_SECRET = 'x-trusted-edge-secret';
+/** CloudFront appends the client's port to this header. */
+const WITH_PORT = 'cloudfront-viewer-address';
+
+interface Arrival {
+  /** Of the connection to the API. */
+  readonly sourceIp: string;
+  /** Lower-cased names. */
+  readonly headers: Readonly<Record<string, string | undefined>>;
+}
+
+/** The client's address: the one that a trusted edge names, else the address of the connection. */
+export const clientAddress = ({ sourceIp, headers }: Arrival, edge: TrustedEdge | undefined): string => {
+  if (!edge || !isFromEdge(edge, headers[EDGE_SECRET])) return sourceIp;
+  const named = headers[edge.header]?.trim() ?? '';
+  const address = edge.header === WITH_PORT ? named.replace(/:\d+$/, '') : named;
+  return isAddress(address) ? address : sourceIp;
+};
+
+/** Compares hashes of equal length in constant time, and all of them. */
+const isFromEdge = ({ secretHashes }: TrustedEdge, secret: string | undefined): boolean => {
+  if (secret === undefined) return false;
+  const sent = createHash('sha256').update(secret).digest();
+  return secretHashes.map((hash) => timingSafeEqual(sent, Buffer.from(hash, 'hex'))).includes(true);
+};
+
+/** True if the text is a whole IPv4 or IPv6 address. ipaddr.js also reads short forms such as `127.1`. */
+const isAddress = (text: string): boolean => ipaddr.IPv4.isValidFourPartDecimal(text) || ipaddr.IPv6.isValid(text);

@@ -1,0 +1,17 @@
+/** @module What browsers of other origins may send and read, the same on the HTTP API of a stage and on the local host. */
+
+export const CORS = {
+  methods: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'],
+  requestHeaders: [
+    'authorization',
+    'content-type',
+    'idempotency-key',
+    'x-api-version',
+    'x-guest-token',
+    'x-response-form',
+    'x-session-id',
+  ],
+  responseHeaders: ['idempotent-replayed', 'link', 'retry-after', 'x-api-version', 'x-request-id', 'x-total-count'],
+  /** A browser keeps the response to a preflight for this time. */
+  maxAgeSeconds: 600,
+} as const;
