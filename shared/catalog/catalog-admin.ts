@@ -1,3 +1,8 @@
+/**
+ * @module Platform admins write the records that other services own. The path names the kind, and the same functions
+ * serve all kinds. A record names the admin of its last change; the log names the admin of every change and removal.
+ */
+
 import * as z from 'zod';
 import { currentMaker, makerAttributes, makerOf, makerSchema } from '../core/actor.ts';
 import { DomainError, notFound } from '../core/errors.ts';
@@ -12,10 +17,6 @@ import type { Item, StoreDeps } from '../platform/table.ts';
 import { listCounted } from '../platform/totals.ts';
 import { REFERENCES, type StoredReference } from './catalog-kinds.ts';
 
-/**
- * Platform admins write the records that other services own. The path names the kind; the same functions serve all kinds. A
- * record names the admin of its last change; the log names the admin of every change and removal.
- */
 interface AdminDeps extends StoreDeps {
   readonly log: Log;
 }

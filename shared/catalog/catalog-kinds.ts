@@ -1,3 +1,8 @@
+/**
+ * @module The kinds of reference record: how the body of a platform admin's write is checked, and how a record is
+ * stored and shown. Each write replaces the whole record.
+ */
+
 import * as z from 'zod';
 import type { NamedRecord } from '../access/record-kind.ts';
 import { boundedText, emailSchema, metadataSchema, timeField } from '../http/fields.ts';
@@ -17,7 +22,6 @@ import {
 } from './catalog-records.ts';
 import { inviteView, productView, wholeProjectView, wholeTierView } from './catalog-view.ts';
 
-/** Bodies of the platform admins' writes; each write replaces the whole record. */
 const CURRENCIES: ReadonlySet<string> = new Set(Intl.supportedValuesOf('currency'));
 
 const currency = boundedText(10)

@@ -1,12 +1,13 @@
+/**
+ * @module Products, projects, tiers and invites. Other services own them, and platform admins write them here as
+ * reference records. A payment for a product always has the product's price. An invite's id is its token.
+ */
+
 import * as z from 'zod';
 import type { RecordKind } from '../access/record-kind.ts';
 import { boundedList, boundedObject, boundedText, jsonValue } from '../http/fields.ts';
 import { referenceKey } from '../platform/keys.ts';
 
-/**
- * Products, projects, tiers and invites: other services own them; platform admins write them here as reference records. A
- * payment for a product always has the product's price. An invite's id is its token.
- */
 const id = boundedText(64).min(1);
 const optionalId = id.nullish();
 export const cents = z.int().min(0);
@@ -82,7 +83,7 @@ export const productRecord: RecordKind<Product> = {
   rule: 'open',
 };
 
-/** The owner, and members with canManagePayments in its organization, may edit it. */
+/** The project's owner, and members with canManagePayments in its organization, may edit it. */
 export const projectRecord: RecordKind<Project> = {
   resource: 'project',
   key: (projectId) => referenceKey('projects', projectId),

@@ -1,3 +1,5 @@
+/** @module Views of products, projects, tiers and invites for buyers, members and platform admins. */
+
 import type { Showing } from '../access/included-records.ts';
 import { type Invite, type Product, type Project, productRecord, projectRecord, type Tier } from './catalog-records.ts';
 
@@ -22,7 +24,7 @@ export const productView = (product: Product) => ({
   updated_at: product.updated_at,
 });
 
-/** The fields of a product that buyers see: callers without a role in its organization. */
+/** The fields of a product that buyers see. A buyer is a caller without a role in the product's organization. */
 const BUYER_FIELDS = [
   ...(['id', 'name', 'description', 'is_active'] as const),
   ...(['subtotal_cents', 'tax_cents', 'discount_cents', 'total_cents', 'currency'] as const),

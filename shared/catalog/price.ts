@@ -1,9 +1,14 @@
+/** @module Prices a purchase, and checks that a product is still on sale. */
+
 import { DomainError } from '../core/errors.ts';
 import { currencyCode, derivePrices, type GivenPrices, type Prices } from '../core/money.ts';
 import type { Table } from '../platform/table.ts';
 import { type Product, productRecord } from './catalog-records.ts';
 
-/** The price of a purchase. If the request names a product, the price is the product's; the client cannot change it. */
+/**
+ * If the request names a product, the price is the product's and the client cannot change it. Otherwise the request
+ * sets the price.
+ */
 export const priceOf = (
   body: GivenPrices & { readonly currency?: string | undefined },
   product: Product | undefined,
@@ -30,7 +35,9 @@ export const priceOf = (
   return { ...prices, currency: product.currency };
 };
 
-/** @throws DomainError PRODUCT_INACTIVE for a product that is withdrawn or deleted: its earlier price is no longer on sale */
+/**
+ * @throws DomainError PRODUCT_INACTIVE if the product is withdrawn or deleted, because its price is no longer on sale
+ */
 export const requireOnSale = async (table: Table, productId: string | undefined): Promise<void> => {
   if (productId === undefined) return;
   const item = await table.get(productRecord.key(productId));

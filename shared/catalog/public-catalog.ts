@@ -1,3 +1,5 @@
+/** @module The public reads of the catalog, without sign-in: the preview of an invite and the list of active tiers. */
+
 import { DomainError } from '../core/errors.ts';
 import { cutText } from '../core/text.ts';
 import { instant } from '../core/time.ts';

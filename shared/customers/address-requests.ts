@@ -1,10 +1,14 @@
+/**
+ * @module Bodies and queries of the address routes. Text is trimmed, except the tax id, and a string of spaces counts
+ * as empty.
+ */
+
 import * as z from 'zod';
 import { boundedText, guestDataField, idSchema, organizationField, organizationParameter } from '../http/fields.ts';
 import { offsetQuery } from '../http/paging.ts';
 import { ADDRESS_TYPES, TAX_ID_TYPES } from './address.ts';
 import { addressProblems, isCountry } from './address-rules.ts';
 
-/** Bodies and queries of address routes. Text is trimmed; a string of spaces counts as empty. */
 const LONGEST_LINE = 200;
 const text = (max: number) => boundedText(max).trim().nullish();
 
@@ -44,7 +48,7 @@ const fields = {
     .describe('Not accepted: use `alias`. A request with this field gets 400.'),
 };
 
-/** A line beyond its bound has a problem of its own, so it is not trimmed here. */
+/** A line that is too long fails its own check, so it is not trimmed here. */
 const given = (value: unknown): string | undefined =>
   typeof value === 'string' && (value.length > LONGEST_LINE || value.trim() !== '') ? value : undefined;
 
@@ -83,7 +87,7 @@ export const createAddressBody = z
         context.addIssue({ code: 'custom', path: [path], message, params: { rule } });
       }
     },
-    // Runs on an invalid body too, so that one answer lists all problems.
+    // Runs on an invalid body too, so that one response lists all problems.
     { when: ({ value }) => typeof value === 'object' && value !== null },
   )
   .meta({

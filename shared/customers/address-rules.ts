@@ -1,15 +1,16 @@
 /**
- * @module The rules of an address, and the countries in which a full address needs a postal code. The source of the countries
- * is the region data of Google's libaddressinput (`require` contains `Z`), which follows the Universal Postal Union's country
- * sheets (https://www.upu.int, Addressing Solutions), with these changes by those sheets: Taiwan requires none; Israel, Iceland,
- * Monaco and the EU countries that libaddressinput leaves open (BG, CY, HR, MT, SI) require one. Everywhere else the postal
- * code is optional, even if the country has postal codes.
+ * @module The rules of an address, and the countries in which a full address needs a postal code. The source of the
+ * countries is the region data of Google's libaddressinput (`require` contains `Z`), which follows the Universal
+ * Postal Union's country sheets (https://www.upu.int, Addressing Solutions). Two changes follow those sheets: Taiwan
+ * requires no postal code; Israel, Iceland, Monaco and the EU countries that libaddressinput leaves open (BG, CY, HR,
+ * MT, SI) require one. Everywhere else the postal code is optional, even if the country has postal codes.
  */
+
 import type { Problem } from '../core/errors.ts';
 
 /** The input of the address rules; blank text counts as absent. */
 export interface AddressFacts {
-  /** undefined: not a known country. */
+  /** undefined if it is not a known country. */
   readonly country: string | undefined;
   readonly isPartial: boolean;
   readonly isBusiness: boolean;
@@ -20,9 +21,9 @@ export interface AddressFacts {
 }
 
 /**
- * A partial address needs a country. A full address needs line1 and city, and a postal code if its country requires one.
- * A business address needs only the country and the business name. The same rules hold for a create and for the result of
- * an update.
+ * A partial address needs a country. A full address needs line1 and city, and a postal code if its country requires it.
+ * A business address needs only the country and the business name. The same rules hold for a create and for the result
+ * of an update.
  */
 export const addressProblems = (facts: AddressFacts): readonly Problem[] => {
   if (facts.isBusiness) return facts.businessName ? [] : [missing('business_name', 'a business address')];

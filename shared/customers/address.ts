@@ -1,3 +1,9 @@
+/**
+ * @module A billing or shipping address. It is partial (only a country), full, or a business address, and it always
+ * satisfies the rules of its kind (`address-rules.ts`). The tax id is stored as sent. An organization's address names
+ * no user.
+ */
+
 import * as z from 'zod';
 import { ownerColumns, ownerIdsOf, ownerOfRecord, type RecordKind } from '../access/record-kind.ts';
 import type { ApiRequest, Reply } from '../http/request.ts';
@@ -13,10 +19,6 @@ import {
   setDefault,
 } from '../platform/table-defaults.ts';
 
-/**
- * A billing or shipping address: partial (a country), full, or a business's. Always holds: the rules of its kind
- * (rules.ts). The tax id is stored as sent. An organization's address names no user.
- */
 export const TAX_ID_TYPES = [
   'vat',
   'ein',
@@ -136,8 +138,9 @@ export const readPointers = async (
 };
 
 /**
- * The ids of the defaults that pointers lead to. Repairs a pointer to a missing address: the newest remaining address
- * becomes the default. @param known ids of existing addresses, which need no read
+ * The ids of the default addresses that the pointers name. If a pointer names a missing address, the newest remaining
+ * address becomes the default.
+ * @param known ids of existing addresses, which need no read
  */
 export const followPointers = async (
   table: Table,

@@ -3,11 +3,11 @@ import type { Outcome } from '../core/outcome.ts';
 import type { ContactField, CustomerDetails } from '../providers/customer-port.ts';
 import { CONTACT_FIELDS } from './customer.ts';
 
-/** The field of ours that the provider refused; undefined if it refused something else. */
+/** The contact field that the provider refused; undefined if it refused something else. */
 export const refusedField = (outcome: Outcome<unknown>): ContactField | undefined =>
   outcome.kind === 'refused' ? CONTACT_FIELDS.find((field) => field === outcome.parameter) : undefined;
 
-/** Sends the details again without the one that the provider refuses, if it is one of those that may be left out. */
+/** Sends the details. If the provider refuses a field that `mayBeLeftOut` lists, sends them again without it. */
 export const withoutRefused = async <T>(
   details: CustomerDetails,
   mayBeLeftOut: readonly ContactField[],

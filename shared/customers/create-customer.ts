@@ -1,3 +1,5 @@
+/** @module Creates a customer at the provider, under an idempotency key derived from our id, then stores it. */
+
 import type { GuestTokens } from '../access/guest-token.ts';
 import { guestTokenFields } from '../access/guest-token.ts';
 import { ownerFieldsOf, ownerOfRecord } from '../access/record-kind.ts';
@@ -28,7 +30,6 @@ import {
 } from './customer.ts';
 import type { CreateCustomerBody } from './customer-requests.ts';
 
-/** Creates a customer at the provider, under a key derived from our id, then stores it. */
 export const createCustomer = async (
   deps: ProviderRecordDeps & { readonly guestTokens: GuestTokens },
   request: ApiRequest<unknown, unknown, CreateCustomerBody>,
@@ -44,7 +45,7 @@ export const createCustomer = async (
     build: (id) => createProviderCustomer(provider, { ...draftOf(deps, request, owner), id }),
     beside: (customer) => [customerAlias(customer)],
   });
-  // The owner comes from the record: a guest who repeats the request has another guest_id.
+  // The owner comes from the record, because a guest who repeats the request has another guest_id.
   await setOwnerCustomer(deps.table, ownerOfRecord(record) ?? owner, record);
   return {
     data: { ...customerView(record), ...(await guestTokenFields(deps.guestTokens, caller, record)) },
@@ -58,9 +59,9 @@ export const customerAlias = ({ id, providerId, providerCustomerId }: Customer):
   aliasStep(providerId, providerCustomerId, { kind: 'CUS', id });
 
 /**
- * Creates the customer at the provider; the caller stores the record. A contact detail that the provider refuses is left out
- * there, because no sale depends on it.
- * @param attempt a new number makes a new key
+ * Creates the customer at the provider; the caller stores the record. Leaves out a contact detail that the provider
+ * refuses, because no sale depends on it.
+ * @param attempt each number makes another idempotency key
  */
 export const createProviderCustomer = async (
   provider: PaymentProvider,

@@ -1,3 +1,5 @@
+/** @module Bodies and queries of the customer routes. */
+
 import * as z from 'zod';
 import { PROVIDER_SLOTS } from '../core/settings.ts';
 import {
@@ -26,7 +28,7 @@ const contact = {
   metadata: metadataField,
 };
 
-/** The use case requires an e-mail: of the body, of guest_data, or of the guest token. */
+/** The use case requires an e-mail address from the body, `guest_data` or the guest token. */
 export const createCustomerBody = z
   .object({
     ...contact,

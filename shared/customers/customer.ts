@@ -1,3 +1,8 @@
+/**
+ * @module A customer is a payer at one provider. It always exists at the provider under `providerCustomerId`, and
+ * belongs to a user, an organization or a guest.
+ */
+
 import * as z from 'zod';
 import { ownerColumns, ownerIdsOf, ownerOfRecord, type RecordKind } from '../access/record-kind.ts';
 import { PROVIDER_SLOTS } from '../core/settings.ts';
@@ -7,10 +12,6 @@ import type { Item, Table, TransactionStep } from '../platform/table.ts';
 import { ownerKeyOf } from '../platform/table-defaults.ts';
 import type { ContactField } from '../providers/customer-port.ts';
 
-/**
- * A customer: a payer at one provider. Always holds: it exists at the provider under providerCustomerId, and belongs to a
- * user, an organization or a guest.
- */
 const optional = z.string().optional();
 
 export const customerSchema = z.object({
@@ -19,7 +20,7 @@ export const customerSchema = z.object({
   providerCustomerId: z.string(),
   email: optional,
   name: optional,
-  /** The name was given: it does not follow first and last name. */
+  /** True if the name was given, so it does not follow the first and last name. */
   isNameGiven: z.boolean().optional(),
   firstName: optional,
   lastName: optional,
@@ -69,7 +70,7 @@ export const customerView = (customer: Customer) => ({
 
 export const CONTACT_FIELDS = ['email', 'name', 'phone'] as const satisfies readonly ContactField[];
 
-/** The full name of a customer without a name of its own. */
+/** The full name made of the first and last name. */
 export const derivedName = ({ firstName, lastName }: Pick<Customer, 'firstName' | 'lastName'>): string | undefined =>
   [firstName, lastName].filter(Boolean).join(' ') || undefined;
 
@@ -80,7 +81,7 @@ export type OwnerCustomer = z.infer<typeof pointerSchema>;
 export const customerPointerKey = (owner: Owner, providerId: string): Key =>
   ownerCustomerKey(ownerKeyOf(owner), providerId);
 
-/** @returns undefined for a claim: the customer is not created yet. */
+/** @returns undefined for a claim, because the customer is not created yet. */
 export const ownerCustomerOf = (item: Item | undefined): OwnerCustomer | undefined =>
   item === undefined || 'claim' in item ? undefined : pointerSchema.parse(item);
 
@@ -96,8 +97,8 @@ export const pointerItem = (owner: Owner, { id: customerId, providerCustomerId, 
 });
 
 /**
- * Steps of the write that removes a customer. If it is the default, the owner's oldest other customer at the provider becomes
- * the default. The steps fail if another request has changed the pointer.
+ * Steps of the write that removes a customer. If it is the default, the owner's oldest other customer at the provider
+ * becomes the default. The steps fail if another request has changed the pointer.
  */
 export const customerSuccessorSteps = async (
   table: Table,

@@ -1,3 +1,8 @@
+/**
+ * @module Finds or creates an owner's customer at a provider. Concurrent requests, and a retry after a crash, create
+ * one customer, because the claim is written before the call to the provider.
+ */
+
 import * as z from 'zod';
 import type { Caller } from '../access/caller.ts';
 import { ownerFieldsOf } from '../access/record-kind.ts';
@@ -34,9 +39,7 @@ const TRIES = 25;
 const WAIT_MS = 200;
 
 /**
- * Finds or creates the owner's customer at a provider. Concurrent requests, and a retry after a crash, create
- * one customer: the claim is written before the call to the provider.
- * @throws DomainError of the provider's answer, or VERSION_CONFLICT if another request is still creating the customer.
+ * @throws DomainError of the provider's outcome, or VERSION_CONFLICT if another request is still creating the customer.
  */
 export const ensureCustomer = async (deps: ProviderRecordDeps, wanted: CustomerRequest): Promise<OwnerCustomer> => {
   if (wanted.known) return wanted.known;
@@ -102,13 +105,16 @@ const endClaim = async ({ deps, wanted, claim }: HeldClaim, error: unknown): Pro
 };
 
 /**
- * The claim to create an owner's first customer at a provider. Its item has the key of the owner's pointer. Always holds:
- * only one request at a time calls the provider for a claim, and every request sends the id, fields and key of the claim,
- * so that the provider creates one customer. A claim expires after a day, when providers may forget the key.
+ * The claim to create an owner's first customer at a provider. Its item has the key of the owner's pointer. Only one
+ * request at a time calls the provider for a claim. Every request sends the id, fields and key of the claim, so the
+ * provider creates one customer. A claim expires after a day, when providers may forget the key.
  */
 const claimSchema = z.object({
   draft: customerSchema.omit({ providerCustomerId: true }),
-  /** Counts server errors of the provider. Each needs a new key: a provider repeats its answer to a key that it knows. */
+  /**
+   * Counts server errors of the provider. Each needs a new idempotency key, because a provider repeats its response to
+   * a key that it knows.
+   */
   attempt: z.int(),
   /** Until this time, the request that holds the claim may be calling the provider. */
   busyUntil: z.string(),
@@ -116,7 +122,7 @@ const claimSchema = z.object({
 type CustomerClaim = z.infer<typeof claimSchema>;
 type CustomerDraft = CustomerClaim['draft'];
 
-/** Longer than the time-out of a call to a provider. */
+/** Longer than the timeout of a call to a provider. */
 const LEASE_MS = 20 * SECOND;
 
 interface CustomerSlot {
@@ -149,7 +155,7 @@ const dropCustomerClaim = async ({ table }: StoreDeps, slot: CustomerSlot, claim
   await table.expire(keyOf(slot), ifUnchanged(claim));
 };
 
-/** Lets the next request continue the claim at once. @param attempt a new number makes a new key */
+/** Lets the next request continue the claim immediately. @param attempt each number makes another idempotency key */
 const releaseCustomerClaim = async (
   deps: StoreDeps,
   slot: CustomerSlot,

@@ -1,3 +1,9 @@
+/**
+ * @module Some providers (PayPal) give a customer an id only with the first saved method. Until then the record has
+ * our own id in place of the provider's. The provider's id is stored before the method, so every later method is saved
+ * for the same customer and a deletion finds all of them.
+ */
+
 import { ownerOfRecord } from '../access/record-kind.ts';
 import { iso } from '../core/time.ts';
 import { aliasRemoval } from '../platform/alias.ts';
@@ -15,19 +21,14 @@ import {
   pointerItem,
 } from './customer.ts';
 
-/**
- * Some providers (PayPal) give a customer an id only with its first saved method; until then the record has our own id in
- * its place. The id is stored before the method is: from then on every later method is saved for the same customer, and
- * a deletion finds all of them.
- */
-/** Does the provider store the method for this customer? */
+/** True if the provider stores the method for this customer. */
 export const isMethodOf = (
   { customerId, ourCustomerId }: Pick<ProviderMethod, 'customerId' | 'ourCustomerId'>,
   customer: OwnerCustomer,
 ): boolean => customerId === customer.providerCustomerId || ourCustomerId === customer.customerId;
 
 /**
- * Stores the provider's id of the customer, if the method's answer tells it first.
+ * Stores the provider's id of the customer if this method is the first to report it.
  * @returns the customer with the id that its record has now
  * @throws DomainError VERSION_CONFLICT if every try meets another change, or the customer is removed meanwhile
  */
@@ -55,7 +56,7 @@ export const learnProviderId = async (
   return { customerId: id, providerCustomerId: record.providerCustomerId };
 };
 
-/** The owner's pointer holds the id too, where it leads to this customer. */
+/** The owner's pointer also holds the provider's id if it names this customer. */
 const pointerSteps = async (table: Table, customer: Customer): Promise<readonly TransactionStep[]> => {
   const owner = ownerOfRecord(customer);
   if (!owner) return [];

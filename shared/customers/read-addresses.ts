@@ -1,3 +1,5 @@
+/** @module Reads one address, and lists an owner's addresses. Each address shows whether it is the default. */
+
 import { DomainError } from '../core/errors.ts';
 import { listOwned, offsetReply, runList } from '../http/paging.ts';
 import type { ApiRequest, Reply } from '../http/request.ts';
@@ -19,7 +21,9 @@ export const getAddress = async (
   { record }: ApiRequest<unknown, unknown, unknown, Address>,
 ): Promise<Reply> => ({ data: addressView(record, await isDefaultAddress(deps.table, record)) });
 
-/** Reads the default pointers with the page of ids, and the addresses they name with the records of the page. */
+/**
+ * Reads the default pointers together with the page of ids, and the default addresses together with the page's records.
+ */
 export const listAddresses = async (
   deps: StoreDeps,
   { owner, query }: ApiRequest<unknown, ListAddressesQuery>,

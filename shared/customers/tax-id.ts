@@ -1,3 +1,5 @@
+/** @module Checks tax ids with the `stdnum` library. The result only informs and never refuses an address. */
+
 import { validate as angolanNif } from 'stdnum/lib/cjs/ao/nif.js';
 import { validate as cuit } from 'stdnum/lib/cjs/ar/cuit.js';
 import { validate as atVat } from 'stdnum/lib/cjs/at/uid.js';
@@ -54,14 +56,17 @@ import type { Address } from './address.ts';
 /** A validator of the library; only its result is used. */
 type Validate = (value: string) => { readonly isValid: boolean };
 
-/** The library accepts any five characters that end in digits as a British number; only GD and HA numbers are so short. */
+/**
+ * The library accepts any five characters that end in digits as a British number, but only GD and HA numbers are so
+ * short.
+ */
 const britishVat: Validate = (value) => {
   const compact = value.toUpperCase().replaceAll(/[ \-/]/g, '');
   const number = compact.replace(/^(GB|XI)/, '');
   return number.length === 5 && !/^(GD|HA)/.test(number) ? { isValid: false } : gbVat(number);
 };
 
-/** Value added tax numbers by country: the European Union and its neighbours, and South Africa. */
+/** Value added tax numbers by country: the European Union, its neighbors, and South Africa. */
 const BY_COUNTRY: Readonly<Record<string, Validate | undefined>> = {
   AT: atVat,
   BE: beVat,
@@ -111,7 +116,9 @@ const vatValidators = (value: string, country: string): readonly Validate[] => {
 
 type TaxIdType = NonNullable<Address['taxIdType']>;
 
-/** The validators of a type: a list, a record by the address's country, or a function. Empty if the library has none. */
+/**
+ * The validators of a type: a list, a record by the address's country, or a function. Empty if the library has no rule.
+ */
 type Rule =
   | readonly Validate[]
   | Readonly<Record<string, Validate | undefined>>
@@ -135,7 +142,7 @@ const VALIDATORS: Readonly<Record<TaxIdType, Rule>> = {
   other: [],
 };
 
-/** True if the number could have been issued; undefined if no rule is known for the type and country. Informs only. */
+/** True if the number could have been issued; undefined if no rule is known for the type and country. */
 export const isTaxIdValid = ({
   taxId,
   taxIdType,

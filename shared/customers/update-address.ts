@@ -1,3 +1,8 @@
+/**
+ * @module Updates an address: changes the fields of the body and keeps the others. The result must satisfy the address
+ * rules.
+ */
+
 import { invalid } from '../core/errors.ts';
 import { canonicalJson } from '../http/idempotency.ts';
 import type { ApiRequest, Reply } from '../http/request.ts';
@@ -9,7 +14,6 @@ import type { UpdateAddressBody } from './address-requests.ts';
 import { addressProblems } from './address-rules.ts';
 import { isTaxIdValid } from './tax-id.ts';
 
-/** Changes the fields of the body and keeps the others. The address rules must hold for the result. */
 export const updateAddress = async (
   deps: StoreDeps,
   { record: address, body }: ApiRequest<unknown, unknown, UpdateAddressBody, Address>,

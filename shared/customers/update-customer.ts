@@ -1,4 +1,8 @@
-/** @module Changes a customer: at the provider, if the provider has one of the changed fields, then in the record. */
+/**
+ * @module Changes a customer in its record, and before that at the provider if the provider has one of the changed
+ * fields.
+ */
+
 import { currentWork } from '../core/actor.ts';
 import { epochSeconds, iso } from '../core/time.ts';
 import { canonicalJson } from '../http/idempotency.ts';
@@ -26,7 +30,7 @@ export const updateCustomer = async (
     }
     const synced = sent && { knownAt: Math.max(current.knownAt ?? 0, sent.at) };
     if (canonicalJson(changed) === canonicalJson(current)) {
-      // An event of an earlier update that got no answer is stale from now on.
+      // From now on, an event of an earlier update without a response is stale.
       return synced && { ...current, ...synced };
     }
     return { ...changed, ...synced, version: current.version + 1, updatedAt: iso(deps.now()) };
@@ -34,19 +38,19 @@ export const updateCustomer = async (
   return { data: customerView(record) };
 };
 
-/** What this request has sent to the provider. */
+/** The update that this request has sent to the provider. */
 interface Sent {
-  /** The record as it was. */
+  /** The record before the update. */
   readonly was: Customer;
   readonly details: string;
-  /** Epoch second of the provider's answer. */
+  /** Epoch second of the provider's response. */
   readonly at: number;
 }
 
 /**
- * True if the commit that came first was only the provider's echo of our own call: it noted the time of its report, or stored
- * the details that we sent. After any other commit the values are sent again, because the provider may have carried out both
- * calls in the other order.
+ * True if the commit that came first only echoed our own call, because it noted the time of the provider's report or
+ * stored the details that we sent. After any other commit the values are sent again, because the provider may have
+ * carried out both calls in the other order.
  */
 const isEchoOf = ({ was, details }: Sent, current: Customer): boolean => {
   if (current.version === was.version) return true;
@@ -56,13 +60,14 @@ const isEchoOf = ({ was, details }: Sent, current: Customer): boolean => {
 
 const detailsOf = ({ email, name, phone }: Customer): string => canonicalJson({ email, name, phone });
 
-/** An echo tells the full name alone, so its commit has cleared the parts. */
+/** An echo has only the full name, so its commit has cleared the first and last name. */
 const namesOf = ({ name, firstName, lastName, isNameGiven }: Customer) => ({ name, firstName, lastName, isNameGiven });
 
 /**
- * Sends only these fields, so that newer values at the provider stay; and named fields too whose value the record has already: an
- * earlier update without an answer may have changed them there. Each call has a key of its own, since a used key would send nothing.
- * @returns epoch second of the provider's answer
+ * Sends only these fields, so that newer values at the provider stay. Sends a field of the body even if the record
+ * already has its value, because an earlier update without a response may have changed it at the provider. Each call
+ * has its own idempotency key, since a used key would send nothing.
+ * @returns epoch second of the provider's response
  */
 const sendToProvider = async (
   deps: ProviderRecordDeps,
@@ -86,7 +91,7 @@ const sendToProvider = async (
   return epochSeconds(deps.now());
 };
 
-/** The name follows first and last name as long as none was given. */
+/** The name follows the first and last name until a name is given. */
 const withChanges = (customer: Customer, body: UpdateCustomerBody): Customer => {
   const pick = (sent: string | null | undefined, stored: string | undefined): string | undefined =>
     sent === undefined ? stored : (sent ?? undefined);

@@ -1,7 +1,7 @@
 import { type BusEvent, type CanonicalEvent, canonicalBusEvent, payerOf } from '../platform/bus-event.ts';
 import type { Membership } from './membership.ts';
 
-/** The event of a stored change of a membership. A pause ends it, too. */
+/** The event of a stored change of a membership. A pause also ends the membership. */
 export const membershipEvents = (before: Membership | undefined, after: Membership): readonly BusEvent[] => {
   const event = nameOf(before, after);
   return event === undefined ? [] : [canonicalBusEvent(event, after, dataOf(after))];

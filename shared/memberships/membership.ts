@@ -1,12 +1,13 @@
+/**
+ * @module A membership is the tier that a subscription gives its project, organization or user. It is derived from its
+ * subscription and written in the same transaction. A subscription has one membership per tier.
+ */
+
 import * as z from 'zod';
 import { ownerColumns, type RecordKind } from '../access/record-kind.ts';
 import { ENTITY_TYPES, entityPartition, listSort, membershipKey } from '../platform/keys.ts';
 import type { Item } from '../platform/table.ts';
 
-/**
- * A membership: the tier that a subscription gives its project, organization or user. Always holds: it is derived from its
- * subscription and written in the same transaction. A subscription has one membership per tier.
- */
 export const MEMBERSHIP_STATUSES = ['pending', 'active', 'cancelled', 'expired'] as const;
 export type MembershipStatus = (typeof MEMBERSHIP_STATUSES)[number];
 
@@ -14,7 +15,7 @@ const optional = z.string().optional();
 
 export const membershipSchema = z.object({
   id: z.string(),
-  /** The version of the subscription that it was written with. */
+  /** The version of the subscription that wrote the membership. */
   version: z.int(),
   tierId: z.string(),
   entityType: z.enum(ENTITY_TYPES),

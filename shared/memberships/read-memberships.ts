@@ -1,3 +1,5 @@
+/** @module Reads one membership, and lists the memberships of a user, an organization or a project. */
+
 import * as z from 'zod';
 import { mayReadUser } from '../access/access.ts';
 import type { NamedRecord } from '../access/record-kind.ts';
@@ -20,7 +22,7 @@ export const getMembership = async (
 const entityQuery = z.looseObject({ entity_type: z.enum(['organization', 'project']), entity_id: z.string() });
 const ENTITY_RECORDS = { organization: organizationRecord, project: projectRecord } as const;
 
-/** The project or organization that the query names; the access rule decides on it. */
+/** The project or organization that the query names; the access rule applies to it. */
 export const entityNamed = (query: unknown): readonly NamedRecord[] => {
   const parsed = entityQuery.safeParse(query);
   return parsed.success ? [{ kind: ENTITY_RECORDS[parsed.data.entity_type], id: parsed.data.entity_id }] : [];

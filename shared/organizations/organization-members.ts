@@ -1,3 +1,9 @@
+/**
+ * @module Commands on the members of an organization: add a member, change a role, remove a member, leave. The owner's
+ * membership never changes. A command that races with another change of the same membership reads the membership again
+ * and retries.
+ */
+
 import type { Identity } from '../access/identity.ts';
 import { DomainError, notFound } from '../core/errors.ts';
 import { iso } from '../core/time.ts';
@@ -26,7 +32,7 @@ export const addMember = async (
   const wanted = { organizationId: record.id, userId: user.id, role: body.role };
   const member = { ...newMember(wanted, iso(deps.now())), addedUnder: idempotency?.scope };
   const existing = await memberStore(deps).add(member);
-  // An earlier try of this request may have added the member and stopped before its answer.
+  // An earlier try of this request may have added the member and stopped before it responded.
   const isOurs = idempotency !== undefined && existing?.addedUnder === idempotency.scope;
   if (existing && !isOurs) throw new DomainError('ALREADY_MEMBER');
   return { data: memberView(existing ?? member), message: 'The member was added' };

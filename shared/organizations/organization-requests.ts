@@ -1,3 +1,5 @@
+/** @module Bodies and queries of the organization and member routes. */
+
 import * as z from 'zod';
 import { ROLES } from '../access/permissions.ts';
 import { boundedText, emailSchema } from '../http/fields.ts';

@@ -1,3 +1,8 @@
+/**
+ * @module Stores organizations and members. Every change of a membership updates the member counts in the same
+ * transaction.
+ */
+
 import type { Role } from '../access/permissions.ts';
 import { ORGANIZATION_EXISTS } from '../access/standing.ts';
 import { notFound } from '../core/errors.ts';
@@ -25,7 +30,6 @@ import {
   organizationSchema,
 } from './organization.ts';
 
-/** Organizations and members as items. Every change of a membership updates the counts in the same transaction. */
 const tombstoneSchema = organizationSchema.pick({ createdAt: true, requestHash: true });
 
 const organizationItem = ({ members, ...organization }: Organization): Item => ({
@@ -37,7 +41,9 @@ const organizationItem = ({ members, ...organization }: Organization): Item => (
   [countAttribute('member')]: members.member,
 });
 
-/** Due at once: subscriptions of the organization that the member's own methods pay for need another method. */
+/**
+ * Due immediately, because subscriptions of the organization that the member's own methods pay for need another method.
+ */
 const endedItem = ({ id, organizationId, userId }: Member, at: string): Item => ({
   ...endedMembershipKey(id),
   organizationId,
@@ -95,7 +101,10 @@ export const organizationStore = ({ table, now }: StoreDeps) => {
     return updated;
   };
 
-  /** Ends all access. Due work then removes what the organization owns. @throws DomainError RESOURCE_NOT_FOUND */
+  /**
+   * Ends all access. Due work then removes everything that the organization owns.
+   * @throws DomainError RESOURCE_NOT_FOUND
+   */
   const markDeleted = async (id: string): Promise<void> => {
     const at = iso(now());
     const set = { deletedAt: at, due: dueShard(id), due_at: at };
@@ -115,7 +124,10 @@ export const memberStore = ({ table, now }: StoreDeps) => {
   const loadOf = async (organizationId: string, userId: string): Promise<Member | undefined> =>
     parse(await table.get(memberKey(organizationId, userId)));
 
-  /** Writes one step on a membership, and the counts. @throws DomainError RESOURCE_NOT_FOUND if the organization is deleted. */
+  /**
+   * Changes a membership and the member counts in one transaction.
+   * @throws DomainError RESOURCE_NOT_FOUND if the organization is deleted.
+   */
   const commit = async (organizationId: string, { step, counts, beside = [] }: MembershipChange) => {
     const add = Object.fromEntries(counts.map(([role, by]) => [countAttribute(role), by]));
     const written = await table.transact([

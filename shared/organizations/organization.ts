@@ -1,3 +1,9 @@
+/**
+ * @module An organization and its members. Exactly one member is the owner, namely the user who created the
+ * organization. The member counts by role on the organization equal its members. A deleted organization is a tombstone
+ * that every permission check reads.
+ */
+
 import * as z from 'zod';
 import type { Caller } from '../access/caller.ts';
 import type { IdentityUser } from '../access/identity.ts';
@@ -8,10 +14,6 @@ import { DomainError } from '../core/errors.ts';
 import { memberIdOf, organizationKey } from '../platform/keys.ts';
 import type { Item } from '../platform/table.ts';
 
-/**
- * An organization and its members. Always holds: exactly one member is the owner, the user who created it. The member counts
- * by role on the organization equal its members. A deleted organization is a tombstone that every permission check reads.
- */
 const optional = z.string().optional();
 const count = z.int().nonnegative();
 

@@ -1,3 +1,5 @@
+/** @module Reads one organization, lists the caller's organizations, and lists the members of an organization. */
+
 import type { Identity } from '../access/identity.ts';
 import { ROLES, type Role } from '../access/permissions.ts';
 import { MAX_OFFSET, runList, totalHeader } from '../http/paging.ts';
@@ -21,10 +23,10 @@ export const getOrganization = async (
   { record, role }: ApiRequest<unknown, unknown, unknown, Organization>,
 ): Promise<Reply> => ({ data: { ...organizationView(record), your_role: role ?? null } });
 
-/** Up to here one request reads all organizations of a user. */
+/** Up to this number, one request reads all of a user's organizations. */
 const ONE_READ = 100;
 
-/** The caller's organizations, the last joined first. */
+/** The caller's organizations, the most recently joined first. */
 export const listOrganizations = async (
   { table }: Pick<StoreDeps, 'table'>,
   { caller, query }: ApiRequest<unknown, PageQuery>,
@@ -38,7 +40,7 @@ export const listOrganizations = async (
       return { rows: isWhole ? all : all.slice(offset, end), isWhole, total: exactly(all.length) };
     },
     keyOf: ({ fields }) => organizationKey(String(fields['o'])),
-    // A membership is removed moments after its organization.
+    // A deleted organization's memberships are removed moments later.
     recordOf: (item, { fields }) => {
       const organization = organizationOf(item);
       return organization && { organization, role: fields['r'] };
@@ -57,7 +59,7 @@ const membershipsOf = async (table: Table, userId: string): Promise<readonly Ind
   return rows.toReversed();
 };
 
-/** One page of members in order of joining. The identity service gives the names of all of them in one call. */
+/** One page of members in the order in which they joined. One call to the identity service returns all their names. */
 export const listMembers = async (
   { table, identity }: Pick<StoreDeps, 'table'> & { readonly identity: Pick<Identity, 'users'> },
   { record, query }: ApiRequest<unknown, ListMembersQuery, unknown, Organization>,

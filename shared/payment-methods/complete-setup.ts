@@ -1,3 +1,8 @@
+/**
+ * @module Applies the provider's report of a set-up to the payment method. The report completes the method, marks the
+ * set-up as failed, or shows that the record must be removed.
+ */
+
 import { iso } from '../core/time.ts';
 import { aliasKey } from '../platform/keys.ts';
 import { recordStore } from '../platform/record-store.ts';
@@ -7,17 +12,17 @@ import type { ProviderSetup } from '../providers/method-port.ts';
 import { storedMethodFields } from './create-method.ts';
 import { methodDefaultSlotOf, type PaymentMethod, paymentMethodShape } from './payment-method.ts';
 
-/** What a report of the provider did to a method that is not set up yet. */
+/** The effect of a provider's report on a method that is not set up yet. */
 export type SetupProgress =
   | 'completed'
   | 'failed'
   | 'unchanged'
-  /** The set-up was canceled, or saved a method that another record has: the record must be removed. */
+  /** The set-up was canceled, or it saved a method that another record already has, so the record must be removed. */
   | 'over';
 
 /**
- * Applies the provider's report of a set-up to its method. A method whose set-up is complete stays as it is. @param report
- * read at the provider: an event alone never decides
+ * A method whose set-up is complete stays as it is.
+ * @param report read at the provider, because an event alone never decides
  * @throws DomainError VERSION_CONFLICT if the method has been removed since
  */
 export const applySetupReport = async (
@@ -48,7 +53,10 @@ const nextOf = (
   return { ...method, setup: { ...method.setup, status: 'failed', nextAction: undefined }, ...version };
 };
 
-/** The payer may have given another card after a failure. A method that was to become the default does so now. */
+/**
+ * After a failure the payer may have given another card, which then needs an alias. A method that is to become the
+ * default does so now.
+ */
 const completionSteps = (was: PaymentMethod, next: PaymentMethod): readonly TransactionStep[] => {
   if (next.setup || !was.setup) return [];
   return [
@@ -57,7 +65,7 @@ const completionSteps = (was: PaymentMethod, next: PaymentMethod): readonly Tran
   ];
 };
 
-/** The earlier alias stays: the provider would charge that card, too, and no one else may use it. */
+/** The earlier alias stays, because the provider could still charge that card and no other record may use it. */
 const aliasStepsOf = (next: PaymentMethod): readonly TransactionStep[] => [
   {
     put: { ...aliasKey(next.providerId, next.providerMethodId), kind: 'PM', id: next.id },

@@ -1,3 +1,9 @@
+/**
+ * @module Saves a payment method: attaches it to the owner's customer at the provider, then stores it without its
+ * token. If the payer must authenticate first, the method is stored with its open set-up, and `is_default` takes
+ * effect when the set-up is complete.
+ */
+
 import { guestTokenFields } from '../access/guest-token.ts';
 import { methodOwner, requireMayCharge, requireSameOwner } from '../access/may-charge.ts';
 import { ownerFieldsOf } from '../access/record-kind.ts';
@@ -34,10 +40,6 @@ import {
 type CreateRequest = ApiRequest<unknown, unknown, CreateMethodBody>;
 type OwnedRequest = CreateRequest & { readonly owner: Owner };
 
-/**
- * Saves a payment method: attaches it to the owner's customer at the provider, then stores it without its token. If the payer
- * must authenticate first, the method is stored with its open set-up, and `is_default` counts from its completion.
- */
 export const createMethod = async (deps: MethodDeps, request: CreateRequest): Promise<Reply> => {
   const { body, caller, owner, idempotency } = request;
   if (!owner) throw new Error('a payment method needs an owner');
@@ -72,8 +74,8 @@ export const createMethod = async (deps: MethodDeps, request: CreateRequest): Pr
 };
 
 /**
- * Answers with a method that is saved already; the request names it by our id or its provider's id.
- * @throws DomainError INSUFFICIENT_PERMISSIONS if it belongs to another owner: a method is saved once, for one owner
+ * Responds with a method that is already saved. The request names it by our id or its provider's id.
+ * @throws DomainError INSUFFICIENT_PERMISSIONS if the method belongs to another owner, because a method has one owner
  */
 const answerSaved = async (
   deps: MethodDeps,
@@ -146,7 +148,7 @@ const requireHeldFor = async (
   return found.value;
 };
 
-/** @throws DomainError RESOURCE_NOT_FOUND if the provider stores it for another customer, or removed it. */
+/** @throws DomainError RESOURCE_NOT_FOUND if the provider stores the method for another customer, or has removed it. */
 const attachToken = async (
   provider: PaymentProvider,
   token: string,

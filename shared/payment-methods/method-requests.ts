@@ -1,3 +1,5 @@
+/** @module Bodies and queries of the payment method routes. */
+
 import * as z from 'zod';
 import { PROVIDER_SLOTS } from '../core/settings.ts';
 import {

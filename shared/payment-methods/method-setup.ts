@@ -1,13 +1,14 @@
+/**
+ * @module The set-up of a payment method that its payer must authenticate before the provider attaches it. Only a
+ * method that is not set up yet has a set-up; completion removes the set-up together with the client secret. A set-up
+ * never moves from `failed` back to `requires_action`.
+ */
+
 import * as z from 'zod';
 import { DomainError } from '../core/errors.ts';
 import { DAY, type Instant, instant, iso } from '../core/time.ts';
 import type { OpenSetup } from '../providers/method-port.ts';
 
-/**
- * The set-up of a payment method that its payer must authenticate before the provider attaches it. Always holds: only a
- * method that is not set up yet has one; its completion removes it, together with the client secret. It never moves from
- * `failed` back to `requires_action`.
- */
 export const SETUP_STATUSES = ['succeeded', 'requires_action', 'failed'] as const;
 
 export const openSetupSchema = z.object({
@@ -24,7 +25,7 @@ export const openSetupSchema = z.object({
 });
 type Setup = z.infer<typeof openSetupSchema>;
 
-/** A method with the fields that decide over its set-up. */
+/** The fields of a method that describe its set-up. */
 interface SetUp {
   readonly createdAt: string;
   readonly setup?: Setup | undefined;
@@ -42,7 +43,7 @@ export const newSetup = (open: OpenSetup | undefined, wantsDefault: boolean): Se
 
 const SETUP_PERIOD_MS = DAY;
 
-/** When the set-up is due to end, as ISO time; undefined if the method is set up. */
+/** The time at which the set-up expires, as an ISO string; undefined if the method is set up. */
 export const setupEndsAt = ({ createdAt, setup }: SetUp): string | undefined =>
   setup && iso(instant(createdAt) + SETUP_PERIOD_MS);
 

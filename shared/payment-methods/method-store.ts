@@ -1,3 +1,5 @@
+/** @module Stores changes of payment methods. The same write keeps the list of methods that use an address. */
+
 import { DomainError } from '../core/errors.ts';
 import { iso } from '../core/time.ts';
 import { addressUseKey, recordKey } from '../platform/keys.ts';
@@ -8,8 +10,8 @@ import { type PaymentMethod, paymentMethodShape } from './payment-method.ts';
 export type MethodChange = Pick<PaymentMethod, 'alias' | 'billingAddressId' | 'setup'>;
 
 /**
- * Stores a change of a method; nothing if `changeOf` changes nothing. If another commit came first, such as that of the provider's
- * event about an earlier call, the change is made to the method as it is then.
+ * Stores a change of a method, or nothing if `changeOf` changes nothing. If another commit came first, such as a
+ * provider event about an earlier call, the change applies to the method as it is then.
  * @throws DomainError VERSION_CONFLICT if the method or the address has been removed
  */
 export const commitMethod = async (
@@ -51,7 +53,8 @@ export const unlinkMethod = async (deps: StoreDeps, methodId: string, addressId:
 type Linked = Pick<PaymentMethod, 'id' | 'billingAddressId'>;
 
 /**
- * Steps of the write of a method, so that its address leads to the method. They fail if the address is deleted.
+ * The steps that keep the list of methods that use an address, for the write of a method. They fail if the address is
+ * deleted.
  * @param was undefined for a new method
  * @param next undefined for a deleted method
  */

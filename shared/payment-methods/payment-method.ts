@@ -1,3 +1,9 @@
+/**
+ * @module A saved payment method is a card or bank account that a provider stores for a payer. The record never has a
+ * card number or token, only the provider's id of the method. The method is attached to a customer at the provider
+ * once it is set up.
+ */
+
 import * as z from 'zod';
 import type { Showing } from '../access/included-records.ts';
 import { ownerColumns, ownerIdsOf, ownerOfRecord, type RecordKind } from '../access/record-kind.ts';
@@ -12,10 +18,6 @@ import { type DefaultSlot, promoteNewest, readDefault } from '../platform/table-
 import type { MethodKind } from '../providers/payment-port.ts';
 import { openSetupSchema, setupEndsAt, setupSecretView, setupStatusView } from './method-setup.ts';
 
-/**
- * A saved payment method: a card or bank account that a provider stores for a payer. Always holds: the record has no card
- * number or token, only the provider's id of the method, which is attached to a customer at the provider once it is set up.
- */
 const optional = z.string().optional();
 
 const paymentMethodSchema = z.object({
@@ -34,7 +36,7 @@ const paymentMethodSchema = z.object({
   expiryYear: optional,
   billingAddressId: optional,
   alias: optional,
-  /** An organization's method names no user: access ends with the membership. */
+  /** An organization's method names no user, so a user's access ends with the membership. */
   ...ownerColumns,
   knownAt: knownAtSchema,
   /** Set while the payer still has to authenticate the method. */
@@ -75,7 +77,7 @@ export const paymentMethodRecord: RecordKind<PaymentMethod> = {
   guestsRead: true,
 };
 
-/** The view of a method as an include of a payment. */
+/** The view of a method that a payment includes. */
 export const methodBeside: Showing<PaymentMethod> = {
   kind: paymentMethodRecord,
   view: (method) => ({
@@ -111,7 +113,7 @@ export const methodView = (method: PaymentMethod, isDefault: boolean) => ({
   updated_at: method.updatedAt,
 });
 
-/** With the client secret, for callers who may change the method. */
+/** The view with the client secret, for callers who may change the method. */
 export const methodWithSecret = (method: PaymentMethod, isDefault: boolean, now: Instant) => ({
   ...methodView(method, isDefault),
   ...setupSecretView(method, now),
@@ -130,7 +132,10 @@ export const methodDefaultSlotOf = (method: PaymentMethod): DefaultSlot => {
   return methodDefaultSlot(owner);
 };
 
-/** The owner's default. A pointer to a missing method is repaired: the newest remaining method becomes the default. */
+/**
+ * The id of the owner's default method. If the pointer names a missing method, the newest remaining method becomes the
+ * default.
+ */
 export const findDefaultMethod = async (
   table: Table,
   slot: DefaultSlot,

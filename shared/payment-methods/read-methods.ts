@@ -1,3 +1,5 @@
+/** @module Reads one payment method, and lists an owner's methods. Each method shows whether it is the default. */
+
 import { DomainError } from '../core/errors.ts';
 import { listOwned, runList, totalHeader } from '../http/paging.ts';
 import type { ApiRequest, Reply } from '../http/request.ts';

@@ -1,3 +1,5 @@
+/** @module Changes of a payment method: its alias, its billing address, and whether it is the default. */
+
 import { requireSameOwner } from '../access/may-charge.ts';
 import { fingerprint } from '../core/ids.ts';
 import { type Address, addressRecord } from '../customers/address.ts';
@@ -21,7 +23,8 @@ import {
 type Stored = ApiRequest<unknown, unknown, unknown, PaymentMethod>;
 
 /**
- * Changes alias, billing address and default. `is_default: false` also takes back the wish to become the default once set up.
+ * Changes the alias, billing address and default. `is_default: false` also keeps an open set-up from making the method
+ * the default.
  * @throws DomainError INVALID_STATE for `is_default: true` before the method is set up
  */
 export const updateMethod = async (
@@ -48,7 +51,10 @@ export const setDefaultMethod = async (deps: StoreDeps, { record }: Stored): Pro
   return { data: methodView(record, true) };
 };
 
-/** Links or unlinks a billing address. If the provider takes billing details, it gets them; its failure undoes nothing. */
+/**
+ * Links or unlinks a billing address. A provider that accepts billing details gets them. If that call fails, the link
+ * stays.
+ */
 export const linkMethodAddress = async (
   deps: StoreDeps & { readonly providers: Providers },
   { record: method, named }: ApiRequest<unknown, unknown, BillingAddressBody, PaymentMethod>,

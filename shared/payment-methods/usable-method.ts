@@ -1,3 +1,9 @@
+/**
+ * @module The only source of a payment method that may be charged. Every use case that charges a method or sends it to
+ * a provider requires a `UsableMethod`. The functions below make a `UsableMethod` only after they check who may charge
+ * the method (`access/may-charge.ts`).
+ */
+
 import type { Caller } from '../access/caller.ts';
 import { chargeableIf, type MethodOwner, mayCharge, payingOwners, requireMayCharge } from '../access/may-charge.ts';
 import type { Owned } from '../access/record-kind.ts';
@@ -14,10 +20,6 @@ import { requireProvider, unansweredError } from '../providers/unwrap.ts';
 import { requireSetUp } from './method-setup.ts';
 import { kindOf, type PaymentMethod, paymentMethodRecord } from './payment-method.ts';
 
-/**
- * The only source of a payment method that may be charged. Every use case that charges a method or sends it to a provider
- * takes a `UsableMethod`. The functions below make one after they check the rule of use (access/use.ts).
- */
 const PASSED: unique symbol = Symbol('passed the rule of use');
 
 export interface UsableMethod {
@@ -26,15 +28,15 @@ export interface UsableMethod {
   readonly methodRef: string | undefined;
   /** Our record, if the method is saved. */
   readonly paymentMethodId: string | undefined;
-  /** Of a saved method. */
+  /** The kind of a saved method. */
   readonly methodKind?: MethodKind | undefined;
-  /** The customer to charge: a saved method is charged only for its own customer. */
+  /** The customer to charge. A saved method is charged only for its own customer. */
   readonly providerCustomerId: string | undefined;
   /** Our record of that customer. */
   readonly customerId?: string | undefined;
   /** A member's own method that pays for an organization. Its customer is the member's; nothing is saved for it. */
   readonly isLent?: boolean | undefined;
-  /** Conditions of the write that claims the charge: the method exists and may be charged. */
+  /** Conditions of the write that claims the charge, so that the method exists and may be charged. */
   readonly onlyIf: readonly TransactionStep[];
 }
 
@@ -67,13 +69,13 @@ const heldFor = (payer: Owned, method: PaymentMethod): HeldMethod => ({
 export const useNone = (providerCustomerId?: string): UsableMethod =>
   passed({ methodRef: undefined, paymentMethodId: undefined, providerCustomerId }, []);
 
-/** Condition of the stored method: one of these owners has it, and it is set up. */
+/** The conditions that one of these owners has the stored method and that the method is set up. */
 const usableIf = (owners: readonly MethodOwner[]): readonly Clause[] => [...chargeableIf(owners), { lacks: 'setup' }];
 
 /**
  * A saved method that the request names.
- * @throws DomainError PROVIDER_MISMATCH; INSUFFICIENT_PERMISSIONS if it does not pay for this payer; INVALID_STATE if its
- * payer still has to authenticate it
+ * @throws DomainError PROVIDER_MISMATCH; INSUFFICIENT_PERMISSIONS if the method does not pay for this payer;
+ * INVALID_STATE if the payer still has to authenticate it
  */
 export const useSaved = (
   method: PaymentMethod,
@@ -105,10 +107,10 @@ const storedError = (): DomainError => {
 };
 
 /**
- * For a token whose form does not show whether the provider stores it: reads the method. Only a method of the payment's own
- * customer could be charged, because the provider itself refuses the method of another customer.
- * @param isRepeat whether the request was accepted before: its method may have been saved since
- * @throws DomainError like `useToken`, or why the provider cannot be read
+ * Reads the method at the provider if the token's form does not show whether the provider stores it. Only a method of
+ * the payment's own customer could be charged, because the provider itself refuses the method of another customer.
+ * @param isRepeat resolves to true if the request was accepted before, because its method may have been saved since
+ * @throws DomainError like `useToken`, or an error if the provider cannot be read
  */
 export const requireOneTime = async (
   provider: PaymentProvider,
@@ -126,9 +128,9 @@ export const requireOneTime = async (
 type Holder = Owned & { readonly providerId: ProviderSlot };
 
 /**
- * The method that a record holds, for a charge by this caller. The claim's conditions check whether the charge is allowed. A
- * method without our id must not be saved; a saved method must have the provider's id that the record holds. If a condition
- * fails, `requireHeld` throws the reason or resolves the method.
+ * The method that a record holds, for a charge by this caller. The claim's conditions check whether the charge is
+ * allowed. A method without our id must not be saved; a saved method must have the provider's id that the record holds.
+ * If a condition fails, `requireHeld` throws the reason or resolves the method.
  * @throws DomainError INSUFFICIENT_PERMISSIONS
  */
 export const useHeld = (caller: Caller, holder: Holder, held: HeldMethod): UsableMethod => {
@@ -141,8 +143,8 @@ export const useHeld = (caller: Caller, holder: Holder, held: HeldMethod): Usabl
 };
 
 /**
- * `useHeld` with a read: resolves a provider's id to the saved method.
- * @throws DomainError PAYMENT_METHOD_REQUIRED if it was deleted or its lender has left the organization;
+ * Does what `useHeld` does, but reads the stored method first, so a provider's id resolves to the saved method.
+ * @throws DomainError PAYMENT_METHOD_REQUIRED if the method was deleted or its lender has left the organization;
  * INSUFFICIENT_PERMISSIONS if it belongs to another member; INVALID_STATE if its payer still has to authenticate it
  */
 export const requireHeld = async (
@@ -161,8 +163,9 @@ export const requireHeld = async (
 };
 
 /**
- * The method that a record holds, for a charge without a caller. The caller who named it was allowed to use it. The method
- * must still exist, and a member's own method needs the membership. @returns undefined if no usable method is held
+ * The method that a record holds, for a charge without a caller. The caller who named the method was allowed to use it.
+ * The method must still exist, and a member's own method needs the membership.
+ * @returns undefined if the record holds no usable method
  */
 export const findUnattended = async (
   table: Table,
@@ -181,7 +184,7 @@ export const findUnattended = async (
 };
 
 interface KnownRecord {
-  /** The stored method, where the caller has just read it. */
+  /** The stored method, if the caller has just read it. */
   readonly record?: PaymentMethod | undefined;
 }
 
@@ -191,7 +194,10 @@ type Found =
   | { readonly kind: 'not saved' }
   | { readonly kind: 'deleted' };
 
-/** The record of a held method, by our id, else by the provider's id. A record that has another id there is not the held one. */
+/**
+ * Finds the record of a held method by our id, or else by the provider's id. A record found by the provider's id counts
+ * only if it still has that id.
+ */
 const findHeld = async (
   table: Table,
   { providerId }: Holder,
@@ -224,7 +230,7 @@ const lenderOwners = (payer: Owned, { userId }: PaymentMethod) =>
     payer,
   );
 
-/** True if the method may pay for this payer. A member's own method may until the membership ends. */
+/** True if the method may pay for this payer. A member's own method may pay until the membership ends. */
 export const paysFor = async (table: Table, payer: Owned, method: PaymentMethod): Promise<boolean> => {
   if (!mayCharge(lenderOwners(payer, method), method)) return false;
   const lender = lenderOf(payer, method);

@@ -1,3 +1,8 @@
+/**
+ * @module Checks whether the provider can charge a total, before anything is written or sent. A total of 0 is never
+ * charged.
+ */
+
 import { assertNever, DomainError, invalid } from '../core/errors.ts';
 import type { Prices } from '../core/money.ts';
 import type { AmountRefusal } from '../providers/payment-port.ts';
@@ -6,10 +11,10 @@ import type { PaymentProvider } from '../providers/provider.ts';
 type Total = Pick<Prices, 'totalCents'> & { readonly currency: string };
 
 /**
- * Asks the provider whether it can charge this total, before anything is written or sent. A total of 0 is never charged.
- * @param isRepeat whether the request was accepted before: then a refusal is ignored
- * @throws DomainError UNSUPPORTED_CURRENCY, VALIDATION_ERROR where the provider cannot express the total,
- * AMOUNT_TOO_SMALL, or PROVIDER_UNAVAILABLE where the provider decides and cannot be asked now
+ * @param isRepeat resolves to true if the request was accepted before; a refusal is then ignored
+ * @throws DomainError UNSUPPORTED_CURRENCY, AMOUNT_TOO_SMALL, VALIDATION_ERROR if the provider cannot express the total
+ * or the total is too large, PROVIDER_ERROR if the provider refuses the check, or PROVIDER_UNAVAILABLE if the provider
+ * must be asked and cannot be reached now
  */
 export const requireAcceptedAmount = async (
   provider: PaymentProvider,

@@ -8,8 +8,8 @@ import { providerReference, reportedFields } from './payment-versions.ts';
 import { abandonDraft } from './update-intent.ts';
 
 /**
- * Cancels at the provider, then here. If the provider refuses, its status is stored. An update with an unknown outcome
- * that the provider has not applied is dropped first.
+ * Cancels the payment at the provider, then in its record. If the provider refuses, the record gets the provider's
+ * status. An update with an unknown outcome that the provider has not applied is dropped first.
  */
 export const cancelIntent = async (
   parts: IntentParts,

@@ -6,7 +6,7 @@ import { isOfSubscription, type VisiblePayment } from './payment.ts';
 import { paymentStore } from './payment-store.ts';
 import { paymentView } from './payment-view.ts';
 
-/** Cancels a payment that is not confirmed or waits for its payer: at the provider first, then here. */
+/** Cancels a payment that is not confirmed or waits for its payer, first at the provider and then in its record. */
 export const cancelPayment = async (
   deps: MoneyDeps,
   request: ApiRequest<{ id: string }, unknown, unknown, VisiblePayment>,

@@ -1,3 +1,8 @@
+/**
+ * @module Payments that the service starts for subscriptions. They have the same records, claims and idempotency keys
+ * as all payments.
+ */
+
 import { DomainError } from '../core/errors.ts';
 import { type Instant, iso } from '../core/time.ts';
 import type { UsableMethod } from '../payment-methods/usable-method.ts';
@@ -14,7 +19,6 @@ import { isSettled } from './payment-states.ts';
 import { paymentStore } from './payment-store.ts';
 import { type ChosenMethod, claimAttempt } from './payment-versions.ts';
 
-/** Payments that the service starts (for subscriptions): with the same records, claims and keys as all payments. */
 export type CollectDeps = Pick<MoneyDeps, 'table' | 'now' | 'log' | 'providers'>;
 
 export type PeriodPayment = Omit<Payment, 'version' | 'status' | 'createdAt' | 'updatedAt' | 'attempt' | 'reconcileAt'>;
@@ -34,7 +38,7 @@ export interface CollectRequest {
 
 export type CollectResult =
   | { readonly kind: 'payment'; readonly payment: VisiblePayment }
-  /** The provider refused the payment: there is no record of it. */
+  /** The provider refused the payment, so no record of it exists. */
   | { readonly kind: 'refused'; readonly error: DomainError }
   /** The payment could not be created or claimed, or its provider did nothing. Nothing was charged. */
   | { readonly kind: 'not yet'; readonly error: DomainError };
@@ -58,7 +62,7 @@ export const collect = async (deps: CollectDeps, wanted: CollectRequest): Promis
   }
 };
 
-/** The attempt was not claimed, and none is under way. */
+/** True if the attempt was not claimed and no attempt is under way. */
 const isUntried = (payment: VisiblePayment, { attempts }: CollectRequest): boolean =>
   payment.attempt === attempts && claimRefusal(payment) === undefined;
 
@@ -73,7 +77,7 @@ const attempt = async (parts: IntentParts, found: Payment, wanted: NewAttempt): 
   if (!before) return { kind: 'payment', payment: claim };
   const { withheld } = wanted.payment;
   const answer = await makeAttempt(parts, { claim, before, ...(withheld && { isAttended: true }) });
-  // No reader has seen a withheld payment: the caller gets the reason of the refusal.
+  // No reader has seen a withheld payment, so the caller gets the reason of the refusal.
   if (withheld && answer.refusal) return { kind: 'refused', error: answer.refusal };
   if (answer.notDone) throw unavailableError(answer.notDone, { payment_id: found.id });
   return { kind: 'payment', payment: answer.payment };
@@ -81,7 +85,7 @@ const attempt = async (parts: IntentParts, found: Payment, wanted: NewAttempt): 
 
 interface Attempt {
   readonly payment: VisiblePayment;
-  /** The payment before this call claimed an attempt; undefined where it claimed none. */
+  /** The payment before this call claimed an attempt; undefined if this call claimed no attempt. */
   readonly before?: VisiblePayment | undefined;
 }
 
@@ -133,14 +137,14 @@ const chosenBy = ({ method, payment: { offSession, returnUrl } }: CollectRequest
   returnUrl,
 });
 
-/** Shows a withheld payment to its readers, once its subscription is shown. */
+/** Shows a withheld payment to its readers. The caller does this once the subscription is visible. */
 export const publishPayment = async (deps: CollectDeps, id: string): Promise<void> => {
   await paymentStore(deps.table, deps.now).changeById(id, ({ withheld, ...shown }) =>
     withheld ? { ...shown, version: shown.version + 1, updatedAt: iso(deps.now()) } : undefined,
   );
 };
 
-/** The payment, if its intent exists at the provider; undefined before, when nothing can have been charged. */
+/** The payment, if its intent exists at the provider. It is undefined until then, and nothing can have been charged. */
 export const findCollectedPayment = (
   deps: Pick<CollectDeps, 'table' | 'now'>,
   id: string,
@@ -148,7 +152,7 @@ export const findCollectedPayment = (
 
 /**
  * Cancels a payment so that it is no longer charged, if that is still possible. An attempt under way is not canceled.
- * @throws DomainError where the provider cannot be reached now
+ * @throws DomainError if the provider cannot be reached now
  */
 export const releasePayment = async (deps: CollectDeps, id: string): Promise<VisiblePayment | undefined> => {
   const store = paymentStore(deps.table, deps.now);

@@ -1,3 +1,5 @@
+/** @module Confirms a payment. One conditional write claims the attempt, then the provider is called once. */
+
 import { DomainError } from '../core/errors.ts';
 import { errorFields } from '../core/logger.ts';
 import type { ApiRequest, Reply } from '../http/request.ts';
@@ -40,7 +42,6 @@ interface ConfirmInput {
   readonly verification_token?: string | undefined;
 }
 
-/** Confirms a payment: one conditional write claims the attempt, then the provider is called once. */
 export const confirmPayment = async (deps: ConfirmDeps, request: ConfirmRequest): Promise<Reply> => {
   const store = paymentStore(deps.table, deps.now);
   const onlyIf = await conditionsOf(deps, request.record);
@@ -72,7 +73,7 @@ const conditionsOf = async (
 ): Promise<readonly TransactionStep[]> =>
   isOfSubscription(payment) && payment.status !== 'succeeded' ? requireOpenPayment(table, payment) : [];
 
-/** The payment has succeeded in any case; due work saves a method that cannot be saved now. */
+/** A method that cannot be saved now does not fail the confirmation, because due work saves it later. */
 const keepMethod = async (deps: MoneyDeps, payment: VisiblePayment): Promise<void> => {
   try {
     await saveMethod(deps, payment);
@@ -127,7 +128,7 @@ const claimForCaller = async (
 };
 
 /**
- * @returns false where the payment has succeeded already
+ * @returns false if the payment has succeeded already
  * @throws DomainError INVALID_STATE or PAYMENT_IN_PROGRESS
  */
 const requireClaimable = (payment: VisiblePayment): boolean => {

@@ -1,3 +1,8 @@
+/**
+ * @module Creates a payment's intent at the provider and publishes the payment. Every try of the same request has the
+ * same idempotency key, so the provider creates one intent.
+ */
+
 import { assertNever, DomainError } from '../core/errors.ts';
 import { fingerprint } from '../core/ids.ts';
 import type { Outcome } from '../core/outcome.ts';
@@ -20,7 +25,7 @@ export interface IntentParts {
 
 /**
  * The idempotency key of the intent's creation, the same for every try. After a refusal, the client may send a
- * corrected request under the same Idempotency-Key: that creates another intent, with another key.
+ * corrected request under the same Idempotency-Key, which creates another intent under another key.
  */
 export const creationKey = (payment: Payment): string =>
   `${payment.id}:create:${fingerprint(canonicalJson(intentRequest(payment))).slice(0, 12)}`;
@@ -29,22 +34,22 @@ interface Publication {
   /** Claims the first attempt with this method in the write that publishes the payment. */
   readonly claim?: ChosenMethod;
   readonly onlyIf?: readonly TransactionStep[];
-  /** No earlier call can have reached the provider: a call that did nothing leaves nothing behind. */
+  /** True if no earlier call can have reached the provider, so a call that did nothing leaves nothing behind. */
   readonly isFirstTry?: boolean;
 }
 
 interface PublishedIntent {
   readonly payment: VisiblePayment;
-  /** Where this call has published the payment: the payment as created, before a claim. */
+  /** The payment as created, before a claim; set only if this call has published the payment. */
   readonly created?: VisiblePayment;
 }
 
 /**
- * Creates the intent of a `creating` record at the provider and publishes the payment; a repeat after a crash ends the
- * same.
+ * Creates the intent of a `creating` record at the provider and publishes the payment. A repeat after a crash has the
+ * same result.
  * @throws DomainError PROVIDER_TIMEOUT or PROVIDER_UNAVAILABLE with the payment's id (the record is finished in the
- * background), PROVIDER_UNAVAILABLE without (the provider did nothing, the record is gone), or the provider's refusal
- * (the record is gone).
+ * background), PROVIDER_UNAVAILABLE without the id (the provider did nothing, the record is removed), or the provider's
+ * refusal (the record is removed).
  */
 export const createIntent = async (
   parts: Pick<IntentParts, 'store' | 'provider'> & { readonly deps: Pick<IntentParts['deps'], 'now'> },
@@ -132,7 +137,7 @@ export const refusalError = (refusal: {
 
 const TOO_SMALL = 'The total is less than the provider charges';
 
-/** The caller's fields, per name of the parameter at the providers. */
+/** The caller's fields by the name of the provider's parameter. */
 const CALLERS_FIELDS: ReadonlyMap<string, string> = new Map(
   Object.entries({
     amount: 'total_cents',

@@ -1,3 +1,9 @@
+/**
+ * @module Creates a payment: first its record as `creating`, then its intent at the provider under a key derived from
+ * our id. Only then is the payment visible. With an Idempotency-Key the id is derived from the key, so one conditional
+ * write claims the key and stores the payment.
+ */
+
 import type { Caller } from '../access/caller.ts';
 import { guestTokenFields } from '../access/guest-token.ts';
 import { isOfOtherGuest, requirePayersCustomer, requireSameOwner } from '../access/may-charge.ts';
@@ -35,10 +41,6 @@ const RETRY_WAITS_MS = (CREATE_TIMEOUT_SECONDS.payment + 5) * SECOND;
 
 type CreateRequest = ApiRequest<unknown, unknown, CreateIntentBody>;
 
-/**
- * Creates a payment intent: first here as `creating`, then at the provider under a key derived from our id, then visible.
- * With an Idempotency-Key the id follows from the key, so one conditional write claims the key and stores the payment.
- */
 export const createPayment = async (deps: MoneyDeps, request: CreateRequest): Promise<Reply> => {
   const { body, caller } = request;
   const slot = body.provider_id ?? 'provider_a';
@@ -95,7 +97,7 @@ const draftOf = (deps: MoneyDeps, request: CreateRequest, provider: PaymentProvi
   };
 };
 
-/** The customer named, else the owner's customer at that provider, if there is one. */
+/** The customer that the request names, else the owner's customer at that provider, if any. */
 const customerOf = (
   { named, alongside, owner, caller }: CreateRequest,
   slot: ProviderSlot,
@@ -114,7 +116,7 @@ const customerOf = (
   return detected ? { customerId: detected.customerId, providerCustomerId: detected.providerCustomerId } : {};
 };
 
-/** Saving the method needs a customer at the provider: the owner's, or a new one. */
+/** Saving the method needs a customer at the provider, so the draft gets the owner's customer or a new customer. */
 const withCustomer = async (
   deps: MoneyDeps,
   request: CreateRequest,
@@ -122,7 +124,8 @@ const withCustomer = async (
 ): Promise<Omit<Payment, 'id'>> => {
   const { caller, owner, requestId, idempotency } = request;
   if (draft.setupFutureUsage === undefined || draft.providerCustomerId !== undefined || !owner) return draft;
-  // A repeat creates none: its payment has the customer of the first request, which may have been deleted since.
+  // A repeat creates no customer, because its payment has the customer of the first request, which may have been
+  // deleted since.
   const earlier = await earlierOf(deps, request);
   if (earlier && isKeyInForce(earlier.createdAt, deps.now())) return draft;
   const forId = earlier?.id ?? idempotency?.scope ?? requestId;
@@ -168,7 +171,7 @@ const ownerFields = (caller: Caller, owner: Owner | undefined): Partial<Payment>
 
 interface Claim {
   readonly payment: Payment;
-  /** The Idempotency-Key has created this payment before. */
+  /** True if the Idempotency-Key has created this payment before. */
   readonly replayed: boolean;
 }
 
@@ -182,7 +185,7 @@ const claimCreation = async (
 ): Promise<Claim> => {
   const { record, replayed } = await createOnce(deps, {
     store: {
-      // No search before the insert: building the record calls no provider, and one conditional write decides.
+      // No search before the insert, because building the record calls no provider and one conditional write decides.
       find: async () => undefined,
       insertOrFind: async (payment: Payment) => {
         const found = await deps.store.insertOrFind(payment);

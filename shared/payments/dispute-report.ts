@@ -1,13 +1,15 @@
+/**
+ * @module Decides how a provider's report changes a dispute. All functions are pure. A stale report is ignored, and an
+ * event of the same time moves the dispute only forward. Any newer report applies as it is, even if it moves the
+ * status back.
+ */
+
 import { isClosedDispute } from '../core/money-back.ts';
 import { type Instant, instant, iso, SECOND } from '../core/time.ts';
 import type { ProviderDispute } from '../providers/refund-port.ts';
 import { type Dispute, nextReminder } from './dispute.ts';
 import { type DisputeCause, isLaterDispute } from './dispute-states.ts';
 
-/**
- * A provider's report of a dispute, and the dispute after the report: pure. Only a stale report is ignored. Any newer report, and
- * any read, is taken over as it is, whatever its direction.
- */
 export interface SeenDispute {
   readonly report: ProviderDispute;
   readonly by: 'event' | 'read';
@@ -19,19 +21,19 @@ export type DisputeDecision = (
   | { readonly kind: 'apply'; readonly cause: DisputeCause }
   | { readonly kind: 'ignore'; readonly reason: 'stale' | 'no change' | 'same time' }
 ) & {
-  /** The same dispute if there is nothing to store. The version counts only what readers see. */
+  /** The same dispute if there is nothing to store. The version counts only changes that readers see. */
   readonly next: Dispute;
-  /** Nothing tells which of the two is the newer one: a read that starts now does. */
+  /** True if it is unclear whether the dispute or the report is newer. A read that starts now settles that. */
   readonly isUnclear: boolean;
 };
 
-/** The provider's clock and ours may differ by this much; a time in whole seconds counts as their beginning. */
+/** The provider's clock and ours may differ by this much. A time in whole seconds counts as the start of its second. */
 const CLOCKS_DIFFER_MS = 5 * SECOND;
 
 export const decideReport = (dispute: Dispute, seen: SeenDispute, now: Instant): DisputeDecision => {
   const fields = fieldsOf(dispute, seen.report, now);
   const isRead = seen.by === 'read';
-  // A time that has not come yet holds up no read.
+  // A stored time in the future does not make a read stale.
   const last = isRead ? Math.min(lastTime(dispute), now) : lastTime(dispute);
   const since = reportTime(seen) - last;
   if (isSame(dispute, fields)) {
@@ -49,7 +51,7 @@ export const decideReport = (dispute: Dispute, seen: SeenDispute, now: Instant):
   return { kind: 'apply', cause, next, isUnclear };
 };
 
-/** What a report says of a dispute that is not recorded yet. */
+/** The fields that the first report gives a dispute. */
 export const firstReport = (seen: SeenDispute, now: Instant) => ({
   ...fieldsOf(undefined, seen.report, now),
   ...stamp(seen),
@@ -62,9 +64,9 @@ type Fields = Pick<
 
 const fieldsOf = (was: Dispute | undefined, report: ProviderDispute, now: Instant): Fields => {
   const { status, currency, reason: said, evidenceDueBy: due } = report;
-  // A bank may dispute an amount between two minor units.
+  // A bank may dispute an amount with a fraction of a minor unit.
   const amountCents = Math.round(report.amountCents);
-  // What a report does not name stays.
+  // A field that the report does not name stays.
   const reason = said === undefined ? was?.reason : (said ?? undefined);
   const evidenceDueBy = due === undefined ? was?.evidenceDueBy : due === null ? undefined : iso(due * SECOND);
   const isSameDate = was?.status === status && was.evidenceDueBy === evidenceDueBy;
@@ -82,13 +84,16 @@ const isSame = (dispute: Dispute, { status, amountCents, currency, reason, evide
   dispute.reason === reason &&
   dispute.evidenceDueBy === evidenceDueBy;
 
-/** A read shows what was true when it started, or later if the provider itself says so. */
+/**
+ * The time of the state that a report shows. For a read it is the start of the read, or later if the provider itself
+ * says so.
+ */
 const reportTime = ({ report, by, at }: SeenDispute): Instant => {
   const own = report.reportedAt;
   return by === 'read' ? Math.max(own ?? at, at) : (own ?? at);
 };
 
-/** A record from before reports had a time shows nothing later than its last change. */
+/** The time of the last report. Older records lack it and have only the time of their last change. */
 const lastTime = ({ reportedAt, updatedAt }: Dispute): Instant => instant(reportedAt ?? updatedAt);
 
 const stamp = (seen: SeenDispute, last = 0): Pick<Dispute, 'reportedAt' | 'reportedBy'> => ({

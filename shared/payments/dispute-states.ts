@@ -1,11 +1,12 @@
+/**
+ * @module The transition table of a dispute. A dispute follows its provider, so a newer report (an event or a read)
+ * leads from any status to any other: an inquiry becomes a chargeback, a bank asks again, an appeal reverses a
+ * decision. The order of events with the same time is unknown, so a `tie` moves a dispute only forward in ORDER.
+ */
+
 import type { DisputeStatus } from '../core/money-back.ts';
 import { allows, type Transitions } from '../core/states.ts';
 
-/**
- * The transition table of a dispute. A dispute follows its provider: a newer report (an event, or a read) leads from any status to
- * any other, because an inquiry becomes a chargeback, a bank asks again, and an appeal reverses a decision. Of events with the same
- * time nothing tells the order, so a `tie` moves a dispute only forward in ORDER.
- */
 const ORDER: Readonly<Record<DisputeStatus, number>> = {
   needs_response: 0,
   under_review: 1,
@@ -35,7 +36,7 @@ interface Stored {
   readonly status: DisputeStatus;
 }
 
-/** @throws Error where a change of the status has no arrow in the table: a bug, and nothing may be written. */
+/** @throws Error if the table lacks the change of the status, which is a bug; nothing may be written then. */
 export const requireDisputeTransition = (
   was: Stored,
   { status: to }: Pick<Stored, 'status'>,

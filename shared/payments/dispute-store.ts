@@ -1,3 +1,8 @@
+/**
+ * @module Stores disputes. A dispute's id is derived from the provider's id, so repeated and concurrent reports make
+ * one record. The payment, which knows its open disputes, changes in the same transaction.
+ */
+
 import { derivedId } from '../core/ids.ts';
 import type { Log } from '../core/logger.ts';
 import { isClosedDispute } from '../core/money-back.ts';
@@ -29,7 +34,7 @@ const load = async (table: Table, id: string): Promise<Dispute | undefined> => {
   return item && disputeOf(item);
 };
 
-/** The record of the dispute that the provider reports; undefined where it is not recorded. */
+/** The record of the dispute that the provider reports; undefined if it is not recorded. */
 export const findReportedDispute = (
   { table }: Pick<DisputeDeps, 'table'>,
   shown: ShownDispute,
@@ -38,22 +43,18 @@ export const findReportedDispute = (
 const idOfReported = ({ payment, report }: ShownDispute): string =>
   derivedId('dispute', payment.providerId, report.disputeId);
 
-/** True if nothing tells whether the report or the record is the newer one, so that the provider must be read first. */
+/** True if it is unclear whether the report or the record is newer, so the provider must be read first. */
 export const isUnclearReport = async (deps: DisputeDeps, reported: ReportedDispute): Promise<boolean> => {
   const dispute = await findReportedDispute(deps, reported);
   return dispute !== undefined && decideReport(dispute, reported, deps.now()).isUnclear;
 };
 
-/** What became of a report. */
+/** The result of a report. */
 export type RecordedDispute = Pick<DisputeDecision, 'isUnclear'> &
   ({ readonly kind: 'applied' } | { readonly kind: 'ignored'; readonly reason: string });
 
 const NEW: RecordedDispute = { kind: 'applied', isUnclear: false };
 
-/**
- * Stores what the provider reports of a dispute. Its id is derived from the provider's, so that repeated and concurrent
- * reports make one record; the payment, which knows its open disputes, changes in the same transaction.
- */
 export const recordDispute = async (deps: DisputeDeps, reported: ReportedDispute): Promise<RecordedDispute> => {
   const id = idOfReported(reported);
   const blank = newDispute(id, reported, deps.now());
@@ -89,14 +90,14 @@ const newDispute = (id: string, { payment, ...seen }: ReportedDispute, now: Inst
   ...firstReport(seen, now),
 });
 
-/** The dispute is as it was read. The time of the last report moves without a version. */
+/** Conditions that the dispute is as it was read. A later report changes `reportedAt` without a new version. */
 const unchanged = ({ version, reportedAt }: Dispute): readonly Clause[] => [
   { exists: true },
   { equals: ['version', version] },
   reportedAt === undefined ? { lacks: 'reportedAt' } : { equals: ['reportedAt', reportedAt] },
 ];
 
-/** A later report says the same: readers see no change. */
+/** Stores the time of a later report that says the same. Readers see no change. */
 const storeTime = async ({ table }: DisputeDeps, was: Dispute, next: Dispute): Promise<Committed<Dispute>> => {
   const written = await table.put(disputeItem(next), unchanged(was));
   if (written.ok) return { ok: true, record: next };
@@ -162,7 +163,10 @@ const logChange = ({ log }: DisputeDeps, { was, next }: Change): void => {
   });
 };
 
-/** Tells an operator of a dispute whose evidence is due within three days, daily until it is answered or too late. */
+/**
+ * Reminds an operator of a dispute whose evidence is due within three days. The reminder repeats daily until the
+ * dispute needs no response or the evidence is too late.
+ */
 export const runDueDispute = async (deps: DisputeDeps, disputeId: string): Promise<string> => {
   const dispute = await load(deps.table, disputeId);
   if (!dispute) return 'gone';

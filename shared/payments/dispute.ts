@@ -1,3 +1,8 @@
+/**
+ * @module A dispute is a payer's request for money back through their bank. The service only records it; evidence is
+ * given at the provider.
+ */
+
 import * as z from 'zod';
 import { DISPUTE_STATUSES } from '../core/money-back.ts';
 import { PROVIDER_SLOTS } from '../core/settings.ts';
@@ -7,7 +12,6 @@ import { besidePayment, dueShard, listSort, monthPartition, recordKey } from '..
 import { storedRecordFields } from '../platform/record-store.ts';
 import type { Item } from '../platform/table.ts';
 
-/** A dispute: a payer asks for money back through their bank. It is only recorded: evidence is given at the provider. */
 const optional = z.string().optional();
 
 const disputeSchema = z.object({
@@ -17,14 +21,14 @@ const disputeSchema = z.object({
   providerDisputeId: z.string(),
   amountCents: z.int(),
   currency: z.string(),
-  /** The provider's word. */
+  /** The reason as the provider names it. */
   reason: optional,
   status: z.enum(DISPUTE_STATUSES),
   evidenceDueBy: optional,
   closedAt: optional,
-  /** When the provider said what is recorded here: its own time of an event, or the start of a read. */
+  /** The time of the last report: the provider's own time of an event, or the start of a read. */
   reportedAt: optional,
-  /** By what it was said. The time of an event is the provider's, that of a read is ours. */
+  /** The source of the last report. The provider's clock sets the time of an event, our clock the time of a read. */
   reportedBy: z.enum(['event', 'read']).optional(),
   /** The time of the next reminder to the operator that evidence is due soon. */
   remindAt: optional,

@@ -1,3 +1,8 @@
+/**
+ * @module Prevents an accidental refund of a payment with an open dispute, because the money would go back twice if
+ * the bank decides for the payer.
+ */
+
 import { DomainError } from '../core/errors.ts';
 import { isClosedDispute } from '../core/money-back.ts';
 import { besidePayment, type Key, keyOf } from '../platform/keys.ts';
@@ -5,9 +10,6 @@ import type { Table } from '../platform/table.ts';
 import { type Dispute, disputeKey, disputeOf } from './dispute.ts';
 import type { VisiblePayment } from './payment.ts';
 
-/**
- * A payment with an open dispute is not refunded by accident: if the bank decides for the payer, the money would go back twice.
- */
 type Named = Pick<VisiblePayment, 'id' | 'openDisputes'>;
 
 /** @throws DomainError PAYMENT_DISPUTED unless the caller says that the dispute is known */
@@ -20,7 +22,10 @@ export const requireUndisputed = async (
   throw new DomainError('PAYMENT_DISPUTED', { details: await describeDispute(table, payment) });
 };
 
-/** The provider refuses the refund. Of a lost dispute the bank has given the money back already. */
+/**
+ * The error for a refund that the provider refuses because of a dispute. After a lost dispute the bank has already
+ * given the money back.
+ */
 export const refusedAsDisputed = async (
   table: Table,
   payment: Named,

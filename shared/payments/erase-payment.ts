@@ -1,3 +1,8 @@
+/**
+ * @module Removes a payment with its refunds, disputes, history, aliases and its share in the counters. A payment in
+ * flight stays.
+ */
+
 import * as z from 'zod';
 import type { Clause } from '../platform/expression.ts';
 import {
@@ -22,20 +27,17 @@ import {
 import { countersWithout, refundChangeOf } from './payment-history.ts';
 import type { CountedRefund } from './payment-sums.ts';
 
-/** Money may be moving, and the record would be its only trace. */
+/** The statuses in which money may be moving. The record would be the only trace of it. */
 const IN_FLIGHT: readonly PaymentStatus[] = ['pending', 'processing'];
 
 const MAX_STEPS = 100;
-/** More than this is removed after the payment. */
+/** Refunds, disputes and aliases beyond this number are removed after the payment. */
 const MAX_BESIDE = 40;
 
-/** True while money is under way to or from the payer: the outcome needs the record. */
+/** True while money is under way to or from the payer, because the outcome needs the record. */
 const isInFlight = ({ status, refundingCents = 0, openDisputes = [] }: VisiblePayment): boolean =>
   IN_FLIGHT.includes(status) || refundingCents > 0 || openDisputes.length > 0;
 
-/**
- * Removes a payment with its refunds, disputes, history, aliases and its share in the counters; a payment in flight stays.
- */
 export const erasePayment = async (table: Table, id: string): Promise<void> => {
   const item = await table.get(paymentKey(id));
   const payment = item && paymentOf(item);
@@ -49,7 +51,7 @@ export const erasePayment = async (table: Table, id: string): Promise<void> => {
     ...countersWithout(payment, refundsIn(payment, history)),
   ];
   const first = history.length - Math.min(history.length, MAX_STEPS - steps.length);
-  // The entries that show what was counted are the last to go: a retry needs them.
+  // A retry needs the entries that show the counted refunds, so these entries go last.
   for (const { key } of history.slice(0, first)) await table.remove(key);
   const removed = await table.transact([
     ...steps,
@@ -58,7 +60,7 @@ export const erasePayment = async (table: Table, id: string): Promise<void> => {
   if (removed.ok) for (const key of beside.slice(MAX_BESIDE)) await table.remove(key);
 };
 
-/** The refunds with their aliases, and the disputes. */
+/** The keys of the refunds, of their aliases and of the disputes. */
 const besideOf = async (table: Table, id: string): Promise<readonly Key[]> => {
   const keys: Key[] = [];
   for (const kind of ['RFD', 'DSP'] as const) {
@@ -96,7 +98,7 @@ const historyOf = async (table: Table, id: string): Promise<readonly HistoryItem
   return entries.toSorted((one, other) => Number(one.refund !== undefined) - Number(other.refund !== undefined));
 };
 
-/** The changes of refunds up to this version, which the history may not show yet. */
+/** The refund changes up to this version. The history may not show the last of them yet. */
 const refundsIn = (payment: Payment, history: readonly HistoryItem[]): readonly CountedRefund[] => {
   const { sk } = historyKey({ kind: 'PAY', id: payment.id }, payment.version);
   const counted = history.map(({ refund }) => refund).filter((refund) => refund !== undefined);

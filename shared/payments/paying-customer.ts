@@ -1,11 +1,12 @@
+/**
+ * @module The customer at the provider that a payment is charged for. A saved method is charged for its own customer.
+ * If a member lends the method to an organization, the payment holds the member's customer beside its own while it
+ * holds the method, because a method that the payment saves is kept for the payment's own customer.
+ */
+
 import type { HeldMethod, UsableMethod } from '../payment-methods/usable-method.ts';
 import type { Payment } from './payment.ts';
 
-/**
- * The customer at the provider that a payment is charged for. A saved method is charged for its own customer. Where a
- * member lends the method to an organization, the payment holds the member's customer beside its own, for as long as it
- * holds the method: a method that the payment saves is kept for the payment's own customer.
- */
 type Held = Pick<
   Payment,
   | 'methodRef'
@@ -50,17 +51,17 @@ export const heldBy = (payment: Held): HeldMethod => ({
 
 export const payingCustomerOf = (payment: Held): string | undefined => lenderOf(payment) ?? payment.providerCustomerId;
 
-/** Our record of the customer whose method the payment charges: the `customer_id` that readers see. */
+/** The id of our record of the customer whose method the payment charges; readers see it as `customer_id`. */
 export const payingCustomerIdOf = (payment: Held): string | undefined =>
   lenderOf(payment) === undefined ? payment.customerId : (payment.lenderCustomerRecordId ?? payment.customerId);
 
-/** Is this attempt's method to be saved? */
+/** True if the method of this attempt is to be saved. */
 export const savesMethod = ({ setupFutureUsage, paymentMethodId }: Payment): boolean =>
   setupFutureUsage === 'off_session' && paymentMethodId === undefined;
 
 /**
- * May the provider's intent name another customer than the one that is charged? The intent is created without a lender's
- * customer, and an earlier attempt may have set one.
+ * True if the provider's intent may name a customer other than the customer to charge. The intent is created without a
+ * lender's customer, and an earlier attempt may have set a lender's customer.
  */
 export const mayNameOtherCustomer = (payment: Payment): boolean =>
   lenderOf(payment) !== undefined || (savesMethod(payment) && (payment.attempt > 1 || payment.released !== undefined));

@@ -5,7 +5,7 @@ import type { Payment } from './payment.ts';
 /** The aliases that lead from the provider's ids of a payment to the payment. */
 type PaymentAlias = ExternalId & { readonly target: { readonly kind: 'PAY'; readonly id: string } };
 
-/** The aliases of the provider's ids that `next` has and `was` has not. */
+/** The aliases of the provider's ids that are new in `next`. */
 export const newAliases = (was: Payment | undefined, next: Payment): readonly PaymentAlias[] => {
   const known = [was?.providerIntentId, was?.providerPaymentId];
   const ids = [next.providerIntentId, next.providerPaymentId].filter((id) => id !== undefined);
@@ -21,8 +21,9 @@ export interface AliasedChange {
 }
 
 /**
- * A commit and its aliases are written in parallel, and a function may stop between them: writes those that are missing.
- * @returns how many it wrote
+ * Writes aliases that are missing. A commit and its aliases are written in parallel, and a function may stop between
+ * them.
+ * @returns how many aliases it wrote
  */
 export const repairAliases = async (table: Table, changes: readonly AliasedChange[]): Promise<number> => {
   const aliases = changes.flatMap(({ before, after }) => newAliases(before, after));

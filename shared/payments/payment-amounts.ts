@@ -1,14 +1,14 @@
 import { type VisiblePayment, withDraft } from './payment.ts';
 
-/** The amount in a provider's answer or event; undefined where it names none. */
+/** The amount in a provider's response or event; undefined if it names none. */
 export interface ReportedAmount {
   readonly amountCents: number | undefined;
   readonly currency: string | undefined;
 }
 
 /**
- * The payment with the amount that the provider names: as stored, or with its draft in force. Undefined where the provider
- * names another amount. Every report of a provider is checked here.
+ * The payment whose amount the provider reports, either as stored or with its draft in force. Undefined if the provider
+ * reports another amount. Every report of a provider is checked here.
  */
 export const matchAmount = (payment: VisiblePayment, reported: ReportedAmount): VisiblePayment | undefined => {
   if (findMismatch(payment, reported) === undefined) return payment;
@@ -27,7 +27,7 @@ export const findMismatch = (
   return undefined;
 };
 
-/** What may still be given back, in minor units; 0 unless the payment has succeeded. */
+/** The amount that can still be refunded, in minor units; 0 unless the payment has succeeded. */
 export const refundableCents = (payment: VisiblePayment): number =>
   payment.status === 'succeeded'
     ? Math.max(0, payment.totalCents - (payment.refundedCents ?? 0) - (payment.refundingCents ?? 0))

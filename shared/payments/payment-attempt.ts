@@ -1,3 +1,9 @@
+/**
+ * @module Makes a claimed attempt to charge and records its outcome. Every resend of an attempt has the same
+ * idempotency key. An attempt that certainly did not happen is released, so no event is sent and the next attempt may
+ * be claimed.
+ */
+
 import { organizationCheck } from '../access/standing.ts';
 import type { Outcome } from '../core/outcome.ts';
 import { type Instant, iso, MINUTE } from '../core/time.ts';
@@ -16,21 +22,20 @@ export interface ClaimedAttempt {
   readonly claim: VisiblePayment;
   /** The payment before the claim; restored if the provider certainly did nothing. */
   readonly before: VisiblePayment;
-  /** Proof that the payer has authenticated: sent with this attempt, and not stored for its resends. */
+  /** Proof that the payer has authenticated. It is sent with this attempt, and not stored for resends. */
   readonly verificationToken?: string | undefined;
-  /** The caller waits: an attempt that the provider refuses without a charge is also released. */
+  /**
+   * Set if the caller waits for the result. An attempt that the provider refuses without a charge is then released,
+   * too.
+   */
   readonly isAttended?: true;
 }
 
 export interface AttemptReport extends AttemptResult {
-  /** Whether the provider has charged is unknown. */
+  /** True if it is unknown whether the provider has charged. */
   readonly isUnclear: boolean;
 }
 
-/**
- * Makes a claimed attempt and records its outcome. An attempt that certainly did not happen is released: no event
- * is sent, and the next attempt may be claimed.
- */
 export const makeAttempt = async (
   parts: IntentParts,
   { claim, before, isAttended, verificationToken }: ClaimedAttempt,
@@ -62,11 +67,11 @@ const takeBackClaim = async (
   return { isOurs: committed.ok, payment: stands };
 };
 
-/** The idempotency key of one attempt to charge: every resend of the attempt uses the same key. */
+/** The idempotency key of one attempt to charge. Every resend of the attempt uses the same key. */
 const attemptKey = ({ id, attempt, released }: Pick<VisiblePayment, 'id' | 'attempt' | 'released'>): string =>
   `${id}:confirm:${attempt}${released === undefined ? '' : `.${released}`}`;
 
-/** The claim as it is after the call, and the provider's answer. */
+/** The claim after the call, and the outcome of the call. */
 export interface ChargeResult {
   readonly payment: VisiblePayment;
   readonly outcome: Outcome<ProviderPayment>;
@@ -80,14 +85,14 @@ export const chargeAttempt = async (
 ): Promise<ChargeResult> => {
   const { provider } = parts;
   const outcome = await sendAttempt(provider, payment, verificationToken);
-  // An invoice has one intent: if it is spent, the invoice is no longer open.
+  // An invoice has one intent. If that intent is spent, the invoice is no longer open.
   const isReplaceable = payment.providerInvoiceId === undefined;
   if (outcome.kind !== 'refused' || outcome.reason !== INTENT_SPENT || !isReplaceable) return { payment, outcome };
   const idempotencyKey = `${creationKey(payment)}:${payment.attempt}`;
   const created = await provider.createIntent({ ...intentRequest(payment), idempotencyKey });
   if (created.kind !== 'done') return { payment, outcome: created };
   const renewed = await replaceIntent(parts, payment, created.value);
-  // Another commit has ended the attempt since: nothing is charged.
+  // Another commit has ended the attempt since, so nothing is charged.
   if (renewed === undefined) return { payment, outcome: { kind: 'unknown', reason: 'error' } };
   return { payment: renewed, outcome: await sendAttempt(provider, renewed, verificationToken) };
 };
@@ -115,8 +120,8 @@ const sendAttempt = (
   });
 
 /**
- * Stores the new intent before anything is charged on it, so that a later look-up finds the charge. @returns undefined
- * where the attempt is over
+ * Stores the new intent before anything is charged on it, so that a later lookup finds the charge.
+ * @returns undefined if the attempt is over
  */
 const replaceIntent = async (
   { deps, store }: IntentParts,
@@ -140,11 +145,12 @@ const replaceIntent = async (
 };
 
 /**
- * The claim of a capture, after the payer's approval. The capture claims an attempt like a confirmation does, so that if
- * several functions process the approval, only one of them captures. Nothing is captured for an organization that was deleted.
+ * The claim of a capture, after the payer's approval. The capture claims an attempt as a confirmation does, so that
+ * only one of several functions that process the approval captures. Nothing is captured for a deleted organization.
  */
 export const claimApproval = (payment: VisiblePayment, now: Instant): PaymentCommit => {
-  // The capture charges what the payer approved, not a method that the record may hold: a wallet's payer may choose another.
+  // The capture charges the method that the payer approved, not the record's method, because a wallet's payer may
+  // choose another.
   const claim = claimAttempt(payment, { method: useNone(payment.providerCustomerId) }, now);
   const { paymentMethodId, methodKind, lenderCustomerId, lenderCustomerRecordId } = payment;
   const card = { paymentMethodId, methodKind, lenderCustomerId, lenderCustomerRecordId };
@@ -172,7 +178,7 @@ export const captureApproval = async (
 /** An approval expires after a few hours, so a capture that did not happen is retried after two minutes. */
 const CAPTURE_RETRY_MS = 2 * MINUTE;
 
-/** The payer has approved: until the capture happens, the payment is pending. */
+/** The payment after the approval. It is pending until the capture happens. */
 const awaitingCapture = (payment: VisiblePayment, reconcileAt: string): VisiblePayment => ({
   ...payment,
   status: 'pending',

@@ -1,3 +1,5 @@
+/** @module Decides how an event, a read, an approval or a request may change a payment. All functions are pure. */
+
 import { assertNever } from '../core/errors.ts';
 import { epochSeconds, instant } from '../core/time.ts';
 import type { ReportedStatus } from '../providers/payment-port.ts';
@@ -9,7 +11,7 @@ const isFinal = (status: PaymentStatus): boolean => isSettled(status) || status 
 export type EventDecision =
   | { readonly kind: 'apply'; readonly status: PaymentStatus }
   | { readonly kind: 'ignore'; readonly reason: 'no change' | 'stale' | 'backward'; readonly reconcile: boolean }
-  /** The record is settled, and the event contradicts it: the provider is read once. */
+  /** The record is settled and the event contradicts it, so the provider is read once. */
   | { readonly kind: 'read'; readonly reason: string };
 
 interface EventReport {
@@ -30,7 +32,7 @@ export const decideEvent = (payment: VisiblePayment, event: EventReport): EventD
   return { kind: 'ignore', reason: 'backward', reconcile: !settled };
 };
 
-/** True for an event from before the second of the current claim, and for the failure of an earlier attempt. */
+/** True if the event is from before the second of the current claim, or reports the failure of an earlier attempt. */
 const isStale = (payment: Payment, event: EventReport): boolean => {
   if (payment.claimedAt !== undefined && event.createdAt < epochSeconds(instant(payment.claimedAt))) return true;
   return event.status === 'failed' && isOfEarlierAttempt(payment, event.attemptRef);
@@ -60,10 +62,7 @@ export const decideRead = (
   return { kind: 'store', status: report.status, anomaly };
 };
 
-/**
- * True if the attempt that failed here never reached the provider: the rules fail such an attempt, and the provider still waits
- * for one.
- */
+/** True if the attempt that failed here never reached the provider, so the provider still waits for an attempt. */
 export const wasFailedUnreached = (
   { status, failureCode, attemptRef }: Payment,
   report: { readonly status: ReportedStatus; readonly awaitsCapture?: true | undefined },
@@ -82,8 +81,8 @@ const reached = (
     case 'requires_payment_method':
       return false;
     case 'failed':
-      // Without an id it is not known which attempt failed. It counts for the present one, except that a first attempt is sent
-      // again under its key.
+      // Without an id it is unknown which attempt failed. The failure counts for the current attempt, except that a
+      // first attempt is sent again under its key.
       return report.attemptRef === undefined
         ? payment.priorAttemptRefs !== undefined
         : !isOfEarlierAttempt(payment, report.attemptRef);
@@ -107,13 +106,14 @@ export const claimRefusal = (payment: VisiblePayment): ClaimRefusal | undefined 
 
 export type ApprovalDecision =
   | { readonly kind: 'claim' }
-  /** An update is under way: the caller must decide on the approval later. */
+  /** An update is under way, so the caller must decide on the approval later. */
   | { readonly kind: 'busy' }
   | { readonly kind: 'ignore'; readonly reason: string; readonly reconcile: boolean };
 
 /**
  * Decides the effect of a payer's approval. After a failed attempt only a later approval counts, not the approval that
- * caused that attempt. @param approvedAt epoch seconds
+ * caused that attempt.
+ * @param approvedAt epoch seconds
  */
 export const decideApproval = (payment: VisiblePayment, approvedAt: number): ApprovalDecision => {
   if (payment.draft) return { kind: 'busy' };
@@ -126,7 +126,7 @@ export const decideApproval = (payment: VisiblePayment, approvedAt: number): App
   return isStale ? { kind: 'ignore', reason: 'stale', reconcile: payment.status === 'pending' } : { kind: 'claim' };
 };
 
-/** True if the update changes what the provider holds of the payment; any other update is stored without a call. */
+/** True if the update changes a field that the provider holds. Any other update is stored without a call. */
 export const concernsProvider = (payment: VisiblePayment, draft: Draft): boolean =>
   draft.totalCents !== payment.totalCents ||
   draft.currency !== payment.currency ||

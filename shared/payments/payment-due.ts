@@ -1,8 +1,13 @@
+/**
+ * @module The times at which work on a payment is due: lookups, retries, the expiry and the removal of the client
+ * secret. A payment that stays unsettled too long is logged as stuck.
+ */
+
 import { DAY, type Instant, instant, iso, MINUTE } from '../core/time.ts';
 import type { MoneyDeps } from '../providers/provider-deps.ts';
 import { CONFIRMATION_PERIOD_MS, type Payment, secretEnds, wantsMethodSaved } from './payment.ts';
 
-/** When work on the payment is next due; undefined where none is. */
+/** The time at which work on the payment is next due; undefined if no work is due. */
 export const nextPaymentDue = (payment: Payment): string | undefined => {
   const times: string[] = [];
   const unclear = ['creating', 'processing', 'pending'].includes(payment.status) || payment.draft !== undefined;
@@ -16,7 +21,7 @@ export const nextPaymentDue = (payment: Payment): string | undefined => {
   return times.sort()[0];
 };
 
-/** The first look-up of a creation, claim or update that its function may not have finished. */
+/** The wait before the first lookup of a creation, claim or update that its function may not have finished. */
 export const FIRST_LOOK_MS = MINUTE;
 
 /** When a payment with an unknown outcome is looked up, counted from its claim; later daily until it is settled. */
@@ -24,7 +29,7 @@ export const RECONCILE_AFTER_MS: readonly number[] = [1, 5, 30, 120, 720, 1440].
 
 const RECONCILE_DAILY_MS = 1440 * MINUTE;
 
-/** How long an attempt that never reached the provider is sent again under its key; after that it fails. */
+/** How long an attempt that never reached the provider is sent again under its key. After that the attempt fails. */
 export const RESEND_WITHIN_MS = 30 * MINUTE;
 
 export const reconcileTime = (since: Instant, step: number): Instant => {
@@ -33,7 +38,7 @@ export const reconcileTime = (since: Instant, step: number): Instant => {
   return since + RECONCILE_DAILY_MS * (step - RECONCILE_AFTER_MS.length + 2);
 };
 
-/** The next look at a call with an unknown outcome, after look `step`; looks that are in the past are left out. */
+/** The next lookup of a call with an unknown outcome, after lookup `step`. Lookup times in the past are skipped. */
 export const nextLook = (
   since: Instant,
   step: number,
@@ -46,7 +51,7 @@ export const nextLook = (
 
 /**
  * A payment is stuck if the outcome of a charge stays unknown too long, or the provider reports `processing` for longer
- * than a bank takes. Every later look-up logs it again, until the payment is settled.
+ * than a bank takes. Every later lookup logs it again, until the payment is settled.
  */
 export type LookupResult = 'outcome_unknown' | 'still_under_way';
 
@@ -55,7 +60,7 @@ const STUCK_AFTER_MS: Readonly<Record<LookupResult, number>> = {
   still_under_way: 7 * DAY,
 };
 
-/** A payment that waits for its payer is not stuck: it expires. */
+/** True if the payment is stuck. A payment that waits for its payer is never stuck, because it expires. */
 export const isStuck = (payment: Payment, looked: LookupResult, now: Instant): boolean =>
   (payment.status === 'creating' || payment.status === 'processing') &&
   now - instant(payment.claimedAt ?? payment.createdAt) >= STUCK_AFTER_MS[looked];

@@ -1,19 +1,23 @@
+/**
+ * @module The events of a stored change of a payment. They follow from the change alone, so concurrent writers never
+ * publish an event twice.
+ */
+
 import { isClosedDispute, type RefundStatus } from '../core/money-back.ts';
 import { type BusEvent, type CanonicalEvent, canonicalBusEvent, payerOf } from '../platform/bus-event.ts';
 import { payingCustomerIdOf } from './paying-customer.ts';
 import { isShown, type Payment, type VisiblePayment } from './payment.ts';
 
-/** The events of a stored change. They follow from the change alone, so that concurrent writers never repeat one. */
 export const paymentEvents = (before: Payment | undefined, after: Payment): readonly BusEvent[] => {
   if (!isShown(after) || before?.version === after.version) return [];
-  // A claim taken back leads to a status that has been published before.
+  // A claim that was taken back returns to a status that has been published before.
   if (after.cause === 'release') return [];
   if (after.cause === 'refund') return refundEvents(after);
   if (after.cause === 'dispute') return disputeEvents(after);
   const names: CanonicalEvent[] = [];
   const existed = before !== undefined && isShown(before);
   if (!existed) names.push('payment.created');
-  // A provider that collects an invoice by itself reports each failed attempt, with no other status between them.
+  // A provider that collects an invoice by itself reports each failed attempt, with no other status in between.
   const failsAgain = existed && after.status === 'failed' && before.attempt < after.attempt;
   if (!existed || before.status !== after.status || failsAgain) {
     if (after.status === 'succeeded') names.push('payment.succeeded');
@@ -57,8 +61,9 @@ const disputeEvents = (payment: VisiblePayment): readonly BusEvent[] => {
 };
 
 /**
- * One event at most: each opening and each decision is published, a later decision too. A dispute that is closed in its first
- * report was never open here. A new reason alone, and the move to review, have no event.
+ * The event of a changed dispute, if any. Each opening and each decision is published, also a later decision. A dispute
+ * that is closed in its first report gets only the closed event. A new reason alone, and the move to review, have no
+ * event.
  */
 const disputeEventOf = ({ status, was, termsChanged }: NonNullable<Payment['dispute']>): CanonicalEvent | undefined => {
   const isClosed = isClosedDispute(status);

@@ -1,3 +1,8 @@
+/**
+ * @module The additions of one version of a payment to the history, the counters and the sums. One transaction writes
+ * them, once per version.
+ */
+
 import { ownerOfRecord } from '../access/record-kind.ts';
 import { utcDay } from '../core/time.ts';
 import { countKey, historyKey, ownerPartition, projectPartition } from '../platform/keys.ts';
@@ -5,16 +10,15 @@ import type { Item, TransactionStep } from '../platform/table.ts';
 import { isShown, isVisiblePayment, type Payment } from './payment.ts';
 import { additionsOf, type CountedRefund, refundShares, type Share, sharesOf, takenBack } from './payment-sums.ts';
 
-/** What one version of a payment adds to the history, the counters and the sums. */
 export interface Projection {
-  /** Written once: what the version adds is counted in the transaction that writes this entry. */
+  /** Written once. The transaction that writes this entry also counts the version's shares. */
   readonly history: Item;
   readonly shares: readonly Share[];
 }
 
 /**
- * @param spread chooses the shard of the sums of all payments; any will do, because the shards are added up
- * @returns undefined where readers do not see the change
+ * @param spread chooses the shard of the sums of all payments; any shard is right, because readers add the shards up
+ * @returns undefined if readers do not see the change
  */
 export const projectionOf = (
   before: Payment | undefined,
@@ -34,7 +38,7 @@ export const projectionOf = (
     actor: after.actor,
     requestId: after.requestId,
     ...(after.cause === 'refund' && { refund: after.refund }),
-    // What the refund changed of the sum of refunds: an erasure takes it back.
+    // The change of the sum of refunds, which an erasure takes back.
     ...(refund && { refundedBy: refund.refundedBy }),
     ...(after.cause === 'dispute' && { dispute: after.dispute }),
   };
@@ -60,7 +64,10 @@ export const projectionSteps = (projections: readonly Projection[]): readonly Tr
   ...updates(projections.flatMap(({ shares }) => shares)),
 ];
 
-/** The refund that this version changed. @param refundedBefore the sum of refunds before this version */
+/**
+ * The refund that this version changed.
+ * @param refundedBefore the sum of refunds before this version
+ */
 export const refundChangeOf = (
   { cause, refund, refundedCents = 0 }: Payment,
   refundedBefore = 0,
@@ -86,7 +93,7 @@ const allSharesOf = (payment: Payment, spread: string): readonly Share[] => [
   ...sharesOf(payment, spread),
 ];
 
-/** The numbers by status of the lists that show the payment, by its day of creation. */
+/** The counts by status in the lists that show the payment, on its day of creation. */
 const countsOf = (payment: Payment): readonly Share[] =>
   scopesOfPayment(payment).map((scope) => ({
     key: countKey(scope, utcDay(payment.createdAt)),

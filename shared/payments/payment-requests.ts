@@ -1,3 +1,8 @@
+/**
+ * @module The bodies of payment requests. Lengths are limits of the service; `null` means absent, and clears the field
+ * on PUT.
+ */
+
 import * as z from 'zod';
 import type { NamedRecord } from '../access/record-kind.ts';
 import { productRecord, projectRecord } from '../catalog/catalog-records.ts';
@@ -20,8 +25,6 @@ import {
   verificationTokenSchema,
 } from '../http/fields.ts';
 import { paymentMethodRecord } from '../payment-methods/payment-method.ts';
-
-/** The bodies of payment requests. Lengths are limits of the service; `null` means absent, and clears the field on PUT. */
 
 const webUrl = boundedText(2048)
   .check(z.url({ protocol: /^https?$/ }))
@@ -120,7 +123,7 @@ export const createIntentBody = z
   });
 export type CreateIntentBody = z.output<typeof createIntentBody>;
 
-/** provider_id, organization_id and guest_data may be sent unchanged only. */
+/** provider_id, organization_id and guest_data may only repeat their values. */
 export const updateIntentBody = z.object(updatable).meta({
   id: 'UpdatePayment',
   description: `The fields to change; null clears a field. If any price is sent, prices that are not sent are derived again.

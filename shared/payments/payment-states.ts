@@ -1,10 +1,11 @@
+/**
+ * @module The transition table of a payment. Every decision reads it, and the store refuses a change that the table
+ * lacks. Events, invoices and responses to a charge move a payment only forward in ORDER.
+ */
+
 import { hasArrow, type Transitions } from '../core/states.ts';
 import { type HistoryCause, PAYMENT_STATUSES, type Payment, type PaymentStatus } from './payment.ts';
 
-/**
- * The transition table of a payment. Every decision reads it, and the store refuses a change without an arrow in it.
- * Events, answers and invoices move a payment only forward in ORDER.
- */
 const ORDER: Readonly<Record<PaymentStatus, number>> = {
   created: 0,
   requires_payment_method: 0,
@@ -28,12 +29,12 @@ export type PaymentCause =
   | 'invoice'
   | 'cancel'
   | 'read'
-  // Records beside the payment: its status stays, so the table has no arrow for them.
+  // Changes of a refund or dispute, and erasures. The payment's status stays, so the table lacks them.
   | 'refund'
   | 'dispute'
   | 'erasure';
 
-/** An authoritative read of the provider may lead anywhere, also backward. */
+/** An authoritative read of the provider may make any transition, also backward. */
 const ANYWHERE = PAYMENT_STATUSES;
 
 const UNCONFIRMED = {
@@ -76,16 +77,17 @@ export const PAYMENT_TRANSITIONS: Transitions<StoredPaymentStatus, PaymentCause>
     cancel: ['canceled'],
     read: ANYWHERE,
   },
-  // An event alone never undoes a cancellation: the provider is read first. An answer or an invoice shows that money moved.
+  // An event alone never undoes a cancellation, because the provider is read first. A response to a charge, or an
+  // invoice, shows that money moved.
   canceled: { answer: ['succeeded'], invoice: ['succeeded'], read: ANYWHERE },
   succeeded: { read: ANYWHERE },
 };
 
-/** True if the table has this arrow. It has none for the claim of a payment that is already `processing`. */
+/** True if the table has this transition. It has none for the claim of a payment that is already `processing`. */
 export const mayPaymentChange = (from: StoredPaymentStatus, to: StoredPaymentStatus, cause: PaymentCause): boolean =>
   hasArrow(PAYMENT_TRANSITIONS, { from, to, cause });
 
-/** The cause in the table, per cause in the history. A caller that acts for another cause names it to the store. */
+/** The table's cause for each cause in the history. A caller with another table cause passes it to the store. */
 const TABLE_CAUSES: Readonly<Record<HistoryCause, PaymentCause>> = {
   create: 'create',
   update: 'update',
@@ -102,7 +104,7 @@ const TABLE_CAUSES: Readonly<Record<HistoryCause, PaymentCause>> = {
   erasure: 'erasure',
 };
 
-/** @throws Error where a change of the status has no arrow in the table: a bug, and nothing may be written. */
+/** @throws Error if the table lacks the change of the status, which is a bug; nothing may be written then. */
 export const requireTransition = (
   was: Pick<Payment, 'id' | 'status'>,
   next: Pick<Payment, 'status' | 'cause'>,

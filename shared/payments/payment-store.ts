@@ -1,3 +1,5 @@
+/** @module Stores payments, with their list keys and due times. Readers see only changes that commit a new version. */
+
 import { ownerOfRecord } from '../access/record-kind.ts';
 import { currentMaker } from '../core/actor.ts';
 import { DomainError, notFound } from '../core/errors.ts';
@@ -26,7 +28,6 @@ import { FIRST_LOOK_MS, nextPaymentDue } from './payment-due.ts';
 import { isAhead, type PaymentCause, requireTransition } from './payment-states.ts';
 import { advancePayment } from './payment-versions.ts';
 
-/** A payment in the table: its item, its list keys, its due time. Only commits of a version are visible changes. */
 const DESCRIPTION_IN_INDEX = 200;
 
 const payersEmail = ({ guestEmail, userEmail }: Payment): string | undefined => {
@@ -77,7 +78,7 @@ export type PaymentStore = ReturnType<typeof paymentStore>;
 export const paymentStore = (table: Table, now: () => Instant) => {
   const parsed = (item: Item | undefined): Payment | undefined => item && paymentOf(item);
 
-  /** Any payment, also one that is still `creating`. */
+  /** Loads any payment, also a payment that is still `creating`. */
   const load = async (id: string): Promise<Payment | undefined> => parsed(await table.get(paymentKey(id)));
 
   const loadVisible = async (id: string): Promise<VisiblePayment | undefined> => {
@@ -101,8 +102,8 @@ export const paymentStore = (table: Table, now: () => Instant) => {
   };
 
   /**
-   * Replaces version `was` by the next, once: `change` is the loop.
-   * @throws Error where the change of the status has no arrow in the table of states
+   * Replaces version `was` by the next version in one try. `change` is the retry loop.
+   * @throws Error if the transition table lacks the change of the status
    */
   const commit = async <P extends Payment>(
     was: Payment,
@@ -111,8 +112,8 @@ export const paymentStore = (table: Table, now: () => Instant) => {
   ): Promise<Committed<Payment, P>> => {
     requireTransition(was, decided, by);
     const next = inOrder(was, decided);
-    // Neither write waits for the other. `project-changes` writes an alias that is missing; until then an event finds the
-    // payment by our id, which the provider holds. So only the commit decides.
+    // Neither write waits for the other, and only the commit decides. `project-changes` writes an alias that is
+    // missing. Until then an event finds the payment by our id, which the provider holds.
     const [committed] = await Promise.allSettled([write(was, next, onlyIf), learnIds(was, next)]);
     if (committed.status === 'rejected') throw committed.reason;
     return committed.value;
@@ -141,7 +142,7 @@ export const paymentStore = (table: Table, now: () => Instant) => {
 
   /**
    * Decides and commits; if another commit was faster, decides again on the payment as it is then.
-   * @throws DomainError RESOURCE_NOT_FOUND where the payment has been removed, or VERSION_CONFLICT
+   * @throws DomainError RESOURCE_NOT_FOUND if the payment has been removed, or VERSION_CONFLICT
    */
   const change = (payment: VisiblePayment, decide: DecidePayment): Promise<Changed<VisiblePayment>> =>
     changeRecord(
@@ -157,13 +158,13 @@ export const paymentStore = (table: Table, now: () => Instant) => {
       decide,
     );
 
-  /** The same for a caller that has only the id; undefined where there is no such payment. */
+  /** The same for a caller that has only the id; undefined if no visible payment has the id. */
   const changeById = async (id: string, decide: DecidePayment): Promise<Changed<VisiblePayment> | undefined> => {
     const payment = await loadVisible(id);
     return payment && change(payment, decide);
   };
 
-  /** Readers do not see this: no version. */
+  /** Adds no version, because readers do not see this change. */
   const giveUpMethod = (payment: Payment): Promise<Written> =>
     table.update(paymentKey(payment.id), { set: { methodNotKept: true } }, [{ equals: ['version', payment.version] }]);
 
@@ -182,7 +183,7 @@ export const paymentStore = (table: Table, now: () => Instant) => {
   };
 };
 
-/** A payment that its provider has not created yet. */
+/** The writes to a payment that its provider has not created yet. */
 const creations = (table: Table) => {
   const removeCreating = (id: string): Promise<Written> =>
     table.remove(paymentKey(id), [{ equals: ['status', 'creating'] }]);
@@ -199,7 +200,7 @@ const creations = (table: Table) => {
   return { removeCreating, takeOver };
 };
 
-/** The draft is as it was read: none, or held by the same function. */
+/** Conditions that the draft is as it was read: absent, or held by the same function. */
 const draftGuard = ({ draft, draftBusyUntil }: Payment): readonly Clause[] => {
   if (!draft) return [{ lacks: 'draft' }];
   return [{ has: 'draft' }, busyGuard(draftBusyUntil)];
@@ -208,10 +209,10 @@ const draftGuard = ({ draft, draftBusyUntil }: Payment): readonly Clause[] => {
 const busyGuard = (until: string | undefined): Clause =>
   until === undefined ? { lacks: 'draftBusyUntil' } : { equals: ['draftBusyUntil', until] };
 
-/** Longer than the time-out of a function that sends a draft to the provider. */
+/** Longer than the timeout of a function that sends a draft to the provider. */
 const DRAFT_BUSY_MS = 25 * SECOND;
 
-/** Readers do not see a draft before it is in force: no version. */
+/** A draft adds no version, because readers do not see it before it is in force. */
 const drafts = (table: Table, now: () => Instant) => {
   const change = async (payment: VisiblePayment, changes: Changes): Promise<VisiblePayment | undefined> => {
     const written = await table.update(paymentKey(payment.id), changes, draftGuard(payment));
@@ -220,7 +221,7 @@ const drafts = (table: Table, now: () => Instant) => {
   };
 
   /**
-   * Claims the one update that may be under way, and holds it. Due work finishes a draft that is left.
+   * Claims the only update that may be under way, and holds it. Due work finishes a draft that was left.
    * @returns undefined if another commit came first
    * @throws DomainError VERSION_CONFLICT if only one of the conditions `onlyIf` failed
    */
@@ -250,27 +251,33 @@ const drafts = (table: Table, now: () => Instant) => {
     return written.ok;
   };
 
-  /** Holds a draft that no function works on. @returns the payment as it is now; undefined where another holds it */
+  /**
+   * Holds a draft that no function works on.
+   * @returns the payment as it is now; undefined if another function holds the draft
+   */
   const holdDraft = async (payment: VisiblePayment): Promise<VisiblePayment | undefined> => {
     const { draftBusyUntil: until } = payment;
     if (until !== undefined && instant(until) > now()) return undefined;
     return change(payment, { set: { draftBusyUntil: iso(now() + DRAFT_BUSY_MS) } });
   };
 
-  /** The provider gave no answer: the next function may work on the draft at once. */
+  /** Releases the held draft after the provider gave no response, so the next function may work on it immediately. */
   const releaseDraft = (held: VisiblePayment): Promise<VisiblePayment | undefined> =>
     change(held, { remove: ['draftBusyUntil'] });
 
-  /** Removes the held draft, which the provider has not taken; an event may have changed other fields. */
+  /** Removes the held draft, which the provider has not accepted. An event may have changed other fields. */
   const dropDraft = (held: VisiblePayment): Promise<VisiblePayment | undefined> =>
     change(held, { remove: ['draft', 'draftBusyUntil', 'draftVersion'] });
 
   return { claimDraft, holdDraft, releaseDraft, dropDraft };
 };
 
-/** Due times move without a version: readers do not see them. */
+/** Due times change without a new version, because readers do not see them. */
 const dueTimes = (table: Table, now: Now) => {
-  /** Sets the next look-up of a payment. Other work that is due already waits for it: it has the same provider. */
+  /**
+   * Sets the next lookup of a payment. Other work that is already due waits for the lookup, because it needs the same
+   * provider.
+   */
   const reschedule = (payment: Payment, at: string, step = payment.reconcileStep ?? 0): Promise<Written> => {
     const other = nextPaymentDue({ ...payment, reconcileAt: at });
     const dueAt = other !== undefined && other < at && instant(other) > now() ? other : at;
@@ -287,7 +294,7 @@ const dueTimes = (table: Table, now: Now) => {
       { equals: ['version', payment.version] },
     ]);
 
-  /** Removes the client secret from the item and sets the next due time, if there is one. */
+  /** Removes the client secret from the item and sets the next due time, if any. */
   const removeSecret = (payment: Payment): Promise<Written> => {
     const next = nextPaymentDue({ ...payment, clientSecret: undefined });
     return table.update(

@@ -1,21 +1,23 @@
+/**
+ * @module The sums behind the summaries, with one item per scope, UTC day and currency. A scope is a user, an
+ * organization, or a shard of all payments (the writer may choose any shard, because readers add them up). Each item
+ * holds counts and amounts by status (payments by their day of creation, with their refunds) and by provider
+ * (succeeded payments by their day of completion, refunds by the day on which they succeeded). The sums always equal
+ * the sum of the shares of all payments.
+ */
+
 import { ownerOfRecord } from '../access/record-kind.ts';
 import { utcDay } from '../core/time.ts';
 import { allScope, type Key, ownerPartition, sumKey } from '../platform/keys.ts';
 import type { Payment } from './payment.ts';
 
-/**
- * The sums behind the summaries: one item per scope, UTC day and currency. A scope is a user, an organization, or a shard
- * of all payments (the writer may choose any shard, because readers add them up). Each item holds counts and amounts by status (payments by their day of creation, with their refunds)
- * and by provider (succeeded payments by their day of completion, refunds by the day on which they succeeded).
- * Always holds: the sums are the sum of the shares of all payments.
- */
 export type Group = 'status' | 'provider';
 const MEASURES = ['count', 'cents', 'refunds', 'refunded'] as const;
 type Measure = (typeof MEASURES)[number];
 
 /**
- * The attributes of a measure. An amount has two: its billions stand apart, because the sum of many great amounts is more than
- * a number holds exactly, and the table takes only exact numbers.
+ * The attributes of a measure. An amount has two attributes, with the billions apart, because the sum of many large
+ * amounts is more than a number holds exactly, and the table accepts only exact numbers.
  */
 const ATTRIBUTES = ['count', 'cents', 'centsE9', 'refunds', 'refunded', 'refundedE9'] as const;
 type Attribute = (typeof ATTRIBUTES)[number];
@@ -29,7 +31,7 @@ const inParts = (measure: Measure, by: number): readonly (readonly [Attribute, n
       ]
     : [[measure, by]];
 
-/** The sums of one item or of several. */
+/** The sums of one item or several items. */
 export type AttributeSums = Record<Attribute, number>;
 export const NO_SUMS: Readonly<AttributeSums> = {
   count: 0,
@@ -40,11 +42,11 @@ export const NO_SUMS: Readonly<AttributeSums> = {
   refundedE9: 0,
 };
 
-/** The sum of an amount; rounded to 53 bits if it is greater. */
+/** The sum of an amount; rounded to 53 bits if it is larger. */
 export const amountSum = (measure: 'cents' | 'refunded', sums: AttributeSums): number =>
   Number(BigInt(sums[measure]) + BigInt(sums[`${measure}E9`]) * BigInt(BILLION));
 
-/** One number of one item: what a payment or a refund adds to it. */
+/** The addition of a payment or a refund to one number of one item. */
 export interface Share {
   readonly key: Key;
   readonly name: string;
@@ -86,7 +88,7 @@ const share = (
   );
 
 /**
- * What a payment adds to the sums. Its refunds move with its status; their own days have them by `refundShares`.
+ * The additions of a payment to the sums. Its refunds move with its status; `refundShares` adds them to their own days.
  * @param spread chooses the shard of the sums of all payments
  */
 export const sharesOf = (payment: Payment, spread: string): readonly Share[] => {
@@ -104,11 +106,17 @@ export const sharesOf = (payment: Payment, spread: string): readonly Share[] => 
 
 /** A change of a refund, as a version of its payment holds it. */
 export type CountedRefund = Pick<NonNullable<Payment['refund']>, 'status' | 'was' | 'completedAt'> & {
-  /** Cents by which it changed the sum of the payment's refunds: the provider may report another amount later. */
+  /**
+   * The cents by which the refund changed the sum of the payment's refunds. The provider may report another amount
+   * later.
+   */
   readonly refundedBy: number;
 };
 
-/** What a change of a refund adds to the day on which the refund succeeded: it counts from its success on, and a refund that fails after its success is taken back. */
+/**
+ * The addition of a refund's change to the day on which the refund succeeded. A refund counts from its success on, and
+ * is taken back if it fails after its success.
+ */
 export const refundShares = (
   payment: Payment,
   { status, was, completedAt, refundedBy }: CountedRefund,
@@ -123,7 +131,7 @@ export const refundShares = (
 export const takenBack = (shares: readonly Share[]): readonly Share[] =>
   shares.map(({ by, ...rest }) => ({ ...rest, by: -by }));
 
-/** The updates that add the shares, one per item; shares that cancel each other out need none. */
+/** The updates that add the shares, one per item. Shares that cancel each other out need no update. */
 export const additionsOf = (shares: readonly Share[]): readonly { key: Key; add: Record<string, number> }[] => {
   const items = new Map<string, { key: Key; add: Map<string, number> }>();
   for (const { key, name, by } of shares) {

@@ -1,3 +1,8 @@
+/**
+ * @module Builds the next versions of a payment. All functions are pure and return a whole record, which the store
+ * commits only over the version that they were given.
+ */
+
 import { codeOnly } from '../core/person-fields.ts';
 import { type Instant, iso } from '../core/time.ts';
 import type { UsableMethod } from '../payment-methods/usable-method.ts';
@@ -17,7 +22,6 @@ import {
 import { reconcileTime } from './payment-due.ts';
 import { isSettled } from './payment-states.ts';
 
-/** Pure next versions of a payment. Each function returns a whole record; the store commits it under the earlier version. */
 export const isUnderWay = (status: PaymentStatus): boolean => status === 'processing' || status === 'pending';
 
 export interface Move {
@@ -56,9 +60,9 @@ export const advancePayment = (
 };
 
 /**
- * If the provider reports another method than the record's, the payer has tried it in the browser. A method that
- * has paid becomes the payment's. Otherwise the record keeps its own, since a retry charges only a method that has passed
- * the rule of use. The provider's id of a claimed one-time token replaces the token.
+ * If the provider reports a method other than the record's, the payer has tried it in the browser. A method that has
+ * paid becomes the payment's method. Otherwise the record keeps its own method, because a retry may charge only a
+ * `UsableMethod`. The provider's id of a claimed one-time token replaces the token.
  */
 const methodOf = (payment: Payment, status: PaymentStatus, changed: Partial<Payment>): Partial<Payment> => {
   const { methodRef, paymentMethodId } = changed;
@@ -105,7 +109,7 @@ export const reportedFields = (report: ProviderPayment): Partial<Payment> => ({
   ...(report.status === 'pending' && { nextAction: report.nextAction }),
 });
 
-/** The first version that readers see: the provider has created the intent. */
+/** The first version that readers see, after the provider has created the intent. */
 export const publishIntent = (payment: Payment, report: ProviderPayment, now: Instant): VisiblePayment => ({
   ...payment,
   providerIntentId: report.intentId,
@@ -121,7 +125,7 @@ export const publishIntent = (payment: Payment, report: ProviderPayment, now: In
   busyUntil: undefined,
 });
 
-/** How an attempt is made: its method has passed the rule of use. */
+/** The method and the options of an attempt. */
 export type ChosenMethod = Pick<Payment, 'offSession' | 'returnUrl'> & { readonly method: UsableMethod };
 
 /** The claim of one attempt to charge, committed before the provider is called. */
@@ -152,8 +156,8 @@ const attemptRefsOf = ({ priorAttemptRefs = [], attemptRef }: Payment): string[]
   attemptRef === undefined ? undefined : [...new Set([...priorAttemptRefs, attemptRef])].slice(-MOST_PRIOR_REFS);
 
 /**
- * Releases a claim after the provider certainly did nothing: the payment is as it was before, and the next claim has
- * another key.
+ * Releases a claim after the provider certainly did nothing. The payment is as it was before, and the next claim has
+ * another idempotency key.
  */
 export const releaseAttempt = (claim: VisiblePayment, before: VisiblePayment, now: Instant): VisiblePayment => {
   const { methodRef, paymentMethodId, methodKind, offSession, returnUrl } = before;
@@ -173,7 +177,7 @@ export const releaseAttempt = (claim: VisiblePayment, before: VisiblePayment, no
   };
 };
 
-/** The fields with which a payment names its person. */
+/** The fields that name the person of a payment. */
 const PERSON = { userEmail: undefined, guestEmail: undefined, guestName: undefined, guestPhone: undefined } as const;
 
 /** Free texts of the caller. Each may contain the person's name or e-mail address. */
@@ -188,15 +192,16 @@ const TEXTS = {
 } as const;
 
 /**
- * The next version of a payment without its person. Amounts, dates, ids and the status stay. A payment of an organization keeps
- * the organization's texts. @returns the same payment if there is nothing to blank
+ * The next version of a payment without its personal data. Amounts, dates, ids and the status stay. A payment of an
+ * organization keeps the organization's texts.
+ * @returns the same payment if there is nothing to blank
  */
 export const blankPayment = (payment: VisiblePayment, now: Instant): VisiblePayment => {
   const isPersonal = payment.organizationId === undefined;
   if (isPersonal ? payment.erasedAt !== undefined : payment.userEmail === undefined) return payment;
   const version = {
     cause: 'erasure',
-    // The cause of a version names its refund or dispute only if it is one.
+    // A version names a refund or a dispute only if that is its cause.
     refund: undefined,
     dispute: undefined,
     version: payment.version + 1,

@@ -1,3 +1,5 @@
+/** @module The views of a payment for its readers, and their schemas for the API document and the generated tests. */
+
 import * as z from 'zod';
 import { DECLINE_CODES } from '../core/outcome.ts';
 import type { Instant } from '../core/time.ts';
@@ -60,7 +62,7 @@ export const refundStatusOf = ({
   return refundedCents < totalCents ? 'partial' : 'full';
 };
 
-/** Left out where they are not set. */
+/** The fields that the view omits if they are not set. */
 const optionalFields = (payment: VisiblePayment) => ({
   ...(payment.organizationId && { organization_id: payment.organizationId }),
   ...(payment.projectId && { project_id: payment.projectId }),
@@ -115,7 +117,7 @@ export const PAYMENT_COLUMNS = [
   'completed_at',
 ] as const satisfies readonly (keyof ReturnType<typeof paymentView>)[];
 
-/** With the client secret, for callers who may confirm, until the secret expires. */
+/** The view with the client secret, for callers who may confirm, until the secret expires. */
 export const paymentWithSecret = (payment: VisiblePayment, now: Instant) => {
   const secret = liveSecret(payment, now);
   return { ...paymentView(payment), ...(secret !== undefined && { client_secret: secret }) };
@@ -129,7 +131,7 @@ export const confirmationView = (payment: VisiblePayment) => ({
   ...nextActionView(payment),
 });
 
-/** The fields that need no credential. */
+/** The view for readers without a credential. */
 export const guestPaymentView = (payment: VisiblePayment) => ({
   id: payment.id,
   status: payment.status,
@@ -148,7 +150,6 @@ export const guestPaymentView = (payment: VisiblePayment) => ({
   completed_at: payment.completedAt ?? null,
 });
 
-/** The responses of payment routes, for the API document and the generated tests. */
 const text = z.string().nullable();
 
 const cents = z.int().nonnegative();

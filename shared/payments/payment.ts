@@ -1,3 +1,9 @@
+/**
+ * @module A payment is one intent to collect an amount, and its outcome. The amount is a positive integer with its
+ * currency, and total = subtotal + tax − discount. At most one attempt is under way, and a version counts visible
+ * changes only. No reader sees `creating`, the status until the provider has created the intent.
+ */
+
 import * as z from 'zod';
 import { ownerColumns, ownerIdsOf, type RecordKind } from '../access/record-kind.ts';
 import { actorSchema, makerAttributes, makerOf, makerSchema } from '../core/actor.ts';
@@ -9,11 +15,6 @@ import { findAliasAnywhere } from '../platform/alias.ts';
 import { paymentKey } from '../platform/keys.ts';
 import type { MethodKind } from '../providers/payment-port.ts';
 
-/**
- * A payment: one intent to collect an amount, and its outcome. Always holds: the amount is a positive integer with its
- * currency; total = subtotal + tax − discount; at most one attempt is under way; a version counts visible changes only;
- * no reader sees `creating` (the provider has not answered yet).
- */
 export const PAYMENT_STATUSES = [
   'requires_payment_method',
   'created',
@@ -62,9 +63,9 @@ const changeable = {
   paymentMethodId: optional,
   /** The method's id or one-time token at the provider; never shown. */
   methodRef: optional,
-  /** Of a saved method. */
+  /** The kind of a saved method. */
   methodKind: z.enum(METHOD_KINDS).optional(),
-  /** A customer of the payment's owner, never of another: a method that the payment saves is kept for this customer. */
+  /** Always a customer of the payment's owner, because a method that the payment saves is kept for this customer. */
   providerCustomerId: optional,
   /** The customer of the member whose own saved method pays for an organization. */
   lenderCustomerId: optional,
@@ -89,7 +90,9 @@ export const BILLING_REASONS = [
 const draftSchema = z.object(changeable);
 export type Draft = z.infer<typeof draftSchema>;
 
-/** What requests alone change of a payment: its provider may report another method. */
+/**
+ * The fields that only requests change. The method is not among them, because the provider may report another method.
+ */
 export const termsOf = (payment: Draft): Omit<Draft, 'methodRef' | 'methodKind'> =>
   draftSchema.omit({ methodRef: true, methodKind: true }).parse(payment);
 
@@ -109,8 +112,8 @@ export const paymentSchema = z.object({
   guestPhone: optional,
   subscriptionId: optional,
   /**
-   * The payment is for a subscription that its readers do not see yet: hidden, and without events, until money has moved
-   * or the subscription is shown. Unpaid, it is kept 24 h, like the claim of the subscription.
+   * Set for the payment of a subscription that readers do not see yet. The payment is hidden and has no events until
+   * money has moved or the subscription is shown. An unpaid payment is kept 24 h, like the claim of the subscription.
    */
   withheld: z.literal(true).optional(),
   orderId: optional,
@@ -123,11 +126,11 @@ export const paymentSchema = z.object({
     .object({ type: z.enum(['use_provider_sdk', 'redirect_to_url']), url: z.string().optional() })
     .optional(),
 
-  /** An update that the provider has not answered yet. */
+  /** An update to which the provider has not responded yet. */
   draft: draftSchema.optional(),
   /** Until then only one function works on the draft. */
   draftBusyUntil: optional,
-  /** The version that the draft was made from: part of its key at the provider. */
+  /** The version that the draft was made from; part of its idempotency key. */
   draftVersion: z.int().optional(),
 
   /** Counts claims to charge; 0 before the first. */
@@ -135,7 +138,7 @@ export const paymentSchema = z.object({
   claimedAt: optional,
   /** The provider's ids of the last attempts before the current claim, the newest last. */
   priorAttemptRefs: z.array(z.string()).optional(),
-  /** Counts claims that were taken back: each later claim has its own key at the provider. */
+  /** Counts claims that were taken back, so that each later claim has its own idempotency key. */
   released: z.int().optional(),
   attemptRef: optional,
   failureCode: z.enum(DECLINE_CODES).optional(),
@@ -143,11 +146,11 @@ export const paymentSchema = z.object({
   offSession: z.literal(true).optional(),
   /** Why the provider that bills the subscription has made the invoice. */
   billingReason: z.enum(BILLING_REASONS).optional(),
-  /** The provider's invoice that the payment pays: the provider collects it, and the service never does. */
+  /** The provider's invoice that the payment pays. The provider collects it, and the service never does. */
   providerInvoiceId: optional,
   reconcileAt: optional,
   reconcileStep: z.int().optional(),
-  /** The provider will not keep the method that was to be saved. */
+  /** Set if the provider will not keep the method that was to be saved. */
   methodNotKept: z.literal(true).optional(),
   /** The sum of the refunds that succeeded. */
   refundedCents: z.int().optional(),
@@ -157,7 +160,7 @@ export const paymentSchema = z.object({
   refundingCents: z.int().optional(),
   /** The ids of the disputes that are open. */
   openDisputes: z.array(z.string()).optional(),
-  /** Where the cause of this version is `refund`: the refund that changed, with its former status. */
+  /** The refund that changed, with its former status, if `refund` is the cause of this version. */
   refund: z
     .object({
       id: z.string(),
@@ -165,11 +168,11 @@ export const paymentSchema = z.object({
       status: z.enum(REFUND_STATUSES),
       was: z.enum(REFUND_STATUSES).optional(),
       reason: z.enum(REFUND_REASONS).optional(),
-      /** When it first succeeded. */
+      /** When the refund first succeeded. */
       completedAt: optional,
     })
     .optional(),
-  /** Where the cause of this version is `dispute`: the dispute that changed, with its former status. */
+  /** The dispute that changed, with its former status, if `dispute` is the cause of this version. */
   dispute: z
     .object({
       id: z.string(),
@@ -178,7 +181,7 @@ export const paymentSchema = z.object({
       was: z.enum(DISPUTE_STATUSES).optional(),
       reason: optional,
       evidenceDueBy: optional,
-      /** This version changed the amount or the due date. */
+      /** Set if this version changed the amount or the due date. */
       termsChanged: z.literal(true).optional(),
     })
     .optional(),
@@ -193,15 +196,18 @@ export const paymentSchema = z.object({
   /** When the person fields were blanked. */
   erasedAt: optional,
 
-  /** Hash of the request that created the payment, where it had an Idempotency-Key. */
+  /** Hash of the request that created the payment, if the request had an Idempotency-Key. */
   requestHash: optional,
-  /** Until then a retry of the create waits for the function that runs it. */
+  /** Until then a retry of the create waits for the function that runs the create. */
   busyUntil: optional,
 });
 export type Payment = z.infer<typeof paymentSchema>;
 type StoredFields = Readonly<Record<string, unknown>>;
 
-/** Fields that follow from the item's keys or by arithmetic are not stored: a payment stays within one write unit. */
+/**
+ * Fields that follow from the item's keys or by arithmetic are not stored, so that a payment stays within one write
+ * unit.
+ */
 export const storedFields = (payment: Payment, isListed: boolean): StoredFields => {
   const { id: _, subtotalCents: __, createdAt, taxCents, discountCents, providerPaymentId, ...others } = payment;
   const { actor, requestId, updatedAt, ...rest } = others;
@@ -226,7 +232,7 @@ const keysSchema = z.object({
   userId: z.string().optional(),
   guestId: z.string().optional(),
   ...makerSchema.shape,
-  /** What lists filter by; `u` is `updatedAt`. */
+  /** The fields that lists filter by; `u` is `updatedAt`. */
   f: z.object({ u: z.string().optional() }).optional(),
 });
 const ISO_LENGTH = '2000-01-01T00:00:00.000Z'.length;
@@ -263,7 +269,7 @@ export const withDraft = <P extends Payment>(payment: P, draft: Draft): P => ({
 
 export const isVisiblePayment = (payment: Payment): payment is VisiblePayment => payment.status !== 'creating';
 
-/** Do its readers see the payment? */
+/** True if readers see the payment. */
 export const isShown = (payment: Payment): payment is VisiblePayment => isVisiblePayment(payment) && !payment.withheld;
 
 const WITHHELD_KEPT_MS = DAY;
@@ -288,11 +294,11 @@ export const secretEnds = (payment: Payment): Instant =>
 export const keptSecret = (payment: Payment, now: Instant): string | undefined =>
   now < secretEnds(payment) ? payment.clientSecret : undefined;
 
-/** The client secret within its 24 h; afterwards undefined, also where the item still holds it. */
+/** The client secret within its 24 h; afterwards undefined, also if the item still holds it. */
 export const liveSecret = (payment: Payment, now: Instant): string | undefined =>
   now < instant(payment.createdAt) + CLIENT_SECRET_LIFETIME_MS ? payment.clientSecret : undefined;
 
-/** A succeeded payment whose method is still to be saved. */
+/** True if the payment has succeeded and its method is still to be saved. */
 export const wantsMethodSaved = (payment: Payment): boolean =>
   payment.status === 'succeeded' &&
   payment.setupFutureUsage === 'off_session' &&
@@ -300,7 +306,7 @@ export const wantsMethodSaved = (payment: Payment): boolean =>
   payment.methodNotKept === undefined &&
   payment.providerCustomerId !== undefined;
 
-/** Only the subscription charges, changes and cancels its payments. */
+/** True if the payment belongs to a subscription. Payment requests may confirm it, but cannot change or cancel it. */
 export const isOfSubscription = ({ subscriptionId }: Payment): boolean => subscriptionId !== undefined;
 
 export const isGuestPayment = (payment: Payment): boolean => payment.guestId !== undefined;
@@ -318,7 +324,7 @@ export const paymentRecord: RecordKind<VisiblePayment> = {
   guestsRead: true,
 };
 
-/** The same, by an id at the provider. */
+/** The same, for a payment that is named by its id at the provider. */
 export const paymentByProviderId: RecordKind<VisiblePayment> = {
   ...paymentRecord,
   resolve: async (table, externalId) => {

@@ -1,3 +1,8 @@
+/**
+ * @module Reads the refunds and disputes of a payment at its provider, and stores them. Refunds and disputes made at
+ * the provider appear here.
+ */
+
 import type { NotDone, Outcome, Unknown } from '../core/outcome.ts';
 import type { RefundsPort } from '../providers/refund-port.ts';
 import { type RecordedDispute, recordDispute } from './dispute-store.ts';
@@ -12,10 +17,13 @@ export interface MoneyBackParts {
   readonly payment: VisiblePayment;
 }
 
-/** Why not everything was read; undefined where it was, or where the provider refuses to tell. */
+/** The reason why the read is incomplete; undefined if it is complete, or if the provider refuses it. */
 type Unread = NotDone | Unknown | undefined;
 
-/** An account may lack the right to read disputes, or the provider an old order: that stops nothing else. */
+/**
+ * An account may lack the right to read disputes, and a provider may refuse to read an old order. Neither stops other
+ * work.
+ */
 const unreadOf = ({ deps, payment }: MoneyBackParts, read: Exclude<Outcome<unknown>, { kind: 'done' }>): Unread => {
   if (read.kind === 'not_done' || read.kind === 'unknown') return read;
   const reason = read.kind === 'refused' ? read.reason : read.code;
@@ -32,17 +40,20 @@ export const readRefundsOf = async (parts: MoneyBackParts): Promise<Unread> => {
   return undefined;
 };
 
-/** What a read of disputes has shown, or why it showed nothing. */
+/** The result of a read of disputes, or the reason why there is none. */
 export interface DisputesRead {
   readonly unread: Unread;
-  /** What became of each dispute, by the provider's id. */
+  /** The result for each dispute, by the id of the dispute at the provider. */
   readonly recorded: ReadonlyMap<string, RecordedDispute>;
 }
 
-/** Another read settles what is unclear after one; more are not needed unless the provider moves the dispute meanwhile. */
+/**
+ * A second read settles the order that is unclear after the first. More reads are needed only if the provider changes
+ * the dispute meanwhile.
+ */
 const MOST_READS = 3;
 
-/** Reads and stores the disputes of a payment. Reports whose order nothing tells are settled by reading once more. */
+/** Reads and stores the disputes of a payment. Reads again if the order of the reports is unclear. */
 export const readDisputesOf = async (parts: MoneyBackParts): Promise<DisputesRead> => {
   const all = new Map<string, RecordedDispute>();
   for (let reads = 0; reads < MOST_READS; reads += 1) {
@@ -66,6 +77,5 @@ const readDisputesOnce = async (parts: MoneyBackParts): Promise<DisputesRead> =>
   return { unread: undefined, recorded };
 };
 
-/** Reads and stores refunds and disputes: whatever was made at the provider appears here. */
 export const readMoneyBack = async (parts: MoneyBackParts): Promise<Unread> =>
   (await readRefundsOf(parts)) ?? (await readDisputesOf(parts)).unread;

@@ -1,3 +1,8 @@
+/**
+ * @module Applies an authoritative read of the provider to a payment. The provider's status is stored, even if it
+ * moves the payment backward.
+ */
+
 import { notFound } from '../core/errors.ts';
 import type { ProviderPayment } from '../providers/payment-port.ts';
 import type { MoneyDeps } from '../providers/provider-deps.ts';
@@ -21,8 +26,8 @@ export type ReadingDecision =
   | { readonly outcome: 'same' | 'not reached' | 'mismatch' };
 
 /**
- * The next version by a provider's report, also backward. Leaving a final status, or another amount, is an anomaly. An
- * amount that equals the draft's applies the draft.
+ * Decides the next version from a provider's report. Leaving a final status is an anomaly, and so is another amount. An
+ * amount that equals the draft's amount brings the draft into force.
  */
 export const decideReading = (deps: ReadingDeps, { payment, report, cause }: Reading): ReadingDecision => {
   const alarm = (reason: string) =>
@@ -49,7 +54,7 @@ const isUnconfirmed = (status: ProviderPayment['status']): boolean =>
 
 export interface ReadingResult {
   readonly payment: VisiblePayment;
-  /** `overtaken`: the payment has changed since the read began, so the report may be outdated. Read again. */
+  /** `overtaken` means that the payment has changed since the read began. The report may be outdated, so read again. */
   readonly outcome: 'stored' | 'same' | 'not reached' | 'mismatch' | 'overtaken';
 }
 

@@ -1,3 +1,8 @@
+/**
+ * @module Records the payment of an invoice that the provider collects. The service never charges such a payment.
+ * Repeated and unordered reports move the payment only forward.
+ */
+
 import { DomainError } from '../core/errors.ts';
 import { iso } from '../core/time.ts';
 import { putAlias } from '../platform/alias.ts';
@@ -14,25 +19,24 @@ type ProviderInvoicePayment = ProviderInvoice & { readonly intentId: string };
 
 export type InvoiceResult =
   | { readonly kind: 'payment'; readonly payment: VisiblePayment }
-  /** The payment of that id was paid with another invoice: nothing is stored. */
+  /** The payment with that id belongs to another invoice, so nothing is stored. */
   | { readonly kind: 'taken' }
-  /** The invoice contradicts the amount to be paid: nothing is stored. */
+  /** The invoice contradicts the amount to be paid, so nothing is stored. */
   | { readonly kind: 'mismatch'; readonly reason: string };
 
 export interface InvoiceRequest {
   /** The payment to create, unless its id is taken. */
   readonly wanted: PeriodPayment;
   readonly invoice: ProviderInvoicePayment;
-  /** What has paid the invoice; undefined: not known, or not paid. Only a card that is stored here has an id of ours. */
+  /**
+   * The method that paid the invoice; undefined if it is unknown or the invoice is unpaid. Only a card that is stored
+   * here has our id.
+   */
   readonly paidWith?: Pick<Payment, 'methodRef' | 'paymentMethodId'> | undefined;
   /** Writes our id to the provider's intent, before the payment is stored. */
   readonly label: () => Promise<void>;
 }
 
-/**
- * Records the payment of an invoice that the provider collects: the service never charges it. Repeated and unordered
- * reports move the payment only forward.
- */
 export const recordInvoice = async (
   deps: CollectDeps,
   { wanted, invoice, paidWith, label }: InvoiceRequest,
@@ -60,7 +64,7 @@ export const recordInvoice = async (
   return { kind: 'payment', payment: await advanceByInvoice({ deps, store, paidWith }, found, invoice) };
 };
 
-/** Paid by another invoice of the period, or recorded with the amount of another one. */
+/** True if the payment was paid by another invoice of the period, or recorded with the amount of another invoice. */
 const isOfAnother = (found: VisiblePayment, { invoiceId, status, amountCents }: ProviderInvoicePayment): boolean =>
   found.providerInvoiceId !== invoiceId &&
   ((found.status === 'succeeded' && status === 'succeeded') || found.totalCents !== amountCents);
@@ -98,7 +102,7 @@ interface Recording extends Pick<InvoiceRequest, 'paidWith'> {
   readonly store: PaymentStore;
 }
 
-/** The invoice was paid past the provider, which has canceled the intent: so is the payment that was to collect it. */
+/** Cancels the payment of an invoice that was paid outside the provider. The provider has canceled the intent. */
 export const cancelUncollected = async (deps: CollectDeps, id: string, invoiceId: string): Promise<void> => {
   const store = paymentStore(deps.table, deps.now);
   const found = await store.load(id);
@@ -106,13 +110,13 @@ export const cancelUncollected = async (deps: CollectDeps, id: string, invoiceId
   await store.change(found, (current) => cancelVoid(deps, current));
 };
 
-/** The provider has canceled the intent with the invoice: this is what the intent's own event says. */
+/** The provider has canceled the intent together with the invoice. The event of the intent has the same effect. */
 const cancelVoid = ({ now }: CollectDeps, current: VisiblePayment): VisiblePayment | undefined =>
   isAhead(current.status, 'canceled')
     ? advancePayment(current, { to: 'canceled', now: now(), cause: 'event' })
     : undefined;
 
-/** The event of the payment came first, and did not name what has paid. */
+/** Adds the method that paid, if the event of the payment came first and did not name it. */
 const correctMethod = (
   { now }: CollectDeps,
   current: VisiblePayment,
@@ -139,7 +143,7 @@ const paymentOf = (deps: CollectDeps, wanted: PeriodPayment, invoice: ProviderIn
     clientSecret: invoice.clientSecret,
     nextAction: invoice.nextAction,
   };
-  // The event about a canceled intent came before there was a payment.
+  // The event about the canceled intent came before the payment existed.
   const to = invoice.isVoid ? 'canceled' : invoice.status;
   return advancePayment(unseen, { to, now: deps.now(), cause: 'event' });
 };

@@ -1,3 +1,8 @@
+/**
+ * @module Records the outcome of a claimed attempt. An `unknown` outcome leaves the claim and its due time as they
+ * are.
+ */
+
 import { DomainError } from '../core/errors.ts';
 import type { Arrived, DeclineCode, NotDone, Outcome } from '../core/outcome.ts';
 import type { ProviderPayment, ReportedStatus } from '../providers/payment-port.ts';
@@ -19,11 +24,10 @@ export interface AttemptResult {
 }
 
 export interface AnswerParts extends IntentParts {
-  /** What happens to a claim that the provider refused without trying to charge; by default the payment fails. */
+  /** Handles a claim that the provider refused without trying to charge. Without this function the payment fails. */
   readonly onRefusal?: (() => Promise<{ readonly payment: VisiblePayment }>) | undefined;
 }
 
-/** Records the provider's answer to a claimed attempt. `unknown` leaves the claim and its due time as they are. */
 export const recordAnswer = async (
   parts: AnswerParts,
   payment: VisiblePayment,
@@ -65,17 +69,22 @@ const recordReport = async (
   return { payment: await settle(parts, payment, [report.status, reportedFields(report)]) };
 };
 
-/** Statuses after another confirmation (for example in the payer's browser): its outcome counts. */
+/**
+ * Statuses that show another confirmation (for example in the payer's browser). The outcome of that confirmation
+ * counts.
+ */
 const UNDER_WAY_OR_SETTLED: readonly ReportedStatus[] = ['pending', 'processing', 'succeeded', 'canceled'];
 
-/** This call charged nothing, but an earlier call may have: reads the provider before it records the refusal. */
+/**
+ * This call charged nothing, but an earlier call may have charged. The provider is read before the refusal is recorded.
+ */
 const recordRefusal = async (
   parts: AnswerParts,
   payment: VisiblePayment,
   refused: Extract<Outcome<ProviderPayment>, { kind: 'refused' }>,
 ): Promise<AttemptResult> => {
   const found = await parts.provider.findPayment(providerReference(payment));
-  // An earlier call of this attempt may have charged: while the provider cannot be read, the claim stays.
+  // An earlier call of this attempt may have charged, so the claim stays while the provider cannot be read.
   if (found.kind === 'unknown' || found.kind === 'not_done') return { payment };
   if (found.kind !== 'done') return { payment, refusal: refusalError(refused) };
   if (UNDER_WAY_OR_SETTLED.includes(found.value.status)) return recordReport(parts, payment, found.value);
@@ -85,7 +94,7 @@ const recordRefusal = async (
   return { payment: failed, refusal };
 };
 
-/** The claim has set `processing`, so a `processing` answer commits nothing; the settlement stores its fields. */
+/** The claim has set `processing`, so a `processing` response commits nothing. The settlement stores its fields. */
 const settle = async (
   { deps, store }: IntentParts,
   payment: VisiblePayment,

@@ -1,3 +1,8 @@
+/**
+ * @module Refunds a payment, in whole or in part. The amount is reserved on the payment before the provider is called,
+ * so that the refunds made here never exceed the payment's total together.
+ */
+
 import * as z from 'zod';
 import { ownerIdsOf } from '../access/record-kind.ts';
 import { DomainError, invalid } from '../core/errors.ts';
@@ -65,7 +70,7 @@ export interface RefundOrder extends Pick<CreateRequest, 'body' | 'idempotency'>
   readonly createdBy: string | undefined;
 }
 
-/** What came of the order. `replayed`: the refund was made before, under the same Idempotency-Key. */
+/** The result of an order. `replayed` is true if the refund was made before, under the same Idempotency-Key. */
 export type OrderedRefund = RefundResult & { readonly replayed: boolean };
 
 /** POST /payments/{id}/refunds. */
@@ -77,7 +82,10 @@ export const createRefund = async (deps: MoneyDeps, request: CreateRequest): Pro
   return ordered.replayed && ordered.refund ? replay(deps, ordered.refund) : reply(deps, ordered);
 };
 
-/** Another admin than the one who made the payment refunds it, also for an organization. @throws DomainError INSUFFICIENT_PERMISSIONS */
+/**
+ * The admin who made a payment cannot refund it, even if an organization owns the payment.
+ * @throws DomainError INSUFFICIENT_PERMISSIONS
+ */
 const requireOthers = ({ userId }: VisiblePayment, refunder: string | undefined): void => {
   if (userId === undefined || userId !== refunder) return;
   throw new DomainError('INSUFFICIENT_PERMISSIONS', {
@@ -86,8 +94,6 @@ const requireOthers = ({ userId }: VisiblePayment, refunder: string | undefined)
 };
 
 /**
- * Gives back a payment, in whole or in part. The amount is reserved on the payment before the provider is called, so that
- * refunds together never exceed its total.
  * @throws DomainError INVALID_STATE; REFUND_EXCEEDS_PAYMENT; PAYMENT_DISPUTED; UNSUPPORTED_PROVIDER; VERSION_CONFLICT
  */
 export const orderRefund = async (deps: MoneyDeps, order: RefundOrder): Promise<OrderedRefund> => {
@@ -114,12 +120,13 @@ export const orderRefund = async (deps: MoneyDeps, order: RefundOrder): Promise<
   if (replayed || made === undefined) return { refund: record, replayed: true };
   const parts = { deps, port, payment: made.payment };
   const result = await makeRefund(parts, made.refund);
-  // The provider may have a dispute that is not recorded yet: a read names it. Where it cannot be read now, its event comes.
+  // The provider may have a dispute that is not recorded yet, so its disputes are read. If the read fails, an event
+  // reports the dispute later.
   if (result.refusal?.reason === REFUND_DISPUTED) await readDisputesOf(parts);
   return { ...result, replayed: false };
 };
 
-/** @throws DomainError UNSUPPORTED_PROVIDER where the payment's provider takes no refunds */
+/** @throws DomainError UNSUPPORTED_PROVIDER if the payment's provider makes no refunds */
 export const openRefunds = async (
   { providers }: Pick<MoneyDeps, 'providers'>,
   { providerId }: Pick<VisiblePayment, 'providerId'>,
@@ -129,7 +136,10 @@ export const openRefunds = async (
   return { provider, port: provider.refunds };
 };
 
-/** A provider may count in coarser units than ISO 4217: the amount is refused before anything is written. */
+/**
+ * A provider may count in coarser units than ISO 4217. An amount that it cannot express is refused before anything is
+ * written.
+ */
 const requireExpressible = async (
   provider: PaymentProvider,
   amount: { readonly amountCents: number; readonly currency: string },
@@ -150,7 +160,10 @@ interface Asked {
 
 type AskedRefund = Pick<CreateRefundBody, 'amount_cents' | 'despite_dispute'>;
 
-/** What the payment, as it is, may be refunded. @throws DomainError INVALID_STATE; REFUND_EXCEEDS_PAYMENT; PAYMENT_DISPUTED */
+/**
+ * The amount to refund, by the payment as it is.
+ * @throws DomainError INVALID_STATE; REFUND_EXCEEDS_PAYMENT; PAYMENT_DISPUTED
+ */
 export const decideAmount = async (
   { table }: Pick<MoneyDeps, 'table'>,
   payment: VisiblePayment,
@@ -162,8 +175,9 @@ export const decideAmount = async (
 };
 
 /**
- * Reserves the amount and stores the refund. A refusal does not count if a request with the same key made the refund first:
- * that refund left less to give back. @returns undefined where the refund exists
+ * Reserves the amount and stores the refund. A refusal does not count if a request with the same key made the refund
+ * first, because that refund reduced the amount that can be refunded.
+ * @returns undefined if the refund exists
  */
 const insertUnlessMade = async (
   deps: MoneyDeps,
@@ -202,7 +216,7 @@ const newRefund = (
   reconcileStep: 0,
 });
 
-/** Sends a claimed refund. One that certainly did not happen leaves nothing, and the same key creates a new one. */
+/** Sends a claimed refund. A refund that certainly did not happen is removed, and the same key creates a new refund. */
 const makeRefund = (parts: RefundParts, refund: Refund): Promise<RefundResult> =>
   makeClaimedCall<ProviderRefund, RefundResult>({
     send: () => sendRefund(parts, refund),
@@ -227,7 +241,7 @@ const refusedError = async (deps: MoneyDeps, refund: Refund): Promise<DomainErro
   return refusedAsDisputed(deps.table, payment, { refund_id: refund.id, payment_id: payment.id });
 };
 
-/** 202 while the provider has not answered. */
+/** The status is 202 until the provider has responded. */
 const answerOf = (refund: Refund): Reply => ({
   data: refundView(refund, 'staff'),
   ...(refund.status === 'pending' && refund.providerRefundId === undefined && { status: 202 }),

@@ -1,3 +1,5 @@
+/** @module Does the due work of a payment and sets the next due time. It is safe to run late or twice. */
+
 import { standingOf } from '../access/standing.ts';
 import { DomainError } from '../core/errors.ts';
 import { type Instant, instant, iso, MINUTE } from '../core/time.ts';
@@ -29,7 +31,7 @@ import { saveMethod } from './save-method.ts';
 import { finishUpdate } from './update-intent.ts';
 
 export interface DuePaymentDeps extends Pick<MoneyDeps, 'table' | 'now' | 'log' | 'providers'> {
-  /** Is the payment still the open charge of its subscription? True where the payment has no subscription. */
+  /** True if the payment is still the open charge of its subscription, or has no subscription. */
   readonly isChargeOpen: (payment: Pick<VisiblePayment, 'id' | 'subscriptionId'>) => Promise<boolean>;
 }
 
@@ -39,7 +41,6 @@ const RETRY_MS = 5 * MINUTE;
 /** Another commit was faster, and has set the next due time. */
 const OVERTAKEN = 'another came first';
 
-/** Does the work that is due for a payment, and sets the next due time. Safe to repeat, late or twice. */
 export const runDuePayment = async (deps: DuePaymentDeps, paymentId: string): Promise<string> => {
   const store = paymentStore(deps.table, deps.now);
   const payment = await store.load(paymentId);
@@ -108,7 +109,7 @@ const saveMethodNow = async ({ deps, store }: DueParts, payment: VisiblePayment)
   return 'method not saved yet';
 };
 
-/** Settles an update with an unknown outcome; then reads the provider, because the payer may have acted since. */
+/** Settles an update with an unknown outcome. Then reads the provider if the payer may have acted since. */
 const settleDraft = async (parts: OpenParts, payment: VisiblePayment): Promise<string> => {
   const { payment: settled, refusal } = await finishUpdate(parts, payment);
   const { capturesOnApproval } = parts.provider.can;
@@ -158,7 +159,7 @@ const reconcile = async (parts: OpenParts, payment: VisiblePayment): Promise<str
       await store.commit(payment, advancePayment(payment, cause, { failureCode: 'processing_error' }));
       return 'failed';
     },
-    // An approval lasts a few hours: a payment that waits for the payer is read more often.
+    // An approval lasts only a few hours, so a payment that waits for its payer is read more often.
     lookAgain: async () => {
       if (claim.status === 'pending') await store.reschedule(claim, iso(deps.now() + RETRY_MS));
       else await scheduleNext(parts, claim);
@@ -190,7 +191,7 @@ const storeFound = async (parts: OpenParts, payment: VisiblePayment, report: Pro
   }
 };
 
-/** The provider reports the status that the record has. */
+/** Handles a report with the status that the record already has. */
 const keepWaiting = async (parts: OpenParts, payment: VisiblePayment): Promise<string> => {
   const now = parts.deps.now();
   const isLate = payerIsLate(payment, now) && !payment.providerInvoiceId;
@@ -200,7 +201,7 @@ const keepWaiting = async (parts: OpenParts, payment: VisiblePayment): Promise<s
   return 'unchanged';
 };
 
-/** The payer has approved, and no event has arrived: captures as the event would. */
+/** Captures as the approval event would, because the payer has approved and no event has arrived. */
 const captureNow = async (parts: OpenParts, payment: VisiblePayment): Promise<string> => {
   const { deps, store } = parts;
   const { record, was, isOurs, unmet } = await store.change(payment, (current) =>
@@ -210,7 +211,10 @@ const captureNow = async (parts: OpenParts, payment: VisiblePayment): Promise<st
   return isOurs ? (await captureApproval({ deps, store }, record, was)).status : OVERTAKEN;
 };
 
-/** True if the paying organization and the method of the attempt still exist, and its owner still belongs to the organization. */
+/**
+ * True if the paying organization and the method of the attempt still exist, and the owner of the method still belongs
+ * to the organization.
+ */
 const mayStillCharge = async (table: Table, payment: VisiblePayment): Promise<boolean> => {
   const { organizationId, methodRef } = payment;
   if (organizationId !== undefined) {
@@ -237,7 +241,7 @@ const retryLater = async (deps: DuePaymentDeps, store: PaymentStore, paymentId: 
   await store.deferDue(payment, iso(deps.now() + RETRY_MS));
 };
 
-/** The lease has moved the due time: restores the due time that follows from the record. */
+/** Restores the due time that follows from the record, because the lease has moved it. */
 const resetDue = async (store: PaymentStore, payment: VisiblePayment): Promise<void> => {
   const at = nextPaymentDue(payment);
   if (at === undefined) await store.dropDue(payment);

@@ -1,3 +1,10 @@
+/**
+ * @module Saves the method of a succeeded payment that requested it (`setup_future_usage`). The id of the method is
+ * derived from the payment's id, so repeated reports of the success save one method. Due work of the payment finishes
+ * an interrupted save. A method that the provider refuses to store (a bank account, for example) is not saved, and the
+ * payment stays succeeded.
+ */
+
 import { ownerOfRecord } from '../access/record-kind.ts';
 import { organizationCheck } from '../access/standing.ts';
 import { derivedId, isIdOf } from '../core/ids.ts';
@@ -24,11 +31,6 @@ interface SaveDeps extends StoreDeps {
   readonly providers: Providers;
 }
 
-/**
- * Saves the method of a succeeded payment that requested it (setup_future_usage). The method's id follows from the
- * payment's, so repeated reports of the success save one method; the payment's due work finishes an interrupted save. A
- * method that the provider refuses to store (a bank account, for example) is not saved; the payment stays succeeded.
- */
 export const saveMethod = async (deps: SaveDeps, payment: VisiblePayment): Promise<VisiblePayment> => {
   if (!wantsMethodSaved(payment)) return payment;
   const owner = ownerOfRecord(payment);
@@ -73,7 +75,7 @@ const isGone = async (table: Table, owner: Owner): Promise<boolean> => {
   return !item || organizationRecord.parse(item) === undefined;
 };
 
-/** The payment's customer, where its owner is the payment's owner: no method is saved for another owner's customer. */
+/** The payment's customer, if its owner is the payment's owner. No method is saved for another owner's customer. */
 const customerOf = async (
   deps: SaveDeps,
   { providerId, providerCustomerId }: VisiblePayment,
@@ -85,7 +87,7 @@ const customerOf = async (
   return customer && isOf(customer, owner) ? customer : undefined;
 };
 
-/** Our own id stands for a customer to whom the provider had given none. */
+/** Our own id stands for a customer who has no id at the provider yet. */
 const customerIdOf = async (
   table: Table,
   providerId: VisiblePayment['providerId'],
@@ -96,7 +98,7 @@ const customerIdOf = async (
   return alias?.kind === 'CUS' ? alias.id : undefined;
 };
 
-/** The record of this method, if there is one: a method is saved once, for one owner. */
+/** The record of this method, if it is saved already. A method is saved once, for one owner. */
 const knownMethod = async (
   deps: SaveDeps,
   { providerId }: VisiblePayment,
@@ -104,7 +106,7 @@ const knownMethod = async (
 ): Promise<PaymentMethod | undefined> => {
   const alias = await findAlias(deps.table, providerId, methodId);
   const found = alias?.kind === 'PM' ? await recordStore(deps, paymentMethodShape).load(alias.id) : undefined;
-  // Else the payer has given another card since, during the set-up.
+  // Otherwise the payer has given another card since, during the set-up.
   return found?.providerMethodId === methodId ? found : undefined;
 };
 

@@ -1,3 +1,7 @@
+/**
+ * @module Reads a payment with its refunds and disputes at its provider, and stores them as the provider reports them.
+ */
+
 import { DomainError } from '../core/errors.ts';
 import type { ApiRequest, Reply } from '../http/request.ts';
 import type { PaymentProvider } from '../providers/provider.ts';
@@ -10,7 +14,7 @@ import { paymentView } from './payment-view.ts';
 import { readMoneyBack } from './read-money-back.ts';
 import { decideReading } from './reconcile.ts';
 
-/** Refunds and disputes that were made at the provider. @returns the payment with what they changed */
+/** Reads and stores the refunds and disputes of a succeeded payment. @returns the payment after these changes */
 const withMoneyBack = async (
   deps: MoneyDeps,
   { refunds: port }: PaymentProvider,
@@ -22,7 +26,6 @@ const withMoneyBack = async (
   return (await paymentStore(deps.table, deps.now).loadVisible(payment.id)) ?? payment;
 };
 
-/** Reads a payment's status at its provider and stores it as it is. */
 export const syncPayment = async (
   deps: MoneyDeps,
   request: ApiRequest<{ provider_payment_id: string }, unknown, unknown, VisiblePayment>,

@@ -1,3 +1,9 @@
+/**
+ * @module Settles an update whose outcome at the provider is unknown. One function works on a draft at a time. It
+ * holds the draft until the draft is applied, dropped, or released because the provider did not respond. An update
+ * that the provider has accepted stays in force.
+ */
+
 import { DomainError, notFound } from '../core/errors.ts';
 import { fingerprint } from '../core/ids.ts';
 import type { NotDone, Outcome, Unknown } from '../core/outcome.ts';
@@ -11,11 +17,6 @@ import type { PaymentStore } from './payment-store.ts';
 import { applyDraft, providerReference } from './payment-versions.ts';
 import { storeReading } from './reconcile.ts';
 
-/**
- * Settles an update whose outcome at the provider is unknown. One function works on a draft at a time: it holds the draft
- * until the draft is applied, dropped, or released because the provider gave no answer. An update that the provider has
- * accepted stays in force.
- */
 export interface DraftResult {
   readonly payment: VisiblePayment;
   /** The reason why the provider refused the update; undefined if the update is in force. */
@@ -27,9 +28,9 @@ export type HeldDraft = VisiblePayment & { readonly draft: Draft };
 const isHeld = (payment: VisiblePayment): payment is HeldDraft => payment.draft !== undefined;
 
 /**
- * Finishes an update with an unknown outcome: sends it again under its own key. If the provider no longer accepts the
- * update, the amount at the provider decides whether the draft is applied or dropped.
- * @throws DomainError PAYMENT_IN_PROGRESS while another function works on it, or the provider cannot be reached
+ * Finishes an update with an unknown outcome by sending it again under its own key. If the provider no longer accepts
+ * the update, the amount at the provider decides whether the draft is applied or dropped.
+ * @throws DomainError PAYMENT_IN_PROGRESS while another function works on it, or if the provider cannot be reached
  */
 export const finishUpdate = async (parts: IntentParts, payment: VisiblePayment): Promise<DraftResult> => {
   const { store, provider } = parts;
@@ -49,7 +50,7 @@ export const finishUpdate = async (parts: IntentParts, payment: VisiblePayment):
   }
 };
 
-/** Before a cancellation: reads which amount the provider has, and drops an update that the provider has not taken. */
+/** Prepares a cancellation: reads the amount at the provider, and drops an update that the provider has not applied. */
 export const abandonDraft = async (parts: IntentParts, payment: VisiblePayment): Promise<VisiblePayment> => {
   const held = await holdDraft(parts.store, payment);
   if (!isHeld(held)) return held;
@@ -92,8 +93,8 @@ export const bringIntoForce = async (
 };
 
 /**
- * True if the update sends a token: the provider's answer has its new id. For any other method, the answer may name
- * a method that failed in the payer's browser.
+ * True if the update sends a token, because the provider's response then has the new id of the method. For any other
+ * method, the response may name a method that failed in the payer's browser.
  */
 const sendsToken = ({ draft, methodRef }: HeldDraft): boolean =>
   draft.methodRef !== undefined && draft.paymentMethodId === undefined && draft.methodRef !== methodRef;
@@ -101,7 +102,7 @@ const sendsToken = ({ draft, methodRef }: HeldDraft): boolean =>
 const hasAmountOf = ({ totalCents, currency }: Payment, draft: Draft): boolean =>
   totalCents === draft.totalCents && currency === draft.currency;
 
-/** After a refused update: the provider's record may have changed, with the draft's amount or without. */
+/** Settles a refused update. The record at the provider may have changed, with or without the draft's amount. */
 export const decideByAmount = async (
   { deps, store, provider }: IntentParts,
   held: HeldDraft,
@@ -169,6 +170,6 @@ const inProgress = (outcome?: NotDone | Unknown): DomainError => {
   return new DomainError('PAYMENT_IN_PROGRESS', { retryAfterSeconds: wanted ?? RETRY_AFTER_SECONDS });
 };
 
-/** The payment before an attempt: an update with an unknown outcome is settled first. */
+/** The payment for an attempt. An update with an unknown outcome is settled first. */
 export const withoutDraft = async (parts: IntentParts, payment: VisiblePayment): Promise<VisiblePayment> =>
   payment.draft && !isSettled(payment.status) ? (await finishUpdate(parts, payment)).payment : payment;

@@ -1,3 +1,8 @@
+/**
+ * @module Changes a payment before its confirmation. The change is stored as a draft, sent to the provider, and then
+ * applied. A change that does not concern the provider is stored without a draft.
+ */
+
 import { requirePayersCustomer, requireSameOwner } from '../access/may-charge.ts';
 import { ownerOfRecord } from '../access/record-kind.ts';
 import { type Product, productRecord } from '../catalog/catalog-records.ts';
@@ -41,7 +46,6 @@ import {
   updateRefusal,
 } from './update-intent.ts';
 
-/** Changes an intent before its confirmation: the change is stored as a draft, sent to the provider, then in force. */
 export const updatePayment = async (
   deps: MoneyDeps,
   request: ApiRequest<{ id: string }, unknown, UpdateIntentBody, VisiblePayment>,
@@ -60,7 +64,7 @@ type UpdateRequest = ApiRequest<{ id: string }, unknown, UpdateIntentBody, Visib
 const TRIES = 10;
 
 /**
- * Decides again on the payment as it is then if a report of the provider came first, such as the event of an earlier call.
+ * Decides again on the current payment if a report of the provider came first, such as the event of an earlier call.
  * @throws DomainError VERSION_CONFLICT if another request has changed the payment
  */
 const changeCurrent = async (deps: MoneyDeps, parts: IntentParts, request: UpdateRequest): Promise<VisiblePayment> => {
@@ -99,7 +103,7 @@ const change = async (
   return held && carryOut(parts, held);
 };
 
-/** The provider is asked only about an amount that the update changes. */
+/** Checks only an amount that the update changes. */
 const requireAmount = async (provider: PaymentProvider, payment: VisiblePayment, wanted: Draft): Promise<void> => {
   if (wanted.totalCents === payment.totalCents && wanted.currency === payment.currency) return;
   await requireAcceptedAmount(provider, wanted);
@@ -107,13 +111,13 @@ const requireAmount = async (provider: PaymentProvider, payment: VisiblePayment,
 
 interface Earlier {
   readonly payment: VisiblePayment;
-  /** This request repeats the earlier update, which is in force now. */
+  /** True if this request repeats the earlier update, which is in force now. */
   readonly resumed: boolean;
 }
 
 /**
- * Settles an earlier update with an unknown outcome first. A repeat of that update gets the answer that the first request
- * should have had.
+ * Settles an earlier update with an unknown outcome first. A repeat of that update gets the result that the first
+ * request should have had.
  */
 const settleEarlier = async (deps: MoneyDeps, parts: IntentParts, request: UpdateRequest): Promise<Earlier> => {
   const payment = request.record;
@@ -189,7 +193,7 @@ const draftOf = (
   };
 };
 
-/** Saving the method needs a customer at the provider: the owner's, or a new one. */
+/** Saving the method needs a customer at the provider, so the draft gets the owner's customer or a new customer. */
 const withCustomer = async (
   deps: MoneyDeps,
   { record: payment, caller }: ApiRequest<unknown, unknown, unknown, VisiblePayment>,
@@ -228,7 +232,7 @@ const chooseMethod = (
   return body.payment_method_id ? useToken(provider, body.payment_method_id, undefined) : undefined;
 };
 
-/** Another amount, or another customer at the provider, is a new use of the method that the payment holds. */
+/** True if the update uses the held method for another amount or another customer at the provider. */
 const usesHeldMethod = (
   { body }: ApiRequest<unknown, unknown, UpdateIntentBody>,
   payment: VisiblePayment,
@@ -240,7 +244,10 @@ const usesHeldMethod = (
     draft.currency !== payment.currency ||
     draft.providerCustomerId !== payment.providerCustomerId);
 
-/** A request with any price derives the prices that it does not send; the subtotal stays where only tax or discount change. */
+/**
+ * If the request sends any price, the prices that it does not send are derived. The subtotal stays if only tax or
+ * discount change.
+ */
 const pricesOf = (
   body: UpdateIntentBody,
   payment: VisiblePayment,
@@ -267,9 +274,9 @@ const pricesOf = (
 };
 
 /**
- * Sends a draft that was just claimed to the provider, and brings it into force.
- * @throws DomainError PROVIDER_TIMEOUT or the like (the draft stays: a repeat of the request or due work finishes it),
- * PROVIDER_UNAVAILABLE (the provider did nothing, the draft is dropped), or the provider's refusal
+ * Sends a draft that was just claimed to the provider, and applies it.
+ * @throws DomainError PROVIDER_TIMEOUT or a similar code (the draft stays, and a repeat of the request or due work
+ * finishes it), PROVIDER_UNAVAILABLE (the provider did nothing, the draft is dropped), or the refusal of the provider
  */
 const carryOut = async (parts: IntentParts, held: HeldDraft): Promise<VisiblePayment> => {
   const { store } = parts;
@@ -307,7 +314,8 @@ const refused = async (
 };
 
 /**
- * Stores a change that does not concern the provider. @returns undefined if another commit came first
+ * Stores a change that does not concern the provider.
+ * @returns undefined if another commit came first
  * @throws DomainError VERSION_CONFLICT if only the conditions failed
  */
 const storeChange = async (

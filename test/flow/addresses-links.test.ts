@@ -18,8 +18,8 @@ const methodOf = async (id: string, options: RequestOptions): Promise<ParsedJson
 const usesOf = async (addressId: string): Promise<string[]> =>
   (await partitionOf(service, `ADDR#${addressId}`)).map(({ sk }) => sk).filter((sk) => sk !== 'ADDR');
 
-describe('an address that is deleted', () => {
-  test('is taken off the methods that name it, however they came to name it', async () => {
+describe('a deleted address', () => {
+  test('is removed from every method that names it, however the link was made', async () => {
     const { options } = await signIn(service);
     const [gone, kept] = [await createAddress(service, options), await createAddress(service, options)];
     const made = await saveMethod(service, options, { billing_address_id: gone.id });
@@ -37,7 +37,7 @@ describe('an address that is deleted', () => {
     expect([await usesOf(gone.id), await usesOf(kept.id)]).toEqual([[], [`PM#${other.id}`]]);
   });
 
-  test('is taken off a method that a payment has saved with it', async () => {
+  test('is removed from a method that a payment saved with it', async () => {
     const user = await signIn(service);
     await createCustomer(service, user.options);
     const address = await createAddress(service, user.options);
@@ -53,7 +53,7 @@ describe('an address that is deleted', () => {
     expect(body.data).toMatchObject({ billing_address_id: address.id });
   });
 
-  test('is not on a method that a payment saves afterwards', async () => {
+  test('is not linked to a method that a payment saves afterwards', async () => {
     const user = await signIn(service);
     await createCustomer(service, user.options);
     const address = await createAddress(service, user.options);
@@ -65,7 +65,7 @@ describe('an address that is deleted', () => {
     expect((await service.get('/payment-methods', user.options)).body).toMatchObject([{ billing_address_id: null }]);
   });
 
-  test('is taken off subscriptions, live or canceled', async () => {
+  test('is removed from subscriptions, live or canceled', async () => {
     const who = await subscriber(service);
     const address = await createAddress(service, who.options);
     const live = await subscribe(service, who, { billing_address_id: address.id });
@@ -79,7 +79,7 @@ describe('an address that is deleted', () => {
     expect(await usesOf(address.id)).toEqual([]);
   });
 
-  test('does not recreate a method that was deleted before, and succeeds', async () => {
+  test('does not recreate a method that was deleted before', async () => {
     const { options } = await signIn(service);
     const address = await createAddress(service, options);
     const method = await saveMethod(service, options, { billing_address_id: address.id });
@@ -89,7 +89,7 @@ describe('an address that is deleted', () => {
     expect((await remove(`/addresses/${address.id}`, options)).status).toBe(204);
   });
 
-  test('during concurrent links of methods leaves its id on no method', async () => {
+  test('is removed from methods that are linked to it during the deletion', async () => {
     const { options } = await signIn(service);
     await createCustomer(service, options);
     const methods = await Promise.all(Array.from({ length: 4 }, () => saveMethod(service, options)));
@@ -106,13 +106,13 @@ describe('an address that is deleted', () => {
   });
 });
 
-describe('an address of an organization that is deleted', () => {
+describe('a deleted address of an organization', () => {
   let acme: Awaited<ReturnType<typeof company>>;
   beforeAll(async () => {
     acme = await company(service);
   });
 
-  test('is taken off a personal method that was linked to it before that was refused', async () => {
+  test('is removed from a personal method that an older version linked to it', async () => {
     const { options } = acme.owner;
     const address = await createAddress(service, options, { organization_id: acme.id });
     const own = await saveMethod(service, options);
@@ -136,7 +136,7 @@ describe('an address of an organization', () => {
     address = await createAddress(service, acme.owner.options, { organization_id: acme.id });
   });
 
-  test('is on no personal payment of a member', async () => {
+  test('never appears on a member’s personal payment', async () => {
     const { options } = acme.billing;
     const named = { organization_id: null, billing_address_id: address.id };
     for (const path of ['/payments', '/payments/intents']) {
@@ -149,7 +149,7 @@ describe('an address of an organization', () => {
     expect(body.data).toMatchObject({ billing_address_id: null });
   });
 
-  test('is on no personal method of a member, and is not sent to the provider with one', async () => {
+  test('never appears on a member’s personal method or in the request to the provider', async () => {
     const { options } = acme.admin;
     const saved = await saveMethod(service, options, { organization_id: null });
     await service.clearProviderRequests();
@@ -163,7 +163,7 @@ describe('an address of an organization', () => {
     expect(await usesOf(address.id)).toEqual([]);
   });
 
-  test('is on its payments and methods, as is a personal address of the member who names it', async () => {
+  test('appears on the organization’s payments and methods, as does a member’s personal address that the member names', async () => {
     const { options } = acme.admin;
     const own = await createAddress(service, options, { organization_id: null });
     for (const { id } of [address, own]) {

@@ -31,7 +31,7 @@ const refusal = (...missing: readonly string[]) => ({
 });
 
 describe('an address', () => {
-  test('is created, read, changed and deleted, each in bare form', async () => {
+  test('can be created, read, changed and deleted, each returned without an envelope', async () => {
     const now = new Date(service.now()).toISOString();
     const created = await service.post(
       '/addresses',
@@ -81,7 +81,7 @@ describe('an address', () => {
     expect(await partitionOf(service, `ADDR#${id}`)).toEqual([]);
   });
 
-  test('comes in an envelope on request', async () => {
+  test('is returned in an envelope on request', async () => {
     const { id } = await create();
     expect((await service.get(`/addresses/${id}?envelope=true`, user.options)).body).toMatchObject({
       success: true,
@@ -143,7 +143,7 @@ describe('an address', () => {
     expect(answer).toMatchObject({ status: 400, body: { code: 'VALIDATION_ERROR', details: [{ path }] } });
   });
 
-  test('is refused with a nickname, saying "use alias"', async () => {
+  test('is refused with a nickname, and the error says "use alias"', async () => {
     const refused = { status: 400, body: { details: [{ path: 'nickname', message: 'use alias' }] } };
     expect(await service.post('/addresses', fullAddress({ nickname: 'Home' }), user.options)).toMatchObject(refused);
     const { id } = await create();
@@ -194,7 +194,7 @@ describe('an update of an address', () => {
     ['full → a business', fullAddress(), { is_business: true, business_name: 'Engines' }],
     ['a business → partial', businessAddress(), { is_partial: true, is_business: false, business_name: null }],
     ['to a country that requires none', fullAddress(), { country: 'ae', postal_code: null }],
-  ])('is taken: %s', async (_, fields, patch) => {
+  ])('is accepted: %s', async (_, fields, patch) => {
     const { id } = await create(fields);
     const answer = await update(id, patch);
     const expected = { ...patch, ...('country' in patch && { country: patch.country?.toUpperCase() }) };
@@ -202,17 +202,17 @@ describe('an update of an address', () => {
     expect(await get(id)).toMatchObject({ body: expected });
   });
 
-  test.each([null, ''])('cannot clear the country: %j is absent', async (country) => {
+  test.each([null, ''])('cannot clear the country, because %j counts as absent', async (country) => {
     const { id } = await create();
     expect(await update(id, { country })).toMatchObject({ status: 200, body: { country: 'US' } });
   });
 
-  test('clears text that is sent as spaces alone', async () => {
+  test('clears a text field that is sent as spaces only', async () => {
     const { id } = await create(fullAddress({ line2: 'Floor 2' }));
     expect(await update(id, { line2: ' ' })).toMatchObject({ status: 200, body: { line2: null } });
   });
 
-  test('concurrent with another gets 409 or follows it; neither is lost', async () => {
+  test('gets 409 or is applied after a concurrent update, and neither change is lost', async () => {
     const { id } = await create();
     const answers = await Promise.all(
       Array.from({ length: 10 }, (_, index) => update(id, { alias: `alias ${index}`, state: String(index) })),
@@ -232,12 +232,12 @@ describe('the tax id of an address', () => {
     ['not valid', { tax_id: 'DE136695978', tax_id_type: 'vat' }, false],
     ['of an unknown type', { tax_id: 'HRB 12345', tax_id_type: 'other' }, null],
     ['without a type', { tax_id: 'DE136695976' }, null],
-  ])('is kept as it was sent: %s', async (_, fields, tax_id_valid) => {
+  ])('is stored as it was sent: %s', async (_, fields, tax_id_valid) => {
     const { id } = await create(businessAddress(fields));
     expect((await get(id)).body).toMatchObject({ tax_id_type: null, ...fields, tax_id_valid });
   });
 
-  test('is checked again when it, its type or the country changes', async () => {
+  test('is validated again when the tax id, its type or the country changes', async () => {
     const { id } = await create(businessAddress({ country: 'ES', tax_id: '54362315-K', tax_id_type: 'nif' }));
     const checked = async (patch: unknown) => (await update(id, patch)).body.tax_id_valid;
     expect((await get(id)).body.tax_id_valid).toBe(true);
@@ -249,7 +249,7 @@ describe('the tax id of an address', () => {
   });
 });
 
-describe('a field of an address that a caller may not set', () => {
+describe('a field of an address that callers may not set', () => {
   const FORBIDDEN = {
     id: 'addr_000000000000000000000001',
     version: 99,
@@ -290,7 +290,7 @@ describe('a field of an address that a caller may not set', () => {
     for (const name of Object.keys(rest).filter((field) => !(field in plain))) expect(item).not.toHaveProperty(name);
   });
 
-  test('is ignored on update, and so is the organization', async () => {
+  test('is ignored on update, as is the organization', async () => {
     const made = await create(partialAddress());
     const before = await stored(made.id);
     const answer = await update(made.id, { ...FORBIDDEN, organization_id: 'org_demo', guest_data: {}, alias: 'mine' });
@@ -302,7 +302,7 @@ describe('a field of an address that a caller may not set', () => {
 describe('an Idempotency-Key', () => {
   const withKey = (key: string, options = user.options) => ({ ...options, idempotencyKey: key });
 
-  test('creates one address, however often it is sent', async () => {
+  test('creates one address for any number of repeats', async () => {
     const body = fullAddress({ alias: 'once', is_default: true });
     const answers = await Promise.all(
       Array.from({ length: 8 }, () => service.post('/addresses', body, withKey('once'))),
@@ -319,7 +319,7 @@ describe('an Idempotency-Key', () => {
     expect(replay).toMatchObject({ status: 201, body: { id: body.id, alias: 'later', is_default: true } });
   });
 
-  test('is refused with another body, and is separate for another user', async () => {
+  test('is refused with another body, and may be reused by another user', async () => {
     const { body } = await service.post('/addresses', fullAddress(), withKey('body'));
     const other = await service.post('/addresses', fullAddress({ city: 'Salem' }), withKey('body'));
     expect(other).toMatchObject({ status: 422, body: { code: 'IDEMPOTENCY_KEY_REUSED' } });
@@ -329,7 +329,7 @@ describe('an Idempotency-Key', () => {
     expect(theirs.body.id).not.toBe(body.id);
   });
 
-  test('of a deleted address is refused for a day, then makes a new one', async () => {
+  test('is refused for a day after its address is deleted, then creates a new address', async () => {
     const { body } = await service.post('/addresses', fullAddress(), withKey('gone'));
     await service.request('DELETE', `/addresses/${body.id}`, user.options);
     expect((await get(body.id)).status).toBe(404);
@@ -379,7 +379,7 @@ describe('a guest', () => {
     expect(answer).toMatchObject({ status: 403, body: { code: 'ORGANIZATION_ACCESS_DENIED' } });
   });
 
-  test('without token and guest_data is refused', async () => {
+  test('is refused without token and guest_data', async () => {
     expect(await service.post('/addresses', fullAddress())).toMatchObject({
       status: 401,
       body: { code: 'AUTHENTICATION_REQUIRED' },
@@ -387,10 +387,10 @@ describe('a guest', () => {
   });
 });
 
-describe('creates of guests', () => {
+describe('the creation of addresses by guests', () => {
   const limited = withHost({ frozen: true, env: { RATE_LIMITS: 'on' } });
 
-  test('are limited to 10 a minute per address, whichever e-mail they name', async () => {
+  test('is limited to 10 per minute per IP address, for any e-mail', async () => {
     const body = fullAddress({ guest_data: { email: 'often@example.com', name: 'Often' } });
     for (let made = 0; made < 10; made += 1) expect((await limited.post('/addresses', body)).status).toBe(201);
     const other = { ...body, guest_data: { email: 'seldom@example.com', name: 'Seldom' } };

@@ -37,7 +37,7 @@ const remove = (user: User, id: string) => service.request('DELETE', `/addresses
 /** The table itself, for records that no route can create. */
 const table = () => openTable(service.host().connection, service.now);
 
-describe('the list', () => {
+describe('the list of addresses', () => {
   let user: User;
   let mine: ParsedJson[];
   beforeAll(async () => {
@@ -54,7 +54,7 @@ describe('the list', () => {
   });
   const at = (...indexes: readonly number[]) => indexes.map((index) => mine[index].id);
 
-  test('is a bare array of one’s own, newest first', async () => {
+  test('is a bare array of the caller’s own addresses, newest first', async () => {
     const answer = await service.get('/addresses', user.options);
     expect(idsOf(answer.body)).toEqual(at(4, 3, 2, 1, 0));
     expect(answer.body).toEqual(mine.toReversed());
@@ -76,11 +76,11 @@ describe('the list', () => {
     ['?offset=5', []],
     ['?limit=500', [4, 3, 2, 1, 0]],
     ['?type=billing&limit=1&offset=1', [2]],
-  ])('%s', async (query, expected) => {
+  ])('returns the matching addresses for %s', async (query, expected) => {
     expect(idsOf(await list(user, query))).toEqual(at(...expected));
   });
 
-  test('leads on to its next page', async () => {
+  test('links to its next page', async () => {
     const walked: string[] = [];
     for (let path: string | undefined = '/addresses?limit=2&completeness=any'; path; ) {
       const answer = await service.get(path, user.options);
@@ -98,7 +98,7 @@ describe('the list', () => {
     },
   );
 
-  test('knows no project', async () => {
+  test('refuses project_id as an unsupported filter', async () => {
     const answer = await service.get('/addresses?project_id=project_1', user.options);
     expect(answer).toMatchObject({ status: 400, body: { code: 'UNSUPPORTED_FILTER' } });
   });
@@ -112,8 +112,8 @@ describe('the list', () => {
   });
 });
 
-describe('the default', () => {
-  test('is one per owner and type, the last wins', async () => {
+describe('the default address', () => {
+  test('is unique per owner and type, and the last set address wins', async () => {
     const user = await signedIn();
     const [b1, b2, s1, s2] = await createMany(user, [
       { type: 'billing', is_default: true },
@@ -135,7 +135,7 @@ describe('the default', () => {
     expect(defaultsIn(await list(user))).toEqual([another.id, s2.id]);
   });
 
-  test('is set and given up by an update', async () => {
+  test('is set and cleared by an update', async () => {
     const user = await signedIn();
     const [one, two] = await createMany(user, [{ is_default: true }, {}]);
     const put = async (id: string, fields: Fields) =>
@@ -148,7 +148,7 @@ describe('the default', () => {
     expect(defaultsIn(await list(user))).toEqual([]);
   });
 
-  test('moves on to the newest of the type when it is deleted or changes its type', async () => {
+  test('passes to the newest address of the type when it is deleted or changes its type', async () => {
     const user = await signedIn();
     const [b1, b2, s1, b3] = await createMany(user, [{}, {}, { type: 'shipping' }, { is_default: true }]);
     expect((await remove(user, s1.id)).status).toBe(204);
@@ -163,14 +163,14 @@ describe('the default', () => {
     expect(await partitionOf(service, `OWNER#USER#${user.userId}`)).toEqual([]);
   });
 
-  test('moves with its address if the request makes it the default of the new type', async () => {
+  test('stays the default when the request that changes its type sets is_default', async () => {
     const user = await signedIn();
     const [older, newer] = await createMany(user, [{}, { is_default: true }]);
     await service.put(`/addresses/${newer.id}`, { type: 'shipping', is_default: true }, user.options);
     expect(defaultsIn(await list(user))).toEqual([newer.id, older.id]);
   });
 
-  test('that names no address is repaired by a read of any page', async () => {
+  test('is repaired by a read of any page if its pointer names no address', async () => {
     const user = await signedIn();
     const made = await createMany(user, [{}, {}, {}]);
     const slot = { owner: { kind: 'user', userId: user.userId }, kind: 'ADDR', variant: 'billing' } as const;
@@ -184,7 +184,7 @@ describe('the default', () => {
     expect(await partitionOf(service, `OWNER#USER#${user.userId}`)).toMatchObject([{ recordId: made[2].id }]);
   });
 
-  test('is one after 50 calls at once', async () => {
+  test('is a single address after 50 concurrent calls', async () => {
     const user = await signedIn();
     const made = await Promise.all(
       Array.from({ length: 10 }, () => service.post('/addresses', partialAddress(), user.options)),
@@ -212,7 +212,7 @@ describe('the default', () => {
 });
 
 describe("another's personal address", () => {
-  test('can be neither read nor changed by anyone', async () => {
+  test('cannot be read or changed by anyone else', async () => {
     const [owner, stranger] = [await signedIn(), await signedIn()];
     const { id } = await create(owner);
     const before = await partitionOf(service, `ADDR#${id}`);
@@ -266,7 +266,7 @@ describe("an organization's addresses", () => {
 
   const theirs = (fields: Fields = {}) => ({ organization_id: organizationId, ...fields });
 
-  test('carry no user, and go by the organization', async () => {
+  test('carry no user and belong to the organization', async () => {
     const made = await create(as('billing'), theirs());
     expect(made).toMatchObject({ organization_id: organizationId, is_guest_address: false });
     const [item] = await partitionOf(service, `ADDR#${made.id}`);
@@ -276,7 +276,7 @@ describe("an organization's addresses", () => {
     expect(idsOf(await list(as('owner'), `?organization_id=${organizationId}`))).toContain(made.id);
   });
 
-  test.each(['owner', 'admin', 'billing'])('are written by the role %s', async (role) => {
+  test.each(['owner', 'admin', 'billing'])('can be written by the role %s', async (role) => {
     const made = await create(as(role), theirs({ type: 'shipping' }));
     const path = `/addresses/${made.id}`;
     expect((await service.put(path, { alias: role }, as(role).options)).status).toBe(200);
@@ -284,7 +284,7 @@ describe("an organization's addresses", () => {
     expect((await remove(as(role), made.id)).status).toBe(204);
   });
 
-  test('are read, but not written, by a member', async () => {
+  test('can be read, but not written, by a member', async () => {
     const made = await create(as('owner'), theirs());
     const before = await itemsOf(service);
     const { options } = as('member');
@@ -334,7 +334,7 @@ describe("an organization's addresses", () => {
     expect(idsOf(await list(inside, '?organization_id='))).toContain(own.id);
   });
 
-  test('have defaults of their own', async () => {
+  test('have a default separate from the members’ defaults', async () => {
     const owner = as('owner');
     const personal = await create(owner, { is_default: true });
     const shared = await create(owner, theirs({ is_default: true }));
@@ -342,7 +342,7 @@ describe("an organization's addresses", () => {
     expect(defaultsIn(await list(owner, `?organization_id=${organizationId}&type=billing`))).toEqual([shared.id]);
   });
 
-  test('of an unknown organization are refused as those of another organization', async () => {
+  test('are refused for an unknown organization as for another organization', async () => {
     const answer = await service.get('/addresses?organization_id=org_none', as('owner').options);
     expect(answer).toMatchObject({ status: 403, body: { code: 'ORGANIZATION_ACCESS_DENIED' } });
   });

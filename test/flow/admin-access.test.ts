@@ -8,7 +8,7 @@ const service = withHost({ frozen: true });
 const signInAdmin = (): Promise<User> => signIn(service, { is_admin: true });
 
 describe('a platform admin', () => {
-  test('reads a user’s payment without the client secret that its user sees', async () => {
+  test('reads a user’s payment without its client secret', async () => {
     const [user, admin] = [await signIn(service), await signInAdmin()];
     const payment = await createIntent(service, user);
     expect(await read(service, payment.id, user.options)).toHaveProperty('client_secret');
@@ -30,7 +30,7 @@ describe('a platform admin', () => {
     expect(JSON.stringify([answer.body, method.body])).not.toMatch(/client_secret|guest_token/);
   });
 
-  test('reads the lists of an organization, also once it is deleted', async () => {
+  test('reads the lists of an organization, even after the organization is deleted', async () => {
     const admin = await signInAdmin();
     const acme = await company(service);
     const payment = await createIntent(service, acme.owner, { organization_id: acme.id });
@@ -47,7 +47,7 @@ describe('a platform admin', () => {
     expect(JSON.stringify(listed.body)).not.toContain('client_secret');
   });
 
-  test('sees that a payment waits for its payer, and not the page where the payer authenticates', async () => {
+  test('sees that a payment waits for its payer, but not the authentication page', async () => {
     const [user, admin] = [await signIn(service), await signInAdmin()];
     const payment = await createIntent(service, user, { return_url: 'https://shop.example/back' });
     await confirm(service, payment.id, { ...user.options, body: { payment_method_id: THREE_D_SECURE } });
@@ -58,7 +58,7 @@ describe('a platform admin', () => {
     expect(canceled.status).toBe(200);
   });
 
-  test('cannot update or confirm another user’s payment or pay with another user’s method: 403', async () => {
+  test('gets 403 for an update or confirm of another user’s payment, or a payment with another user’s method', async () => {
     const [user, admin, stranger] = [await signIn(service), await signInAdmin(), await signIn(service)];
     const payment = await createPaidIntent(service, user);
     const method = await saveMethod(service, user.options);
@@ -82,7 +82,7 @@ describe('a platform admin', () => {
     });
   });
 
-  test('gets the stored answer of an action again, without a secret', async () => {
+  test('gets the stored response of a repeated action, without a secret', async () => {
     const [user, admin] = [await signIn(service), await signInAdmin()];
     const payment = await createIntent(service, user, { payment_method_id: VISA });
     const cancel = () =>

@@ -64,7 +64,7 @@ describe('the history of a payment', () => {
     });
   });
 
-  test('names the platform admin who synced or canceled it to admins, and says “admin” to the payer', async () => {
+  test('names the platform admin who synced or canceled the payment to admins, and says “admin” to the payer', async () => {
     const [user, admin] = [await signIn(service), await signInAdmin()];
     const payment = await createPaidIntent(service, user);
     const canceled = await service.post(`/payments/intents/${payment.id}/cancel`, {}, admin.options);
@@ -76,7 +76,7 @@ describe('the history of a payment', () => {
     expect((await changesOf(payment.id, user.options)).at(-1)).toEqual({ ...last, actor: { type: 'admin' } });
   });
 
-  test('names a platform admin as the user of an own payment', async () => {
+  test('names a platform admin as the user if the payment is their own', async () => {
     const admin = await signInAdmin();
     const payment = await createPaidIntent(service, admin);
     await service.post(`/payments/intents/${payment.id}/cancel`, {}, admin.options);

@@ -59,7 +59,7 @@ describe('GET /admin/payments', () => {
     expect(JSON.stringify(data)).not.toMatch(/secret|guest_token/);
   });
 
-  test('goes on by cursor through many days, shards and empty days, each payment once', async () => {
+  test('pages by cursor through many days, shards and empty days, and lists each payment once', async () => {
     const { admin, user, since } = await start();
     const made: string[] = [];
     for (let day = 0; day < 5; day += 1) {
@@ -78,7 +78,7 @@ describe('GET /admin/payments', () => {
     expect(link).toMatch(/^<\/admin\/payments\?.*limit=3.*cursor=.*>; rel="next"$/);
   }, 60_000);
 
-  test('reads a bounded part of a long range with no match per request, and goes on by cursor', async () => {
+  test('reads a bounded part of a long range without matches per request, and continues by cursor', async () => {
     const { admin, user } = await start();
     const payment = await createIntent(service, user, { reference_code: `needle-${user.userId}` });
     await service.advance(40 * DAY_SECONDS);
@@ -94,7 +94,7 @@ describe('GET /admin/payments', () => {
     expect((await allPages(late, { search })).ids).toEqual([]);
   });
 
-  test('finds a payment by our id, a provider’s id, an e-mail, a reference code and the last four digits', async () => {
+  test('finds a payment by our id, a provider’s id, an e-mail, a reference code or the last four digits', async () => {
     const { admin, user, since } = await start();
     const email = `found.${user.userId.toLowerCase()}@example.com`;
     const named = await signIn(service, { email });
@@ -117,7 +117,7 @@ describe('GET /admin/payments', () => {
     expect(await idsOf(admin, { search: payment.id, status: 'failed' })).toEqual([]);
   });
 
-  test('keeps the last four digits of a method that has been deleted', async () => {
+  test('keeps the last four digits of a deleted method', async () => {
     const { admin, user, since } = await start();
     const saved = await saveReadyMethod(service, user.options);
     const payment = await createIntent(service, user, { payment_method_id: saved.id });
@@ -153,7 +153,7 @@ describe('GET /admin/payments', () => {
     expect(await idsOf(admin, { from, disputed: 'true' })).toEqual([]);
   });
 
-  test('follows refunds and disputes of the record', async () => {
+  test('follows the refunds and disputes of each payment', async () => {
     const { admin, user, since } = await start();
     const paid = await createPaidIntent(service, user, { total_cents: 700 });
     await confirm(service, paid.id, user.options);
@@ -184,7 +184,7 @@ describe('GET /admin/payments', () => {
     expect(body).toMatchObject({ code: 'VALIDATION_ERROR', details: [{ path }] });
   });
 
-  test('is for platform admins only', async () => {
+  test('requires a platform admin', async () => {
     const { user } = await start();
     expect((await service.get('/admin/payments')).status).toBe(401);
     expect(await service.get('/admin/payments', user.options)).toMatchObject({

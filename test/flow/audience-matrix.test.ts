@@ -198,7 +198,7 @@ describe.each(ROUTES)('$name', ({ read, fieldsOf, staffSee, notForGuests }) => {
     },
   );
 
-  test('shows platform admins what payers do not see', async () => {
+  test('shows platform admins the fields that payers do not see', async () => {
     const text = JSON.stringify(await read(of('personal'), admin.options));
     expect(staffSee().filter((hidden) => !text.includes(hidden))).toEqual([]);
   });

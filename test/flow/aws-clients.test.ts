@@ -6,7 +6,7 @@ const host = withHost({
   env: { DYNAMODB_ENGINE: 'dynoxide', EXTERNAL_WEBHOOKS_ENABLED: 'true', LOG_LEVEL: 'silent' },
 });
 
-test('stores a payment by the AWS SDK, publishes its events and delivers them', async () => {
+test('the functions store a payment by the AWS SDK, publish its events and deliver them', async () => {
   const { session_id: session } = await host.session();
   const body = { total_cents: 2_500, currency: 'USD', payment_method_id: 'pm_card_visa' };
   const created = await host.post('/payments/intents', body, { session });

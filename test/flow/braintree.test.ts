@@ -9,7 +9,7 @@ const service = withHost({ frozen: true, env: IMPATIENT });
 const atBraintree = async (id: string): Promise<ParsedJson> =>
   (await service.ledger()).customers.find((customer: ParsedJson) => customer.id === id);
 
-test('a customer at Braintree is created, changed and deleted there too', async () => {
+test('a Braintree customer is created, changed and deleted at the provider too', async () => {
   const user = await signIn(service);
   const body = { provider_id: 'provider_d', email: 'ana@example.com', name: 'Ana & Co. <Silva>', phone: '+351 21' };
   const created = await service.post('/customers', body, user.options);
@@ -23,7 +23,7 @@ test('a customer at Braintree is created, changed and deleted there too', async 
   expect(await atBraintree(id)).toMatchObject({ deleted: true });
 });
 
-test('Braintree takes no payments, methods or webhooks', async () => {
+test('Braintree supports no payments, methods or webhooks', async () => {
   const user = await signIn(service);
   const payment = intentBody({ provider_id: 'provider_d' });
   const method = { provider_id: 'provider_d', provider_payment_method_token: 't' };
@@ -37,7 +37,7 @@ test('Braintree takes no payments, methods or webhooks', async () => {
   expect(await service.post('/webhooks/provider_d', {})).toMatchObject({ status: 404 });
 });
 
-test('a creation whose answer is lost is finished under the same key', async () => {
+test('a creation whose response is lost is finished under the same key', async () => {
   const user = await signIn(service);
   const body = { provider_id: 'provider_d', email: 'lost@example.com' };
   const options = { ...user.options, idempotencyKey: 'lost-1' };

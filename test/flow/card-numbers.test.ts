@@ -77,7 +77,7 @@ describe('a card number', () => {
     known = await know(service, admin);
   });
 
-  test('is refused in every token field and text, and neither stored, hashed nor sent', async () => {
+  test('is refused in every token field and text field, and never stored, hashed or sent', async () => {
     await service.settle();
     const before = (await itemsOf(service)).length;
     const wrong: string[] = [];
@@ -95,7 +95,7 @@ describe('a card number', () => {
     expect(await tracesOf(service)).not.toContain(BARE);
   });
 
-  test('frees the Idempotency-Key, and is accepted as a reference with a letter in front', async () => {
+  test('releases the Idempotency-Key, and is accepted as a reference with a leading letter', async () => {
     const options = { ...admin.options, idempotencyKey: 'order-4711-000000000000' };
     expect((await service.post('/payments/intents', intentBody({ reference_code: BARE }), options)).status).toBe(400);
     const made = await service.post('/payments/intents', intentBody({ reference_code: `R${BARE}` }), options);
@@ -103,10 +103,10 @@ describe('a card number', () => {
   });
 });
 
-describe('with CARD_NUMBERS=allow', () => {
+describe('the service with CARD_NUMBERS=allow', () => {
   const service = withHost({ frozen: true, env: { ...PATIENT, CARD_NUMBERS: 'allow' } });
 
-  test('texts and metadata may hold a card number, token fields may not', async () => {
+  test('accepts a card number in texts and metadata, but not in token fields', async () => {
     const admin = await signIn(service, { is_admin: true });
     const paid = await createPaidIntent(service, admin, { description: NUMBER, metadata: { order: Number(BARE) } });
     expect(paid).toMatchObject({ description: NUMBER, metadata: { order: Number(BARE) } });

@@ -136,8 +136,8 @@ const consumerProject = async (): Promise<string> => {
   return folder;
 };
 
-describe('the package of the client', () => {
-  test('is installed from its tarball, compiles under strict rules, makes a payment, and reads errors', async () => {
+describe('the client package', () => {
+  test('installs from its tarball, compiles under strict rules, makes a payment, and reads errors', async () => {
     const folder = await consumerProject();
     const programs = await programsInReadme();
     expect(programs).toHaveLength(2);
@@ -164,7 +164,7 @@ describe('the package of the client', () => {
     });
   });
 
-  test('holds its code, its types, a README and a licence, and nothing else', async () => {
+  test('contains only its code, its types, a README and a license', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'payments-client-'));
     onTestFinished(() => rm(folder, { recursive: true, force: true }));
     await writeClient(join(folder, 'client'));

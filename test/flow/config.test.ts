@@ -5,7 +5,7 @@ import { withHost } from './host.ts';
 describe('GET /config', () => {
   const service = withHost();
 
-  test('shows a browser each provider that takes payments, without a credential, cached for five minutes', async () => {
+  test('lists each provider that accepts payments, without credentials, cached for five minutes', async () => {
     const answer = await service.get('/config');
     expect(answer.status).toBe(200);
     expect(answer.headers.get('cache-control')).toBe('public, max-age=300');
@@ -45,7 +45,7 @@ describe('GET /config', () => {
   });
 });
 
-describe('GET /config of another installation', () => {
+describe('GET /config of a live installation', () => {
   /** One planted value per secret setting; each is in no answer. */
   const planted = Object.fromEntries(
     [...SECRET_SETTINGS, 'PROVIDER_A_WEBHOOK_ID', 'PROVIDER_D_MERCHANT_ID', 'PROVIDER_D_PUBLIC_KEY'].map((name) => [
@@ -66,7 +66,7 @@ describe('GET /config of another installation', () => {
     },
   });
 
-  test('shows live keys as such, leaves out slots that are off, and holds no secret', async () => {
+  test('marks live keys as live, omits slots that are off, and contains no secret', async () => {
     const { body } = await service.get('/config');
     expect(body.data).toEqual({
       default_provider: 'provider_a',

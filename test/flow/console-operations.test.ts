@@ -19,7 +19,7 @@ import { type ParsedJson, withHost } from './host.ts';
 import { paidPayment, signInAdmin } from './refunders.ts';
 import { deliveredTo } from './targets.ts';
 
-describe('the pages for operators and developers', () => {
+describe('the console’s pages for operators and developers', () => {
   const service = withHost({ env: { EXTERNAL_WEBHOOKS_ENABLED: 'true', EXTERNAL_WEBHOOK_MAX_RETRIES: '0' } });
   let browser: Browser;
   let admin: User;
@@ -32,7 +32,7 @@ describe('the pages for operators and developers', () => {
   });
   afterAll(() => browser?.close());
 
-  describe.each(WIDTHS)('at %i pixels', (width) => {
+  describe.each(WIDTHS)('the pages at %i pixels', (width) => {
     let visit: ConsoleVisit;
     let payment: ParsedJson;
 
@@ -45,7 +45,7 @@ describe('the pages for operators and developers', () => {
 
     const rows = (name: string) => visit.page.getByRole('table', { name }).locator('tbody tr');
 
-    test('Webhooks lists deliveries, and finds them by event, status and target', async () => {
+    test('list webhook deliveries, and find them by event, status and target', async () => {
       const { page, open } = visit;
       await open('/webhooks');
       await page.getByRole('heading', { level: 1, name: 'Webhooks' }).waitFor();
@@ -63,7 +63,7 @@ describe('the pages for operators and developers', () => {
       await rows('Deliveries').first().waitFor();
     });
 
-    test('Webhooks computes the success of a target from the log, and says how many attempts it covers', async () => {
+    test('compute the success rate of a target from the log, and say how many attempts it covers', async () => {
       const { page, open } = visit;
       await service.control('POST', '/sink/default/behaviour', { status: 500, times: 1 });
       await createIntent(service, user);
@@ -81,7 +81,7 @@ describe('the pages for operators and developers', () => {
       );
     });
 
-    test('a delivery shows its payload and answer; sent again, it arrives at the target under its own id', async () => {
+    test('show the payload and response of a delivery, and resend it under the same id', async () => {
       const { page, open } = visit;
       const { body: logs } = await service.get('/webhooks/logs?event_type=payment.succeeded', admin.options);
       const log = logs.find(({ payload }: ParsedJson) => payload.data.payment_id === payment.id);
@@ -103,7 +103,7 @@ describe('the pages for operators and developers', () => {
       await page.getByRole('heading', { name: `Payment ${payment.id}` }).waitFor();
     });
 
-    test('a test event of every kind is offered; a sent one arrives, and the page shows what the target answered', async () => {
+    test('offer a test event of every kind, deliver it, and show the target’s response', async () => {
       const { page, open } = visit;
       await open('/webhooks');
       await page.getByRole('button', { name: 'Send test event' }).click();
@@ -128,7 +128,7 @@ describe('the pages for operators and developers', () => {
       expect(await page.getByRole('button', { name: 'Send again' }).count()).toBe(0);
     });
 
-    test('Health lists a payment whose outcome is unknown, and leads to it', async () => {
+    test('list a payment with an unknown outcome under Health, and link to it', async () => {
       const { page, open } = visit;
       await service.webhookMode('drop');
       await open('/health');
@@ -153,7 +153,7 @@ describe('the pages for operators and developers', () => {
       await page.getByText('No payment is unclear').waitFor();
     });
 
-    test('Health lists disputes whose evidence is due, and failed deliveries', async () => {
+    test('list disputes whose evidence is due, and failed deliveries, under Health', async () => {
       const { page, open } = visit;
       const disputed = await createIntent(service, user, { payment_method_id: 'pm_card_createDispute' });
       await service.control('POST', '/sink/default/behaviour', { status: 500, times: 1 });
@@ -168,7 +168,7 @@ describe('the pages for operators and developers', () => {
       await soon(() => rows('Deliveries').first().innerText()).toMatch(/Failed\s+500/);
     });
 
-    test('Developers shows the publishable keys and the test methods, and no secret', async () => {
+    test('show the publishable keys and the test methods to developers, and no secret', async () => {
       const { page, open } = visit;
       await open('/developers');
       const { body } = await service.get('/config');
@@ -182,7 +182,7 @@ describe('the pages for operators and developers', () => {
       expect(await page.getByRole('link', { name: 'API reference' }).getAttribute('href')).toBe('/docs');
     });
 
-    test('Developers advances the clock, whose offset stands in the banner from then on, and settles', async () => {
+    test('advance the clock, show its offset in the banner from then on, and settle due work', async () => {
       const { page } = visit;
       const before = service.now();
       await page.getByLabel('Advance by').selectOption({ label: '7 days' });
@@ -196,7 +196,7 @@ describe('the pages for operators and developers', () => {
       await soon(() => page.getByRole('banner').innerText()).toMatch(/Clock \+\d+ days/);
     });
 
-    test('users have no Health, and send no events', async () => {
+    test('offer users neither Health nor test events', async () => {
       const other = await visitConsole(browser, service, width);
       await enterSession(other, user.session);
       await other.open('/webhooks');
@@ -214,7 +214,7 @@ describe('the pages for operators and developers', () => {
       expectQuiet(other, service);
     });
 
-    test('ask no other host for anything, and break no policy', () => {
+    test('make no request to another host, and violate no content policy', () => {
       expectQuiet(visit, service);
     });
   });

@@ -22,7 +22,7 @@ import { payer as payerOf, subscribe } from './subscribers.ts';
 const shown = (cents: number, currency = 'USD'): string =>
   `${currency} ${(cents / 100).toLocaleString('en-GB', { minimumFractionDigits: 2 })}`;
 
-describe('the overview', () => {
+describe('the overview page', () => {
   const service = withHost();
   let browser: Browser;
   let admin: User;
@@ -62,7 +62,7 @@ describe('the overview', () => {
     };
   };
 
-  describe.each(WIDTHS)('at %i pixels', (width) => {
+  describe.each(WIDTHS)('the overview at %i pixels', (width) => {
     let visit: ConsoleVisit;
 
     beforeAll(async () => {
@@ -74,7 +74,7 @@ describe('the overview', () => {
       return (await tile.locator('dd').innerText()).replaceAll(/\s+/g, ' ');
     };
 
-    test('is the first page of a platform admin, with the sums of all payments', async () => {
+    test('is the first page of a platform admin, with the totals of all payments', async () => {
       const { page } = visit;
       await enterSession(visit, admin.session);
       await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
@@ -89,7 +89,7 @@ describe('the overview', () => {
       await expectNoSidewaysScroll(page);
     });
 
-    test('draws the days as a chart, and shows their figures as text too', async () => {
+    test('draws the days as a chart, and also shows their figures as text', async () => {
       const { page } = visit;
       const chart = page.getByRole('figure', { name: /Payments in USD by day/ });
       expect(await chart.locator('canvas').count()).toBe(1);
@@ -102,7 +102,7 @@ describe('the overview', () => {
       await expectAccessible(page);
     });
 
-    test('shows one currency and the chosen days; both stand in the address bar', async () => {
+    test('shows one currency and the chosen days, and keeps both in the address bar', async () => {
       const { page } = visit;
       await page.getByLabel('Currency').selectOption('EUR');
       await soon(() => figure('Succeeded')).toBe('EUR 9.00 1 payment');
@@ -115,7 +115,7 @@ describe('the overview', () => {
       await soon(() => figure('Succeeded')).toBe('EUR 9.00 1 payment');
     });
 
-    test('downloads the sums of the range as CSV', async () => {
+    test('downloads the totals of the range as CSV', async () => {
       const { page } = visit;
       const download = page.waitForEvent('download');
       await page.getByRole('button', { name: 'Download CSV' }).click();
@@ -124,7 +124,7 @@ describe('the overview', () => {
       expect(file).toContain(',EUR,,,1,900,0,0\r\n');
     });
 
-    test('shows an error of the summary with its request id, and tries again', async () => {
+    test('shows an error of the summary with its request id, and offers a retry', async () => {
       const { page } = visit;
       const summary = /\/admin\/summary/;
       const body = { success: false, error: 'Slow down', code: 'RATE_LIMITED', request_id: 'req-78' };
@@ -136,7 +136,7 @@ describe('the overview', () => {
       await soon(() => figure('Refunded')).toContain('USD 7.00');
     });
 
-    test('sums up the payments of a user alone, with the subscriptions due', async () => {
+    test('totals only the user’s own payments, with the subscriptions due', async () => {
       const other = await visitConsole(browser, service, width);
       visit = other;
       await enterSession(other, user.session);

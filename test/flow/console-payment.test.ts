@@ -28,7 +28,7 @@ describe('the page of a payment', () => {
   });
   afterAll(() => browser?.close());
 
-  describe.each(WIDTHS)('at %i pixels', (width) => {
+  describe.each(WIDTHS)('the payment page at %i pixels', (width) => {
     let visit: ConsoleVisit;
     let payment: ParsedJson;
 
@@ -46,7 +46,7 @@ describe('the page of a payment', () => {
     };
     const timeline = async (): Promise<string> => visit.page.getByLabel('Timeline').innerText();
 
-    test('shows what happened to it: changes, events of the provider, deliveries, with request ids', async () => {
+    test('shows its history: changes, provider events and deliveries, with request ids', async () => {
       await openPayment();
       const shown = await timeline();
       for (const text of ['Payment created', 'Attempt 1 started', 'Succeeded', `by ${payer.userId}`]) {
@@ -60,7 +60,7 @@ describe('the page of a payment', () => {
       await expectNoSidewaysScroll(visit.page);
     });
 
-    test('shows its amounts, its metadata, and a link to the page of the provider', async () => {
+    test('shows the amounts, the metadata, and a link to the provider’s page', async () => {
       const { page } = visit;
       expect(await page.getByLabel('Prices').innerText()).toMatch(/Total\s+USD\s25.00/);
       expect(await page.getByLabel('Metadata').first().innerText()).toContain('"order": "order-1"');
@@ -69,7 +69,7 @@ describe('the page of a payment', () => {
       );
     });
 
-    test('shows the payload of an event on demand, redacted, and the answer of the target', async () => {
+    test('shows the payload of an event on demand, redacted, and the target’s response', async () => {
       const { page } = visit;
       const entry = page.getByRole('listitem').filter({ hasText: 'payment.succeeded to WEBHOOK_1' });
       await entry.getByRole('button', { name: 'Show payload' }).click();
@@ -81,7 +81,7 @@ describe('the page of a payment', () => {
       expect(await entry.getByText('"event"').count()).toBe(0);
     });
 
-    test('sends a delivery again, and shows the new one', async () => {
+    test('resends a delivery, and shows the new delivery', async () => {
       const { page } = visit;
       const deliveries = page.getByRole('listitem').filter({ hasText: 'payment.succeeded to WEBHOOK_1' });
       expect(await deliveries.count()).toBe(1);
@@ -90,7 +90,7 @@ describe('the page of a payment', () => {
       await soon(() => deliveries.count()).toBe(2);
     });
 
-    test('refunds a part of it: asks once more, and shows what is left', async () => {
+    test('asks for confirmation before a partial refund, and shows the amount left', async () => {
       const { page } = visit;
       await page.getByRole('button', { name: 'Refund' }).click();
       const dialog = page.getByRole('dialog');
@@ -114,7 +114,7 @@ describe('the page of a payment', () => {
       expect(await page.getByLabel('Prices').innerText()).toMatch(/Can be refunded\s+USD\s18.00/);
     });
 
-    test('warns of an open dispute, and refunds only after the question whether to do so despite it', async () => {
+    test('warns of an open dispute, and asks for confirmation before a refund despite the dispute', async () => {
       const { page } = visit;
       const disputed = await paidPayment(service, payer, { paying: PAYING_METHODS[1] });
       const { id } = await service.control('POST', `/simulator/payments/${disputed.id}/disputes`, {});
@@ -141,7 +141,7 @@ describe('the page of a payment', () => {
       expect(body).toMatchObject([{ amount_cents: 2_500, status: 'succeeded' }]);
     });
 
-    test('learns from the refusal of a dispute that was opened meanwhile', async () => {
+    test('learns of a dispute opened in the meantime when the refund is refused', async () => {
       const { page } = visit;
       const disputed = await paidPayment(service, payer, { paying: PAYING_METHODS[1] });
       await openPayment(disputed.id);
@@ -158,7 +158,7 @@ describe('the page of a payment', () => {
       await page.keyboard.press('Escape');
     });
 
-    test('makes one refund of a form that is sent again after a lost answer', async () => {
+    test('makes one refund when the form is resent after a lost response', async () => {
       const { page } = visit;
       await openPayment();
       const refunds = /\/payments\/pay_\w+\/refunds$/;
@@ -184,14 +184,14 @@ describe('the page of a payment', () => {
       expect(body.filter(({ amount_cents: cents }: ParsedJson) => cents === 150)).toHaveLength(1);
     });
 
-    test('syncs it with its provider', async () => {
+    test('syncs the payment with its provider', async () => {
       await openPayment();
       const answer = visit.page.waitForResponse(/\/payments\/sync\//);
       await visit.page.getByRole('button', { name: 'Sync' }).click();
       expect((await answer).status()).toBe(200);
     });
 
-    test('cancels a payment that is not paid yet, and offers that no more', async () => {
+    test('cancels an unpaid payment, and then no longer offers to cancel it', async () => {
       const { page } = visit;
       const open = await createIntent(service, payer, { total_cents: 900 });
       await openPayment(open.id);
@@ -203,7 +203,7 @@ describe('the page of a payment', () => {
       await soon(() => page.getByRole('button', { name: 'Cancel' }).count()).toBe(0);
     });
 
-    test('shows the refusal of the API with its request id', async () => {
+    test('shows an API error with its request id', async () => {
       const { page } = visit;
       const spent = await paidPayment(service, payer, { total_cents: 1_000 });
       await openPayment(spent.id);
@@ -215,7 +215,7 @@ describe('the page of a payment', () => {
       await soon(() => dialog.getByRole('alert').innerText()).toMatch(/Request [\w-]{36} · REFUND_EXCEEDS_PAYMENT/);
     });
 
-    test('asks no other host for anything, and breaks no policy', () => {
+    test('makes no request to another host, and violates no content policy', () => {
       expectQuiet(visit, service);
     });
   });

@@ -12,7 +12,7 @@ const UNKNOWN = 'The outcome of this refund is unknown. Send it again to learn i
 
 type Answer = 'lost' | { readonly status: number; readonly code: string };
 
-describe('a refund whose answer does not arrive', () => {
+describe('a refund whose response is lost', () => {
   const service = withHost();
   let browser: Browser;
   let admin: User;
@@ -77,7 +77,7 @@ describe('a refund whose answer does not arrive', () => {
     await soon(() => page.getByLabel('Prices').innerText()).toMatch(/Can be refunded\s+USD\s20.00/);
   };
 
-  test('is made once when the dialog was closed, the page loaded again, and the refund sent again', async () => {
+  test('is made once when the user closes the dialog, reloads the page and resends the refund', async () => {
     await answerInstead('lost');
     await refundFive();
     await soon(() => dialog.getByRole('alert').innerText()).toContain('cannot be reached');
@@ -98,7 +98,7 @@ describe('a refund whose answer does not arrive', () => {
     ['a fault of the service', { status: 500, code: 'INTERNAL_ERROR' }, { status: 500, code: 'INTERNAL_ERROR' }],
     ['the response that the first request still runs', IN_PROGRESS, IN_PROGRESS],
     ['a lost response and a request over the rate limit', 'lost', { status: 429, code: 'RATE_LIMITED' }],
-  ])('keeps its amount and its key after %s and the way back', async (_, first, second) => {
+  ])('keeps its amount and its key after %s and a click on Back', async (_, first, second) => {
     await answerInstead(first, second);
     await refundFive();
     await dialog.getByText(UNKNOWN).waitFor();
@@ -111,7 +111,7 @@ describe('a refund whose answer does not arrive', () => {
     await expectOneRefund();
   });
 
-  test('is a draft again after a definite refusal', async () => {
+  test('becomes a draft again after a definite refusal', async () => {
     await page.route(REFUNDS, (route) =>
       route.request().method() === 'POST'
         ? route.fulfill({ status: 400, json: { error: 'Refused', code: 'REFUND_EXCEEDS_PAYMENT' } })
@@ -128,11 +128,11 @@ describe('a refund whose answer does not arrive', () => {
     await expectOneRefund();
   });
 
-  test('asks no other host for anything, and breaks no policy', () => {
+  test('makes no request to another host, and violates no content policy', () => {
     expectQuiet(visit, service);
   });
 
-  test('a browser with the locale POSIX shows the console', async () => {
+  test('the console works in a browser with the locale POSIX', async () => {
     const posix = await visitConsole(browser, service, WIDTH);
     await posix.page.addInitScript(
       "Object.defineProperty(Navigator.prototype, 'language', { configurable: true, get: () => 'en-US@posix' });",

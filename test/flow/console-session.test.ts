@@ -7,7 +7,7 @@ import { withHost } from './host.ts';
 const SIGN_IN_PAGE = 'https://accounts.example.com/sign-in';
 const NOT_ASKED = 'The console ignored the session in this link, because the sign-in did not start in this tab.';
 
-describe('the session of the console', () => {
+describe('the console session', () => {
   const service = withHost({ env: { CONSOLE_SIGN_IN_URL: SIGN_IN_PAGE } });
   let browser: Browser;
   let visit: ConsoleVisit;
@@ -51,7 +51,7 @@ describe('the session of the console', () => {
     expect(page.url()).toBe(addressOf('/payments'));
   };
 
-  test('is taken out of the address while a user is signed in, who stays signed in', async () => {
+  test('is removed from the address while a user is signed in, and that user stays signed in', async () => {
     const { page, open } = visit;
     await enterAs('demo-owner');
     await open('/payments?status=failed#session_id=demo-member');
@@ -62,7 +62,7 @@ describe('the session of the console', () => {
     expect(await userShown()).toContain('demo.owner');
   });
 
-  test('comes from the sign-in page if this tab went there, with its state once', async () => {
+  test('is accepted once from the sign-in page if this tab started the sign-in and the state matches', async () => {
     const { page } = visit;
     const returned: string[] = [];
     await returnTo((back) => returned.push(back.searchParams.get('state') ?? ''));
@@ -76,7 +76,7 @@ describe('the session of the console', () => {
     await expectIgnored();
   });
 
-  test('is ignored in a link that the tab did not ask for', async () => {
+  test('is ignored in a link that the tab did not request', async () => {
     await visit.open('/payments#session_id=demo-member');
     await expectIgnored();
     await visit.open('/payments?state=#session_id=demo-member');
@@ -97,7 +97,7 @@ describe('the session of the console', () => {
     await expectIgnored();
   });
 
-  test('ends with the organizations of its user', async () => {
+  test('leaves no organizations of its user behind when it ends', async () => {
     const { page, open } = visit;
     const data = [{ id: 'org_of_the_owner', name: 'Studio of the owner' }];
     await page.route(/\/organizations$/, (route) => route.fulfill({ json: { success: true, data } }));
@@ -114,7 +114,7 @@ describe('the session of the console', () => {
     expect(await choice.count()).toBe(0);
   });
 
-  test('searches what the route of its user searches', async () => {
+  test('offers the search fields of its user’s route', async () => {
     const { page, open } = visit;
     const placeholder = async (): Promise<string | null> => {
       await open('/payments');
@@ -127,7 +127,7 @@ describe('the session of the console', () => {
     expect(await placeholder()).toBe('ID, provider’s ID, e-mail, reference or last four digits');
   });
 
-  test('finds no page at an address that is no text', async () => {
+  test('shows no page for a malformed address', async () => {
     const { page, open, complaints } = visit;
     await enterAs('demo-member');
     await open('/payments');

@@ -17,7 +17,7 @@ import { type ParsedJson, withHost } from './host.ts';
 import { signInAdmin } from './refunders.ts';
 import { OWN_BILLING, readSubscription, type Subscriber, subscribe, subscriber } from './subscribers.ts';
 
-describe('the pages of subscriptions', () => {
+describe('the console’s pages of subscriptions', () => {
   const service = withHost({ env: OWN_BILLING });
   let browser: Browser;
   let admin: User;
@@ -28,7 +28,7 @@ describe('the pages of subscriptions', () => {
   });
   afterAll(() => browser?.close());
 
-  describe.each(WIDTHS)('at %i pixels', (width) => {
+  describe.each(WIDTHS)('the pages at %i pixels', (width) => {
     let visit: ConsoleVisit;
     let owner: Subscriber & { readonly user: User };
     let subscription: ParsedJson;
@@ -49,7 +49,7 @@ describe('the pages of subscriptions', () => {
     const actions = (): Promise<string[]> => visit.page.locator('.page-head').getByRole('button').allInnerTexts();
     const readStatus = async () => readSubscription(service, owner, subscription.id);
 
-    test('list those of the caller, and say what to do where none matches', async () => {
+    test('list the caller’s subscriptions, and suggest what to do if none matches', async () => {
       const { page } = visit;
       await page.getByRole('link', { name: 'Subscriptions' }).click();
       const rows = page.getByRole('table', { name: 'Subscriptions' }).locator('tbody tr');
@@ -76,7 +76,7 @@ describe('the pages of subscriptions', () => {
       await expectNoSidewaysScroll(page);
     });
 
-    test('pause and resume it', async () => {
+    test('pause and resume a subscription', async () => {
       const { page } = visit;
       expect(await actions()).toEqual(['Pause', 'Cancel']);
       await page.getByRole('button', { name: 'Pause' }).click();
@@ -89,7 +89,7 @@ describe('the pages of subscriptions', () => {
       await soon(actions).toEqual(['Pause', 'Cancel']);
     });
 
-    test('cancel it at the end of its period, take that back, and cancel it now', async () => {
+    test('cancel a subscription at the end of its period, withdraw that, and cancel it immediately', async () => {
       const { page } = visit;
       await page.getByRole('button', { name: 'Cancel' }).click();
       await expectAccessible(page);
@@ -107,7 +107,7 @@ describe('the pages of subscriptions', () => {
       expect(await readStatus()).toMatchObject({ status: 'canceled' });
     });
 
-    test('show the step of the dunning of a past-due one', async () => {
+    test('show the dunning step of a past-due subscription', async () => {
       const { page } = visit;
       const poor = await subscriber(service, 'pm_sim_ok_1_then_nsf');
       failing = await subscribe(service, poor, { billing_interval: 'weekly' });
@@ -127,7 +127,7 @@ describe('the pages of subscriptions', () => {
       await page.reload();
     });
 
-    test('let a platform admin open any, and cancel it only', async () => {
+    test('let a platform admin open any subscription, and only cancel it', async () => {
       const other = await visitConsole(browser, service, width);
       await enterSession(other, admin.session);
       await other.open('/subscriptions');
@@ -144,7 +144,7 @@ describe('the pages of subscriptions', () => {
       expectQuiet(other, service);
     });
 
-    test('ask no other host for anything, and break no policy', () => {
+    test('make no request to another host, and violate no content policy', () => {
       expectQuiet(visit, service);
     });
   });

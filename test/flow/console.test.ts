@@ -34,7 +34,7 @@ describe('the files of the console', () => {
   };
 
   test.each(['/pay/console', '/pay/console/payments', '/pay/console/payments/pay_1'])(
-    '%s is the page, which browsers ask for each time',
+    'serve the page at %s, which browsers must revalidate each time',
     async (path) => {
       const { status, headers, body } = await service.get(path);
       expect(status).toBe(200);
@@ -46,7 +46,7 @@ describe('the files of the console', () => {
     },
   );
 
-  test('come with a policy that allows this host alone', async () => {
+  test('carry a content policy that allows only this host', async () => {
     const { headers } = await service.get('/pay/console');
     const policy = headers.get('content-security-policy') ?? '';
     expect(policy).toContain("default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'");
@@ -55,7 +55,7 @@ describe('the files of the console', () => {
     expect(policy).not.toContain('unsafe');
   });
 
-  test('have names that change with their content, so that browsers keep them', async () => {
+  test('have names that change with their content, so browsers can cache them', async () => {
     const paths = await named();
     expect(paths).toEqual([
       expect.stringMatching(/^\/pay\/console\/assets\/main-\w{8}\.css$/),
@@ -68,7 +68,7 @@ describe('the files of the console', () => {
     }
   });
 
-  test('are the same for browsers that take no compression', async () => {
+  test('are the same for browsers without compression', async () => {
     for (const path of await named()) {
       const [plain, compressed] = await Promise.all([bytesOf(path, 'identity'), bytesOf(path, 'gzip')]);
       expect(plain).toBeGreaterThan(compressed);
@@ -76,7 +76,7 @@ describe('the files of the console', () => {
     }
   });
 
-  test('take less than 120 KB compressed, all together', async () => {
+  test('total less than 120 KB compressed', async () => {
     const sizes = await Promise.all(['/pay/console', ...(await named())].map((path) => bytesOf(path, 'gzip')));
     expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(120_000);
   });
@@ -91,18 +91,18 @@ describe('the files of the console', () => {
       asked.on('error', reject).end();
     });
 
-  test('are no others', async () => {
+  test('return 404 for an unknown asset, and 405 for a POST', async () => {
     const { status, body } = await service.get('/pay/console/assets/nothing.js');
     expect([status, body.code]).toEqual([404, 'ROUTE_NOT_FOUND']);
     expect((await service.post('/pay/console', {})).status).toBe(405);
   });
 
-  test.each(['/', '/pay/', '/pay/console/'])('%s of the local host leads there', async (path) => {
+  test.each(['/', '/pay/', '/pay/console/'])('are reached by a redirect from %s of the local host', async (path) => {
     const answer = await fetch(`${service.host().baseUrl}${path}`, { redirect: 'manual' });
     expect([answer.status, answer.headers.get('location')]).toEqual([302, '/pay/console']);
   });
 
-  test('send users to the sign-in page of the installation, and sign them in as they come back', async () => {
+  test('send users to the installation’s sign-in page, and sign them in on return', async () => {
     const browser = await startBrowser();
     try {
       const { page } = await visitConsole(browser, service, WIDTHS[0]);
@@ -124,7 +124,7 @@ describe('the files of the console', () => {
 describe('an installation without the console', () => {
   const service = withHost({ env: { CONSOLE: 'off' } });
 
-  test('has none of its routes', async () => {
+  test('serves none of its routes', async () => {
     for (const path of ['/', '/console', '/console/payments']) expect((await service.get(path)).status).toBe(404);
     expect((await service.post('/console', {})).status).toBe(404);
   });
@@ -157,7 +157,7 @@ describe('the console', () => {
   });
   afterAll(() => browser?.close());
 
-  describe.each(WIDTHS)('at %i pixels', (width) => {
+  describe.each(WIDTHS)('the console at %i pixels', (width) => {
     let visit: ConsoleVisit;
 
     beforeAll(async () => {
@@ -224,7 +224,7 @@ describe('the console', () => {
       await soon(() => page.locator('tbody tr').allInnerTexts()).toEqual([expect.stringContaining(amount)]);
     });
 
-    test('shows the filter of the address bar, and puts each change of it there', async () => {
+    test('shows the filter of the address bar, and writes each change to it', async () => {
       const { page, open } = visit;
       await open('/payments?status=succeeded&min=50');
       await soon(() => page.locator('tbody tr').count()).toBe(1);
@@ -240,7 +240,7 @@ describe('the console', () => {
       expect(new URL(page.url()).search).toBe('');
     });
 
-    test('is used by keys: / goes to the search, arrows move in the table, Enter opens a payment', async () => {
+    test('supports the keyboard: / opens the search, arrows move in the table, Enter opens a payment', async () => {
       const { page, open } = visit;
       await open('/payments');
       await page.getByRole('table').waitFor();
@@ -253,7 +253,7 @@ describe('the console', () => {
       await soon(() => new URL(page.url()).pathname).toBe(address);
     });
 
-    test('shows an error in the words of the API, with its request id, and tries again', async () => {
+    test('shows an API error with its request id, and offers a retry', async () => {
       const { page, open } = visit;
       const list = /\/admin\/payments/;
       const body = { success: false, error: 'Slow down', code: 'RATE_LIMITED', request_id: 'req-77' };
@@ -266,7 +266,7 @@ describe('the console', () => {
       await page.getByRole('table').waitFor();
     });
 
-    test('offers what the user may do only: no refund, no search in the payments of others', async () => {
+    test('offers only the user’s permitted actions: no refund, and no search in the payments of others', async () => {
       const other = await visitConsole(browser, service, width);
       await enterSession(other, payer.session);
       await other.open('/payments');
@@ -283,12 +283,12 @@ describe('the console', () => {
       await other.page.close();
     });
 
-    test('asks no other host for anything, and breaks no policy', () => {
+    test('makes no request to another host, and violates no content policy', () => {
       expectQuiet(visit, service);
     });
   });
 
-  describe('with many payments', () => {
+  describe('the console with many payments', () => {
     let many: User;
 
     beforeAll(async () => {
@@ -327,7 +327,7 @@ describe('the console', () => {
 describe('the clock of the local host', () => {
   const service = withHost();
 
-  test('stands in the banner where it is moved', async () => {
+  test('appears in the banner after it is moved', async () => {
     const browser = await startBrowser();
     try {
       const visit = await visitConsole(browser, service, WIDTHS[0]);

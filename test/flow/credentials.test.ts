@@ -21,18 +21,18 @@ describe('an empty credential', () => {
     ['X-Session-ID of spaces', { 'x-session-id': '  ' }],
   ] as const;
 
-  test.each(EMPTY_HEADERS)('in %s is absent beside guest_data', async (_, headers) => {
+  test.each(EMPTY_HEADERS)('counts as absent in %s beside guest_data', async (_, headers) => {
     const answer = await service.post('/payments/intents', guestIntentBody(), { headers });
     expect(answer).toMatchObject({ status: 201, body: { is_guest_payment: true } });
   });
 
-  test.each(EMPTY_HEADERS)('in %s leaves a request without a credential', async (_, headers) => {
+  test.each(EMPTY_HEADERS)('leaves a request without a credential if it is in %s', async (_, headers) => {
     const unsigned = { status: 401, body: { code: 'AUTHENTICATION_REQUIRED' } };
     expect(await service.post('/payments/intents', intentBody(), { headers })).toMatchObject(unsigned);
     expect(await service.get('/payments', { headers })).toMatchObject(unsigned);
   });
 
-  test.each(['session_id', 'token'])('in the query as %s is absent', async (name) => {
+  test.each(['session_id', 'token'])('counts as absent in the query as %s', async (name) => {
     const answer = await service.post(`/payments/intents?${name}=`, guestIntentBody());
     expect(answer).toMatchObject({ status: 201, body: { is_guest_payment: true } });
     expect(await service.get(`/payments?${name}=`)).toMatchObject({
@@ -63,14 +63,14 @@ describe('an empty credential', () => {
     expect(await service.get(`/payments/${id}?token=${guest_token}`, inQuery)).toMatchObject({ status: 200 });
   });
 
-  test('is no invalid session: a session that is not empty still is', async () => {
+  test('is not an invalid session, unlike an unknown session id', async () => {
     const answer = await service.post('/payments/intents', guestIntentBody(), { session: 'unknown' });
     expect(answer).toMatchObject({ status: 401, body: { code: 'SESSION_INVALID' } });
   });
 });
 
 describe('a guest token beside a session', () => {
-  test('reads and confirms what the session alone does not find', async () => {
+  test('reads and confirms records that the session alone does not find', async () => {
     const user = await signIn(service);
     const { id, guest_token } = await guestPayment();
     for (const path of [`/payments/${id}`, `/payments/${id}/timeline`, `/payments/${id}/refunds`]) {
@@ -95,7 +95,7 @@ describe('a guest token beside a session', () => {
     expect(await service.get(`${path}?token=${guest_token}`, user.options)).toMatchObject({ status: 200 });
   });
 
-  test('changes nothing of what the session finds', async () => {
+  test('changes nothing about the records that the session finds', async () => {
     const user = await signIn(service);
     const payment = await createIntent(service, user);
     const { guest_token } = await guestPayment();
@@ -107,7 +107,7 @@ describe('a guest token beside a session', () => {
     expect(made).toMatchObject({ status: 201, body: { user_id: user.userId, is_guest_payment: false } });
   });
 
-  test('of another guest, forged or expired, leaves the 404 of the session', async () => {
+  test('leaves the session’s 404 if it is forged, expired or another guest’s', async () => {
     const user = await signIn(service, { expires_in: 3_000_000 });
     const [one, other] = [await guestPayment(), await guestPayment()];
     for (const token of [other.guest_token, 'forged']) {
@@ -118,7 +118,7 @@ describe('a guest token beside a session', () => {
     expect(answer).toMatchObject({ status: 404, body: { code: 'RESOURCE_NOT_FOUND' } });
   });
 
-  test('is not tried where the session is refused otherwise, or where guests do not read', async () => {
+  test('is not tried if the session is refused for another reason, or if guests may not read the record', async () => {
     const user = await signIn(service);
     const { id, guest_token } = await guestPayment();
     const root = await signIn(service, { is_admin: true });
@@ -128,7 +128,7 @@ describe('a guest token beside a session', () => {
     expect(await service.post(cancel, {}, user.options)).toMatchObject({ status: 404 });
   });
 
-  test('gives the same response to a repeat under the session’s Idempotency-Key', async () => {
+  test('gets the same response for a repeat under the session’s Idempotency-Key', async () => {
     const user = await signIn(service);
     const { id, guest_token } = await guestPayment();
     const body = { payment_method_id: 'pm_card_visa' };

@@ -58,7 +58,7 @@ describe('lists as CSV', () => {
     await service.settle();
   });
 
-  test('of payments have a header row, one row per payment, and the same values as the list', async () => {
+  test('give payments a header row, one row per payment, and the same values as the list', async () => {
     const answer = await csv('/payments');
     expect(answer.status).toBe(200);
     expect(answer.headers.get('content-type')).toBe('text/csv; charset=utf-8');
@@ -77,7 +77,7 @@ describe('lists as CSV', () => {
     }
   });
 
-  test('keep commas, quotes and line ends in their cells, and let no cell begin like a formula', async () => {
+  test('quote commas, quotes and line ends, and never start a cell like a formula', async () => {
     const answer = await csv('/payments?orderDir=asc');
     const shown = recordsOf(answer);
     expect(shown.map(({ description }) => description).toSorted()).toEqual([
@@ -102,7 +102,7 @@ describe('lists as CSV', () => {
     expect(ids.size).toBe(MANY);
   });
 
-  test('of the payments of all owners hold each payment once, for platform admins', async () => {
+  test('list each payment of all owners once for platform admins', async () => {
     const admin = await signIn(service, { is_admin: true });
     const ids: string[] = [];
     const pages: number[] = [];
@@ -136,7 +136,7 @@ describe('lists as CSV', () => {
     ['', 'day by day'],
     ['status=created', 'by a filter'],
     ['user_id=', 'of one user'],
-  ])('of the payments of all owners come in pages of 1,000 rows, each payment once: %s (%s)', async (query) => {
+  ])('page the payments of all owners by 1,000 rows, each payment once: %s (%s)', async (query) => {
     const admin = await signIn(service, { is_admin: true });
     const named = query.endsWith('=') ? `${query}${many.userId}` : query;
     const pages: string[][] = [];
@@ -156,7 +156,7 @@ describe('lists as CSV', () => {
     expect(pages.length).toBeLessThanOrEqual(4);
   });
 
-  test('of the payments of all owners hold no secret, and are for platform admins alone', async () => {
+  test('contain no secret in the export of all payments, which requires a platform admin', async () => {
     const admin = await signIn(service, { is_admin: true });
     const answer = await csv(`/admin/payments?user_id=${user.userId}`, admin);
     expect(recordsOf(answer)).toHaveLength(2);
@@ -172,7 +172,7 @@ describe('lists as CSV', () => {
     }
   });
 
-  test('of disputes have the same values as the list', async () => {
+  test('give disputes the same values as the list', async () => {
     const admin = await signIn(service, { is_admin: true });
     const payment = await paidPayment(service, user);
     await service.control('POST', `/simulator/payments/${payment.id}/disputes`, { reason: 'fraudulent' });
@@ -187,7 +187,7 @@ describe('lists as CSV', () => {
     expect(listed).toMatchObject({ payment_id: payment.id, status: 'needs_response' });
   });
 
-  test('of subscriptions, refunds and summaries are CSV too', async () => {
+  test('cover subscriptions, refunds and summaries too', async () => {
     const subscriptions = await csv('/subscriptions');
     expect(parseCsv(subscriptions.body)).toEqual([[...SUBSCRIPTION_COLUMNS]]);
     const admin = await signIn(service, { is_admin: true });
@@ -208,14 +208,14 @@ describe('lists as CSV', () => {
     ['text/csv, */*', 'text/csv; charset=utf-8'],
     ['text/*', 'text/csv; charset=utf-8'],
     ['TEXT/CSV; charset=utf-8', 'text/csv; charset=utf-8'],
-  ])('with Accept %s answer %s', async (accept, type) => {
+  ])('map Accept %s to %s', async (accept, type) => {
     const answer = await csv('/payments', user, accept);
     expect(answer.status).toBe(200);
     expect(answer.headers.get('content-type')).toBe(type);
     expect(answer.headers.get('vary')).toContain('Accept');
   });
 
-  test('are for the callers who may read the list: errors stay JSON', async () => {
+  test('require the same permission as the list, and keep errors as JSON', async () => {
     const other = await signIn(service);
     const organization = await service.post('/organizations', { name: 'Closed' }, user.options);
     const { id } = organization.body.data;
@@ -226,7 +226,7 @@ describe('lists as CSV', () => {
     expect(anonymous).toMatchObject({ status: 401, body: { code: 'AUTHENTICATION_REQUIRED' } });
   });
 
-  test("show a guest's payments to the guest's token alone", async () => {
+  test("show a guest's payments only to the guest's token", async () => {
     const mine = await service.post(
       '/payments/intents',
       guestIntentBody({ guest_data: { email: 'guest.csv@example.com', name: 'Guest' } }),
@@ -249,7 +249,7 @@ describe('lists as CSV', () => {
     },
   );
 
-  test('are of lists only: other routes answer JSON', async () => {
+  test('exist only for lists, so other routes return JSON', async () => {
     const answer = await csv('/health');
     expect(answer.headers.get('content-type')).toBe('application/json');
     expect(answer.headers.get('vary') ?? '').not.toContain('Accept');

@@ -9,7 +9,7 @@ const service = withHost({ frozen: true });
 const atSquare = intentBody({ provider_id: 'provider_c' });
 
 test.each(['error_500', 'timeout_before', 'reset'])(
-  'while Square cannot tell its currency (%s), a payment there is refused as unavailable and nothing is written',
+  'while Square cannot return its currency (%s), a payment there is refused as unavailable and nothing is written',
   async (action) => {
     const user = await signIn(service);
     await unchanged(service, async () => {
@@ -23,14 +23,14 @@ test.each(['error_500', 'timeout_before', 'reset'])(
   },
 );
 
-test('a currency that Square never takes is refused without asking', async () => {
+test('a currency that Square never accepts is refused without a call to Square', async () => {
   await service.fault({ provider: 'provider_c', path: '/v2/locations', action: 'error_500', times: 1 });
   const refused = await service.post('/payments/intents', guestIntentBody({ ...atSquare, currency: 'KES' }));
   expect(refused).toMatchObject({ status: 400, body: { code: 'UNSUPPORTED_CURRENCY' } });
   await service.clearFaults();
 });
 
-test('the location is read once, and its currency is then known', async () => {
+test('the location is read once, and its currency is cached', async () => {
   const user = await signIn(service);
   await service.clearProviderRequests();
   for (const [currency, status] of [

@@ -56,7 +56,7 @@ const REFUSALS = {
 
 const PAYING = { provider_a: VISA, provider_b: 'SIM-OK', provider_c: 'cnon:card-nonce-ok' } as const;
 
-describe('an amount is charged in the provider’s units', () => {
+describe('an amount', () => {
   test.each([
     ['provider_a', 'ISK', 5_000],
     ['provider_a', 'UGX', 5_000],
@@ -75,7 +75,7 @@ describe('an amount is charged in the provider’s units', () => {
     ['provider_b', 'HUF', 9_007_199_254_740_900],
     ['provider_b', 'JPY', 999_999_999_999_999],
     ['provider_c', 'USD', Number.MAX_SAFE_INTEGER],
-  ] as const)('at %s: %s %d', async (provider_id, currency, total_cents) => {
+  ] as const)('is charged in the provider’s units at %s: %s %d', async (provider_id, currency, total_cents) => {
     const user = await signIn(service);
     const payment = await createIntent(service, user, {
       ...{ provider_id, currency, total_cents },
@@ -97,14 +97,14 @@ describe('an amount is charged in the provider’s units', () => {
     ['ISK', 5_000, 500_000],
     ['UGX', 5_000, 500_000],
     ['MGA', 500_000, 5_000],
-  ])('%s %d is %d to Stripe', async (currency, total_cents, amount) => {
+  ])('is converted from %s %d to %d for Stripe', async (currency, total_cents, amount) => {
     const user = await signIn(service);
     const payment = await createIntent(service, user, { currency, total_cents });
     const shown = await atStripe(payment.provider_payment_id);
     expect(shown).toMatchObject({ amount, currency: currency.toLowerCase() });
   });
 
-  test('is compared in Stripe’s units for Stripe’s own event, in ours for the interface’s event', async () => {
+  test('is compared in Stripe’s units for a native Stripe event, and in our units for an event of the interface', async () => {
     const user = await signIn(service);
     const [wrong, native, contract] = [
       await createIntent(service, user, { currency: 'ISK', total_cents: 5_000 }),
@@ -135,7 +135,7 @@ describe('an amount is charged in the provider’s units', () => {
   });
 });
 
-describe('an amount that the provider cannot charge', () => {
+describe('an unsupported amount', () => {
   test.each([
     ['provider_a', 'IQD', 5_000, REFUSALS.currency('provider_a does not take IQD')],
     ['provider_a', 'KWD', 5_124, REFUSALS.multiple('must be a multiple of 10 in KWD at provider_a')],
@@ -161,7 +161,7 @@ describe('an amount that the provider cannot charge', () => {
     ],
     ['provider_b', 'JPY', 1e15, REFUSALS.large('must not exceed 999999999999999 in JPY at provider_b')],
   ])(
-    'at %s, %s %d, is refused before anything is written or sent',
+    'is refused at %s for %s %d before anything is written or sent',
     async (...[provider_id, currency, total, refusal]) => {
       const user = await signIn(service);
       await unchanged(service, async () => {
@@ -187,7 +187,7 @@ describe('an amount that the provider cannot charge', () => {
       REFUSALS.multiple('must be a multiple of 100 in HUF at provider_b'),
     ],
     ['provider_c', { currency: 'EUR' }, REFUSALS.currency('provider_c takes USD only')],
-  ])('at %s, named by an update as %o, changes nothing', async (provider_id, fields, refusal) => {
+  ])('changes nothing at %s when an update names %o', async (provider_id, fields, refusal) => {
     const user = await signIn(service);
     const payment = await createIntent(service, user, { provider_id });
     await unchanged(service, async () => {
@@ -204,14 +204,14 @@ describe('an amount that the provider cannot charge', () => {
     ['total_cents', { total_cents: 2 ** 53 }, 'total_cents'],
     ['subtotal_cents', { subtotal_cents: 1e21 }, 'subtotal_cents'],
     ['a sum', { subtotal_cents: Number.MAX_SAFE_INTEGER, tax_cents: 1 }, 'total_cents'],
-  ])('in %s, because a number does not hold it exactly, names the maximum', async (_, fields, path) => {
+  ])('is refused in %s beyond the largest safe integer, and the error names the maximum', async (_, fields, path) => {
     const user = await signIn(service);
     const answer = await create(user, { total_cents: undefined, provider_id: 'provider_b', ...fields });
     expect(answer).toMatchObject({ status: 400, body: { code: 'VALIDATION_ERROR', details: [{ path }] } });
     expect(answer.body.details[0].message).toContain('9007199254740991');
   });
 
-  test('is refused as the price of a product, too', async () => {
+  test('is also refused as the price of a product', async () => {
     const user = await signIn(service);
     await putProduct('penny', { total_cents: 20, currency: 'USD' });
     await putProduct('euros', { total_cents: 900, currency: 'EUR' });
@@ -233,7 +233,7 @@ const putProduct = async (id: string, price: Readonly<Record<string, unknown>>):
 };
 
 describe('a subscription', () => {
-  test('in ISK is billed by Stripe with its price, at once and at its renewal', async () => {
+  test('is billed by Stripe in ISK at its price, immediately and at renewal', async () => {
     const who = await subscriber(service);
     const made = await subscribe(service, who, { currency: 'ISK', subtotal_cents: 5_000, total_cents: 5_000 });
     await service.advance(32 * DAY_SECONDS);
@@ -256,7 +256,7 @@ describe('a subscription', () => {
     [{ currency: 'IQD', total_cents: 5_000 }, REFUSALS.currency('provider_a does not take IQD')],
     [{ currency: 'MGA', total_cents: 5_050 }, REFUSALS.multiple('must be a multiple of 100 in MGA at provider_a')],
     [{ trial_days: 30, total_cents: 49 }, REFUSALS.small(50, 'USD')],
-  ])('of %o is refused, and nothing is made', async (fields, refusal) => {
+  ])('is refused with %o, and nothing is created', async (fields, refusal) => {
     const who = await subscriber(service);
     await unchanged(service, async () => {
       const sent = { ...fields, subtotal_cents: fields.total_cents };
@@ -267,21 +267,21 @@ describe('a subscription', () => {
     });
   });
 
-  test('of IDR 9,999,999,999.99 is billed by Stripe', async () => {
+  test('is billed by Stripe for IDR 9,999,999,999.99', async () => {
     const who = await subscriber(service);
     const price = { subtotal_cents: 999_999_999_999, total_cents: 999_999_999_999 };
     const made = await subscribe(service, who, { currency: 'IDR', ...price });
     expect(await paymentsOf(service, who, made.id)).toMatchObject([{ status: 'succeeded', ...price }]);
   });
 
-  test('of nothing needs no charge, and so no minimum', async () => {
+  test('needs no minimum if its price is zero', async () => {
     const who = await subscriber(service);
     expect(await subscribe(service, who, { subtotal_cents: 0, total_cents: 0 })).toMatchObject({ status: 'active' });
   });
 });
 
-describe('the sums of great amounts', () => {
-  test('are added up in summaries, and shown as they are in lists and CSV', async () => {
+describe('the totals of large amounts', () => {
+  test('are exact in summaries, and agree with lists and CSV', async () => {
     const user = await signIn(service);
     const MOST = Number.MAX_SAFE_INTEGER;
     for (const total_cents of [MOST, 2_500])
@@ -311,7 +311,7 @@ describe('the sums of great amounts', () => {
     expect(found.body.data).toHaveLength(4);
   });
 
-  test('at Stripe are refunded whole', async () => {
+  test('can be refunded in full at Stripe', async () => {
     const user = await signIn(service);
     const admin = await signIn(service, { is_admin: true });
     const payment = await createIntent(service, user, {
@@ -323,10 +323,10 @@ describe('the sums of great amounts', () => {
   });
 });
 
-describe('drift', () => {
+describe('the drift check', () => {
   const payctl = payctlOf(service);
 
-  test('finds an amount that is wrong by a factor of a hundred', async () => {
+  test('finds an amount that is off by a factor of 100', async () => {
     const user = await signIn(service);
     const payment = await createIntent(service, user, { currency: 'ISK', total_cents: 5_000 });
     const fine = await createIntent(service, user, { currency: 'ISK', total_cents: 5_000 });

@@ -87,13 +87,13 @@ describe('a cursor', () => {
     lists = found;
   });
 
-  test('stands in this test for every list of the catalogue that has one', () => {
+  test('is tested here for every list of the catalogue that uses a cursor', () => {
     const named = endpoints.filter(({ query }) => fieldsOf(query).includes('cursor'));
     const known = new Set(LISTS({ organizationId: '', paymentId: '', subscriptionId: '' }).map(([name]) => name));
     expect(named.map(({ method, path }) => `${method} ${path}`).filter((name) => !known.has(name))).toEqual([]);
   });
 
-  test('continues its own list, and is 400 at every other one', async () => {
+  test('continues its own list, and gets 400 from every other list', async () => {
     const wrong: string[] = [];
     for (const { url } of lists) {
       for (const { url: from, cursor } of lists) {
@@ -104,7 +104,7 @@ describe('a cursor', () => {
     expect(wrong).toEqual([]);
   });
 
-  test('is 400 with a lone surrogate, an empty key or a key that is too long, never 500', async () => {
+  test('gets 400, never 500, with a lone surrogate, an empty key or a key that is too long', async () => {
     const wrong: string[] = [];
     for (const { url, sent } of lists.flatMap(forgedFrom)) {
       const { status, body } = await get(url, `cursor=${sent}`);
@@ -113,7 +113,7 @@ describe('a cursor', () => {
     expect(wrong).toEqual([]);
   });
 
-  test('is 400 outside the range that the request asks for', async () => {
+  test('gets 400 outside the range that the request filters by', async () => {
     const names: Readonly<Record<string, readonly [string, string]>> = {
       '/payments': ['created_at_from', 'created_at_to'],
       '/refunds': ['from', 'to'],

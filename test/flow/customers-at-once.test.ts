@@ -24,10 +24,10 @@ const customersHere = async (options: RequestOptions, query = ''): Promise<Parse
 const madeAtProvider = async (since: number): Promise<ParsedJson[]> => (await service.ledger()).customers.slice(since);
 const countAtProvider = async (): Promise<number> => (await service.ledger()).customers.length;
 
-describe.each(SLOTS)('first methods saved at once at %s', (provider_id, token) => {
+describe.each(SLOTS)('first methods saved concurrently at %s', (provider_id, token) => {
   const fields = { provider_id, provider_payment_method_token: token };
 
-  test('make one customer of a user', async () => {
+  test('create one customer for a user', async () => {
     const before = await countAtProvider();
     const user = await signIn(service);
     const answers = await Promise.all(Array.from({ length: AT_ONCE }, () => save(user.options, fields)));
@@ -38,7 +38,7 @@ describe.each(SLOTS)('first methods saved at once at %s', (provider_id, token) =
     expect(await madeAtProvider(before)).toMatchObject([{ id: customers[0].provider_customer_id }]);
   });
 
-  test('saved at once by several members make one customer of the organization', async () => {
+  test('create one customer for an organization when several members save them', async () => {
     const acme = await company(service);
     const before = await countAtProvider();
     const members = [acme.owner, acme.admin, acme.billing];
@@ -50,7 +50,7 @@ describe.each(SLOTS)('first methods saved at once at %s', (provider_id, token) =
   });
 });
 
-test('a first method and a payment that saves its method, at once, make one customer', async () => {
+test('a first method and a concurrent payment that saves its method create one customer', async () => {
   const before = await countAtProvider();
   const user = await signIn(service);
   const saving = intentBody({ setup_future_usage: 'off_session' });
@@ -65,7 +65,7 @@ test('a first method and a payment that saves its method, at once, make one cust
   expect(await madeAtProvider(before)).toHaveLength(1);
 });
 
-test('a customer that was deleted is followed by one new one', async () => {
+test('a deleted customer is replaced by one new customer', async () => {
   const user = await signIn(service);
   const first = await save(user.options);
   await service.request('DELETE', `/customers/${first.body.customer_id}`, user.options);
@@ -77,7 +77,7 @@ test('a customer that was deleted is followed by one new one', async () => {
   expect(await madeAtProvider(before)).toMatchObject([{ id: customer.provider_customer_id }]);
 });
 
-test('a failure of the provider leaves the next request to make the customer, without a key', async () => {
+test('after a provider failure, the next request creates the customer without an idempotency key', async () => {
   for (const action of ['error_500', 'reset'] as const) {
     const before = await countAtProvider();
     const user = await signIn(service);
@@ -89,7 +89,7 @@ test('a failure of the provider leaves the next request to make the customer, wi
   }
 });
 
-test('an abandoned claim is removed a day later', async () => {
+test('an abandoned claim is removed after a day', async () => {
   const user = await signIn(service, { expires_in: 3 * DAY_SECONDS });
   await service.fault({ action: 'error_500', path: '/v1/customers', times: 1 });
   expect(await save(user.options)).toMatchObject({ status: 502 });

@@ -36,8 +36,8 @@ const UNFIT = [
   ['a long derived name', { first_name: 'f'.repeat(200), last_name: '😀'.repeat(100) }],
 ] as const;
 
-describe.each(SLOTS)('at %s', (provider_id) => {
-  test.each(UNFIT)('%s is kept here, on a create and on an update', async (_, fields) => {
+describe.each(SLOTS)('a customer’s unusual contact details at %s', (provider_id) => {
+  test.each(UNFIT)('are stored here on create and update: %s', async (_, fields) => {
     const user = await signIn(service);
     const made = await createCustomer(service, user.options, { provider_id, ...fields });
     expect(made).toMatchObject(fields);
@@ -50,7 +50,7 @@ describe.each(SLOTS)('at %s', (provider_id) => {
 });
 
 describe.each(['provider_a', 'provider_b', 'provider_c'] as const)('a guest at %s', (provider_id) => {
-  test('saves a method and pays, whatever the contact details are', async () => {
+  test('saves a method and pays with unusual contact details', async () => {
     const guest_data = { email: 'jörg@müller.example', name: '名'.repeat(200), phone: '+1 780-459-5656 ext. 725' };
     const fields = { provider_id, payment_method_id: TOKENS[provider_id], setup_future_usage: 'off_session' };
     const made = await service.post('/payments/intents', guestIntentBody({ ...fields, guest_data }));
@@ -58,8 +58,8 @@ describe.each(['provider_a', 'provider_b', 'provider_c'] as const)('a guest at %
   });
 });
 
-describe('what a provider does not take', () => {
-  test('is cut or left out there by its own limits', async () => {
+describe('contact details that a provider does not accept', () => {
+  test('are shortened or omitted at the provider by its own limits', async () => {
     const user = await signIn(service);
     const fields = { first_name: 'f'.repeat(200), last_name: 'l'.repeat(200), phone: '+1 780-459-5656 ext. 725' };
     const stripe = await atTheProvider(await createCustomer(service, user.options, fields));
@@ -74,7 +74,7 @@ describe('what a provider does not take', () => {
     expect(braintree).toMatchObject({ phone: fields.phone, email: null });
   });
 
-  test('replaces an earlier value there by none: an old phone is not called', async () => {
+  test('clear the earlier value there, so no outdated phone number remains', async () => {
     const user = await signIn(service);
     for (const provider_id of ['provider_a', 'provider_c'] as const) {
       const customer = await createCustomer(service, user.options, { provider_id, phone: '+15550100123', name: 'Ada' });
@@ -88,7 +88,7 @@ describe('what a provider does not take', () => {
   });
 
   test.each(['provider_a', 'provider_c'] as const)(
-    'at %s is no news in its event about another field',
+    'are not changed at %s by an event about another field',
     async (provider_id) => {
       const user = await signIn(service);
       const fields = { phone: '+1 780-459-5656 ext. 725', first_name: 'f'.repeat(200), last_name: 'l'.repeat(200) };
@@ -104,8 +104,8 @@ describe('what a provider does not take', () => {
   );
 });
 
-describe('the name of a customer', () => {
-  test('is derived again whenever a part changes, as long as none was given', async () => {
+describe('a customer’s name', () => {
+  test('is derived again whenever a part changes, as long as no name was set', async () => {
     const user = await signIn(service);
     const customer = await createCustomer(service, user.options, { first_name: 'Ada', last_name: 'Byron' });
     expect(customer).toMatchObject({ name: 'Ada Byron' });
@@ -119,7 +119,7 @@ describe('the name of a customer', () => {
     expect(await atTheProvider(nameless)).toMatchObject({ name: 'Grace' });
   });
 
-  test('that was given stays, on a create and on an update', async () => {
+  test('stays as set on create and update', async () => {
     const user = await signIn(service);
     const acme = await createCustomer(service, user.options, { name: 'Acme', first_name: 'Ada' });
     expect(await put(user, acme.id, { first_name: 'Grace' })).toMatchObject({ name: 'Acme', first_name: 'Grace' });
@@ -138,7 +138,7 @@ describe('the name of a customer', () => {
   });
 
   test.each(['provider_a', 'provider_c'] as const)(
-    'that %s changes replaces the parts, and is a given name from then on',
+    'replaces the parts when %s changes it, and then counts as set explicitly',
     async (provider_id) => {
       const user = await signIn(service);
       const parts = { provider_id, first_name: 'Ada', last_name: 'Byron' };
@@ -159,23 +159,20 @@ describe('the name of a customer', () => {
   );
 });
 
-describe.each(['provider_a', 'provider_c'] as const)(
-  'a field that is cleared at the dashboard of %s',
-  (provider_id) => {
-    test.each(['name', 'phone', 'email'] as const)('is cleared here: %s', async (field) => {
-      const user = await signIn(service);
-      const fields = { provider_id, name: 'Ada Byron', phone: '+15550100123', email: 'ada@example.com' };
-      const customer = await createCustomer(service, user.options, fields);
-      await service.advance(MINUTE_SECONDS);
-      await atDashboard(customer, { [field]: null });
-      expect(await atTheProvider(customer)).toMatchObject({ [field]: null });
-      expect(await shown(user, customer.id)).toMatchObject({ ...fields, [field]: null });
-    });
-  },
-);
+describe.each(['provider_a', 'provider_c'] as const)('a field cleared in the dashboard of %s', (provider_id) => {
+  test.each(['name', 'phone', 'email'] as const)('is cleared here: %s', async (field) => {
+    const user = await signIn(service);
+    const fields = { provider_id, name: 'Ada Byron', phone: '+15550100123', email: 'ada@example.com' };
+    const customer = await createCustomer(service, user.options, fields);
+    await service.advance(MINUTE_SECONDS);
+    await atDashboard(customer, { [field]: null });
+    expect(await atTheProvider(customer)).toMatchObject({ [field]: null });
+    expect(await shown(user, customer.id)).toMatchObject({ ...fields, [field]: null });
+  });
+});
 
-describe('a provider’s event', () => {
-  test('clears a field that is empty or null in it, and leaves one that is absent', async () => {
+describe('a provider’s customer event', () => {
+  test('clears a field that is empty or null in it, and keeps an absent field', async () => {
     const user = await signIn(service);
     const fields = { name: 'Ada', phone: '+15550100123', email: 'ada@example.com' };
     const customer = await createCustomer(service, user.options, fields);
@@ -191,9 +188,9 @@ describe('a provider’s event', () => {
   });
 });
 
-describe('one client that changes a customer again and again', () => {
+describe('a client that changes one customer repeatedly', () => {
   test.each(['provider_a', 'provider_c'] as const)(
-    'at %s never sees a conflict, and always reads its own values',
+    'never sees a conflict at %s, and always reads its own writes',
     async (provider_id) => {
       const user = await signIn(service);
       const customer = await createCustomer(service, user.options, { provider_id, name: 'Ada', phone: '+15550100100' });
@@ -210,7 +207,7 @@ describe('one client that changes a customer again and again', () => {
     },
   );
 
-  test('while its provider’s dashboard changes another field sees none either', async () => {
+  test('sees no conflict while the provider’s dashboard changes another field', async () => {
     const user = await signIn(service);
     const customer = await createCustomer(service, user.options, { name: 'Ada' });
     await service.freeze(false);
@@ -230,7 +227,7 @@ describe('one client that changes a customer again and again', () => {
   });
 });
 
-test('a change at the provider just after our own is followed, although our clock is two seconds ahead', async () => {
+test('a change at the provider just after our own applies, although our clock is two seconds ahead', async () => {
   const user = await signIn(service);
   const customer = await createCustomer(service, user.options, { name: 'Ada', phone: '+15550100123' });
   await service.settle();
@@ -247,7 +244,7 @@ test('a change at the provider just after our own is followed, although our cloc
   expect(await shown(user, customer.id)).toMatchObject({ name: 'Ada Byron', phone: null });
 });
 
-test('a method that is saved for a guest with unusual details pays', async () => {
+test('a method saved for a guest with unusual details can pay', async () => {
   const method = await saveMethod(
     service,
     {},

@@ -12,7 +12,7 @@ test.each([
   ['provider_a', 'pm_card_visa'],
   ['provider_b', 'SIM-CARD'],
   ['provider_c', 'cnon:card-nonce-ok'],
-])('a customer with 12 saved methods is deleted at %s, with all of them', async (provider_id, token) => {
+])('a customer with 12 saved methods is deleted at %s with all of its methods', async (provider_id, token) => {
   const user = await signIn(service);
   const saved: ParsedJson[] = [];
   for (let count = 0; count < METHODS; count += 1) {
@@ -41,7 +41,7 @@ test.each([
   expect(orphan).toEqual([]);
 });
 
-test('a deletion at PayPal also removes a first method whose request got no answer, once its event has come', async () => {
+test('a deletion at PayPal also removes a first method whose response was lost, once its event arrives', async () => {
   const user = await signIn(service);
   const customer = await createCustomer(service, user.options, { provider_id: 'provider_b' });
   expect(customer.provider_customer_id).toBe(customer.id);

@@ -32,7 +32,7 @@ const known = async (fields = {}): Promise<{ user: User; customer: ParsedJson; a
 
 describe('customer.updated', () => {
   test.each(['contract', 'native'] as const)(
-    'in the %s vocabulary refreshes e-mail, name and phone, and publishes one event',
+    'refreshes e-mail, name and phone in the %s vocabulary, and publishes one event',
     async (vocabulary) => {
       const { user, customer, at } = await known({ metadata: { kept: true }, first_name: 'Ada' });
       await sendEvent(
@@ -62,7 +62,7 @@ describe('customer.updated', () => {
     },
   );
 
-  test('keeps what it does not name', async () => {
+  test('keeps the fields that it does not name', async () => {
     const { user, customer, at } = await known();
     await sendEvent('customer.updated', { ...at, name: 'Grace' });
     expect(await readCustomer(user, customer.id)).toMatchObject({
@@ -72,7 +72,7 @@ describe('customer.updated', () => {
     });
   });
 
-  test('that is repeated, or holds known values, changes and publishes nothing', async () => {
+  test('changes and publishes nothing when repeated or when the values are already known', async () => {
     const { user, customer, at } = await known();
     const event = { id: `evt_${customer.id}`, times: 3 };
     await sendEvent('customer.updated', { ...at, name: 'Grace' }, event);
@@ -84,7 +84,7 @@ describe('customer.updated', () => {
     expect(await namesOf(customer.id)).toEqual(['customer.created', 'customer.updated']);
   });
 
-  test('that is older than the stored values is stale, in any order of arrival', async () => {
+  test('is stale if it is older than the stored values, in any order of arrival', async () => {
     const { user, customer, at } = await known();
     const started = seconds();
     await service.advance(MINUTE_SECONDS);
@@ -103,7 +103,7 @@ describe('customer.updated', () => {
     ).toEqual(['customer refreshed', 'customer refreshed', 'stale']);
   });
 
-  test('with known values makes older events stale too', async () => {
+  test('makes older events stale even if it repeats known values', async () => {
     const { user, customer, at } = await known();
     const started = seconds();
     await service.advance(MINUTE_SECONDS);
@@ -113,7 +113,7 @@ describe('customer.updated', () => {
     expect(await namesOf(customer.id)).toEqual(['customer.created']);
   });
 
-  test('sent before our own change at the provider is stale; a change of metadata makes no event stale', async () => {
+  test('is stale if sent before our own change at the provider, except for a change of metadata', async () => {
     const { user, customer, at } = await known();
     const started = seconds();
     await service.advance(MINUTE_SECONDS);
@@ -127,7 +127,7 @@ describe('customer.updated', () => {
     expect(await readCustomer(user, customer.id)).toMatchObject({ name: 'Ours' });
   });
 
-  test('of an unknown customer is retried, then logged', async () => {
+  test('is retried, then logged, for an unknown customer', async () => {
     await sendEvent('customer.updated', { id: 'cus_unknown', name: 'Unknown' });
     expect(await outcomesOf(service, 'cus_unknown')).toEqual([]);
     await service.advance(HOUR_SECONDS);
@@ -157,7 +157,7 @@ describe('customer.created', () => {
 
 describe('customer.deleted', () => {
   test.each(['contract', 'native'] as const)(
-    'in the %s vocabulary removes it with its methods, and asks no provider',
+    'removes the customer and its methods in the %s vocabulary, without a call to the provider',
     async (vocabulary) => {
       const user = await signIn(service);
       const method = await saveMethod(service, user.options, { is_default: true });
@@ -175,7 +175,7 @@ describe('customer.deleted', () => {
     },
   );
 
-  test('that is repeated, or of an unknown customer, changes nothing', async () => {
+  test('changes nothing when repeated or for an unknown customer', async () => {
     const { at } = await known();
     await sendEvent('customer.deleted', at);
     await sendEvent('customer.deleted', at);
@@ -185,7 +185,7 @@ describe('customer.deleted', () => {
     expect(await outcomesOf(service, 'cus_never')).toMatchObject([{ status: 'success' }]);
   });
 
-  test('of a guest’s customer takes the methods of that guest alone', async () => {
+  test('removes only that guest’s methods for a guest’s customer', async () => {
     const [one, two] = [
       await guestWithMethod(service, 'twin@example.com'),
       await guestWithMethod(service, 'twin@example.com'),
@@ -197,8 +197,8 @@ describe('customer.deleted', () => {
   });
 });
 
-describe('a deletion that takes history along', () => {
-  test('removes the payments of that customer with all that is kept of them, and no other', async () => {
+describe('a deletion that includes history', () => {
+  test('removes all data of the customer’s payments, and of no other payments', async () => {
     const user = await signIn(service, { expires_in: 3 * DAY_SECONDS });
     const before = await createIntent(service, user);
     const customer = await createCustomer(service, user.options);
@@ -222,7 +222,7 @@ describe('a deletion that takes history along', () => {
     expect(['n_succeeded', 'n_created', 'n_requires_payment_method'].map(sum)).toEqual([0, 0, 1]);
   });
 
-  test('leaves a payment whose money may be moving', async () => {
+  test('keeps a payment whose money may still be moving', async () => {
     const user = await signIn(service, { expires_in: 3 * DAY_SECONDS });
     const customer = await createCustomer(service, user.options);
     const waiting = await createPaidIntent(service, user, { payment_method_id: THREE_D_SECURE });

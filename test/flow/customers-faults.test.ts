@@ -10,7 +10,7 @@ const service = withHost({ frozen: true, env: IMPATIENT });
 
 const create = (options: RequestOptions, fields = {}) => service.post('/customers', customerBody(fields), options);
 
-describe('a provider that fails', () => {
+describe('a failing provider', () => {
   afterEach(async () => {
     await service.clearFaults();
     await service.webhookMode('normal');
@@ -24,7 +24,7 @@ describe('a provider that fails', () => {
   ] as const;
 
   test.each(FAULTS)(
-    'by %s on a create answers %i, and the same key makes the one customer',
+    'fails a create by %s with %i, and the same key creates one customer',
     async (action, status, code) => {
       const user = await signIn(service);
       const keyed = { ...user.options, idempotencyKey: `create-${action}` };
@@ -38,7 +38,7 @@ describe('a provider that fails', () => {
     },
   );
 
-  test.each(FAULTS.slice(1, 3))('by %s on an update changes nothing here', async (action, status, code) => {
+  test.each(FAULTS.slice(1, 3))('changes nothing here after %s on an update', async (action, status, code) => {
     const user = await signIn(service);
     const customer = await createCustomer(service, user.options, { name: 'Ada' });
     await service.settle();
@@ -51,7 +51,7 @@ describe('a provider that fails', () => {
     expect(await customerAtProvider(service, customer.provider_customer_id)).toMatchObject({ name: 'Grace' });
   });
 
-  test('by no answer on an update leaves a field that can be taken back, and changed again', async () => {
+  test('leaves a field that can be reverted and changed again after a lost update response', async () => {
     const user = await signIn(service);
     const customer = await createCustomer(service, user.options, { name: 'Ada' });
     await service.settle();
@@ -71,7 +71,7 @@ describe('a provider that fails', () => {
     expect(await there()).toBe('Grace');
   });
 
-  test('by no answer on an update that is taken back leaves an event that changes nothing, and none is sent', async () => {
+  test('causes no event when an update with a lost response is reverted', async () => {
     const user = await signIn(service);
     const customer = await createCustomer(service, user.options, { name: 'Ada' });
     await service.settle();
@@ -88,9 +88,9 @@ describe('a provider that fails', () => {
   });
 
   test.each([
-    ['both answered', 0],
-    ['one of them lost', 1],
-  ])('leaves two updates at once, %s, that can be taken back', async (_, times) => {
+    ['both responses received', 0],
+    ['one response lost', 1],
+  ])('leaves concurrent updates (%s) that can be reverted', async (_, times) => {
     const before = { name: 'Ada', email: 'before@example.com' };
     const user = await signIn(service);
     const customer = await createCustomer(service, user.options, before);
@@ -106,7 +106,7 @@ describe('a provider that fails', () => {
     expect(await customerAtProvider(service, customer.provider_customer_id)).toMatchObject(before);
   });
 
-  test('need not be asked for what does not concern it', async () => {
+  test('is not called for a change that does not concern it', async () => {
     const user = await signIn(service);
     const customer = await createCustomer(service, user.options, { name: 'Ada Byron' });
     await service.fault({ action: 'error_500', path: '/v1/customers' });
@@ -119,7 +119,7 @@ describe('a provider that fails', () => {
   });
 
   test.each(FAULTS.slice(1, 3))(
-    'by %s on a deletion leaves the customer, until asked again',
+    'leaves the customer after %s on a deletion until a retry',
     async (action, status, code) => {
       const user = await signIn(service);
       const customer = await createCustomer(service, user.options);

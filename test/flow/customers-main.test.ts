@@ -22,7 +22,7 @@ const remove = (user: User, id: string) => service.request('DELETE', `/customers
 const idsOf = ({ body }: TestAnswer): string[] => body.map(({ id }: ParsedJson) => id);
 
 describe('a customer', () => {
-  test('is created at the provider and stored, and returned without envelope with every field', async () => {
+  test('is created at the provider and stored, and is returned without an envelope and with every field', async () => {
     const user = await signIn(service);
     const answer = await service.post(
       '/customers',
@@ -66,14 +66,14 @@ describe('a customer', () => {
     });
   });
 
-  test('keeps a name that is sent beside first and last name', async () => {
+  test('keeps an explicit name beside first and last name', async () => {
     const user = await signIn(service);
     const customer = await createCustomer(service, user.options, { name: 'Acme', first_name: 'Ada', last_name: '' });
     expect(customer).toMatchObject({ name: 'Acme', first_name: 'Ada', last_name: null });
     expect(await createCustomer(service, user.options)).toMatchObject({ name: null, phone: null, metadata: {} });
   });
 
-  test('comes in an envelope on request', async () => {
+  test('is returned in an envelope on request', async () => {
     const user = await signIn(service);
     const headers = { 'x-response-form': 'envelope' };
     const made = await service.post('/customers', customerBody(), { ...user.options, headers });
@@ -100,7 +100,7 @@ describe('a customer', () => {
     ['metadata of the wrong kind', { metadata: 'gold' }, ['metadata']],
     ['metadata with a long key', { metadata: { [`k${'k'.repeat(40)}`]: 1 } }, [`metadata.k${'k'.repeat(40)}`]],
     ['guest_data without a name', { guest_data: { email: 'g@example.com' } }, ['guest_data.name']],
-  ])('with %s is refused', async (_, fields, paths) => {
+  ])('is refused with %s', async (_, fields, paths) => {
     const user = await signIn(service);
     const answer = await service.post('/customers', customerBody(fields), user.options);
     expect(answer).toMatchObject({ status: 400, body: { success: false, code: 'VALIDATION_ERROR' } });
@@ -108,7 +108,7 @@ describe('a customer', () => {
     expect(await service.get('/customers', user.options)).toMatchObject({ body: [] });
   });
 
-  test('at a provider without customers is refused', async () => {
+  test('is refused at a provider without customers', async () => {
     const user = await signIn(service);
     for (const provider_id of ['provider_b', 'provider_c', 'provider_d']) {
       const answer = await service.post('/customers', customerBody({ provider_id }), user.options);
@@ -152,7 +152,7 @@ describe('a customer', () => {
     expect(await storedRecord(service, 'CUS', customer.id)).toMatchObject({ version: 1 });
   });
 
-  test('may name only a project that its user may edit', async () => {
+  test('may name only a project that its user can edit', async () => {
     const [user, stranger, admin] = [
       await signIn(service),
       await signIn(service),
@@ -175,7 +175,7 @@ describe('a customer', () => {
     });
   });
 
-  test('belongs to its user: other callers get 404', async () => {
+  test('belongs to its user, so other callers get 404', async () => {
     const [user, stranger] = [await signIn(service), await signIn(service)];
     const { id } = await createCustomer(service, user.options);
     for (const [method, path] of [
@@ -196,7 +196,7 @@ describe('a customer', () => {
 });
 
 describe('an update of a customer', () => {
-  test('changes the named fields in the record and at the provider, and publishes one event', async () => {
+  test('changes the named fields here and at the provider, and publishes one event', async () => {
     const user = await signIn(service);
     const customer = await createCustomer(service, user.options, { name: 'Ada', phone: '+1555', metadata: { a: 1 } });
     await service.advance(5);
@@ -237,7 +237,7 @@ describe('an update of a customer', () => {
     expect((await service.get(`/customers/${customer.id}`, user.options)).body).toMatchObject(expected);
   });
 
-  test('that changes nothing writes nothing; the provider gets what it names', async () => {
+  test('writes nothing here if nothing changes, but sends the named fields to the provider', async () => {
     const user = await signIn(service);
     const customer = await createCustomer(service, user.options, { name: 'Ada', metadata: { a: 1 } });
     await service.settle();
@@ -256,7 +256,7 @@ describe('an update of a customer', () => {
     expect(await customerEventsOf(service, customer.id)).toHaveLength(1);
   });
 
-  test.each([{ email: null }, { email: '', name: '', phone: '' }])('with %j changes nothing', async (fields) => {
+  test.each([{ email: null }, { email: '', name: '', phone: '' }])('changes nothing with %j', async (fields) => {
     const user = await signIn(service);
     const customer = await createCustomer(service, user.options, { name: 'Ada', phone: '+1555' });
     expect(await put(user, customer.id, fields)).toMatchObject({ status: 200, body: customer });
@@ -266,7 +266,7 @@ describe('an update of a customer', () => {
     [{ email: 'not-an-email' }, 'email'],
     [{ name: 1 }, 'name'],
     [{ metadata: { deep: 'x'.repeat(501) } }, 'metadata.deep'],
-  ])('with %j is refused', async (fields, path) => {
+  ])('is refused with %j', async (fields, path) => {
     const user = await signIn(service);
     const customer = await createCustomer(service, user.options);
     const answer = await put(user, customer.id, fields);
@@ -276,7 +276,7 @@ describe('an update of a customer', () => {
 });
 
 describe('the list of customers', () => {
-  test('comes newest first, by limit and offset, with total and next page in headers', async () => {
+  test('is sorted newest first, pages by limit and offset, and has total and next page in headers', async () => {
     const user = await signIn(service);
     const made: string[] = [];
     for (const name of ['one', 'two', 'three']) {
@@ -331,7 +331,7 @@ describe('the list of customers', () => {
 });
 
 describe('a customer of an organization', () => {
-  test('is written with the permission, read by members, and refused to all others', async () => {
+  test('can be written with the permission and read by members, and is refused to all others', async () => {
     const acme = await company(service);
     const stranger = await signIn(service);
     const inAcme = { organization_id: acme.id };
@@ -359,7 +359,7 @@ describe('a customer of an organization', () => {
     expect((await remove(acme.owner, customer.id)).status).toBe(204);
   });
 
-  test('is the default when the session has an organization, unless the request says personal', async () => {
+  test('is the default when the session has an organization, unless the request asks for personal', async () => {
     const acme = await company(service);
     const user = await signIn(service, { user_id: acme.owner.userId, organization_id: acme.id });
     const ofAcme = await createCustomer(service, user.options);
@@ -372,7 +372,7 @@ describe('a customer of an organization', () => {
   });
 });
 
-describe('deletion of a customer', () => {
+describe('the deletion of a customer', () => {
   test('detaches and deletes its payment methods, and keeps the payments', async () => {
     const user = await signIn(service);
     const payment = await createIntent(service, user, { setup_future_usage: 'off_session' });
@@ -423,7 +423,7 @@ describe('deletion of a customer', () => {
     expect([first.id, second.id, null]).not.toContain(method.customer_id);
   });
 
-  test('is not undone by a repeated payment create under its old key', async () => {
+  test('is not undone by a repeat of an old payment create under its key', async () => {
     const user = await signIn(service, { expires_in: 3 * DAY_SECONDS });
     const keyed = { ...user.options, idempotencyKey: 'basket' };
     const body = { total_cents: 900, currency: 'EUR', setup_future_usage: 'off_session' };

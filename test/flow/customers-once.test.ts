@@ -10,8 +10,8 @@ const service = withHost({ frozen: true, env: PATIENT });
 
 const create = (options: RequestOptions, fields = {}) => service.post('/customers', customerBody(fields), options);
 
-describe('a create under a key', () => {
-  test('that is sent again answers the customer as it is now, and makes no other', async () => {
+describe('a customer create under a key', () => {
+  test('returns the current customer when repeated, and creates no other', async () => {
     const user = await signIn(service);
     const keyed = { ...user.options, idempotencyKey: 'one' };
     const first = await create(keyed, { name: 'Ada' });
@@ -24,7 +24,7 @@ describe('a create under a key', () => {
     expect(await service.get('/customers', user.options)).toMatchObject({ body: [{ id: first.body.id }] });
   });
 
-  test('with another body is refused, and another user’s same key is another', async () => {
+  test('is refused with another body, but another user may use the same key', async () => {
     const [user, other] = [await signIn(service), await signIn(service)];
     const first = await create({ ...user.options, idempotencyKey: 'shared' });
     expect(await create({ ...user.options, idempotencyKey: 'shared' }, { name: 'Other' })).toMatchObject({
@@ -36,7 +36,7 @@ describe('a create under a key', () => {
     expect(others.body.id).not.toBe(first.body.id);
   });
 
-  test('of a customer deleted since is refused, and makes a new one a day later', async () => {
+  test('is refused after its customer is deleted, and creates a new customer a day later', async () => {
     const user = await signIn(service, { expires_in: 5 * DAY_SECONDS });
     const keyed = { ...user.options, idempotencyKey: 'gone' };
     const { body } = await create(keyed);
@@ -56,7 +56,7 @@ describe('a create under a key', () => {
     expect((await create(keyed)).status).toBe(201);
   });
 
-  test('makes a new customer a day later, under the same key', async () => {
+  test('creates a new customer a day later under the same key', async () => {
     const user = await signIn(service, { expires_in: 5 * DAY_SECONDS });
     const keyed = { ...user.options, idempotencyKey: 'daily' };
     const first = await create(keyed);
@@ -70,7 +70,7 @@ describe('a create under a key', () => {
     expect((await service.get('/customers', user.options)).body).toHaveLength(2);
   });
 
-  test('sent twenty times at once makes one; concurrent requests are answered with a retry delay', async () => {
+  test('creates one customer from 20 concurrent requests, and gives concurrent requests a retry delay', async () => {
     const user = await signIn(service);
     const keyed = { ...user.options, idempotencyKey: 'at-once' };
     const answers = await Promise.all(Array.from({ length: 20 }, () => create(keyed)));
@@ -87,14 +87,14 @@ describe('a create under a key', () => {
     expect(await customerEventsOf(service, again.body.id)).toHaveLength(1);
   });
 
-  test('is one an organization and one a person, if both are meant', async () => {
+  test('is refused for an organization after a personal create under the same key', async () => {
     const acme = await company(service);
     const keyed = { ...acme.owner.options, idempotencyKey: 'both' };
     expect((await create(keyed)).status).toBe(201);
     expect(await create(keyed, { organization_id: acme.id })).toMatchObject({ status: 422 });
   });
 
-  test('that is no key is refused', async () => {
+  test('is refused with an invalid key', async () => {
     const user = await signIn(service);
     for (const idempotencyKey of [' ', 'x'.repeat(256)]) {
       expect(await create({ ...user.options, idempotencyKey })).toMatchObject({
@@ -106,7 +106,7 @@ describe('a create under a key', () => {
 });
 
 describe('a guest', () => {
-  test('makes a customer by guest_data, and is given a token', async () => {
+  test('creates a customer with guest_data, and gets a token', async () => {
     const guest_data = { email: 'Gina@Example.com', name: 'Gina Guest', phone: '+1555' };
     const answer = await create({}, { guest_data, email: undefined });
     expect(answer).toMatchObject({
@@ -141,7 +141,7 @@ describe('a guest', () => {
     expect((await storedRecord(service, 'CUS', third.body.id)).guestId).not.toBe(stored[0].guestId);
   });
 
-  test('of the same e-mail is another guest, under the same key too', async () => {
+  test('is a separate guest from another with the same e-mail, also under the same key', async () => {
     const guest_data = { email: 'same@example.com', name: 'Sam' };
     const [one, two] = [await create({}, { guest_data }), await create({}, { guest_data })];
     const ids = await Promise.all(
@@ -156,7 +156,7 @@ describe('a guest', () => {
     expect(await create(keyed, { guest_data: { ...guest_data, name: 'Else' } })).toMatchObject({ status: 422 });
   });
 
-  test('needs a key of 20 characters or more, unless the request has a token or a session', async () => {
+  test('needs a key of at least 20 characters, unless the request has a token or a session', async () => {
     const guest_data = { email: 'key@example.com', name: 'Kay' };
     const short = { idempotencyKey: 'x'.repeat(19) };
     expect(await create(short, { guest_data })).toMatchObject({
@@ -200,13 +200,13 @@ describe('a guest', () => {
     });
   });
 
-  test('may not make a customer of an organization', async () => {
+  test('may not create a customer of an organization', async () => {
     const acme = await company(service);
     const guest_data = { email: 'g@example.com', name: 'G' };
     expect(await create({}, { guest_data, organization_id: acme.id })).toMatchObject({ status: 403 });
   });
 
-  test('that a session names is no guest: the customer is the user’s', async () => {
+  test('is not created from guest_data in a signed-in request, so the customer belongs to the user', async () => {
     const user = await signIn(service);
     const guest_data = { email: 'friend@example.com', name: 'Friend' };
     const answer = await create(user.options, { guest_data, email: undefined });

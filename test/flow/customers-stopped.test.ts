@@ -63,11 +63,11 @@ const expectTaken = async (cases: readonly Case[], again: (user: User) => Promis
 const customersOf = async (options: RequestOptions): Promise<ParsedJson[]> =>
   (await stoppable().service.get('/customers', options)).body;
 
-describe('a create of a customer that is stopped', () => {
+describe('an interrupted customer create', () => {
   const create = (options: RequestOptions, fields = {}) =>
     stoppable().service.post('/customers', customerBody(fields), { ...options, idempotencyKey: 'new-customer' });
 
-  test('is finished by the same key: one customer, here and at the provider', async () => {
+  test('is finished by the same key, with one customer here and at the provider', async () => {
     const { service } = stoppable();
     const cases = await stopEverywhere(
       async () => undefined,
@@ -88,7 +88,7 @@ describe('a create of a customer that is stopped', () => {
     }
   });
 
-  test('of a guest is finished by the same key, too', async () => {
+  test('is also finished by the same key for a guest', async () => {
     const { service, watch, stopped } = stoppable();
     const createAs = (email: string) => create({}, { guest_data: { email, name: 'Gina' }, email: undefined });
     const calls = await watch(() => createAs('observed.guest@example.com'));
@@ -108,7 +108,7 @@ describe('a create of a customer that is stopped', () => {
   });
 });
 
-test('an update of a customer that is stopped is in force here and at the provider once it is sent again', async () => {
+test('an interrupted customer update takes effect here and at the provider when it is resent', async () => {
   const { service } = stoppable();
   const fields = { email: 'changed@example.com', name: 'Changed', metadata: { changed: true } };
   const update = (customer: ParsedJson, user: User) => service.put(`/customers/${customer.id}`, fields, user.options);
@@ -124,7 +124,7 @@ test('an update of a customer that is stopped is in force here and at the provid
   }
 });
 
-test('an update of a customer that is stopped is taken back at the provider by the values before', async () => {
+test('an interrupted customer update is reverted at the provider by an update to the previous values', async () => {
   const { service } = stoppable();
   const before = { email: 'before@example.com', name: 'Ada' };
   const update = (fields: object) => (customer: ParsedJson, user: User) =>
@@ -141,7 +141,7 @@ test('an update of a customer that is stopped is taken back at the provider by t
   }
 });
 
-test('a deletion of a customer that is stopped is finished by a retry, and leaves no record of the customer', async () => {
+test('an interrupted customer deletion is finished by a retry, and leaves no record of the customer', async () => {
   const { service } = stoppable();
   const remove = (customer: ParsedJson, user: User) =>
     service.request('DELETE', `/customers/${customer.id}`, user.options);

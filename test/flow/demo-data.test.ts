@@ -39,11 +39,11 @@ describe('the demo data', () => {
     ];
   }, 240_000);
 
-  test('let requests wait until they are made, and health answer', async () => {
+  test('block requests until they are complete, except the health check', async () => {
     expect(await early).toBe(200);
   });
 
-  test('have the ids that docs/local.md names', () => {
+  test('have the ids listed in docs/local.md', () => {
     const page = readFileSync(new URL('../../docs/local.md', import.meta.url), 'utf8');
     const [, table = ''] = page.split(/^### Ids of the demo data$/m);
     const named = [...table.matchAll(/`([a-z]+_[0-9a-f]{24})`/g)].map(([, id]) => id);
@@ -51,7 +51,7 @@ describe('the demo data', () => {
     expect([...ids.values()].filter((id) => !named.includes(id))).toEqual([]);
   });
 
-  test('name refunds and disputes in every state', async () => {
+  test('include refunds and disputes in every state', async () => {
     const refunds = await list('/refunds', 'demo-admin');
     expect(statesOf(refunds, ({ source, status }) => `${source} ${status}`)).toEqual([
       'api failed',
@@ -66,7 +66,7 @@ describe('the demo data', () => {
     expect([...refunds, ...disputes].filter(({ id }) => !page.includes(id))).toEqual([]);
   });
 
-  test('are some forty payments over thirty days at three providers, in every lasting state', async () => {
+  test('include some forty payments over thirty days at three providers, in every lasting state', async () => {
     const { canceled = 0, created, failed = 0, pending, requires_payment_method, succeeded = 0 } = countsOf(payments);
     expect({ created, pending, requires_payment_method }).toEqual({
       created: 3,
@@ -82,7 +82,7 @@ describe('the demo data', () => {
     expect(Math.max(...days)).toBe(30);
   });
 
-  test('show subscriptions in each state', async () => {
+  test('include subscriptions in each state', async () => {
     const of = async (session: string) => list('/subscriptions', session);
     const subscriptions = [...(await of('demo-owner')), ...(await of('demo-member'))];
     expect([...new Set(statesOf(subscriptions, ({ status }) => status))]).toEqual([
@@ -97,7 +97,7 @@ describe('the demo data', () => {
     ]);
   });
 
-  test('show what an organization and a guest have', async () => {
+  test('include the records of an organization and of a guest', async () => {
     expect((await list('/payments?organization_id=org_demo', 'demo-owner')).length).toBeGreaterThanOrEqual(3);
     const members = await list('/organizations/org_demo/members', 'demo-owner');
     expect(statesOf(members, ({ role }) => role)).toEqual(['billing', 'member', 'owner']);
@@ -106,7 +106,7 @@ describe('the demo data', () => {
     expect((await list('/webhooks/logs?limit=5', 'demo-admin')).length).toBe(5);
   });
 
-  test('leave the clock at the present, and the target of webhooks empty', async () => {
+  test('leave the clock at the present, and the webhook target empty', async () => {
     expect(Math.abs(service.now() - Date.now())).toBeLessThan(1_000);
     expect(service.host().clock.frozen()).toBe(false);
     await service.settle();

@@ -60,7 +60,7 @@ const expectLastWord = (announced: readonly ParsedJson[], held: ParsedJson): voi
 };
 
 test.each(PARTS)(
-  'a dispute is as its provider has it after a read, whatever came of its events, part %i',
+  'a dispute matches its provider after a read, whichever of its events arrived, part %i',
   async (part) => {
     const user = await signIn(service, { expires_in: YEAR_SECONDS });
     const admin = await signInAdmin(service);

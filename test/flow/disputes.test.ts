@@ -36,7 +36,7 @@ const sync = async ({ payment, user }: Disputed): Promise<void> => {
 const secondsOf = (at: number): string => iso(Math.floor(at / SECOND) * SECOND);
 
 describe.each(PAYING_METHODS)('a dispute at %s', (...paying) => {
-  test('is open again when the provider waits for evidence again', async () => {
+  test('reopens when the provider requests evidence again', async () => {
     const disputed = await disputedPayment(service, paying);
     await moveDisputeLater(service, disputed, { status: 'under_review' });
     expect(await readDispute(service, disputed)).toMatchObject({ status: 'under_review' });
@@ -71,7 +71,7 @@ describe.each(PAYING_METHODS)('a dispute at %s', (...paying) => {
     ]);
   });
 
-  test('has the due date, amount and reason that the provider names last', async () => {
+  test('has the provider’s latest due date, amount and reason', async () => {
     const disputed = await disputedPayment(service, paying);
     const due = service.now() + 12 * DAY;
     await moveDisputeLater(service, disputed, { evidence_due_by: iso(due) });
@@ -105,7 +105,7 @@ describe.each(PAYING_METHODS)('a dispute at %s', (...paying) => {
     ]);
   });
 
-  test('reminds of the date that holds now', async () => {
+  test('sends reminders for the current due date', async () => {
     const disputed = await disputedPayment(service, paying);
     const own = await readDispute(service, disputed);
     await moveDisputeLater(service, disputed, { evidence_due_by: iso(service.now() + 12 * DAY) });
@@ -127,7 +127,7 @@ describe.each(PAYING_METHODS)('a dispute at %s', (...paying) => {
     expect(reminders()).toBe(3);
   });
 
-  test('is repaired by a sync that reads what was lost, in any direction', async () => {
+  test('is repaired by a sync that reads a lost change, in any direction', async () => {
     const disputed = await disputedPayment(service, paying, { status: 'lost' });
     await service.webhookMode('drop');
     await moveDisputeLater(service, disputed, { status: 'needs_response', amount: 800 });
@@ -138,7 +138,7 @@ describe.each(PAYING_METHODS)('a dispute at %s', (...paying) => {
     expect((await wordsOf(service, disputed.payment.id)).at(-1)).toBe('opened needs_response');
   });
 
-  test('ignores an event that was made before the last one, and one from before a read', async () => {
+  test('ignores an event older than the last event or the last read', async () => {
     const disputed = await disputedPayment(service, paying);
     const raised = await readDispute(service, disputed);
     // Deliveries begin an hour after their events, so that a later one comes first.
@@ -167,7 +167,7 @@ describe.each(PAYING_METHODS)('a dispute at %s', (...paying) => {
     await expectSameDispute(service, disputed);
   });
 
-  test('is as the provider has it after changes within one second, in any order', async () => {
+  test('matches the provider after changes within one second, in any order', async () => {
     const disputed = await disputedPayment(service, paying);
     await service.webhookMode('reorder');
     for (const status of ['under_review', 'needs_response', 'won', 'closed', 'needs_response']) {
@@ -180,7 +180,7 @@ describe.each(PAYING_METHODS)('a dispute at %s', (...paying) => {
     expect(words.at(-1)).toMatch(/needs_response$/);
   });
 
-  test('that was recorded before reports had a time is moved by the next report', async () => {
+  test('is updated by the next report if it was recorded before reports had a time', async () => {
     const disputed = await disputedPayment(service, paying, { status: 'lost' });
     const own = await readDispute(service, disputed);
     const [{ reportedAt: _, reportedBy: __, ...old }] = await itemsOf(service, `DSP#${own.id}`);

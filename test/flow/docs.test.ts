@@ -8,7 +8,7 @@ describe('a host', () => {
     expect(await service.get('/health')).toMatchObject({ status: 200, body: { status: 'ok' } });
   });
 
-  test('shows the API document, which names the host', async () => {
+  test('serves the API document, which names the host', async () => {
     const { status, body } = await service.get('/openapi.json');
     expect(status).toBe(200);
     expect(body).toMatchObject({
@@ -22,7 +22,7 @@ describe('a host', () => {
 describe('a host under a prefix', () => {
   const service = withHost({ env: { BASE_PATH: '/pay' } });
 
-  test('answers probes with it and without, and names it in the document', async () => {
+  test('accepts health checks with and without the prefix, and names it in the document', async () => {
     for (const path of ['/health', '/pay/health']) {
       expect(await service.get(path)).toMatchObject({ status: 200, body: { status: 'ok' } });
     }
@@ -30,7 +30,7 @@ describe('a host under a prefix', () => {
     expect(body.servers).toEqual([{ url: `${service.host().baseUrl}/pay` }]);
   });
 
-  test('knows the methods of a route under the prefix alone', async () => {
+  test('matches methods of a route only under the prefix', async () => {
     expect(await service.request('DELETE', '/pay/payments')).toMatchObject({ status: 405 });
     expect(await service.request('DELETE', '/payments')).toMatchObject({ status: 404 });
     expect(await service.request('DELETE', '/pay/v1/payments')).toMatchObject({ status: 404 });

@@ -92,7 +92,7 @@ const minutesBefore = (time: string, minutes: number): string =>
 const dueOf = async ({ id }: ParsedJson): Promise<string> =>
   (await itemsOf(service, `SUB#${id}`)).find(({ sk }) => sk === 'SUB')?.due_at;
 
-test('a renewal that is queued again and again while the queue is stuck is charged once', async () => {
+test('a renewal that is queued repeatedly while the queue is stuck is charged once', async () => {
   const { who, subscription } = await renewed();
   await service.moveTo(minutesBefore(subscription.current_period_end, 2));
   mode = 'collect';
@@ -106,11 +106,11 @@ test('a renewal that is queued again and again while the queue is stuck is charg
   expect(await chargesOf(who, subscription)).toEqual([1, 1]);
 });
 
-describe('while the provider has had all calls of due work', () => {
+describe('due work after the provider’s call budget is used up', () => {
   const exhaust = (minutes: number) =>
     changeTable(service, { put: { ...callsKey('provider_a'), at: service.now() + minutes * MINUTE_SECONDS * 1_000 } });
 
-  test('a renewal returns to the index and is charged later, once, while payers pay at once', async () => {
+  test('defers a renewal and charges it once later, while payers can pay immediately', async () => {
     const { who, subscription } = await renewed();
     await service.moveTo(minutesBefore(subscription.current_period_end, 2));
     await exhaust(10);
@@ -124,7 +124,7 @@ describe('while the provider has had all calls of due work', () => {
     expect(await chargesOf(who, subscription)).toEqual([1, 1]);
   });
 
-  test('another provider’s renewal is charged at once', async () => {
+  test('charges another provider’s renewal immediately', async () => {
     const { who, subscription } = await renewed('cnon:card-nonce-ok', { provider_id: 'provider_c' });
     await service.moveTo(minutesBefore(subscription.current_period_end, 2));
     await exhaust(10);
@@ -134,7 +134,7 @@ describe('while the provider has had all calls of due work', () => {
   });
 });
 
-test('a count of calls that cannot be written stops no payer, and delays a renewal until it can be', async () => {
+test('a call counter that cannot be written blocks no payer, and delays a renewal until it can be written', async () => {
   const { who, subscription } = await renewed();
   await service.moveTo(minutesBefore(subscription.current_period_end, 2));
   isBucketDown = true;
@@ -149,7 +149,7 @@ test('a count of calls that cannot be written stops no payer, and delays a renew
   expect(await chargesOf(who, subscription)).toEqual([1, 1]);
 });
 
-test('each sweep queues what the provider takes in a minute, and the work of others beside it', async () => {
+test('each sweep queues only the provider’s budget per minute, plus the work of other providers', async () => {
   const other = await renewed('cnon:card-nonce-ok', { provider_id: 'provider_c' });
   await service.moveTo(minutesBefore(other.subscription.current_period_end, 1));
   const before = new Date(service.now() - 60 * MINUTE_SECONDS * 1_000).toISOString();
@@ -172,7 +172,7 @@ test('each sweep queues what the provider takes in a minute, and the work of oth
   );
 });
 
-test('a sweep queues no subscription while thousands of messages wait, and goes on when they are done', async () => {
+test('a sweep queues no subscription while thousands of messages wait, and resumes when they are done', async () => {
   const { who, subscription } = await renewed();
   await service.moveTo(minutesBefore(subscription.current_period_end, 1));
   mode = 'collect';

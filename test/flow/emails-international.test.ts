@@ -7,7 +7,7 @@ import { withHost } from './host.ts';
 /** Addresses of any script are taken wherever an e-mail is. */
 const service = withHost({ frozen: true });
 
-test('a guest pays with an address of another script, and lists by it', async () => {
+test('a guest with a non-Latin e-mail address can pay and list payments by it', async () => {
   const created = await service.post('/payments/intents', {
     ...guestIntentBody(),
     guest_data: { email: '用户@例子.公司', name: '用户' },
@@ -15,7 +15,7 @@ test('a guest pays with an address of another script, and lists by it', async ()
   expect(created).toMatchObject({ status: 201, body: { guest_email: '用户@例子.公司' } });
 });
 
-test('a customer and a member have one, in lower case', async () => {
+test('a customer and a member can have a non-ASCII e-mail address, stored in lower case', async () => {
   const owner = await signIn(service, { email: 'jörg@müller.example' });
   const customer = await service.post('/customers', customerBody({ email: 'JÖRG@Müller.Example' }), owner.options);
   expect(customer).toMatchObject({ status: 201, body: { email: 'jörg@müller.example' } });

@@ -15,7 +15,7 @@ const service = withHost({ frozen: true, env: { EXTERNAL_WEBHOOKS_ENABLED: 'true
 
 const ROUNDS = inject('scale') > 1 ? 20 : 2;
 
-test('of a thousand values planted in requests and events, an erasure leaves none, and no late event adds one', async () => {
+test('an erasure removes each of a thousand values in requests and events, and late events restore none', async () => {
   const plant = planter('thousand');
   const { options } = await platformAdmin(service);
   const life = await userLife(service, plant, ROUNDS);

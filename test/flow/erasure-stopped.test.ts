@@ -41,8 +41,8 @@ const started = async (admin: RequestOptions, word: string) => {
   return { id, plant, life };
 };
 
-describe('an erasure of a user that is stopped', () => {
-  test('at any write or call finishes later', async () => {
+describe('an interrupted erasure of a user', () => {
+  test('is finished later after a stop at any write or call', async () => {
     const { service, watch, stopped } = stoppable();
     const { options } = await platformAdmin(service);
     const observed = await started(options, 'seen');
@@ -66,8 +66,8 @@ describe('an erasure of a user that is stopped', () => {
   });
 });
 
-describe('an erasure waits', () => {
-  test('for a provider that does not answer', async () => {
+describe('a waiting erasure', () => {
+  test('waits for a provider that does not respond', async () => {
     const { service } = stoppable();
     const { options } = await platformAdmin(service);
     const plant = planter('slow');
@@ -81,7 +81,7 @@ describe('an erasure waits', () => {
     expect(await findPlanted(service, plant.values)).toEqual([]);
   });
 
-  test('for the outcome of a charge under way, which is recorded', async () => {
+  test('waits for the outcome of a running charge, and the outcome is recorded', async () => {
     const { service } = stoppable();
     const { options } = await platformAdmin(service);
     const plant = planter('busy');
@@ -100,7 +100,7 @@ describe('an erasure waits', () => {
     expect(await findPlanted(service, plant.values)).toEqual([]);
   });
 
-  test('for a subscription whose creation was stopped, and ends it once it is known', async () => {
+  test('waits for a subscription whose creation was interrupted, and cancels it once its outcome is known', async () => {
     const { service, stopped } = stoppable();
     const { options } = await platformAdmin(service);
     const who = await subscriber(service);
@@ -118,7 +118,7 @@ describe('an erasure waits', () => {
     expect(there).toMatchObject([{ status: 'canceled' }]);
   });
 
-  test('for a subscription that its person reactivates meanwhile, and ends it again', async () => {
+  test('waits for a subscription that the user reactivates in the meantime, and cancels it again', async () => {
     const { service } = stoppable();
     const { options } = await platformAdmin(service);
     const who = await subscriber(service);
@@ -136,7 +136,7 @@ describe('an erasure waits', () => {
     expect(there.map(({ status }: ParsedJson) => status)).not.toContain('active');
   });
 
-  test('for a subscription whose return was stopped meanwhile, and ends it once it is known', async () => {
+  test('waits for a subscription whose reactivation was interrupted, and cancels it once its outcome is known', async () => {
     const { service, stopped } = stoppable();
     const { options } = await platformAdmin(service);
     const who = await subscriber(service);

@@ -12,8 +12,8 @@ const stoppable = withStops(PATIENT);
 
 const REFUND = { amount: 700, status: 'succeeded' };
 
-describe.each(PAYING_METHODS)('a refund at %s whose event is applied after the erasure of its payer', (...paying) => {
-  test('is recorded, and its event holds nothing of the person afterwards', async () => {
+describe.each(PAYING_METHODS)('a refund at %s whose event is applied after its payer is erased', (...paying) => {
+  test('is recorded, and its event then contains no personal data', async () => {
     const { service, losing } = stoppable();
     const admin = await platformAdmin(service);
     const user = await signIn(service);
@@ -33,8 +33,8 @@ describe.each(PAYING_METHODS)('a refund at %s whose event is applied after the e
   });
 });
 
-describe('an organization’s payment by a member’s own card', () => {
-  test('holds no name of the erased member in an event that is redriven after the erasure', async () => {
+describe('an organization’s payment with a member’s own card', () => {
+  test('contains no name of the erased member after an event is redriven', async () => {
     const { service } = stoppable();
     const admin = await platformAdmin(service);
     const { id: organization_id, billing } = await company(service);

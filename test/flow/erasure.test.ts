@@ -56,11 +56,11 @@ const sentAfter = async (known: readonly unknown[]): Promise<string> => {
 const FIXED = ['id', 'status', 'total_cents', 'currency', 'created_at', 'completed_at', 'provider_payment_id'] as const;
 const fixed = (payment: ParsedJson) => Object.fromEntries(FIXED.map((name) => [name, payment[name]]));
 
-describe('the erasure of an e-mail address', () => {
+describe('an erasure by e-mail address', () => {
   const STORED = '\u01f0oe@mail.example.com';
 
   test.each(['J\u030coe@mail.example.com', ' \u01f0OE@mail.example.com'])(
-    'finds every form of it, asked for as %j',
+    'finds every form of the address when requested as %j',
     async (asked) => {
       const admin = await platformAdmin(service);
       const guest = (email: string) => ({ guest_data: { email, name: 'Joe' } });
@@ -79,8 +79,8 @@ describe('the erasure of an e-mail address', () => {
   );
 });
 
-describe('the erasure of a user', () => {
-  test('erases every value of the user, and keeps the records of money', async () => {
+describe('an erasure of a user', () => {
+  test('removes every value of the user, and keeps the financial records', async () => {
     const plant = planter('ada');
     const other = planter('bob');
     const admin = await platformAdmin(service);
@@ -141,7 +141,7 @@ describe('the erasure of a user', () => {
     });
   });
 
-  test('does not store a value from a later event', async () => {
+  test('keeps values from later events out of the table', async () => {
     const plant = planter('cleo');
     const admin = await platformAdmin(service);
     const life = await userLife(service, plant);
@@ -174,7 +174,7 @@ describe('the erasure of a user', () => {
     expect(plantedIn(await sentAfter(sent), [...late.values, ...plant.values])).toEqual([]);
   });
 
-  test('keeps the ids of the provider, so that a late event that names one of them alone holds nothing', async () => {
+  test('keeps the provider’s ids, so a late event that names only an id holds no personal data', async () => {
     const plant = planter('enid');
     const admin = await platformAdmin(service);
     const { user, customer, method, payments, subscription } = await userLife(service, plant);
@@ -218,7 +218,7 @@ describe('the erasure of a user', () => {
     }
   });
 
-  test("takes from an organization's records only what is the user's own", async () => {
+  test("removes only the user's own data from an organization's records", async () => {
     const plant = planter('dora');
     const admin = await platformAdmin(service);
     const owner = await signIn(service, { email: 'owner@acme.example.com' });
@@ -242,8 +242,8 @@ describe('the erasure of a user', () => {
   });
 });
 
-describe('the erasure of the guests of an e-mail address', () => {
-  test('empties their lists and ends their token, and keeps the payments', async () => {
+describe('an erasure of the guests of an e-mail address', () => {
+  test('empties their lists, invalidates their tokens, and keeps the payments', async () => {
     const plant = planter('gus');
     const other = planter('gil');
     const admin = await platformAdmin(service);
@@ -275,8 +275,8 @@ describe('the erasure of the guests of an e-mail address', () => {
   });
 });
 
-describe('a request for an erasure', () => {
-  test('names exactly one of user_id and email', async () => {
+describe('an erasure request', () => {
+  test('needs exactly one of user_id and email', async () => {
     const { options } = await platformAdmin(service);
     for (const body of [{}, { user_id: 'user_1', email: 'a@example.com' }, { email: 'not-an-email' }]) {
       expect(await service.post('/admin/erasures', body, options)).toMatchObject({
@@ -289,7 +289,7 @@ describe('a request for an erasure', () => {
     expect(await service.get('/admin/erasures/ers_unknown', options)).toMatchObject({ status: 404 });
   });
 
-  test('answers with the running erasure of the same person, and starts another after it', async () => {
+  test('returns a running erasure of the same person, and starts another after it ends', async () => {
     const { options } = await platformAdmin(service);
     const body = { email: 'Twice@example.com' };
     const first = await requestErasure(service, options, body);
@@ -302,7 +302,7 @@ describe('a request for an erasure', () => {
     expect(await findPlanted(service, ['twice@example.com'])).toEqual([]);
   });
 
-  test('is repeated under its Idempotency-Key, and refused for another person', async () => {
+  test('can be repeated under its Idempotency-Key, and is refused for another person', async () => {
     const admin = await platformAdmin(service);
     const options = { ...admin.options, idempotencyKey: 'erase-once' };
     const first = await requestErasure(service, options, { user_id: 'user_gone' });

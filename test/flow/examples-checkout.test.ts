@@ -39,7 +39,7 @@ describe('the checkout page of docs/examples', () => {
     return body.data;
   };
 
-  test('takes a card after a declined one, for one order and one charge', async () => {
+  test('accepts a card after a declined card, for one order and one charge', async () => {
     const { page, asked } = await openShop();
     await page.click('#card');
     await payWith(page, '4000 0000 0000 0002');
@@ -52,7 +52,7 @@ describe('the checkout page of docs/examples', () => {
     expect(asked.filter((url) => !/^(?:http:\/\/127\.0\.0\.1:|data:)/.test(url))).toEqual([]);
   });
 
-  test('shows the question of the bank, and takes the payment once the payer approves', async () => {
+  test('shows the bank’s authentication, and accepts the payment once the payer approves', async () => {
     const { page } = await openShop();
     await page.click('#card');
     await payWith(page, '4000 0027 6000 3184');
@@ -60,7 +60,7 @@ describe('the checkout page of docs/examples', () => {
     expect(await paymentOf(await said(page, /Paid/))).toMatchObject({ status: 'succeeded' });
   });
 
-  test('shows that the payer refused the authentication', async () => {
+  test('shows that the payer failed the authentication', async () => {
     const { page } = await openShop();
     await page.click('#card');
     await payWith(page, '4000 0027 6000 3184');
@@ -68,7 +68,7 @@ describe('the checkout page of docs/examples', () => {
     expect(await said(page, /failed authentication/)).toContain('has failed authentication');
   });
 
-  test('sends the payer to PayPal, and shows the payment when the payer returns', async () => {
+  test('sends the payer to PayPal, and shows the payment on return', async () => {
     const { page } = await openShop();
     await page.click('#paypal');
     await page.getByRole('button', { name: 'Approve' }).click();
@@ -78,7 +78,7 @@ describe('the checkout page of docs/examples', () => {
   test.each([
     ['http://127.0.0.1:4000', 'http://127.0.0.1:4000'],
     ['https://shop.example', null],
-  ])('the simulated Stripe allows a page of %s: %s', async (origin, allowed) => {
+  ])('can call the simulated Stripe from a page of %s: %s', async (origin, allowed) => {
     const path = '/_local/providers/stripe/v1/payment_intents/pi_1';
     const headers = { Origin: origin, 'Access-Control-Request-Method': 'GET' };
     for (const method of ['OPTIONS', 'GET']) {

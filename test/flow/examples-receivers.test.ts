@@ -17,7 +17,7 @@ const LINE = { timeout: 10_000 };
 const SECRET: string = LOCAL_SECRETS.WEBHOOK_1_SECRET;
 
 describe.each(RECEIVERS)(
-  'with %s, the example %s (of Python only where it is installed)',
+  'the receiver run with %s from the example %s (Python only if installed)',
   (program = '', file = '') => {
     const service = withHost({ env: { EXTERNAL_WEBHOOKS_ENABLED: 'true' } });
     const start = (env = {}) => startExample(program, file, env);
@@ -45,7 +45,7 @@ describe.each(RECEIVERS)(
       data: { payment_id: 'pay_1', status: 'succeeded', ...data },
     });
 
-    test('keeps a payment and its refund, days ahead on the clock of the local host', async () => {
+    test('records a payment and its refund, days ahead on the local host’s clock', async () => {
       const { url } = await startForwarded();
       await service.advance(3 * DAY_SECONDS);
       const user = await signIn(service);
@@ -68,7 +68,7 @@ describe.each(RECEIVERS)(
       expect(await kept(url, 'pay_1')).toEqual({});
     });
 
-    test('takes one of two signatures, since a secret may be rotated', async () => {
+    test('accepts either of two signatures, since secrets rotate', async () => {
       const { url } = await start();
       const at = new Date();
       const signature = new Webhook(SECRET).sign('msg_1', at, JSON.stringify(event(1)));
@@ -76,7 +76,7 @@ describe.each(RECEIVERS)(
       expect(await kept(url, 'pay_1')).toMatchObject({ status: 'succeeded' });
     });
 
-    test('applies an event once, and keeps the newest state in any order of arrival', async () => {
+    test('applies an event once, and keeps the newest state for any order of arrival', async () => {
       const { url, printed } = await start();
       expect(await deliver(url, event(3, { refunded_cents: 700 }), { id: 'msg_3' })).toBe(200);
       expect(await deliver(url, event(3, { refunded_cents: 700 }), { id: 'msg_3' })).toBe(200);
@@ -87,7 +87,7 @@ describe.each(RECEIVERS)(
       await expect.poll(outcomes, LINE).toEqual(['applied', 'a repeat', 'applied', 'applied']);
     });
 
-    test('does not act on a test event', async () => {
+    test('ignores a test event', async () => {
       const { url, printed } = await start();
       expect(await deliver(url, event(1), { more: { 'webhook-test': 'true' } })).toBe(200);
       await expect.poll(printed, LINE).toContain('a test');
@@ -99,7 +99,7 @@ describe.each(RECEIVERS)(
 describe('the webhook target of the local host', () => {
   const service = withHost({ env: { EXTERNAL_WEBHOOKS_ENABLED: 'true' } });
 
-  test('forwards to programs of this machine only', async () => {
+  test('forwards only to programs of this machine', async () => {
     const ownSink = `${service.host().baseUrl}/_local/sink/default`;
     for (const forward_to of [ownSink, 'http://shop.example/', 'https://127.0.0.1/', 'file:///etc/passwd']) {
       const answer = await service.post('/_local/sink/default/behaviour', { forward_to });
@@ -107,7 +107,7 @@ describe('the webhook target of the local host', () => {
     }
   });
 
-  test('answers 502 where no receiver listens, so that the delivery is retried', async () => {
+  test('returns 502 if no receiver listens, so the delivery is retried', async () => {
     await service.post('/_local/sink/default/behaviour', { forward_to: 'http://127.0.0.1:1/' });
     const answer = await service.post('/_local/sink/default', { event: 'payment.succeeded' });
     expect(answer.status).toBe(502);

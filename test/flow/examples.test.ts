@@ -11,7 +11,7 @@ import { withHost } from './host.ts';
 const MADE_MS = 240_000;
 
 /** `npm run examples` records the answers again. */
-describe('the examples of the API document, sent in its order to a new host with demo data', () => {
+describe('the API document’s examples, sent in order to a new host with demo data', () => {
   const service = withHost({
     daysAgo: DEMO_DAYS,
     present: PRESENT,
@@ -33,17 +33,17 @@ describe('the examples of the API document, sent in its order to a new host with
     accepted = await acceptedOf(service, steady);
   }, MADE_MS);
 
-  test('give their documented status, every one', () => {
+  test('all return their documented status', () => {
     expect(walk.failures).toEqual([]);
     expect(walk.count).toBe(documentedEndpoints.length);
   });
 
-  test('show the answers of the service', async () => {
+  test('match the responses of the service', async () => {
     const recorded = `${JSON.stringify(walk.answers, null, 2)}\n`;
     await expect(recorded).toMatchFileSnapshot('../../functions/api/example-answers.json');
   });
 
-  test('show the responses to a charge and a refund whose outcome is unknown', async () => {
+  test('include the responses to a charge and a refund with an unknown outcome', async () => {
     const recorded = `${JSON.stringify(accepted, null, 2)}\n`;
     await expect(recorded).toMatchFileSnapshot('../../functions/api/example-accepted.json');
   });

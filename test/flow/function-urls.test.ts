@@ -48,7 +48,7 @@ describe("a function's own URL", () => {
     ['provider-a', 'charge.updated', stripeWebhooks, slot('stripe', LOCAL_SECRETS.PROVIDER_A_WEBHOOK_SECRET)],
     ['provider-b', 'CHECKOUT.ORDER.SAVED', paypalWebhooks, slot('paypal', LOCAL_SECRETS.PROVIDER_B_WEBHOOK_ID)],
     ['provider-c', 'inventory.count.updated', squareWebhooks, slot('square', LOCAL_SECRETS.PROVIDER_C_SIGNATURE_KEY)],
-  ])('takes a signed event of %s, once, and no unsigned one', async (...[id, type, webhooks, given]) => {
+  ])('accepts a signed event of %s once, and no unsigned event', async (...[id, type, webhooks, given]) => {
     const created = Math.floor(service.now() / 1_000);
     const raw = JSON.stringify(
       webhooks.envelope({ id: `${id}-1`, type, object: { id: 'x', object: 'x' }, created, cause: undefined }),

@@ -61,14 +61,14 @@ const guestIdOf = async (service: TestHost, id: string): Promise<unknown> =>
 describe('a guest with guest_data alone', () => {
   const service = withHost({ frozen: true });
 
-  test('subscribes with the customer and the method that it has just created', async () => {
+  test('subscribes with the customer and the method that it just created', async () => {
     const guest = guestOf(service, newEmail());
     const [customer, method] = [await guest.customer(), await guest.method()];
     const made = await guest.subscription({ customer_id: customer.id, payment_method_id: method.id });
     expect(made).toMatchObject({ status: 'active', is_guest_subscription: true, payment_method_id: method.id });
   });
 
-  test('is charged as the customer of the method, whose guest_id continues', async () => {
+  test('is charged as the customer of the method, and keeps that customer’s guest_id', async () => {
     const guest = guestOf(service, newEmail());
     const [customer, method] = [await guest.customer(), await guest.method()];
     expect(method.customer_id).not.toBe(customer.id);
@@ -82,7 +82,7 @@ describe('a guest with guest_data alone', () => {
     expect((await takenSince(service)).at(-1)).toMatchObject({ method: method.provider_payment_method_id });
   });
 
-  test('pays with a saved method and a billing address, by our id and by the id of the provider', async () => {
+  test('pays with a saved method and a billing address, by our id or the provider’s id', async () => {
     const guest = guestOf(service, newEmail());
     const [address, method] = [await guest.address(), await guest.method()];
     expect(await guest.payment({ billing_address_id: address.id })).toMatchObject({
@@ -99,7 +99,7 @@ describe('a guest with guest_data alone', () => {
     expect(answer).toMatchObject({ status: 200, body: { id: method.id, guest_token: expect.any(String) } });
   });
 
-  test('gets a new token of the same guest_id, with a life of its own', async () => {
+  test('gets a new token for the same guest_id with a full lifetime', async () => {
     const guest = guestOf(service, newEmail());
     const method = await guest.method();
     await service.advance(60);
@@ -125,14 +125,14 @@ describe('a guest with guest_data alone', () => {
     expect((await service.get('/payment-methods', options)).body).toMatchObject([{ customer_id: customer.id }]);
   });
 
-  test('compares e-mails without regard to case', async () => {
+  test('continues for an e-mail in any case', async () => {
     const email = newEmail();
     const method = await guestOf(service, email).method();
     const answer = await guestOf(service, email.toUpperCase()).pay({ payment_method_id: method.id });
     expect(answer).toMatchObject({ status: 201, body: { guest_email: email } });
   });
 
-  test('still reads and confirms with the token only', async () => {
+  test('still needs the token to read and confirm', async () => {
     const guest = guestOf(service, newEmail());
     const method = await guest.method();
     const payment = await guest.payment({ payment_method_id: method.id });
@@ -142,7 +142,7 @@ describe('a guest with guest_data alone', () => {
     expect(await service.get(`/payment-methods/${method.id}`)).toMatchObject(unsigned);
   });
 
-  test('goes on for an hour after the creation of the record, and then only by its token', async () => {
+  test('continues for an hour after the creation of the record, and then only with its token', async () => {
     const guest = guestOf(service, newEmail());
     const [customer, method, address] = [await guest.customer(), await guest.method(), await guest.address()];
     await service.advance(HOUR_SECONDS);
@@ -161,7 +161,7 @@ describe('a guest with guest_data alone', () => {
     expect(await guest.subscribe(names, { guestToken: method.guest_token })).toMatchObject({ status: 201 });
   });
 
-  test('proves its guest_id by one fresh record, and uses older records of that guest_id with it', async () => {
+  test('proves its guest_id with one recent record, which also unlocks that guest_id’s older records', async () => {
     const guest = guestOf(service, newEmail());
     const method = await guest.method();
     await service.advance(HOUR_SECONDS + 1);
@@ -172,7 +172,7 @@ describe('a guest with guest_data alone', () => {
     expect(await guest.pay(named)).toMatchObject({ status: 201, body: named });
   });
 
-  test('gets the same record for a repeated create, also after the hour', async () => {
+  test('gets the same record for a repeated create, even after the hour', async () => {
     const guest = guestOf(service, newEmail());
     const [customer, method] = [await guest.customer(), await guest.method()];
     const names = { customer_id: customer.id, payment_method_id: method.id };
@@ -189,14 +189,14 @@ describe('a guest with guest_data alone', () => {
     expect(await guest.subscribe(names, options)).toMatchObject(REFUSED);
   });
 
-  test('has only long keys without a token', async () => {
+  test('needs a long key without a token', async () => {
     const guest = guestOf(service, newEmail());
     const method = await guest.method();
     const answer = await guest.pay({ payment_method_id: method.id }, { idempotencyKey: 'short' });
     expect(answer).toMatchObject({ status: 400, body: { code: 'IDEMPOTENCY_KEY_INVALID' } });
   });
 
-  test('is named by its guest_id in the history of the record', async () => {
+  test('is identified by its guest_id in the history of the record', async () => {
     const guest = guestOf(service, newEmail());
     const method = await guest.method();
     const payment = await guest.payment({ payment_method_id: method.id });
@@ -218,7 +218,7 @@ describe('an attacker who knows the e-mail of a guest', () => {
     expect(await tableNow(service)).toEqual(before);
   };
 
-  test('gets nothing by the ids of a payment and a subscription, which the lists by e-mail show', async () => {
+  test('gets no access from the ids of a payment and a subscription in the lists by e-mail', async () => {
     const email = newEmail();
     const guest = guestOf(service, email);
     const method = await guest.method();
@@ -247,7 +247,7 @@ describe('an attacker who knows the e-mail of a guest', () => {
     }
   });
 
-  test('is the holder of a method whose id they know, for an hour', async () => {
+  test('can pay for an hour with a method whose id they know', async () => {
     const email = newEmail();
     const method = await guestOf(service, email).method();
     const attacker = guestOf(service, email);
@@ -256,7 +256,7 @@ describe('an attacker who knows the e-mail of a guest', () => {
     await expectRefused(() => attacker.pay({ payment_method_id: method.id }));
   });
 
-  test('gets the same refusal for the record of another e-mail, of a user, and for no record at all', async () => {
+  test('gets the same refusal for the record of another e-mail, of a user, and for an unknown record', async () => {
     const theirs = guestOf(service, newEmail());
     const [customer, method, address] = [await theirs.customer(), await theirs.method(), await theirs.address()];
     const email = newEmail();
@@ -277,7 +277,7 @@ describe('an attacker who knows the e-mail of a guest', () => {
     }
   });
 
-  test('gets nothing with a token of another guest_id: the token says who calls', async () => {
+  test('gets no access with a token of another guest_id, because the token identifies the caller', async () => {
     const email = newEmail();
     const method = await guestOf(service, email).method();
     const other = await guestOf(service, email).payment();
@@ -288,7 +288,7 @@ describe('an attacker who knows the e-mail of a guest', () => {
     expect(answer).toMatchObject({ status: 404 });
   });
 
-  test('gets nothing after the method was removed or the guest was erased', async () => {
+  test('gets no access after the method is removed or the guest is erased', async () => {
     const email = newEmail();
     const guest = guestOf(service, email);
     const [removed, erased] = [await guest.method(), await guest.method()];
@@ -309,10 +309,10 @@ describe('an attacker who knows the e-mail of a guest', () => {
 describe.each([
   ['GUEST_CONTINUE_SECONDS is 0', { GUEST_CONTINUE_SECONDS: '0' }],
   ['lists by e-mail show the ids of methods', { GUEST_EMAIL_LIST: 'full' }],
-])('when %s', (_, env) => {
+])('a guest when %s', (_, env) => {
   const service = withHost({ frozen: true, env });
 
-  test('a guest goes on by its token only', async () => {
+  test('can continue only with its token', async () => {
     const guest = guestOf(service, newEmail());
     const method = await guest.method();
     expect(await guest.pay({ payment_method_id: method.id })).toMatchObject(REFUSED);
@@ -324,7 +324,7 @@ describe.each([
 describe('GUEST_CONTINUE_SECONDS', () => {
   const service = withHost({ frozen: true, env: { GUEST_CONTINUE_SECONDS: '60' } });
 
-  test('is the time for which a guest goes on', async () => {
+  test('limits the time in which a guest can continue', async () => {
     const guest = guestOf(service, newEmail());
     const method = await guest.method();
     await service.advance(60);

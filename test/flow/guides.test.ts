@@ -7,10 +7,10 @@ import { canRunTours, runTour } from './tour-run.ts';
 const GUIDES = ['browser', 'webhooks', 'testing', 'refunds-and-disputes', 'support'];
 
 /** A guide moves the clock: each has a host of its own. */
-describe.skipIf(!canRunTours).each(GUIDES)('the guide %s (skipped where bash or curl is missing)', (guide) => {
+describe.skipIf(!canRunTours).each(GUIDES)('the guide %s (skipped if bash or curl is missing)', (guide) => {
   const service = withHost({ env: { EXTERNAL_WEBHOOKS_ENABLED: 'true', RATE_LIMITS: 'on' } });
 
-  test('answers what is printed under each command', async () => {
+  test('shows the real response under each command', async () => {
     const steps = stepsOf(readFileSync(new URL(`../../docs/guides/${guide}.md`, import.meta.url), 'utf8'));
     expect(steps.filter(({ shown }) => shown !== undefined).length).toBeGreaterThanOrEqual(5);
     await runTour(steps, service.host().baseUrl, new URL('../..', import.meta.url).pathname);

@@ -83,7 +83,7 @@ describe('an inbound event', () => {
     ]);
   });
 
-  test('is answered with its id, and stored before it is applied', async () => {
+  test('is acknowledged with its id, and stored before it is applied', async () => {
     const { payment } = await unconfirmed();
     const answer = await service.sendEvent(intentEvent(payment, 'payment_intent.processing', { id: 'evt_stored' }));
     expect(answer).toEqual({ status: 200, body: { received: true, event_id: 'evt_stored' } });
@@ -100,7 +100,7 @@ describe('an inbound event', () => {
     });
   });
 
-  test('about an earlier attempt leaves the present one open, whichever it was', async () => {
+  test('leaves the current attempt open if it is about an earlier attempt', async () => {
     const { user, payment, sendEvent } = await unconfirmed({ payment_method_id: DECLINED });
     await service.webhookMode('drop');
     for (const method of [DECLINED, DECLINED, 'pm_sim_processing_ok']) {
@@ -120,7 +120,7 @@ describe('an inbound event', () => {
     expect(await read(service, payment.id, user.options)).toMatchObject({ status: 'succeeded' });
   });
 
-  test('that is delivered again is stored once and applied once, however much later it comes', async () => {
+  test('is stored and applied once, however late it is delivered again', async () => {
     const { payment } = await unconfirmed();
     const event = intentEvent(payment, 'payment_intent.succeeded', { id: 'evt_again', created: seconds(), times: 5 });
     const stored = () => partitionOf(service, 'EVT#provider_a#evt_again');
@@ -138,7 +138,7 @@ describe('an inbound event', () => {
     expect(await eventsOf(service, payment.id)).toEqual(['payment.created', 'payment.succeeded']);
   });
 
-  test('with an id that is taken does not replace the stored event, whatever it says', async () => {
+  test('does not replace a stored event with the same id, whatever its content', async () => {
     const { payment, sendEvent } = await unconfirmed();
     await sendEvent('payment_intent.processing', { id: 'evt_taken', created: seconds() });
     const first = await partitionOf(service, 'EVT#provider_a#evt_taken');
@@ -150,7 +150,7 @@ describe('an inbound event', () => {
     await expectOutcomes(payment.id, [['success', 'applied', 'processing']]);
   });
 
-  test('that is repeated under another id changes nothing', async () => {
+  test('changes nothing when repeated under another id', async () => {
     const { payment, sendEvent } = await unconfirmed();
     const first = await sendEvent('payment_intent.succeeded');
     expect(await sendEvent('payment_intent.succeeded')).toEqual(first);
@@ -161,7 +161,7 @@ describe('an inbound event', () => {
     expect(await eventsOf(service, payment.id)).toEqual(['payment.created', 'payment.succeeded']);
   });
 
-  test('of an unknown type is accepted and ignored', async () => {
+  test('is accepted and ignored if its type is unknown', async () => {
     const { payment } = await unconfirmed();
     const event = intentEvent(payment, 'payment_intent.dreamt_of', { id: 'evt_unknown' });
     expect(await service.sendEvent(event)).toEqual({
@@ -176,7 +176,7 @@ describe('an inbound event', () => {
   });
 });
 
-describe('an inbound event of a foreign kind about a foreign object', () => {
+describe('an inbound event of an unrelated type about an unrelated object', () => {
   const sendSigned = (payload: string) => {
     const secret = LOCAL_SECRETS.PROVIDER_A_WEBHOOK_SECRET;
     const header = Stripe.webhooks.generateTestHeaderString({ payload, secret, timestamp: seconds() });
@@ -198,7 +198,7 @@ describe('an inbound event of a foreign kind about a foreign object', () => {
     ['provider_a', 'invoice.upcoming', { object: 'invoice', amount_due: 2_500 }],
     ['provider_b', 'BILLING.PLAN.CREATED', {}],
     ['provider_c', 'labor.shift.updated', {}],
-  ])('is taken from %s and logged as ignored: %s', async (provider, type, object) => {
+  ])('is accepted from %s and logged as ignored: %s', async (provider, type, object) => {
     const id = `evt_${provider}_${type}`;
     await expectIgnored(id, await service.sendEvent({ provider, type, object, id, vocabulary: 'native' }));
   });
@@ -218,18 +218,18 @@ describe('an inbound event of a foreign kind about a foreign object', () => {
       'a payment’s event without the payment',
       '{"id":"evt_less","type":"payment_intent.succeeded","created":1,"data":{}}',
     ],
-  ])('differs from %s, which is refused', async (_what, payload) => {
+  ])('is accepted, unlike %s', async (_what, payload) => {
     expect(await sendSigned(payload)).toMatchObject({ status: 400, body: { code: 'VALIDATION_ERROR' } });
   });
 });
 
-describe('an inbound event with odd content', () => {
+describe('an inbound event with unusual content', () => {
   test.each([
     ['a name of a class', '"constructor":{"name":"Set"}'],
     ['numbers that no table keeps', '"a":1e300,"b":12345678901234567890,"c":1e-200'],
     ['a lone surrogate', '"a":"\\ud800","\\ud800":1'],
     ['deep nesting', `"a":${'['.repeat(3_000)}${']'.repeat(3_000)}`],
-  ])('(%s) is applied and logged', async (_what, content) => {
+  ])('is applied and logged (%s)', async (_what, content) => {
     const { payment, user } = await unconfirmed();
     const reported = intentEvent(payment, 'payment_intent.succeeded');
     const object = JSON.stringify(reported.object).replace('{', `{"odd":{${content}},`);
@@ -247,7 +247,7 @@ describe('an inbound event with odd content', () => {
 });
 
 describe('an inbound event out of order', () => {
-  test('from before the current attempt is stale, whatever it reports, and the payment is looked up', async () => {
+  test('is stale if it predates the current attempt, and triggers a lookup of the payment', async () => {
     const { user, payment, sendEvent } = await unconfirmed({ payment_method_id: 'pm_sim_processing_ok' });
     await service.webhookMode('drop');
     onTestFinished(async () => void (await service.webhookMode('normal')));
@@ -269,7 +269,7 @@ describe('an inbound event out of order', () => {
     expect(await sendEvent('payment_intent.failed', { created: seconds() })).toMatchObject({ status: 'failed' });
   });
 
-  test('from the same second as the claim is applied', async () => {
+  test('is applied if it carries the same second as the claim', async () => {
     const { user, payment, sendEvent } = await unconfirmed({ payment_method_id: THREE_D_SECURE });
     await confirm(service, payment.id, user.options);
     expect(await sendEvent('payment_intent.succeeded', { created: seconds() })).toMatchObject({ status: 'succeeded' });
@@ -291,7 +291,7 @@ describe('an inbound event out of order', () => {
     await expectOutcomes(payment.id, [...applied, backward, backward, backward, backward]);
   });
 
-  test('of a failed attempt does not undo the next one', async () => {
+  test('does not undo the next attempt after a failed attempt', async () => {
     const { user, payment } = await unconfirmed();
     await service.webhookMode('delay');
     onTestFinished(async () => void (await service.webhookMode('normal')));
@@ -307,7 +307,7 @@ describe('an inbound event out of order', () => {
     expect(names).toEqual(['payment.created', 'payment.failed', 'payment.succeeded']);
   });
 
-  test('that contradicts a settled payment is checked at the provider, and applied only if it is ahead', async () => {
+  test('triggers a lookup if it contradicts a settled payment, and is applied only if the provider is ahead', async () => {
     const canceled = await unconfirmed();
     await canceled.sendEvent('payment_intent.canceled');
     expect(await canceled.sendEvent('payment_intent.succeeded')).toMatchObject({ status: 'canceled' });
@@ -333,7 +333,7 @@ describe('an inbound event that does not match the record', () => {
   test.each([
     ['amount', { amount: 2_499 }, 'amount differs'],
     ['currency', { currency: 'eur' }, 'currency differs'],
-  ])('in its %s changes nothing and is quarantined', async (_what, object, reason) => {
+  ])('changes nothing and is quarantined if the %s differs', async (_what, object, reason) => {
     const { payment, sendEvent, user } = await unconfirmed();
     const before = await read(service, payment.id, user.options);
     expect(await sendEvent('payment_intent.succeeded', { object })).toEqual(before);
@@ -341,7 +341,7 @@ describe('an inbound event that does not match the record', () => {
     expect(await eventsOf(service, payment.id)).toEqual(['payment.created']);
   });
 
-  test('in its object at the provider changes nothing and is quarantined', async () => {
+  test('changes nothing and is quarantined if the provider’s object differs', async () => {
     const { payment, sendEvent, user } = await unconfirmed();
     const before = await read(service, payment.id, user.options);
     const object = { id: 'pi_of_another_payer', metadata: { payment_id: payment.id } };
@@ -350,7 +350,7 @@ describe('an inbound event that does not match the record', () => {
   });
 });
 
-describe('an inbound event that is early', () => {
+describe('an early inbound event', () => {
   test('is retried after 1, 5 and 30 minutes, then logged', async () => {
     const object = { id: 'pi_never', amount: 1, currency: 'usd', status: 'succeeded' };
     await service.sendEvent({ type: 'payment_intent.succeeded', id: 'evt_early', object });
@@ -371,7 +371,7 @@ describe('an inbound event that is early', () => {
     });
   });
 
-  test('is retried for 30 hours where it is about a refund or a dispute', async () => {
+  test('is retried for 30 hours if it is about a refund or a dispute', async () => {
     const object = {
       ...{ id: 'du_never', object: 'dispute', charge: 'ch_never', payment_intent: 'pi_never' },
       ...{ amount: 1, currency: 'usd', status: 'needs_response', reason: 'fraudulent', created: seconds() },
@@ -424,7 +424,7 @@ describe('the signature of an inbound event', () => {
       headers: { 'content-type': 'application/json', ...(header !== undefined && { 'stripe-signature': header }) },
     });
 
-  test('is checked over the received bytes, within 300 s of the clock in both directions', async () => {
+  test('is verified over the received bytes, within 300 s of the clock in both directions', async () => {
     const body = eventText('evt_signed_1').replace('{', '{ ');
     expect(await send(body, signature(body))).toMatchObject({ status: 200 });
     for (const [offset, status] of [
@@ -438,13 +438,13 @@ describe('the signature of an inbound event', () => {
     }
   });
 
-  test('may be one of several while secrets rotate', async () => {
+  test('can be one of several signatures while secrets rotate', async () => {
     const body = eventText('evt_rotated');
     const [t, v1] = signature(body).split(',');
     expect(await send(body, `${t},v1=${'0'.repeat(64)},${v1}`)).toMatchObject({ status: 200 });
   });
 
-  test('is refused when it is bad or missing: no event is stored, and the log has no payload', async () => {
+  test('is refused when invalid or missing, without a stored event or a logged payload', async () => {
     const body = eventText('evt_forged');
     const good = signature(body);
     const refused = [
@@ -480,7 +480,7 @@ describe('the signature of an inbound event', () => {
     expect(await send(body, good)).toMatchObject({ status: 200, body: { event_id: 'evt_forged' } });
   });
 
-  test('over a body that is no event is refused', async () => {
+  test('is refused if the signed body is not an event', async () => {
     for (const [body, status, code] of [
       ['{', 400, 'INVALID_JSON'],
       ['[]', 400, 'VALIDATION_ERROR'],
@@ -493,9 +493,9 @@ describe('the signature of an inbound event', () => {
   });
 });
 
-describe('the events that the provider sends', () => {
+describe('the provider’s events', () => {
   test.each(['normal', 'duplicate', 'reorder', 'delay', 'drop'] as const)(
-    'delivered in the mode %s lead to the state of the ledger',
+    'lead to the state of the ledger when delivered in the mode %s',
     async (mode) => {
       const user = await signIn(service, { expires_in: 7 * 24 * HOUR_SECONDS });
       await service.webhookMode(mode, 7);
@@ -533,8 +533,8 @@ describe('the events that the provider sends', () => {
   );
 });
 
-describe('the stream', () => {
-  test('replayed publishes the same events, and changes nothing', async () => {
+describe('a replay of the stream', () => {
+  test('publishes the same events, and changes nothing', async () => {
     const { payment, sendEvent, user } = await unconfirmed();
     await sendEvent('payment_intent.processing');
     const before = await sendEvent('payment_intent.succeeded');
@@ -558,7 +558,7 @@ describe('the stream', () => {
   });
 });
 
-test('the stream replayed to the projection changes no history, counter, sum or entry of any payment', async () => {
+test('a replay of the stream to the projection changes no history, counter, sum or entry of any payment', async () => {
   const { sendEvent } = await unconfirmed();
   await sendEvent('payment_intent.succeeded');
   const prefixes = ['PAY#', 'COUNT#', 'SUM#', 'ALLPAY#'];
@@ -569,7 +569,7 @@ test('the stream replayed to the projection changes no history, counter, sum or 
   expect(await projected()).toEqual(items);
 });
 
-test('a payment of a second user is never touched by the events of the first', async () => {
+test('the events of one user never touch the payments of a second user', async () => {
   const [one, other] = [await unconfirmed(), await unconfirmed()];
   const user = await signIn(service);
   const paid = await createPaidIntent(service, user);

@@ -53,7 +53,7 @@ const send = async (
 const readsOf = async (): Promise<number> =>
   (await service.providerRequests()).filter(({ method }: ParsedJson) => method === 'GET').length;
 
-describe('subscription.updated in the shape of the interface', () => {
+describe('subscription.updated in the interface’s shape', () => {
   it.each([
     ['active', {}, ['past_due', 'active', 'paused', 'active', 'paused', 'past_due', 'canceled']],
     ['trialing', { trial_days: 10 }, ['active']],
@@ -61,7 +61,7 @@ describe('subscription.updated in the shape of the interface', () => {
     ['trialing', { trial_days: 10 }, ['paused']],
     ['trialing', { trial_days: 10 }, ['canceled']],
   ])(
-    'is applied in the second of the creation, without a read of the provider (%s %j to %j)',
+    'is applied in the second of the creation without a read from the provider (%s %j to %j)',
     async (from, fields, to) => {
       const site = await made(fields);
       expect(site.subscription.status).toBe(from);
@@ -72,7 +72,7 @@ describe('subscription.updated in the shape of the interface', () => {
     },
   );
 
-  it('sends the events of the change', async () => {
+  it('publishes the events of the change', async () => {
     const site = await made();
     await send(site, 'subscription.updated', { object: { status: 'paused' } });
     const last = (await service.busEvents('subscription.updated')).at(-1);
@@ -91,7 +91,7 @@ describe('subscription.updated in the shape of the interface', () => {
     });
   });
 
-  it('is ignored if it is older than the subscription, or than an event that was applied', async () => {
+  it('is ignored if it is older than the subscription or an applied event', async () => {
     const site = await made();
     const at = seconds();
     const paused = { created: at - 1, object: { status: 'paused' } };
@@ -110,7 +110,7 @@ describe('subscription.updated in the shape of the interface', () => {
     expect(await readsOf()).toBe(0);
   });
 
-  it('brings no canceled subscription back: the provider is read', async () => {
+  it('triggers a read from the provider instead of restoring a canceled subscription', async () => {
     const site = await made();
     await send(site, 'subscription.deleted', { object: { status: 'canceled' } });
     await service.clearProviderRequests();
@@ -144,7 +144,7 @@ describe('subscription.updated in the shape of the interface', () => {
 describe.each([
   ['the subscription’s id', (_invoice: string, subscription: string) => ({ id: subscription })],
   ['its own id beside `subscription`', (invoice: string, subscription: string) => ({ id: invoice, subscription })],
-])('an invoice event in the shape of the interface that names %s', (_name, named) => {
+])('an invoice event in the interface’s shape that identifies the subscription by %s', (_name, named) => {
   it('makes the subscription past due, and active again', async () => {
     const site = await made();
     const object = named(`in_said_${site.subscription.id.slice(-8)}`, site.subscription.provider_subscription_id);
@@ -170,7 +170,7 @@ describe.each([
     });
   });
 
-  it('does not end a pause: the provider is read', async () => {
+  it('triggers a read from the provider instead of ending a pause', async () => {
     const site = await made();
     await command(service, site.who, { id: site.subscription.id, name: 'pause' });
     await service.settle();
@@ -181,7 +181,7 @@ describe.each([
   });
 });
 
-describe('a recovery in the shape of the interface', () => {
+describe('a recovery in the interface’s shape', () => {
   const recoveriesOf = async ({ id }: ParsedJson): Promise<number> =>
     (await subscriptionEventsOf(service, id)).filter((name) => name === 'subscription.updated renewed').length;
 
@@ -200,7 +200,7 @@ describe('a recovery in the shape of the interface', () => {
     ['its money first', ['invoice.payment_succeeded', 'subscription.updated']],
     ['its money only', ['invoice.payment_succeeded']],
     ['its status twice', ['subscription.updated', 'subscription.updated']],
-  ])('is announced once (%s)', async (_, types) => {
+  ])('is published once (%s)', async (_, types) => {
     const site = await made({ total_cents: 1_900, subtotal_cents: 1_900 });
     const invoice = nextInvoice(site.subscription);
     await service.webhookMode('drop');
@@ -218,12 +218,12 @@ describe('a recovery in the shape of the interface', () => {
   });
 });
 
-describe('the end of a subscription in the shape of the interface', () => {
+describe('a subscription end in the interface’s shape', () => {
   it.each([
     ['subscription.deleted', {}],
     ['subscription.deleted', { status: 'canceled' }],
     ['subscription.updated', { status: 'canceled' }],
-  ])('cancels it here and at the provider, which charges nothing more (%s %j)', async (type, object) => {
+  ])('cancels the subscription here and at the provider, which charges nothing more (%s %j)', async (type, object) => {
     const site = await made();
     const ended = await send(site, type, { object });
     expect(ended).toMatchObject({ status: 'canceled', billing_status: 'ended', next_billing_date: null });
@@ -235,7 +235,7 @@ describe('the end of a subscription in the shape of the interface', () => {
     expect(await paymentsOf(service, site.who, site.subscription.id)).toHaveLength(1);
   });
 
-  it('changes nothing at a provider that has ended it already', async () => {
+  it('changes nothing at a provider that has already ended the subscription', async () => {
     const site = await made();
     await service.webhookMode('drop');
     await atStripe(service, `DELETE subscriptions/${site.subscription.provider_subscription_id}`);

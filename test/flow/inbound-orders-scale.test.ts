@@ -113,7 +113,7 @@ const stateOf = ({ payment }: Story): unknown => {
 describe.each(SETS)('six events $name', (set) => {
   const ofSet = () => stories.filter((story) => story.set === set);
 
-  test('end in one state, whatever their order', () => {
+  test('lead to one state in any order', () => {
     const [first] = ofSet();
     if (!first) throw new Error('no event was sent');
     expect(stateOf(first)).toMatchObject({ status: set.end });
@@ -132,7 +132,7 @@ describe.each(SETS)('six events $name', (set) => {
     return expected;
   };
 
-  test('lead to one event per change of the payment, and to no other event', async () => {
+  test('publish one event per change of the payment, and no other event', async () => {
     const said = new Map<string, string[]>();
     for (const event of await service.busEvents()) {
       if (event.source !== 'payments') continue;

@@ -16,8 +16,8 @@ const sendEvent = async (payment: ParsedJson): Promise<number> => {
   return status;
 };
 
-describe('an event that is stopped at any call', () => {
-  test('is answered 503 if it may not be stored, and is in the end applied, logged and published once', async () => {
+describe('an event whose processing stops at any call', () => {
+  test('gets 503 if it might not be stored, and is eventually applied, logged and published once', async () => {
     const { service, watch, losing } = stoppable();
     const user = await signIn(service);
     const observed = await createIntent(service, user);

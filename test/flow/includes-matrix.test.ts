@@ -284,8 +284,8 @@ const check = async (naming: Naming): Promise<void> => {
   for (const name of INCLUDES) count(name, listed[name]);
 };
 
-describe('the matrix of includes', () => {
-  test.each(CALLERS)('beside one payment shows %s what the records’ own routes show', async (caller) => {
+describe('the includes matrix', () => {
+  test.each(CALLERS)('shows %s the same records beside one payment as the records’ own routes', async (caller) => {
     for (const whose of WHOSE) {
       const organizationId = organizationIn(caller, whose);
       await check({ caller, whose, organizationId: undefined });
@@ -293,20 +293,23 @@ describe('the matrix of includes', () => {
     }
   });
 
-  test.each(CALLERS)('beside a list of payments shows %s what the methods’ own route shows', async (caller) => {
-    for (const query of ['include=payment_method', 'include=pm', 'include_pm=true', 'include_payment_method=true']) {
-      const listed = await direct(`/payments?limit=50&organization_id=&${query}`, caller);
-      const shown = new Map(listed.map(({ id, payment_method }: ParsedJson) => [id, payment_method]));
-      for (const whose of WHOSE) {
-        const id = payments.get(nameOf({ caller, whose, organizationId: undefined }));
-        const expected = await EXPECTED.payment_method(idsFor(caller, whose).payment_method, caller);
-        expect([whose, shown.get(id)]).toEqual([whose, expected]);
+  test.each(CALLERS)(
+    'shows %s the same methods beside a list of payments as the methods’ own route',
+    async (caller) => {
+      for (const query of ['include=payment_method', 'include=pm', 'include_pm=true', 'include_payment_method=true']) {
+        const listed = await direct(`/payments?limit=50&organization_id=&${query}`, caller);
+        const shown = new Map(listed.map(({ id, payment_method }: ParsedJson) => [id, payment_method]));
+        for (const whose of WHOSE) {
+          const id = payments.get(nameOf({ caller, whose, organizationId: undefined }));
+          const expected = await EXPECTED.payment_method(idsFor(caller, whose).payment_method, caller);
+          expect([whose, shown.get(id)]).toEqual([whose, expected]);
+        }
       }
-    }
-  });
+    },
+  );
 
   test.each(CALLERS.filter((caller) => !isGuest(caller)))(
-    'beside a list of subscriptions shows %s what the records’ own routes show',
+    'shows %s the same records beside a list of subscriptions as the records’ own routes',
     async (caller) => {
       const listed = await direct('/subscriptions?include_pm=true&include_projects=true', caller);
       const shown = new Map<string, ParsedJson>(listed.map((one: ParsedJson) => [one.id, one]));
@@ -322,7 +325,7 @@ describe('the matrix of includes', () => {
     },
   );
 
-  test('asked for every include, and met each of its answers', () => {
+  test('covers every include and each of its possible results', () => {
     const seen = Object.fromEntries([...tally].sort());
     for (const name of ['payment_method', 'subscription', 'organization'] as const) {
       expect(seen).toMatchObject({ [`${name} whole`]: expect.any(Number), [`${name} null`]: expect.any(Number) });
@@ -332,7 +335,7 @@ describe('the matrix of includes', () => {
     }
   });
 
-  test('opens nothing to callers without a credential or with only an e-mail', async () => {
+  test('grants nothing to callers without a credential or with only an e-mail', async () => {
     const id = payments.get(nameOf({ caller: 'own guest token', whose: 'own', organizationId: undefined }));
     for (const name of ['anonymous', 'guest_data', 'bad session', 'expired session'] as const) {
       const headers = fixtures.callers[name].carriers[0]?.headers ?? {};

@@ -69,7 +69,7 @@ describe('a former member', () => {
     await removeMember(service, acme, acme.billing);
   });
 
-  test('still reads their payment, but no longer its method, nor organization and project in full', async () => {
+  test('can still read their payment, but not its method or the full organization and project', async () => {
     expect(await shownTo(acme.billing.options, payment.id, all)).toMatchObject({
       id: payment.id,
       payment_method: null,
@@ -80,7 +80,7 @@ describe('a former member', () => {
     expect(project).not.toHaveProperty('billing_email');
   });
 
-  test('is not shown the organization’s card in the list of their own payments', async () => {
+  test('cannot see the organization’s card in the list of their own payments', async () => {
     const personal = await createPaidIntent(service, acme.billing);
     await giveMethod(service, await storedPayment(service, personal.id), payment.payment_method_id);
     for (const query of ['include=payment_method', 'include_pm=true']) {
@@ -93,7 +93,7 @@ describe('a former member', () => {
 });
 
 describe('a member', () => {
-  test('is not shown another member’s personal card beside a project’s payment', async () => {
+  test('cannot see another member’s personal card beside a project’s payment', async () => {
     const acme = await company(service);
     await put('projects/shared-site', projectBody({ organization_id: acme.id }));
     const card = await saveMethod(service, acme.billing.options);
@@ -107,7 +107,7 @@ describe('a member', () => {
     expect(await list(acme.billing)).toMatchObject([{ id, payment_method: { id: card.id } }]);
   });
 
-  test('is not shown another member’s personal card beside the organization’s subscription', async () => {
+  test('cannot see another member’s personal card beside the organization’s subscription', async () => {
     const acme = await company(service);
     const ofOrganization = await payer(service, acme.owner.options, {
       token: VISA,
@@ -126,7 +126,7 @@ describe('a member', () => {
 
 describe('a guest', () => {
   const guest_data = { email: 'gil@example.com', name: 'Gil' };
-  test('is not shown a subscription beside its payment: its own route takes no token', async () => {
+  test('cannot see the subscription of its payment, because the subscription’s own route accepts no token', async () => {
     const first = await saveMethod(service, {}, { guest_data: { ...guest_data, email: 'sub@example.com' } });
     const guest = await payer(service, { guestToken: first.guest_token });
     const made = await subscribe(service, guest);
@@ -173,7 +173,7 @@ describe('a product', () => {
     updated_at: expect.any(String),
   };
 
-  test('shows buyers the fields of the offer, and the project’s name', async () => {
+  test('shows buyers only its public fields and the project’s name', async () => {
     const user = await signIn(service);
     const byUser = await buy(user.options);
     const byGuest = await buy({}, { guest_data: { email: 'gwen@example.com', name: 'Gwen' } });
@@ -187,7 +187,7 @@ describe('a product', () => {
     }
   });
 
-  test('is shown in full to members of its organization, and to platform admins', async () => {
+  test('is shown in full to members of its organization and to platform admins', async () => {
     for (const user of [acme.owner, acme.admin, acme.billing, acme.member, admin]) {
       const { id } = await buy(user.options);
       const { product, project } = await shownTo(user.options, id, 'include_product=true&include_project=true');
@@ -196,7 +196,7 @@ describe('a product', () => {
     }
   });
 
-  test('shows subscribers its project as buyers see it', async () => {
+  test('shows subscribers the buyer’s view of its project', async () => {
     await put('products/school-plan', { ...PLAN, organization_id: acme.id, project_id: 'school' });
     const who = await payer(service, (await signIn(service)).options);
     const { status } = await service.post('/subscriptions', { ...who.names, product_id: 'school-plan' }, who.options);
@@ -206,7 +206,7 @@ describe('a product', () => {
     expect(body[0].project).toEqual({ id: 'school', name: 'Garden', slug: 'garden' });
   });
 
-  test('of a deleted organization is shown as to a buyer', async () => {
+  test('is shown in the buyer’s view if its organization is deleted', async () => {
     const gone = await company(service);
     await put('products/gone-course', productBody({ organization_id: gone.id, metadata: { margin: 'secret' } }));
     const { id } = await buy(gone.owner.options, { product_id: 'gone-course' });
@@ -222,7 +222,7 @@ describe('an unknown include', () => {
     get: 'must be a comma list of payment_method, project, organization, subscription, product, order, pm',
   };
 
-  test('is refused with the list of allowed names, on get and on the list', async () => {
+  test('is refused with the list of allowed names, for one payment and for the list', async () => {
     const user = await signIn(service);
     const { id } = await createIntent(service, user);
     const cases = [

@@ -61,7 +61,7 @@ const created = async (answer: Promise<TestAnswer>): Promise<void> => {
 /** The stream has brought nothing when these lists are read: no test waits for it. */
 const countsEveryCreate = (name: string, open: () => Promise<Listed>): void => {
   describe(name, () => {
-    test('counts every one of 100 creates immediately', async () => {
+    test('the list of payments counts each of 100 creates immediately', async () => {
       const { create, paths, options } = await open();
       for (let number = 1; number <= MADE; number += 1) {
         await created(create(number));
@@ -70,7 +70,7 @@ const countsEveryCreate = (name: string, open: () => Promise<Listed>): void => {
       for (const path of paths) await expectTotal(path, options, MADE);
     });
 
-    test('counts 100 creates that run at the same time, and shows no more than it counts meanwhile', async () => {
+    test('the list of payments counts 100 concurrent creates, and never shows more than it counts', async () => {
       const { create, paths, options } = await open();
       // The session is cached from here on, so that the identity service is not asked 100 times at once.
       await created(create(0));
@@ -155,7 +155,7 @@ countsEveryCreate('a bare list of addresses', async () => {
   };
 });
 
-describe('every other list', () => {
+describe('the total of every other list', () => {
   const FEW = 5;
   const repeat = async (create: (number: number) => Promise<TestAnswer>): Promise<void> => {
     for (let number = 1; number <= FEW; number += 1) await created(create(number));
@@ -210,7 +210,7 @@ describe('every other list', () => {
     }
   });
 
-  test('counts the entries of a log that lies in several partitions', async () => {
+  test('counts log entries across several partitions', async () => {
     const { userId, options } = await signIn(service);
     for (let number = 0; number < MADE; number += 1) {
       const entry = {
@@ -238,8 +238,8 @@ describe('every other list', () => {
   });
 });
 
-describe('the pages by cursor', () => {
-  test('all have the total of the whole list', async () => {
+describe('the cursor pages of a list', () => {
+  test('all show the total of the whole list', async () => {
     const { options } = await signIn(service);
     const count = 23;
     await Promise.all(Array.from({ length: count }, () => created(intent(options))));
@@ -257,7 +257,7 @@ describe('the pages by cursor', () => {
   });
 });
 
-describe('a list of more than 1,000 records', () => {
+describe('the total of a list with more than 1,000 records', () => {
   const COUNT = 1_300;
   let user: User;
   const start = () => service.now() - 20 * DAY;
@@ -292,7 +292,7 @@ describe('a list of more than 1,000 records', () => {
     return isExact;
   };
 
-  test.each(['before', 'after'])('is exact or marked as an estimate, %s the counters have followed', async (when) => {
+  test.each(['before', 'after'])('is exact or marked as an estimate, %s the counters have caught up', async (when) => {
     if (when === 'after') await service.settle();
     expect(await totalOf('limit=50', 0, COUNT)).toBe(false);
     for (const page of [2, 20, 25]) await totalOf(`limit=50&page=${page}`, (page - 1) * 50, COUNT);
@@ -308,13 +308,13 @@ describe('a list of more than 1,000 records', () => {
     expect(await totalOf(`limit=50&cursor=${first.body.meta.next_cursor}`, 50, COUNT)).toBe(false);
   });
 
-  test('estimates the total by the counters', async () => {
+  test('is estimated from the counters', async () => {
     await service.settle();
     const { body } = await listOf('/payments?limit=50', user.options);
     expect(body.meta).toMatchObject({ total: COUNT, total_is_exact: false, hasMore: true });
   });
 
-  test('has no X-Total-Count as a bare list, until its last page', async () => {
+  test('is absent from X-Total-Count of a bare list until its last page', async () => {
     const { options, userId } = await signIn(service);
     const count = 1_050;
     for (let index = 0; index < count; index += 1) {

@@ -152,13 +152,13 @@ describe('the gateway', () => {
     ['text/plain', false],
     ['application/x-www-form-urlencoded', true],
     ['application/octet-stream', true],
-  ])('hands on a body of type %s (base64: %s)', async (type, encoded) => {
+  ])('passes on a body of type %s (base64: %s)', async (type, encoded) => {
     const { body } = await service.request('POST', '/items', { body: 'a=1', headers: { 'content-type': type } });
     expect(body.isBase64Encoded).toBe(encoded);
     expect(Buffer.from(body.body, encoded ? 'base64' : 'utf8').toString('utf8')).toBe('a=1');
   });
 
-  test('takes the caller’s address from the socket and ignores X-Forwarded-For', async () => {
+  test('reads the caller’s address from the socket and ignores X-Forwarded-For', async () => {
     const headers = { 'X-Forwarded-For': '203.0.113.9, 10.0.0.1' };
     const { body } = await service.get('/items/1', { headers });
     expect(body.requestContext.http.sourceIp).toBe('127.0.0.1');
@@ -172,11 +172,11 @@ describe('the gateway', () => {
     ['DELETE', '/items/1'],
     ['OPTIONS', '/items/1'],
     ['GET', '/items/'],
-  ])('hands %s %s, which no route matches, to the default function', async (method, path) => {
+  ])('passes the unmatched request %s %s to the default function', async (method, path) => {
     expect((await service.request(method, path)).body.routeKey).toBe('$default');
   });
 
-  test('answers HEAD without a body', async () => {
+  test('responds to HEAD without a body', async () => {
     const answer = await service.request('HEAD', '/items/1');
     expect(answer.body).toBeUndefined();
     expect(Number(answer.headers.get('content-length'))).toBeGreaterThan(0);
@@ -184,19 +184,19 @@ describe('the gateway', () => {
 
   test.each<[string, () => unknown]>([
     ['throws', () => Promise.reject(new Error('secret'))],
-    ['answers nothing', () => undefined],
-    ['answers a status that is none', () => ({ statusCode: 'ok', body: '' })],
-    ['answers a body that is no text', () => ({ statusCode: 200, body: { a: 1 } })],
-    ['answers a header that cannot be sent', () => ({ statusCode: 200, headers: { 'x-bad': 'a\nb' }, body: '' })],
+    ['returns nothing', () => undefined],
+    ['returns an invalid status', () => ({ statusCode: 'ok', body: '' })],
+    ['returns a body that is not a string', () => ({ statusCode: 200, body: { a: 1 } })],
+    ['returns a header that cannot be sent', () => ({ statusCode: 200, headers: { 'x-bad': 'a\nb' }, body: '' })],
     ['does not end in time', () => new Promise(() => undefined)],
-  ])('answers 500 where the function %s', async (_what, handler) => {
+  ])('returns 500 if the function %s', async (_what, handler) => {
     catalogue.handle('fake.create', handler);
     onTestFinished(() => catalogue.handle('fake.create', () => ({ statusCode: 200, body: '' })));
     const answer = await service.post('/items', {});
     expect(answer).toMatchObject({ status: 500, body: { message: 'Internal Server Error' } });
   });
 
-  test('sends cookies, and bytes', async () => {
+  test('sends cookies and binary bodies', async () => {
     catalogue.handle('fake.create', () => ({
       statusCode: 201,
       headers: { 'Content-Type': 'image/png' },
@@ -210,7 +210,7 @@ describe('the gateway', () => {
     expect(answer.headers.get('content-type')).toBe('image/png');
   });
 
-  test('refuses more than 10 MB', async () => {
+  test('refuses a body over 10 MB', async () => {
     const answer = await service.post('/items', 'x'.repeat(10 * 1_024 * 1_024 + 1));
     expect(answer).toMatchObject({ status: 413, body: { message: 'Request Too Long' } });
   });
@@ -219,12 +219,12 @@ describe('the gateway', () => {
     expect((await service.get('/items/%E0%A4%A')).status).toBe(400);
   });
 
-  test('serves 200 requests at once', async () => {
+  test('serves 200 concurrent requests', async () => {
     const answers = await Promise.all(Array.from({ length: 200 }, (_, index) => service.get(`/items/${index}`)));
     expect(answers.map((answer) => answer.body.pathParameters.id)).toEqual(answers.map((_, index) => String(index)));
   });
 
-  test('queues requests when very many arrive at once', async () => {
+  test('queues requests above its concurrency limit', async () => {
     let running = 0;
     let most = 0;
     let open: () => void = () => undefined;
@@ -251,7 +251,7 @@ describe('the gateway', () => {
     ['POST', '/_local/queues/apply-provider-event/redrive', 404],
     ['POST', '/_local/queues/%E0/redrive', 400],
     ['GET', '/_local/sink/%E0%A4%A', 400],
-  ])('answers a wrong control request %s %s with %i and its error', async (method, path, status) => {
+  ])('rejects the invalid control request %s %s with %i and an error', async (method, path, status) => {
     const answer = await service.request(method, path);
     expect(answer.status).toBe(status);
     expect(answer.body.error).toEqual(expect.any(String));
@@ -283,7 +283,7 @@ describe('a web page of another origin', () => {
   const NEW_SESSION = '{"email":"mallory@example.com","is_admin":true}';
 
   test.each(['GET /items/1', 'GET /health', 'GET /docs', 'GET /_local/clock', 'POST /_local/sessions'])(
-    'that resolves its name to this host gets no answer: %s',
+    'is refused if its hostname resolves to this host: %s',
     async (line) => {
       for (const name of ['evil.example', '127.0.0.1.evil.example', 'localhost.evil.example', '10.0.0.1', '']) {
         expect(await ask(line, { host: `${name}:${port()}` }, NEW_SESSION)).toBe(403);
@@ -296,11 +296,11 @@ describe('a web page of another origin', () => {
 
   test.each<[string, Record<string, string>]>([
     ['another origin', { origin: 'https://evil.example' }],
-    ['no origin that it tells', { origin: 'null' }],
+    ['an opaque origin', { origin: 'null' }],
     ['another port of this machine', { origin: 'http://127.0.0.1:1' }],
     ['another site', { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'no-cors' }],
     ['another port, in a form', { 'sec-fetch-site': 'same-site', 'sec-fetch-mode': 'navigate' }],
-  ])('of %s reaches no control route', async (_, headers) => {
+  ])('cannot reach a control route from %s', async (_, headers) => {
     const plain = { 'content-type': 'text/plain', ...own(), ...headers };
     expect(await ask('POST /_local/sessions', plain, NEW_SESSION)).toBe(403);
     expect(await ask('POST /_local/clock', plain, '{"advance":1}')).toBe(403);
@@ -309,7 +309,7 @@ describe('a web page of another origin', () => {
     expect(await ask('GET /items/1', plain)).toBe(200);
   });
 
-  test('does not stop the host’s own pages and programs from reaching the host', async () => {
+  test('does not block the host’s own pages and programs', async () => {
     const origin = `http://127.0.0.1:${port()}`;
     const headers = { ...own(), origin, 'sec-fetch-site': 'same-origin' };
     expect(await ask('POST /_local/sessions', headers, NEW_SESSION)).toBe(201);
@@ -317,7 +317,7 @@ describe('a web page of another origin', () => {
   });
 
   test.each(['http://localhost:5173', 'http://127.0.0.1:8080', 'http://[::1]:3001'])(
-    'of %s, on this machine, may call the service',
+    'can call the service from %s on this machine',
     async (origin) => {
       const asked = { Origin: origin, 'Access-Control-Request-Method': 'POST' };
       const preflight = await service.request('OPTIONS', '/items', { headers: asked });
@@ -329,14 +329,14 @@ describe('a web page of another origin', () => {
     },
   );
 
-  test('that looks like one of this machine may not', async () => {
+  test('is blocked if its origin only resembles this machine', async () => {
     for (const origin of ['http://localhost.evil.example', 'http://evil.example/http://localhost', 'null']) {
       const answer = await service.get('/items/1', { headers: { Origin: origin } });
       expect(answer.headers.get('access-control-allow-origin')).toBeNull();
     }
   });
 
-  test('may call the simulated providers, as the page of a shop on this machine does', async () => {
+  test('can call the simulated providers, as a shop page on this machine does', async () => {
     const path = '/_local/providers/stripe/v1/payment_intents/pi_1/confirm';
     const Origin = 'http://localhost:4000';
     const asked = {
@@ -353,7 +353,7 @@ describe('a web page of another origin', () => {
     expect(answer.headers.get('access-control-allow-origin')).toBe(Origin);
   });
 
-  test('may link to a page of the host', async () => {
+  test('can link to a page of the host', async () => {
     const followed = { ...own(), 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate' };
     expect(await ask('GET /_local/clock', followed)).toBe(200);
   });
@@ -372,7 +372,7 @@ describe('the gateway with settings', () => {
     expect(service.host().env['PUBLIC_BASE_URL']).toBe(`${service.host().baseUrl}/pay`);
   });
 
-  test('answers preflights of allowed origins', async () => {
+  test('responds to preflights of allowed origins', async () => {
     const preflight = { 'Access-Control-Request-Method': 'POST' };
     const allowed = await service.request('OPTIONS', '/pay/items', {
       headers: { ...preflight, Origin: 'https://shop.example' },
@@ -388,7 +388,7 @@ describe('the gateway with settings', () => {
   });
 });
 
-describe('queues', () => {
+describe('the queues', () => {
   let service: TestHost;
   let catalogue: FakeCatalogue;
   beforeEach(async () => {
@@ -421,7 +421,7 @@ describe('queues', () => {
     expect(await counts()).toEqual({ visible: 0, delayed: 0, in_flight: 0 });
   });
 
-  test('deliver only failed messages again, after their visibility timeout', async () => {
+  test('redeliver only failed messages after their visibility timeout', async () => {
     catalogue.handle(QUEUE.id, (event) => ({
       batchItemFailures: (event as SQSEvent).Records.filter(
         (record) => record.body === 'bad' && record.attributes.ApproximateReceiveCount === '1',
@@ -443,7 +443,7 @@ describe('queues', () => {
   test.each<[string, () => unknown]>([
     ['throws', () => Promise.reject(new Error('no'))],
     ['names a message that it was not given', () => ({ batchItemFailures: [{ itemIdentifier: 'other' }] })],
-  ])('move a message to the dead-letter queue where the function %s too often, and back', async (_what, handler) => {
+  ])('move a message to the dead-letter queue if the function %s too often, and back', async (_what, handler) => {
     catalogue.handle(QUEUE.id, handler);
     await send(service, 'poison');
     await service.advance(HOUR_SECONDS);
@@ -459,7 +459,7 @@ describe('queues', () => {
     expect(await service.queues()).toMatchObject({ 'apply-provider-event-dlq': { visible: 0 } });
   });
 
-  test('are redriven by the SQS operation, which knows the source only of messages that SQS moved', async () => {
+  test('support the SQS redrive operation, which knows the source only of messages that SQS moved', async () => {
     const { sqs, queueUrl } = clients(service);
     const DestinationArn = `arn:aws:sqs:eu-central-1:000000000000:${QUEUE.queue}`;
     const SourceArn = `${DestinationArn}-dlq`;
@@ -487,7 +487,7 @@ describe('queues', () => {
     await expect(wrongWay).rejects.toThrow('must be configured as a Dead Letter Queue');
   });
 
-  test('let the function choose when a message is delivered again', async () => {
+  test('let the function choose the time of redelivery', async () => {
     const { sqs, queueUrl } = clients(service);
     catalogue.handle(QUEUE.id, async (event) => {
       const [record] = (event as SQSEvent).Records;
@@ -508,7 +508,7 @@ describe('queues', () => {
     expect(allBodies(catalogue)).toHaveLength(2);
   });
 
-  test('hide a message for at most 12 hours from its receive', async () => {
+  test('hide a message for at most 12 hours after its receive', async () => {
     const { sqs, queueUrl } = clients(service);
     const QueueUrl = `${queueUrl}-dlq`;
     await sqs.send(new SendMessageCommand({ QueueUrl, MessageBody: 'later' }));
@@ -526,7 +526,7 @@ describe('queues', () => {
     expect((await service.queues())['apply-provider-event-dlq']).toMatchObject({ visible: 1 });
   });
 
-  test('hold back a delayed message', async () => {
+  test('delay a delayed message', async () => {
     await send(service, 'later', { delay: 300 });
     expect(await counts()).toEqual({ visible: 0, delayed: 1, in_flight: 0 });
     await service.advance(299);
@@ -556,14 +556,14 @@ describe('queues', () => {
     expect(allBodies(catalogue).toSorted()).toEqual(Array.from({ length: 40 }, (_, index) => String(index)).toSorted());
   });
 
-  test('refuse what SQS refuses', async () => {
+  test('reject requests that SQS rejects', async () => {
     const { sqs, queueUrl } = clients(service);
     await expect(send(service, 'x', { delay: 901 })).rejects.toThrow('DelaySeconds');
     const unknown = new GetQueueAttributesCommand({ QueueUrl: `${queueUrl}-none` });
     await expect(sqs.send(unknown)).rejects.toMatchObject({ name: 'QueueDoesNotExist' });
   });
 
-  test('can be read by other clients, as a dead-letter queue is', async () => {
+  test('can be read by other clients, as a dead-letter queue can', async () => {
     const { sqs, queueUrl } = clients(service);
     const dlq = `${queueUrl}-dlq`;
     await sqs.send(new SendMessageCommand({ QueueUrl: dlq, MessageBody: 'dead' }));
@@ -576,7 +576,7 @@ describe('queues', () => {
 });
 
 describe('the bus', () => {
-  test('puts the envelope of an event on the queues whose rules match', async () => {
+  test('sends an event’s envelope to the queues whose rules match', async () => {
     const { service, catalogue } = await freshHost();
     const answer = await putEvents(service, [
       { Source: 'tests', DetailType: 'wanted.event', Detail: '{"a":1}' },
@@ -596,7 +596,7 @@ describe('the bus', () => {
 });
 
 describe('the stream', () => {
-  test('delivers changes of the items in its filter, in order, and no others', async () => {
+  test('delivers only the changes in its filter, in order', async () => {
     const { service, catalogue } = await freshHost();
     const { dynamo, table } = clients(service);
     await put(service, 'one', { a: '1' });
@@ -620,7 +620,7 @@ describe('the stream', () => {
     });
   });
 
-  test('retries from the first failed record on', async () => {
+  test('retries from the first failed record', async () => {
     const { service, catalogue } = await freshHost();
     let failures = 2;
     catalogue.handle(STREAM.id, (event) => {
@@ -637,7 +637,7 @@ describe('the stream', () => {
     expect(seen.lastIndexOf('two')).toBeLessThan(seen.lastIndexOf('three'));
   });
 
-  test('stores the whole record after ten failed tries, and continues', async () => {
+  test('stores the whole record after ten failed attempts, and continues', async () => {
     const { service, catalogue } = await freshHost();
     catalogue.handle(STREAM.id, (event) => {
       if (keysOf(event).includes('poison')) throw new Error('no');
@@ -713,7 +713,7 @@ describe('the clock', () => {
     ]);
   });
 
-  test('moves over a day and runs all due work of that day', async () => {
+  test('moves more than a day and runs all due work of that day', async () => {
     const { service, catalogue } = await freshHost();
     const putDueItem = (at: number) => put(service, 'one', { due: 'DUE#1', due_at: new Date(at).toISOString() });
     await putDueItem(service.now());
@@ -734,7 +734,7 @@ describe('the clock', () => {
     expect(service.now()).toBeLessThan(at + 20_000);
   });
 
-  test('never goes back', async () => {
+  test('refuses to move backward', async () => {
     const { service } = await freshHost();
     const past = new Date(service.now() - 1_000).toISOString();
     expect(await service.request('POST', '/_local/clock', { body: { set: past } })).toMatchObject({
@@ -758,7 +758,7 @@ describe('the identity service', () => {
     expect((await identity('GET', '/sessions/none')).status).toBe(404);
   });
 
-  test('creates users and sessions, and remembers expired ones', async () => {
+  test('creates users and sessions, and remembers expired sessions', async () => {
     const made = await service.session({ email: 'Ann@example.com', organization_id: 'org_1', expires_in: 60 });
     expect(await identity('GET', `/sessions/${made.session_id}`)).toMatchObject({
       body: { user_id: made.user_id, organization_id: 'org_1' },
@@ -791,7 +791,7 @@ describe('the identity service', () => {
     expect(payload).toMatchObject({ sub: user_id, is_admin: true });
   });
 
-  test('can be unreachable', async () => {
+  test('can be made unreachable', async () => {
     await service.identity({ available: false });
     await expect(identity('GET', '/sessions/demo-owner')).rejects.toThrow('fetch failed');
     await service.identity({ available: true });
@@ -802,7 +802,7 @@ describe('the identity service', () => {
 describe('a sink', () => {
   const service = withHost({ catalogue: fakeCatalogue(), frozen: true });
 
-  test('keeps what it receives, oldest first, and fails as configured', async () => {
+  test('keeps received requests, oldest first, and fails as configured', async () => {
     await service.control('POST', '/sink/mine/behaviour', { status: 503, times: 1 });
     const headers = { 'webhook-id': 'msg_1' };
     const first = await service.request('POST', '/_local/sink/mine', { body: '{"a": 1}', headers });
@@ -818,7 +818,7 @@ describe('a sink', () => {
 });
 
 describe('a restart on the same data', () => {
-  test('continues with all its data', async () => {
+  test('keeps all data', async () => {
     const dataDir = await temporaryFolder();
     const before = await startTestHost({ dataDir, catalogue: fakeCatalogue() });
     await before.advance(3 * HOUR_SECONDS);
@@ -854,7 +854,7 @@ describe('a restart on the same data', () => {
 });
 
 describe('a host that cannot start', () => {
-  test('reports the reason in one line', async () => {
+  test('prints the reason in one line', async () => {
     const dataDir = await temporaryFolder();
     const { service } = await freshHost({ dataDir });
     const { startHost } = await import('../../infra/local/host/host.ts');
@@ -873,8 +873,8 @@ describe('a host that cannot start', () => {
 
 const DYNOXIDE = { DYNAMODB_ENGINE: 'dynoxide' };
 
-describe('another DynamoDB engine', () => {
-  test('keeps its data folder: the embedded table refuses it, and says what to do', async () => {
+describe('a different DynamoDB engine', () => {
+  test('keeps its data folder, and the embedded table refuses the folder with advice', async () => {
     const dataDir = await temporaryFolder();
     const before = await startTestHost({ dataDir, catalogue: fakeCatalogue(), env: DYNOXIDE });
     await put(before, 'one');
@@ -887,7 +887,7 @@ describe('another DynamoDB engine', () => {
     expect(await itemsOf(service, 'one')).toHaveLength(1);
   });
 
-  test('is used when DYNAMODB_ENDPOINT names one', async () => {
+  test('is used if DYNAMODB_ENDPOINT is set', async () => {
     const { service: first } = await freshHost({ env: DYNOXIDE });
     const endpoint = first.host().dynamoEndpoint;
     const { service, catalogue } = await freshHost({ env: { DYNAMODB_ENDPOINT: endpoint, TABLE_NAME: 'other' } });

@@ -60,13 +60,13 @@ test.each<[string, string, { readonly uses: readonly Right[]; readonly work: () 
     'sqs:GetQueueAttributes on webhook-delivery',
     { uses: ['queue:send:webhook-delivery'], work: () => replayDeps().queues.depth('webhook-delivery') },
   ],
-])('refuses a function that %s without the right', async (_, action, { uses, work }) => {
+])('a function that %s without the right is refused', async (_, action, { uses, work }) => {
   const { result, refused } = await run(uses, work);
   expect(result).toBe(ACCESS_DENIED);
   expect(refused).toContain(`fake.one declares no right for ${action}`);
 });
 
-test('lets a function do what it declares', async () => {
+test('a function with declared rights can use them', async () => {
   const { result } = await run(['table:read', 'table:put', 'table:delete'], async () => {
     const { table } = webDeps();
     const second = { ...KEY, sk: 'B' };
@@ -79,7 +79,7 @@ test('lets a function do what it declares', async () => {
   expect(result).toEqual([2, true, undefined]);
 });
 
-test('closes every slot whose keys a function may not read', async () => {
+test('a slot is closed if the function may not read its keys', async () => {
   const { result } = await run(['secrets:provider_b'], () =>
     Promise.all(
       (['provider_a', 'provider_b', 'provider_c', 'provider_d'] as const).map(
@@ -97,7 +97,7 @@ test.each<[readonly Right[], readonly [boolean, boolean]]>([
     ['signatures:provider_b', 'secrets:provider_b'],
     [false, false],
   ],
-])('with the rights %j opens provider_a to call it, and to verify its events: %j', async (uses, expected) => {
+])('a function with the rights %j can call provider_a, and verify its events: %j', async (uses, expected) => {
   const { result } = await run(uses, async () => [
     (await moneyDeps().providers.find('provider_a')) !== undefined,
     (await receiverDeps().receivers.find('provider_a')) !== undefined,
@@ -108,12 +108,12 @@ test.each<[readonly Right[], readonly [boolean, boolean]]>([
 test.each<[readonly Right[], boolean]>([
   [['secrets:guest-tokens'], true],
   [['table:read'], false],
-])('issues guest tokens with the rights %j: %s', async (uses, issues) => {
+])('a function with the rights %j issues guest tokens: %s', async (uses, issues) => {
   const { result } = await run(uses, () => webDeps().guestTokens.issue(GUEST));
   expect(result !== undefined).toBe(issues);
 });
 
-test('an expired item needs no right to delete, and counts as absent at once', async () => {
+test('an expired item needs no right to delete, and counts as absent immediately', async () => {
   const { result } = await run(['table:read', 'table:put'], async () => {
     const { table } = webDeps();
     await table.put(KEY);

@@ -43,7 +43,7 @@ describe('a local host with RATE_LIMITS=on', () => {
   });
 });
 
-describe.each(['dev', 'staging'])('a local host that is started as %s', (STAGE) => {
+describe.each(['dev', 'staging'])('a local host started as %s', (STAGE) => {
   const service = withHost({ frozen: true, env: { ...DEFAULTS, STAGE } });
 
   it('limits requests', async () => {

@@ -109,7 +109,7 @@ const bareStartMs = async (): Promise<number> => {
 };
 
 describe('npm start', () => {
-  test('is ready within three seconds, prints what one needs, and stops on SIGTERM with all it started', async () => {
+  test('is ready within three seconds, prints the essentials, and stops on SIGTERM with all its processes', async () => {
     const dataDir = await folder();
     const bareMs = await bareStartMs();
     const startedAt = performance.now();
@@ -137,7 +137,7 @@ describe('npm start', () => {
     expect(command.errors()).toBe('');
   });
 
-  test('started as dev has the defaults of dev, and says of a target which variables enable it', async () => {
+  test('has the defaults of dev when started as dev, and names the variables that enable a target', async () => {
     const dataDir = await folder();
     const target = { WEBHOOK_2_URL: 'http://127.0.0.1:9/' };
     const command = start({ DATA_DIR: dataDir, STAGE: 'dev', ...target });
@@ -153,7 +153,7 @@ describe('npm start', () => {
     expect(await ends(command)).toBe(0);
   });
 
-  test('makes the demo data at the first start, and lets a payment be made with what the terminal prints', async () => {
+  test('creates the demo data at the first start, and accepts a payment with the printed values', async () => {
     const dataDir = await folder();
     const command = start({ DATA_DIR: dataDir, DEMO_DATA: 'demo' });
     const baseUrl = await ready(command);
@@ -173,7 +173,7 @@ describe('npm start', () => {
     expect(again.output()).not.toContain('Clock');
   });
 
-  test('begins again with the demo data where it was stopped while it made them', async () => {
+  test('recreates the demo data if the previous start was stopped while creating it', async () => {
     const dataDir = await folder();
     const stopped = start({ DATA_DIR: dataDir, DEMO_DATA: 'demo' });
     await vi.waitFor(() => expect(stopped.output()).toContain('Making demo data'), { timeout: 20_000 });
@@ -195,7 +195,7 @@ describe('npm start', () => {
     expect(last.output()).not.toContain('cleared');
   });
 
-  test('keeps what is made after a start that failed on a new folder', async () => {
+  test('keeps data created after a failed start on a new folder', async () => {
     const dataDir = await folder();
     const port = await usedPort();
     expect(await refusalOf(start({ DATA_DIR: dataDir, DEMO_DATA: 'demo', PORT: port }))).toContain('in use');
@@ -211,14 +211,14 @@ describe('npm start', () => {
     expect(again.output()).not.toContain('cleared');
   });
 
-  test('makes the demo data after a start that failed on a new folder', async () => {
+  test('creates the demo data after a failed start on a new folder', async () => {
     const dataDir = await folder();
     await refusalOf(start({ DATA_DIR: dataDir, DEMO_DATA: 'demo', PORT: await usedPort() }));
     const again = start({ DATA_DIR: dataDir, DEMO_DATA: 'demo' });
     await vi.waitFor(() => expect(again.output()).toContain('Making demo data'), { timeout: 20_000 });
   });
 
-  test('ends with one line where the demo data cannot be made, and the next start clears them', async () => {
+  test('exits with one line if the demo data cannot be created, and the next start clears the partial data', async () => {
     const dataDir = await folder();
     const failed = start({ DATA_DIR: dataDir, DEMO_DATA: 'demo', IDENTITY_URL: 'http://127.0.0.1:9' });
     expect(await ends(failed)).toBe(1);
@@ -228,7 +228,7 @@ describe('npm start', () => {
     expect(again.output()).toMatch(/^Unfinished demo data of an earlier start were cleared\.$/m);
   });
 
-  test('empties a folder without its state file by --fresh', async () => {
+  test('empties a folder without its state file with --fresh', async () => {
     const dataDir = await folder();
     const first = start({ DATA_DIR: dataDir });
     await ready(first);
@@ -242,7 +242,7 @@ describe('npm start', () => {
     expect(await payments.json()).toMatchObject({ data: [] });
   });
 
-  test('deletes no file of another program by --fresh', async () => {
+  test('deletes no file of another program with --fresh', async () => {
     const dataDir = await folder();
     const table = join(dataDir, 'table.db');
     await writeFile(table, 'these are the notes of another program, in a file of the same name');
@@ -266,7 +266,7 @@ describe('npm start', () => {
     expect(await readdir(join(dataDir, 'failures'))).toEqual(['notes.txt']);
   });
 
-  test('empties by --fresh the folder of a host that was killed', async () => {
+  test('empties the folder of a killed host with --fresh', async () => {
     const dataDir = await folder();
     const killed = start({ DATA_DIR: dataDir });
     await ready(killed);
@@ -278,7 +278,7 @@ describe('npm start', () => {
     expect(await payments.json()).toMatchObject({ data: [] });
   });
 
-  test('prints how far its clock is from real time, and begins with an empty folder with --fresh', async () => {
+  test('prints its clock’s offset from real time, and starts with an empty folder with --fresh', async () => {
     const dataDir = await folder();
     await writeFile(join(dataDir, 'unrelated.txt'), 'kept');
     const first = start({ DATA_DIR: dataDir });
@@ -304,7 +304,7 @@ describe('npm start', () => {
     expect(await readFile(join(dataDir, 'unrelated.txt'), 'utf8')).toBe('kept');
   });
 
-  test('prints the logs of the functions with --logs or a LOG_LEVEL only', async () => {
+  test('prints the functions’ logs only with --logs or a LOG_LEVEL', async () => {
     const logsOf = async (env: Record<string, string>, ...options: readonly string[]): Promise<boolean> => {
       const command = start({ DATA_DIR: ':memory:', ...env }, ...options);
       const baseUrl = await ready(command);
@@ -319,7 +319,7 @@ describe('npm start', () => {
     expect(await logsOf({ LOG_LEVEL: 'info' })).toBe(true);
   });
 
-  test('loses nothing where it is killed, and leaves no process behind', async () => {
+  test('loses nothing when killed, and leaves no process behind', async () => {
     const dataDir = await folder();
     const killed = start({ DATA_DIR: dataDir });
     await ready(killed);
@@ -344,7 +344,7 @@ describe('npm start', () => {
   test.each([
     ['embedded', 0],
     ['dynoxide', 1],
-  ])('keeps nothing of :memory: with the engine %s, however it ends', async (engine, folders) => {
+  ])('keeps no data of :memory: with the engine %s, however it exits', async (engine, folders) => {
     const temporary = await folder();
     const command = start({ DATA_DIR: ':memory:', TMPDIR: temporary, DYNAMODB_ENGINE: engine });
     await ready(command);
@@ -353,7 +353,7 @@ describe('npm start', () => {
     await vi.waitFor(async () => expect(await readdir(temporary)).toEqual([]), { timeout: 5_000 });
   });
 
-  test('reports in one line, immediately, why it cannot use its data folder', async () => {
+  test('prints in one line, immediately, why it cannot use its data folder', async () => {
     const damaged = async (file: string): Promise<string> => {
       const made = await folder();
       await writeFile(join(made, file), 'this is no database, but long enough to be taken for one');
@@ -373,7 +373,7 @@ describe('npm start', () => {
     );
   });
 
-  test('reports in one line why it cannot start, and exits with 1', async () => {
+  test('prints in one line why it cannot start, and exits with 1', async () => {
     const port = await usedPort();
     const cases: [Record<string, string>, RegExp][] = [
       [{ PORT: port }, new RegExp(`^port ${port} is in use: [^\\n]+\\n$`)],

@@ -159,7 +159,7 @@ const WRITES: Readonly<Record<string, () => Promise<Write>>> = {
 
 const takesBody = endpoints.filter(({ body, bodyForm }) => body !== null && bodyForm === 'json').map(({ id }) => id);
 
-describe('a field that a caller may never set', () => {
+describe('a field that callers may never set', () => {
   test.each(takesBody)('is ignored by %s', async (id) => {
     const write = WRITES[id];
     if (!write) throw new Error(`${id} has no case here`);

@@ -33,8 +33,8 @@ const seatedMember = async () => {
 const removal = ({ id, owner, memberId }: Awaited<ReturnType<typeof seatedMember>>) =>
   service.request('DELETE', `/organizations/${id}/members/${memberId}`, owner.options);
 
-describe('a member that has been removed', () => {
-  test('writes no more, at once', async () => {
+describe('a removed or downgraded member', () => {
+  test('loses write access immediately', async () => {
     const seat = await seatedMember();
     expect(await removal(seat)).toMatchObject({ status: 200 });
     const before = await itemsOf(service, 'CUS#');
@@ -47,7 +47,7 @@ describe('a member that has been removed', () => {
     expect(await itemsOf(service, 'CUS#')).toEqual(before);
   });
 
-  test('reads for five minutes at most', async () => {
+  test('can read for at most five minutes after the removal', async () => {
     const seat = await seatedMember();
     await removal(seat);
     expect(await readIn(seat.id, seat.member)).toMatchObject({ status: 200 });
@@ -56,7 +56,7 @@ describe('a member that has been removed', () => {
     expect(await readIn(seat.id, seat.owner)).toMatchObject({ status: 200 });
   });
 
-  test.each(['organization_membership', 'all'])('reads no more once the cache %s has been cleared', async (type) => {
+  test.each(['organization_membership', 'all'])('can no longer read after the cache %s is cleared', async (type) => {
     const seat = await seatedMember();
     await removal(seat);
     const admin = await newPerson(service, { is_admin: true });
@@ -65,7 +65,7 @@ describe('a member that has been removed', () => {
     expect(await readIn(seat.id, seat.member)).toMatchObject(denied);
   });
 
-  test('by a lowered role reads on, and writes no more', async () => {
+  test('can still read, but not write, after a downgrade', async () => {
     const { id, owner, member, memberId } = await seatedMember();
     await service.put(`/organizations/${id}/members/${memberId}`, { role: 'member' }, owner.options);
     expect(await writeIn(id, member)).toMatchObject({
@@ -76,7 +76,7 @@ describe('a member that has been removed', () => {
   });
 });
 
-describe('an answer kept under an Idempotency-Key', () => {
+describe('a response stored under an Idempotency-Key', () => {
   const bytesOf = ({ body }: TestAnswer): string => JSON.stringify(body);
   /** A payment that the member has made and canceled, and the request that canceled it. */
   const canceled = async () => {
@@ -89,14 +89,14 @@ describe('an answer kept under an Idempotency-Key', () => {
     return { seat, cancel, first };
   };
 
-  test('is given to a member again, byte for byte', async () => {
+  test('is returned to a member again, byte for byte', async () => {
     const { cancel, first } = await canceled();
     const again = await cancel();
     expect(again.headers.get('idempotent-replayed')).toBe('true');
     expect([again.status, bytesOf(again)]).toEqual([first.status, bytesOf(first)]);
   });
 
-  test('is refused to a member that has been removed, at once, and given again after a return', async () => {
+  test('is refused to a removed member immediately, and returned again after the member is added back', async () => {
     const { seat, cancel, first } = await canceled();
     await removal(seat);
     expect(await cancel()).toMatchObject(denied);
@@ -104,14 +104,14 @@ describe('an answer kept under an Idempotency-Key', () => {
     expect(bytesOf(await cancel())).toBe(bytesOf(first));
   });
 
-  test('is refused where the role no longer allows the request', async () => {
+  test('is refused if the role no longer allows the request', async () => {
     const { seat, cancel } = await canceled();
     const path = `/organizations/${seat.id}/members/${seat.memberId}`;
     await service.put(path, { role: 'member' }, seat.owner.options);
     expect(await cancel()).toMatchObject({ status: 403, body: { code: 'INSUFFICIENT_PERMISSIONS' } });
   });
 
-  test('of a confirmation is given again after the method it used has been deleted', async () => {
+  test('is returned for a confirmation even after its method is deleted', async () => {
     const { id, member } = await seatedMember();
     const card = await saveMethod(service, member.options, { organization_id: null });
     const payment = await createIntent(service, member, { organization_id: id });
@@ -124,7 +124,7 @@ describe('an answer kept under an Idempotency-Key', () => {
     expect(bytesOf(await pay())).toBe(bytesOf(first));
   });
 
-  test('of a decline is refused to a removed member too', async () => {
+  test('is refused to a removed member even for a decline', async () => {
     const seat = await seatedMember();
     const payment = await createIntent(service, seat.member, { organization_id: seat.id });
     const once = { ...seat.member.options, idempotencyKey: 'declined-once' };
@@ -137,8 +137,8 @@ describe('an answer kept under an Idempotency-Key', () => {
   });
 });
 
-describe('an organization that has been deleted', () => {
-  test('refuses writes at once, and reads after five minutes', async () => {
+describe('a deleted organization', () => {
+  test('refuses writes immediately, and reads after five minutes', async () => {
     const { id, owner, member } = await seatedMember();
     const payment = await service.post('/payments/intents', intentBody({ organization_id: id }), member.options);
     expect(payment.status).toBe(201);
@@ -159,10 +159,10 @@ describe('an organization that has been deleted', () => {
   });
 });
 
-describe('an organization_id that names no organization', () => {
+describe('an organization_id of no organization', () => {
   const LISTS = ['/payments', '/payment-methods', '/customers', '/subscriptions', '/addresses', '/payments/summary'];
 
-  test('is refused on lists and in bodies as another’s, and its own path is not found', async () => {
+  test('is refused in lists and bodies like another’s organization, and its own path returns 404', async () => {
     const [person, stranger] = [await newPerson(service), await newPerson(service)];
     const others = await newOrganization(service, stranger);
     for (const id of ['org_none', 'org_000000000000000000000000', others]) {
@@ -182,7 +182,7 @@ describe('an organization_id that names no organization', () => {
     }
   });
 
-  test('is refused also where the session names it', async () => {
+  test('is also refused if the session names it', async () => {
     const person = await signIn(service, { organization_id: 'org_none' });
     expect(await service.get('/payments', person.options)).toMatchObject(denied);
     expect(await service.post('/payments/intents', intentBody(), person.options)).toMatchObject(denied);

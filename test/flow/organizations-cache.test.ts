@@ -8,14 +8,14 @@ const service = withHost({ frozen: true, env: { RATE_LIMITS: 'on' } });
 const clear = (body: unknown, person?: UserWithEmail) => service.post('/admin/cache/clear', body, person?.options);
 const refused = (status: number, code: string) => ({ status, body: { success: false, code } });
 
-describe('clearing a cache', () => {
-  test.each(['organization_membership', 'session', 'all'])('empties %s', async (cache_type) => {
+describe('the clear-cache command', () => {
+  test.each(['organization_membership', 'session', 'all'])('clears %s', async (cache_type) => {
     const answer = await clear({ cache_type }, await newPerson(service, { is_admin: true }));
     expect(answer.status).toBe(200);
     expect(answer.body).toEqual({ success: true, message: expect.any(String), data: { cache_type, cleared: true } });
   });
 
-  test('is for platform admins, of a cache that there is', async () => {
+  test('requires a platform admin and a known cache', async () => {
     const admin = await newPerson(service, { is_admin: true });
     expect(await clear({ cache_type: 'other' }, admin)).toMatchObject(refused(400, 'UNKNOWN_CACHE_TYPE'));
     expect(await clear({}, admin)).toMatchObject(refused(400, 'VALIDATION_ERROR'));
@@ -24,7 +24,7 @@ describe('clearing a cache', () => {
     expect(await clear({ cache_type: 'all' })).toMatchObject(refused(401, 'AUTHENTICATION_REQUIRED'));
   });
 
-  test('is for six times a minute and user', async () => {
+  test('is limited to six times per minute and user', async () => {
     const [one, two] = [await newPerson(service, { is_admin: true }), await newPerson(service, { is_admin: true })];
     for (let times = 0; times < 6; times += 1) {
       expect(await clear({ cache_type: 'all' }, one)).toMatchObject({ status: 200 });

@@ -104,10 +104,10 @@ const cardIn = (id: string) => ({
   organization_id: id,
 });
 
-describe('deleting an organization', () => {
+describe('the deletion of an organization', () => {
   const part = (share: number): number => Math.round(CHILDREN * share);
 
-  test('with thousands of children, many stops and late writers leaves nothing but its payments', async () => {
+  test('leaves nothing but its payments, despite thousands of children, many stops and late writers', async () => {
     const { service, stopped } = stoppable();
     const [owner, biller] = [await newPerson(service), await newPerson(service)];
     const id = await newOrganization(service, owner);
@@ -163,7 +163,7 @@ describe('deleting an organization', () => {
     expect(await atProvider(service)).toEqual({ customers: 0, attached: 0 });
   });
 
-  test('removes the other records while the provider does not answer, and retries the failed one later', async () => {
+  test('removes the other records while the provider does not respond, and retries the failed record later', async () => {
     const { service } = stoppable();
     const owner = await newPerson(service);
     const id = await newOrganization(service, owner);
@@ -181,7 +181,7 @@ describe('deleting an organization', () => {
     expect(await atProvider(service)).toEqual({ customers: 0, attached: 0 });
   });
 
-  test('ends an attempt that has not reached the provider: it is not sent again', async () => {
+  test('ends an attempt that has not reached the provider, so the attempt is not sent again', async () => {
     const { service } = stoppable();
     const owner = await newPerson(service);
     const id = await newOrganization(service, owner);
@@ -197,7 +197,7 @@ describe('deleting an organization', () => {
     expect(await storedPayment(service, payment.id)).toMatchObject({ status: 'failed' });
   });
 
-  test('is over for members at once, and leaves no membership behind', async () => {
+  test('takes effect for members immediately, and leaves no membership behind', async () => {
     const { service } = stoppable();
     const [owner, member] = [await newPerson(service), await newPerson(service)];
     const id = await newOrganization(service, owner);
@@ -215,7 +215,7 @@ describe('deleting an organization', () => {
     expect(await leftOf(service, id)).toEqual({ ORG: 1 });
   });
 
-  test('looks once more a minute later, for who was let in before, and once more a day later', async () => {
+  test('checks for late records of admitted callers again a minute later and a day later', async () => {
     const { service } = stoppable();
     const owner = await newPerson(service);
     const id = await newOrganization(service, owner);
@@ -233,10 +233,10 @@ describe('deleting an organization', () => {
   });
 
   test.each([
-    { when: 'at once', late: false },
+    { when: 'immediately', late: false },
     { when: 'after the removal of its customer', late: true },
   ])(
-    'also ends a subscription whose creation was stopped; its charge is seen, by events that come $when',
+    'also ends a subscription whose creation was interrupted, and records its charge from events that arrive $when',
     async ({ late }) => {
       const { service, stopped } = stoppable();
       const owner = await newPerson(service);
@@ -263,7 +263,7 @@ describe('deleting an organization', () => {
     },
   );
 
-  test('of an organization created under an Idempotency-Key stays final: the key does not recreate its id', async () => {
+  test('stays final for an organization created under an Idempotency-Key, so the key does not recreate its id', async () => {
     const { service } = stoppable();
     const owner = await newPerson(service);
     const create = () => service.post('/organizations', { name: 'Acme' }, { ...owner.options, idempotencyKey: 'k' });

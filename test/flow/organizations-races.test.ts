@@ -60,7 +60,7 @@ const runRace = async (race: Race, isLast: boolean): Promise<TestAnswer[]> => {
   return Promise.all([...acts, ...(ends ? [deleteIt] : [])].map((act) => act(race)));
 };
 
-test(`${ORGANIZATIONS * RACES_EACH} races of add, change role, leave, remove and delete end well`, async () => {
+test(`${ORGANIZATIONS * RACES_EACH} races of add, change role, leave, remove and delete end consistently`, async () => {
   const people = await Promise.all(Array.from({ length: 6 }, () => newPerson(service)));
   const owners = await Promise.all(Array.from({ length: 4 }, () => newPerson(service)));
   const tally = new Map<string, number>();
@@ -108,7 +108,7 @@ test(`${ORGANIZATIONS * RACES_EACH} races of add, change role, leave, remove and
   expect([...left].sort()).toEqual(['ORG#org_demo', ...live.map(({ id }) => `ORG#${id}`)].sort());
 }, 120_000);
 
-test('50 adds of one user make one member, and 50 leaves end it once', async () => {
+test('50 adds of one user create one member, and 50 leaves end the membership once', async () => {
   const [owner, user] = [await newPerson(service), await newPerson(service)];
   const id = await newOrganization(service, owner);
   const atOnce = (act: () => Promise<TestAnswer>) => Promise.all(Array.from({ length: 50 }, act));
@@ -122,7 +122,7 @@ test('50 adds of one user make one member, and 50 leaves end it once', async () 
   expectSound(storedOrganizationOf(await itemsOf(service), id));
 });
 
-test('20 deletes at once delete it once', async () => {
+test('20 concurrent deletes delete an organization once', async () => {
   const owner = await newPerson(service);
   const id = await newOrganization(service, owner);
   const answers = await Promise.all(

@@ -25,7 +25,7 @@ const staffed = async () => {
   return { id, owner, admin, billing, member, stranger, ids: { ...ids, owner: String(owned?.id) } };
 };
 
-describe('creating an organization', () => {
+describe('the creation of an organization', () => {
   test('makes its creator the owner', async () => {
     const user = await newPerson(service);
     const body = {
@@ -77,7 +77,7 @@ describe('creating an organization', () => {
     expect(await service.post('/organizations', body, user.options)).toMatchObject(validation(path));
   });
 
-  test('under one key creates one, repeated or concurrent', async () => {
+  test('creates one organization under one key, repeated or concurrent', async () => {
     const user = await newPerson(service);
     const create = (name: string) => service.post('/organizations', { name }, { ...user.options, idempotencyKey: 'k' });
     const answers = await Promise.all(Array.from({ length: 20 }, () => create('Acme')));
@@ -101,7 +101,7 @@ describe('creating an organization', () => {
   });
 });
 
-describe('listing organizations', () => {
+describe('the list of organizations', () => {
   test("shows the caller's organizations, with the role in each", async () => {
     const [user, other] = [await newPerson(service), await newPerson(service)];
     const own = await newOrganization(service, user, 'Own');
@@ -121,7 +121,7 @@ describe('listing organizations', () => {
     expect(body.data[0]).not.toHaveProperty('your_role');
   });
 
-  test.each([7, 105])('shows %i of them in pages', async (count) => {
+  test.each([7, 105])('shows %i organizations in pages', async (count) => {
     const user = await newPerson(service);
     const made: string[] = [];
     for (let start = 0; start < count; start += 15) {
@@ -148,7 +148,7 @@ describe('listing organizations', () => {
     },
   );
 
-  test('is empty for a user without any', async () => {
+  test('is empty for a user without organizations', async () => {
     const user = await newPerson(service);
     const { body } = await service.get('/organizations', user.options);
     expect(body).toEqual({
@@ -159,7 +159,7 @@ describe('listing organizations', () => {
   });
 });
 
-describe('getting an organization', () => {
+describe('GET of an organization', () => {
   test('shows each member their role', async () => {
     const { id, stranger, ids: _, ...people } = await staffed();
     for (const [role, person] of Object.entries(people)) {
@@ -171,7 +171,7 @@ describe('getting an organization', () => {
     expect(await service.get(`/organizations/${id}`, stranger.options)).toMatchObject(denied);
   });
 
-  test('gets 404 for an unknown one', async () => {
+  test('returns 404 for an unknown organization', async () => {
     const user = await newPerson(service);
     expect(await service.get('/organizations/org_none', user.options)).toMatchObject({
       status: 404,
@@ -180,8 +180,8 @@ describe('getting an organization', () => {
   });
 });
 
-describe('updating an organization', () => {
-  test('changes the fields sent, clears those that are null, and ignores empty and read-only ones', async () => {
+describe('an update of an organization', () => {
+  test('changes the sent fields, clears null fields, and ignores empty and read-only fields', async () => {
     const user = await newPerson(service);
     const full = { name: 'Acme', business_phone: '1', tax_id: 'T', address: 'A' };
     const { body } = await service.post('/organizations', full, user.options);
@@ -229,7 +229,7 @@ describe('updating an organization', () => {
   });
 });
 
-describe('a command that only the owner may use', () => {
+describe('a command for the owner only', () => {
   const attempts = (id: string, memberId: string, email: string) =>
     [
       ['PUT', `/organizations/${id}`, { name: 'Mine' }],
@@ -266,7 +266,7 @@ describe('a command that only the owner may use', () => {
   });
 });
 
-describe('adding a member', () => {
+describe('the addition of a member', () => {
   test.each(['admin', 'billing', 'member'])('gives an existing user the role %s', async (role) => {
     const [owner, user] = [await newPerson(service), await newPerson(service)];
     const id = await newOrganization(service, owner);
@@ -304,7 +304,7 @@ describe('adding a member', () => {
     expectSound(await stored(service, id));
   });
 
-  test('under one key returns the same answer, for the same request only', async () => {
+  test('returns the same response under one key, for the same request only', async () => {
     const [owner, user, other] = [await newPerson(service), await newPerson(service), await newPerson(service)];
     const id = await newOrganization(service, owner);
     const options = { ...owner.options, idempotencyKey: 'k' };
@@ -333,8 +333,8 @@ describe('adding a member', () => {
   });
 });
 
-describe('listing members', () => {
-  test('shows name and e-mail in order of joining, to every member', async () => {
+describe('the list of members', () => {
+  test('shows names and e-mails in order of joining, to every member', async () => {
     const owner = await newPerson(service, { name: 'Olga' });
     const id = await newOrganization(service, owner);
     const { user_id } = await service.control('POST', '/sessions', {
@@ -397,8 +397,8 @@ describe('listing members', () => {
   });
 });
 
-describe('changing a role', () => {
-  test('takes effect at once on every route', async () => {
+describe('a change of a member’s role', () => {
+  test('takes effect immediately on every route', async () => {
     const { id, owner, member, ids } = await staffed();
     await service.advance(1);
     const path = `/organizations/${id}/members/${ids.member}`;
@@ -427,7 +427,7 @@ describe('changing a role', () => {
     expect(await partitionOf(service, `ORG#${id}`)).toEqual(before);
   });
 
-  test('is refused for the owner, to owner, to no role, and for an unknown member', async () => {
+  test('is refused for the owner, to the role owner, without a role, and for an unknown member', async () => {
     const { id, owner, ids } = await staffed();
     const before = await partitionOf(service, `ORG#${id}`);
     const change = (memberId: string, role: unknown) =>
@@ -441,7 +441,7 @@ describe('changing a role', () => {
   });
 });
 
-describe('removing a member', () => {
+describe('the removal of a member', () => {
   test('ends the membership', async () => {
     const { id, owner, member, ids } = await staffed();
     const path = `/organizations/${id}/members/${ids.member}`;
@@ -468,8 +468,8 @@ describe('removing a member', () => {
   });
 });
 
-describe('leaving an organization', () => {
-  test('is possible for any member except the owner', async () => {
+describe('a leave request', () => {
+  test('is accepted from any member except the owner', async () => {
     const { id, owner, admin, billing, member, stranger } = await staffed();
     const leave = (options: object) => service.post(`/organizations/${id}/leave`, {}, options);
     for (const person of [admin, billing, member]) {

@@ -27,12 +27,12 @@ const breakable = () => {
   };
 };
 
-describe('payctl failures', () => {
+describe('payctl after failures', () => {
   const { catalogue, breakDown } = breakable();
   const service = withHost({ frozen: true, catalogue, env: { EXTERNAL_WEBHOOKS_ENABLED: 'true' } });
   const payctl = payctlOf(service);
 
-  test('redelivers failed batches to the repaired reader: the event is sent once and counted', async () => {
+  test('redelivers failed batches to the repaired reader, which sends and counts the event once', async () => {
     await service.webhookMode('drop');
     const user = await signIn(service);
     expect(await payctl(['failures', 'list'])).toMatchObject({ exitCode: 0, json: { total: 0 } });

@@ -18,7 +18,7 @@ const checkOf = ({ checks }: ParsedJson, name: string): ParsedJson =>
   checks.find(({ check }: ParsedJson) => check === name);
 
 describe('payctl refund', () => {
-  test('shows in a dry run what it would do, and does it once it is asked to', async () => {
+  test('shows the planned refund in a dry run, and makes it once when confirmed', async () => {
     const { user, payment } = await setUp();
     // An event of the provider that came before payctl's own commit would be the actor.
     await service.webhookMode('drop');
@@ -59,7 +59,7 @@ describe('payctl refund', () => {
     await expectAgreement(service, payment.id, await signInAdmin(service));
   });
 
-  test('refuses what is no amount, a payment that was not paid, and one that does not exist', async () => {
+  test('refuses an invalid amount, an unpaid payment and an unknown payment', async () => {
     const unpaid = await createPaidIntent(service, await signIn(service));
     const cases: readonly [readonly string[], RegExp][] = [
       [[unpaid.id, '--amount', '1.5'], /whole number of minor units/],
@@ -72,7 +72,7 @@ describe('payctl refund', () => {
     }
   });
 
-  test('shows a refund that the provider refuses, because more was refunded there, as failed', async () => {
+  test('shows a refund as failed if the provider refuses it because of an earlier refund there', async () => {
     const { payment } = await setUp();
     await service.webhookMode('drop');
     await service.control('POST', `/simulator/payments/${payment.id}/refunds`, { amount: 2_000 });
@@ -83,7 +83,7 @@ describe('payctl refund', () => {
     });
   });
 
-  test('reports that the provider has not answered; doctor names the refund until reconcile has read it', async () => {
+  test('reports that the provider has not responded, and doctor lists the refund until reconcile reads it', async () => {
     const { user, payment } = await setUp();
     const charged = await createPaidIntent(service, user);
     await service.webhookMode('drop');
@@ -117,7 +117,7 @@ describe('payctl refund', () => {
 });
 
 describe.each(PAYING_METHODS)('payctl drift at %s', (...paying) => {
-  test('names each field of a dispute that differs, and repairs all of them', async () => {
+  test('names each differing field of a dispute, and repairs all of them', async () => {
     const { user, payment } = await setUp(paying);
     const { id } = await service.control('POST', `/simulator/payments/${payment.id}/disputes`, { status: 'lost' });
     await service.settle();
@@ -178,7 +178,7 @@ describe('payctl', () => {
     expect(shown.body.data.filter(({ kind }: ParsedJson) => kind === 'change')).toEqual(changes);
   });
 
-  test('doctor names a dispute once its evidence is due within three days, until it is answered', async () => {
+  test('doctor lists a dispute when its evidence is due within three days, until the evidence is submitted', async () => {
     const { payment } = await setUp();
     const { id } = await service.control('POST', `/simulator/payments/${payment.id}/disputes`, {});
     await service.settle();

@@ -66,7 +66,7 @@ describe('payctl', () => {
 
   const stateOf = ({ checks }: ParsedJson, check: string) => checks.find((one: ParsedJson) => one.check === check);
 
-  test('doctor finds all well, independent of the variables of its own shell', async () => {
+  test('doctor finds no problem, whatever the variables of its own shell', async () => {
     const well = await payctl(['doctor'], {
       DUNNING_DAYS: 'never',
       PROVIDER_B: '',
@@ -105,7 +105,7 @@ describe('payctl', () => {
     });
   });
 
-  test('finds the local host by PORT, and suggests --url when no host answers', async () => {
+  test('finds the local host by PORT, and suggests --url if no host responds', async () => {
     const { port } = new URL(service.host().baseUrl);
     expect(await spawned(undefined, ['clock', 'show'], { PORT: port })).toMatchObject({ exitCode: 0, stderr: '' });
     const { exitCode, stderr } = await spawned(undefined, ['clock', 'show'], { PORT: '1' });
@@ -154,7 +154,7 @@ describe('payctl', () => {
     expect(stdout).toMatch(/change +succeeded +answer/);
   });
 
-  test('timeline shows a subscription by our id, and by its provider’s', async () => {
+  test('timeline shows a subscription by our id and by its provider’s id', async () => {
     const who = await subscriber(service);
     const made = await subscribe(service, who);
     await service.settle();
@@ -186,7 +186,7 @@ describe('payctl', () => {
     expect(await payctl(['dlq', 'list', 'webhook-delivery'])).toMatchObject({ exitCode: 0, json: { total: 0 } });
   });
 
-  test('dlq redrive returns events that the bus could not deliver, for which SQS knows no source queue', async () => {
+  test('dlq redrive returns events that the bus could not deliver and whose source queue SQS does not know', async () => {
     const user = await signIn(service);
     const payment = await createIntent(service, user);
     await service.settle();
@@ -199,7 +199,7 @@ describe('payctl', () => {
     expect((await service.sink()).slice(before)).toMatchObject([{ body: { event: 'payment.created' } }]);
   });
 
-  test('replay counts in a dry run exactly the deliveries that it then sends', async () => {
+  test('replay counts in a dry run exactly the deliveries that it sends afterwards', async () => {
     const user = await signIn(service);
     for (let payments = 0; payments < 5; payments += 1) await createIntent(service, user);
     const late = await createIntent(service, user);
@@ -219,7 +219,7 @@ describe('payctl', () => {
     expect((await payctl(['replay', ...range, '--target', 'unknown', '--dry-run'])).json.count).toBe(0);
   });
 
-  test('creates sessions, and moves the clock', async () => {
+  test('creates sessions and moves the clock', async () => {
     const made = await payctl(['sessions', 'new', '--email', 'new@example.com']);
     expect((await service.get('/payments', { session: made.json.session_id })).status).toBe(200);
     const { json: before } = await payctl(['clock']);
@@ -228,7 +228,7 @@ describe('payctl', () => {
   });
 });
 
-describe('payctl, against a host with disabled parts,', () => {
+describe('payctl against a host with disabled parts', () => {
   const service = withHost({
     frozen: true,
     env: {
@@ -378,7 +378,7 @@ describe('payctl drift', () => {
     await service.settle();
   };
 
-  test('finds 25 of 25 payments that differ among 40 that agree, and refunds and disputes that differ, and fixes what is newer at the provider', async () => {
+  test('finds the 25 payments that differ among 40 that agree, and differing refunds and disputes, and fixes those that are newer at the provider', async () => {
     const user = await signIn(service);
     await makeAgreeing(user);
     expect(await payctl(['drift'])).toMatchObject({ exitCode: 0, json: { checked: AGREEING, drifted: 0 } });
@@ -428,7 +428,7 @@ describe('payctl drift', () => {
     ['provider_a', VISA, '/confirm'],
     ['provider_b', 'SIM-OK', '/capture'],
     ['provider_c', 'cnon:card-nonce-ok', '/v2/payments'],
-  ])('an attempt that never reached %s, and was failed by the rules, is no difference', async (...row) => {
+  ])('ignores an attempt that never reached %s and was marked as failed', async (...row) => {
     const [provider_id, method, path] = row;
     const user = await signIn(service);
     const payment = await createIntent(service, user, { provider_id, payment_method_id: method });
@@ -445,7 +445,7 @@ describe('payctl drift', () => {
     expect(drift.json.checked).toBeGreaterThan(0);
   });
 
-  test('reconcile does the same for one payment, by any of its ids', async () => {
+  test('shares its checks with reconcile, which handles one payment by any of its ids', async () => {
     await service.webhookMode('drop');
     const user = await signIn(service);
     const payment = await createIntent(service, user);
@@ -460,7 +460,7 @@ describe('payctl drift', () => {
   });
 });
 
-describe('payctl, for a payment whose creation has no answer,', () => {
+describe('payctl for a payment whose creation got no response', () => {
   const service = withHost({ frozen: true });
   const payctl = payctlOf(service);
   const START = { total_cents: 2500, currency: 'USD' };
@@ -471,7 +471,7 @@ describe('payctl, for a payment whose creation has no answer,', () => {
     return answer.body.details.payment_id;
   };
 
-  test('drift finds the payment once it is stuck, and reconcile finishes it or says why it cannot', async () => {
+  test('drift finds the payment once it is stuck, and reconcile finishes it or explains why it cannot', async () => {
     const user = await signIn(service);
     const id = await unanswered(user);
     const early = await spawned(service.host().baseUrl, ['reconcile', id]);
@@ -516,7 +516,7 @@ describe('payctl, for a payment whose creation has no answer,', () => {
   });
 });
 
-describe('payctl, where the location at Square is not ours', () => {
+describe('payctl with a Square location that is not ours', () => {
   const service = withHost({ frozen: true, env: { PROVIDER_C_LOCATION_ID: 'ELSEWHERE' } });
 
   test('doctor reports that its currency cannot be read', async () => {

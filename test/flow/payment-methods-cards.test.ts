@@ -72,7 +72,7 @@ test('a raw card becomes a saved method and is never stored, logged, queued or p
   expect(lines.join('')).toContain('payment-methods.create');
 });
 
-test('another card under the same key is no other request: no hash of a card is stored', async () => {
+test('another card under the same key is accepted as the same request, because no hash of a card is stored', async () => {
   const user = await signIn(service);
   const keyed = { ...user.options, idempotencyKey: 'hash' };
   const first = await service.post('/payment-methods', raw(), keyed);
@@ -85,7 +85,7 @@ test.each([
   ['4242 4242 4242 4242', '4242'],
   ['5555-5555-5555-4444', '4444'],
   ['378282246310005', '0005'],
-])('%s is a card’s number', async (card_number, lastFour) => {
+])('a card is saved from the number %s', async (card_number, lastFour) => {
   const user = await signIn(service);
   const answer = await service.post('/payment-methods', rawCardBody({ card_number }), user.options);
   expect(answer).toMatchObject({ status: 201, body: { card_last_four: lastFour } });
@@ -95,7 +95,7 @@ test.each([
   ['4000000000009995', 'insufficient_funds'],
   ['4000000000000069', 'expired_card'],
   ['4000000000000127', 'incorrect_cvc'],
-])('%s is declined', async (card_number, decline_code) => {
+])('the card number %s is declined', async (card_number, decline_code) => {
   const user = await signIn(service);
   const answer = await service.post('/payment-methods', rawCardBody({ card_number }), user.options);
   expect(answer).toMatchObject({ status: 402, body: { code: 'PAYMENT_DECLINED', details: { decline_code } } });

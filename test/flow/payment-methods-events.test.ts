@@ -64,7 +64,7 @@ describe('payment_method.updated', () => {
     });
   });
 
-  test('keeps what it does not name, and takes nothing else', async () => {
+  test('keeps the fields that it does not name, and applies no others', async () => {
     const { user, method, at } = await known();
     await sendEvent('payment_method.updated', {
       ...at,
@@ -76,7 +76,7 @@ describe('payment_method.updated', () => {
     expect(await readMethod(user, method.id)).toEqual({ ...method, card_exp_year: '2042', updated_at });
   });
 
-  test('that holds known values, or no card, changes nothing', async () => {
+  test('changes nothing if the values are known or no card is given', async () => {
     const { user, method, at } = await known();
     await sendEvent('payment_method.updated', { ...at, ...card({}) });
     await sendEvent('payment_method.updated', at);
@@ -84,7 +84,7 @@ describe('payment_method.updated', () => {
     expect(await storedRecord(service, 'PM', method.id)).toMatchObject({ version: 1 });
   });
 
-  test('that is older than the stored values is stale; our own changes make no event stale', async () => {
+  test('is stale if it is older than the stored values, and our own changes make no event stale', async () => {
     const { user, method, at } = await known();
     const started = seconds();
     await service.advance(MINUTE_SECONDS);
@@ -104,7 +104,7 @@ describe('payment_method.updated', () => {
     expect(reasons.filter((reason) => reason === 'stale')).toHaveLength(2);
   });
 
-  test('in any order, and again and again, ends the same', async () => {
+  test('leads to the same state in any order and with repeats', async () => {
     const years = [2051, 2052, 2053, 2054];
     for (const order of [years, years.toReversed(), [2053, 2051, 2054, 2052]]) {
       const { user, method, at } = await known();
@@ -121,7 +121,7 @@ describe('payment_method.updated', () => {
   test.each([
     ['provider_a', 'pm_card_visa'],
     ['provider_c', 'cnon:card-nonce-ok'],
-  ] as const)('of one second end with what %s has, in any order', async (provider_id, token) => {
+  ] as const)('leads to the state at %s for several events of one second, in any order', async (provider_id, token) => {
     const { user, method, at } = await known({ provider_id, provider_payment_method_token: token });
     const renew = (change: object) => service.control('POST', `/simulator/payment-methods/${at.id}`, change);
     await service.control('POST', '/simulator/webhooks', { mode: 'reorder', seed: 3 });
@@ -132,7 +132,7 @@ describe('payment_method.updated', () => {
     expect(await readMethod(user, method.id)).toMatchObject({ card_exp_year: '2044', card_last_four: '2044' });
   });
 
-  test('of one that is not there is tried again, then logged', async () => {
+  test('is retried, then logged, for an unknown method', async () => {
     await sendEvent('payment_method.updated', { id: 'pm_unknown', ...card({}) });
     expect(await outcomesOf(service, 'pm_unknown')).toEqual([]);
     await service.advance(HOUR_SECONDS);
@@ -144,7 +144,7 @@ describe('payment_method.updated', () => {
 
 describe('payment_method.detached', () => {
   test.each(['contract', 'native'] as const)(
-    'in the %s vocabulary removes it, and asks no provider',
+    'removes the method in the %s vocabulary without a call to the provider',
     async (vocabulary) => {
       const { user, method, at } = await known({ is_default: true });
       const other = await saveMethod(service, user.options);
@@ -161,7 +161,7 @@ describe('payment_method.detached', () => {
     },
   );
 
-  test('is repeated, is caused by the service itself, or is of an unknown method: it changes nothing', async () => {
+  test('changes nothing when repeated, caused by the service itself, or for an unknown method', async () => {
     const { user, method, at } = await known();
     expect((await service.request('DELETE', `/payment-methods/${method.id}`, user.options)).status).toBe(204);
     await service.settle();
@@ -173,13 +173,13 @@ describe('payment_method.detached', () => {
     for (const entry of detached) expect(entry).toMatchObject({ status: 'success', response: { outcome: 'ignored' } });
   });
 
-  test('from before it was saved is stale', async () => {
+  test('is stale if it predates the save', async () => {
     const { user, method, at } = await known();
     await sendEvent('payment_method.detached', at, { created: seconds() - HOUR_SECONDS });
     expect(await readMethod(user, method.id)).toEqual(method);
   });
 
-  test('removes it also where our clock was ahead of the provider’s, and where newer values are known', async () => {
+  test('removes the method even if our clock was ahead of the provider’s or newer values are known', async () => {
     const user = await signIn(service);
     const ahead = await saveMethod(service, user.options);
     await sendEvent('payment_method.detached', { id: ahead.provider_payment_method_id }, { created: seconds() - 3 });
@@ -194,7 +194,7 @@ describe('payment_method.detached', () => {
     }
   });
 
-  test('in the provider’s dashboard removes the method here, for every kind of owner', async () => {
+  test('removes the method for every kind of owner after a detach in the provider’s dashboard', async () => {
     const acme = await company(service);
     const ofAcme = await saveMethod(service, acme.owner.options, { organization_id: acme.id });
     const guest = await guestWithMethod(service, 'detached@example.com');
@@ -218,7 +218,7 @@ describe('payment_method.detached', () => {
 });
 
 describe('payment_method.attached', () => {
-  test('confirms the method, and creates none', async () => {
+  test('confirms the method, and creates no other', async () => {
     const { user, method, at } = await known();
     await sendEvent('payment_method.attached', { ...at, customer: 'cus_other', ...card({ last4: '0000' }) });
     await sendEvent('payment_method.attached', { id: 'pm_of_the_dashboard', ...card({}) });

@@ -34,7 +34,7 @@ const setDefault = (user: User, id: string) => service.post(`/payment-methods/${
 const list = (user: User, query = '') => service.get(`/payment-methods${query}`, user.options);
 
 describe('a payment method', () => {
-  test('is attached to the user’s customer at the provider, and returned without envelope with every field', async () => {
+  test('is attached to the user’s customer at the provider, and returned with every field and no envelope', async () => {
     const user = await signIn(service);
     const { id: addressId } = await createAddress(service, user.options);
     const answer = await create(user, { alias: 'Work', type: 'card', billing_address_id: addressId, is_default: true });
@@ -74,7 +74,7 @@ describe('a payment method', () => {
     ['pm_card_mastercard', 'mastercard', '4444'],
     ['tok_visa', 'visa', '4242'],
     ['tok_amex', 'amex', '0005'],
-  ])('is made of %s, which is kept nowhere', async (token, card_brand, card_last_four) => {
+  ])('is created from %s, which is never stored', async (token, card_brand, card_last_four) => {
     const user = await signIn(service);
     const method = await saveMethod(service, user.options, { provider_payment_method_token: token });
     expect(method).toMatchObject({ type: 'card', card_brand, card_last_four, is_default: false });
@@ -83,7 +83,7 @@ describe('a payment method', () => {
     expect(stored).not.toContain(token);
   });
 
-  test('is attached to the customer that the user has, and so are the next ones', async () => {
+  test('is attached to the user’s existing customer, and so are later methods', async () => {
     const user = await signIn(service);
     const customer = await createCustomer(service, user.options);
     const methods = [await saveMethod(service, user.options), await saveMethod(service, user.options)];
@@ -98,7 +98,7 @@ describe('a payment method', () => {
     ['chargeDeclinedIncorrectCvc', 'incorrect_cvc'],
     ['chargeDeclinedLostCard', 'lost_card'],
     ['chargeDeclinedStolenCard', 'stolen_card'],
-  ])('that the bank refuses (%s) is declined, and is not there', async (card, decline_code) => {
+  ])('is declined and not saved if the bank refuses it (%s)', async (card, decline_code) => {
     const user = await signIn(service);
     for (const token of [`pm_card_${card}`, `tok_${card}`]) {
       expect(await create(user, { provider_payment_method_token: token })).toMatchObject({
@@ -109,7 +109,7 @@ describe('a payment method', () => {
     expect(await list(user)).toMatchObject({ status: 200, body: [] });
   });
 
-  test('is refused when the provider does not know it', async () => {
+  test('is refused if the provider does not know it', async () => {
     const user = await signIn(service);
     for (const token of ['pm_nothing', 'tok_nothing', 'nonsense', 'cus_1']) {
       const answer = await create(user, { provider_payment_method_token: token });
@@ -119,7 +119,7 @@ describe('a payment method', () => {
     expect(await list(user)).toMatchObject({ body: [] });
   });
 
-  test('gets 404 when it belongs to another customer at the provider', async () => {
+  test('gets 404 if it belongs to another customer at the provider', async () => {
     const [user, stranger] = [await signIn(service), await signIn(service)];
     const { provider_payment_method_id } = await saveMethod(service, user.options);
     const answer = await create(stranger, { provider_payment_method_token: provider_payment_method_id });
@@ -148,7 +148,7 @@ describe('a payment method', () => {
       { ...rawCardBody(), card_number: '42', card_exp_month: '13', card_exp_year: '31', card_cvc: '1' },
       ['card_number', 'card_exp_month', 'card_exp_year', 'card_cvc'],
     ],
-  ])('with %s is refused, naming every problem', async (_, fields, paths) => {
+  ])('is refused with %s, and every problem is reported', async (_, fields, paths) => {
     const user = await signIn(service);
     const answer = await create(user, fields);
     expect(answer).toMatchObject({ status: 400, body: { code: 'VALIDATION_ERROR' } });
@@ -156,7 +156,7 @@ describe('a payment method', () => {
     expect(JSON.stringify({ ...answer.body, request_id: '' })).not.toContain('4242');
   });
 
-  test('is refused at a provider that saves none, such as one that supports only customers', async () => {
+  test('is refused at a provider that saves no methods, such as a customers-only provider', async () => {
     const user = await signIn(service);
     for (const provider_id of ['provider_b', 'provider_c', 'provider_d']) {
       expect(await create(user, { provider_id })).toMatchObject({
@@ -227,7 +227,7 @@ describe('a payment method', () => {
     expect(JSON.stringify(stored)).not.toMatch(/planted|9999|2001/);
   });
 
-  test('belongs to its user: other callers get 404', async () => {
+  test('belongs to its user, so other callers get 404', async () => {
     const [user, stranger] = [await signIn(service), await signIn(service)];
     const { id } = await saveMethod(service, user.options, { is_default: true });
     for (const [method, path, body] of [
@@ -280,7 +280,7 @@ describe('a payment method', () => {
     }
   });
 
-  test('pays an intent that is older than the method, named in the confirm', async () => {
+  test('pays an older intent when named in the confirm', async () => {
     const user = await signIn(service);
     const payment = await createIntent(service, user);
     expect(payment.customer_id).toBeNull();
@@ -305,7 +305,7 @@ describe('a payment method', () => {
 });
 
 describe('an update of a payment method', () => {
-  test('changes alias, billing address and default, and no field that it does not name', async () => {
+  test('changes alias, billing address and default, and leaves unnamed fields', async () => {
     const user = await signIn(service);
     const address = await createAddress(service, user.options);
     const method = await saveMethod(service, user.options, { alias: 'Old' });
@@ -325,7 +325,7 @@ describe('an update of a payment method', () => {
     expect((await put(user, method.id, { alias: '' })).body.alias).toBeNull();
   });
 
-  test('that changes nothing writes nothing', async () => {
+  test('writes nothing if nothing changes', async () => {
     const user = await signIn(service);
     const method = await saveMethod(service, user.options, { alias: 'Same' });
     await service.advance(5);
@@ -340,7 +340,7 @@ describe('an update of a payment method', () => {
     [{ alias: 'a'.repeat(101) }, 'alias'],
     [{ is_default: 'yes' }, 'is_default'],
     [{ billing_address_id: 7 }, 'billing_address_id'],
-  ])('with %j is refused', async (fields, path) => {
+  ])('is refused with %j', async (fields, path) => {
     const user = await signIn(service);
     const { id } = await saveMethod(service, user.options);
     const answer = await put(user, id, fields);
@@ -350,7 +350,7 @@ describe('an update of a payment method', () => {
 });
 
 describe('the default payment method', () => {
-  test('is the one that was set last, by any route', async () => {
+  test('is the method that was set last, by any route', async () => {
     const user = await signIn(service);
     const [a, b, c] = [
       await saveMethod(service, user.options),
@@ -368,7 +368,7 @@ describe('the default payment method', () => {
     }
   });
 
-  test('is absent until one is set, and after it is cleared', async () => {
+  test('is absent until it is set, and after it is cleared', async () => {
     const user = await signIn(service);
     const [a, b] = [await saveMethod(service, user.options), await saveMethod(service, user.options)];
     expect(await defaultsIn(service, user.options)).toEqual([]);
@@ -379,7 +379,7 @@ describe('the default payment method', () => {
     expect(await defaultsIn(service, user.options)).toEqual([]);
   });
 
-  test('is one method after fifty concurrent changes', async () => {
+  test('is a single method after fifty concurrent changes', async () => {
     const user = await signIn(service);
     const methods = await Promise.all(Array.from({ length: 10 }, () => saveMethod(service, user.options)));
     const answers = await Promise.all(
@@ -392,14 +392,14 @@ describe('the default payment method', () => {
     expect(single.filter(({ body }) => body.is_default).map(({ body }) => body.id)).toEqual(chosen);
   });
 
-  test('is one method after many concurrent creates as default', async () => {
+  test('is a single method after many concurrent creates with is_default', async () => {
     const user = await signIn(service);
     await createCustomer(service, user.options);
     await Promise.all(Array.from({ length: 10 }, () => saveMethod(service, user.options, { is_default: true })));
     expect(await defaultsIn(service, user.options)).toHaveLength(1);
   });
 
-  test('passes to the newest remaining method when it is deleted', async () => {
+  test('passes to the newest remaining method when the default is deleted', async () => {
     const user = await signIn(service);
     const made: ParsedJson[] = [];
     for (let count = 0; count < 3; count += 1) {
@@ -459,7 +459,7 @@ describe('a deleted payment method', () => {
     expect(await service.post('/payments/intents', naming, user.options)).toMatchObject({ status: 404 });
   });
 
-  test('that is already detached at the provider can be deleted', async () => {
+  test('can be deleted even if already detached at the provider', async () => {
     const user = await signIn(service);
     const method = await saveMethod(service, user.options);
     await service.webhookMode('drop');
@@ -478,7 +478,7 @@ describe('a deleted payment method', () => {
     expect((await remove(user, method.id)).status).toBe(204);
   });
 
-  test('stays out of its payments, which remain and show no method', async () => {
+  test('no longer appears on its payments, which remain without a method', async () => {
     const user = await signIn(service);
     const method = await saveMethod(service, user.options);
     const payment = await createIntent(service, user, { payment_method_id: method.id });

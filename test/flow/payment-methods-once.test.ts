@@ -19,8 +19,8 @@ const listOf = async (options: RequestOptions): Promise<ParsedJson[]> =>
 const attachedTo = async (customerId: string): Promise<ParsedJson[]> =>
   (await service.ledger()).payment_methods.filter(({ customer }: ParsedJson) => customer === customerId);
 
-describe('a create under a key', () => {
-  test('that is sent again answers the method as it is now, and saves no other', async () => {
+describe('a payment method create under a key', () => {
+  test('returns the current method when repeated, and saves no other', async () => {
     const user = await signIn(service);
     const keyed = { ...user.options, idempotencyKey: 'one' };
     const first = await create(keyed, { is_default: true });
@@ -34,7 +34,7 @@ describe('a create under a key', () => {
     expect(await listOf(user.options)).toHaveLength(2);
   });
 
-  test('with another body, or for another owner, is refused', async () => {
+  test('is refused with another body or for another owner', async () => {
     const acme = await company(service);
     const keyed = { ...acme.owner.options, idempotencyKey: 'other' };
     expect((await create(keyed)).status).toBe(201);
@@ -44,7 +44,7 @@ describe('a create under a key', () => {
     expect(await create({ ...acme.admin.options, idempotencyKey: 'other' })).toMatchObject({ status: 201 });
   });
 
-  test('of a method deleted since is refused, and saves a new one a day later', async () => {
+  test('is refused after its method is deleted, and saves a new method a day later', async () => {
     const user = await signIn(service, { expires_in: 5 * DAY_SECONDS });
     const keyed = { ...user.options, idempotencyKey: 'gone' };
     const { body } = await create(keyed, { alias: 'Secret name' });
@@ -62,7 +62,7 @@ describe('a create under a key', () => {
     expect((await listOf(user.options)).map(({ id }) => id)).toEqual([next.body.id]);
   });
 
-  test('saves a new method a day later, under the same key', async () => {
+  test('saves a new method a day later under the same key', async () => {
     const user = await signIn(service, { expires_in: 5 * DAY_SECONDS });
     const keyed = { ...user.options, idempotencyKey: 'daily' };
     const first = await create(keyed);
@@ -76,7 +76,7 @@ describe('a create under a key', () => {
     expect(await listOf(user.options)).toHaveLength(2);
   });
 
-  test('sent twelve times at once saves one, for one customer', async () => {
+  test('saves one method for one customer from twelve concurrent requests', async () => {
     const user = await signIn(service);
     const keyed = { ...user.options, idempotencyKey: 'at-once' };
     const answers = await Promise.all(Array.from({ length: 12 }, () => create(keyed)));
@@ -87,7 +87,7 @@ describe('a create under a key', () => {
     expect((await service.get('/customers', user.options)).body).toHaveLength(1);
   });
 
-  test('that was declined may be tried with another card', async () => {
+  test('can be tried with another card after a decline', async () => {
     const user = await signIn(service);
     const keyed = { ...user.options, idempotencyKey: 'declined' };
     const declined = await create(keyed, { provider_payment_method_token: 'pm_card_chargeDeclined' });
@@ -97,7 +97,7 @@ describe('a create under a key', () => {
   });
 });
 
-describe('a provider that fails', () => {
+describe('a failing provider', () => {
   const FAULTS = [
     ['timeout_after', '/v1/setup_intents', 504, 'PROVIDER_TIMEOUT'],
     ['timeout_before', '/v1/customers', 504, 'PROVIDER_TIMEOUT'],
@@ -108,7 +108,7 @@ describe('a provider that fails', () => {
   ] as const;
 
   test.each(FAULTS)(
-    'by %s at %s answers %i, and the same key saves the one method',
+    'fails by %s at %s with %i, and the same key saves one method',
     async (...[action, path, status, code]) => {
       const user = await signIn(service);
       const keyed = { ...user.options, idempotencyKey: `save-${action}` };
@@ -129,7 +129,7 @@ describe('a provider that fails', () => {
     ['timeout_after', 504],
     ['reset', 503],
     ['error_500', 502],
-  ] as const)('by %s on a deletion leaves the method, until asked again', async (action, status) => {
+  ] as const)('leaves the method after %s on a deletion until a retry', async (action, status) => {
     const user = await signIn(service);
     const [kept, gone] = [
       await saveMethod(service, user.options),
@@ -147,7 +147,7 @@ describe('a provider that fails', () => {
     expect(await methodAtProvider(service, gone.provider_payment_method_id)).toMatchObject({ customer: null });
   });
 
-  test('during the deletion of a customer keeps the customer and its remaining methods until a retry', async () => {
+  test('keeps the customer and its remaining methods during a customer deletion until a retry', async () => {
     const user = await signIn(service);
     const customer = await createCustomer(service, user.options);
     await saveMethod(service, user.options);

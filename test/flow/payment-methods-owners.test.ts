@@ -44,7 +44,7 @@ describe('a payment method of an organization', () => {
     expect(idsOf(await list(acme.owner, `?organization_id=${acme.id}`))).toEqual([method.id]);
   });
 
-  test('is read by members, and written by members with the permission', async () => {
+  test('can be read by members, and written by members with the permission', async () => {
     const method = await saveMethod(service, acme.admin.options, inAcme());
     const path = `/payment-methods/${method.id}`;
     const writes = [
@@ -79,14 +79,14 @@ describe('a payment method of an organization', () => {
     expect((await service.request('DELETE', path, acme.billing.options)).status).toBe(204);
   });
 
-  test('has a default of its own, apart from its members’ defaults', async () => {
+  test('has its own default, separate from its members’ defaults', async () => {
     const own = await saveMethod(service, acme.owner.options, { is_default: true });
     const first = await saveMethod(service, acme.owner.options, { ...inAcme(), is_default: true });
     expect(await defaultsIn(service, acme.owner.options)).toEqual([own.id]);
     expect(await defaultsIn(service, acme.member.options, `?organization_id=${acme.id}`)).toEqual([first.id]);
   });
 
-  test('needs an explicit organization on the list; a create takes the session’s', async () => {
+  test('needs an explicit organization in the list, while a create uses the session’s organization', async () => {
     const user = await signIn(service, { user_id: acme.owner.userId, organization_id: acme.id });
     const method = await saveMethod(service, user.options);
     expect(method).toMatchObject({ organization_id: acme.id });
@@ -199,7 +199,7 @@ describe('the billing address of a payment method', () => {
     expect(await link(acme.member, method.id, ofAcme.id)).toMatchObject({ status: 403 });
   });
 
-  test.each([[undefined], [''], [7], ['a'.repeat(65)]])('cannot be %j', async (sent) => {
+  test.each([[undefined], [''], [7], ['a'.repeat(65)]])('cannot be set to %j', async (sent) => {
     const user = await signIn(service);
     const { id } = await saveMethod(service, user.options);
     const answer = await link(user, id, sent);
@@ -248,7 +248,7 @@ describe('the list of payment methods', () => {
     ['?search=travel&orderBy=alias&orderDir=asc', [2, 0]],
     ['?limit=1000', [3, 2, 1, 0]],
     ['?search=&card_brand=', [3, 2, 1, 0]],
-  ] as const)('%s', async (query, positions) => {
+  ] as const)('returns the matching methods in order for "%s"', async (query, positions) => {
     const answer = await list(user, query);
     expect(answer.status).toBe(200);
     expect(idsOf(answer)).toEqual(at(...positions));
@@ -257,21 +257,24 @@ describe('the list of payment methods', () => {
     expect(answer.headers.get('cache-control')).toBe('no-store');
   });
 
-  test.each(['', 'orderBy=alias&', 'card_brand=visa&', 'orderDir=asc&'])('comes in pages: %s', async (query) => {
-    const whole = idsOf(await list(user, `?${query}`));
-    const pages: string[] = [];
-    let path: string | undefined = `/payment-methods?${query}limit=1`;
-    while (path) {
-      const answer: TestAnswer = await service.get(path, user.options);
-      expect(answer.status).toBe(200);
-      pages.push(...idsOf(answer));
-      path = /^<(\/[^>]+)>; rel="next"$/.exec(answer.headers.get('link') ?? '')?.[1];
-    }
-    expect(pages).toEqual(whole);
-    expect(await list(user, `?${query}limit=1&page=9`)).toMatchObject({ status: 200, body: [] });
-  });
+  test.each(['', 'orderBy=alias&', 'card_brand=visa&', 'orderDir=asc&'])(
+    'pages through all methods with the query "%s"',
+    async (query) => {
+      const whole = idsOf(await list(user, `?${query}`));
+      const pages: string[] = [];
+      let path: string | undefined = `/payment-methods?${query}limit=1`;
+      while (path) {
+        const answer: TestAnswer = await service.get(path, user.options);
+        expect(answer.status).toBe(200);
+        pages.push(...idsOf(answer));
+        path = /^<(\/[^>]+)>; rel="next"$/.exec(answer.headers.get('link') ?? '')?.[1];
+      }
+      expect(pages).toEqual(whole);
+      expect(await list(user, `?${query}limit=1&page=9`)).toMatchObject({ status: 200, body: [] });
+    },
+  );
 
-  test('comes in an envelope on request', async () => {
+  test('is returned in an envelope on request', async () => {
     const answer = await list(user, '?envelope=true&limit=1');
     expect(answer.body).toMatchObject({ success: true, data: [{ id: made[3].id }] });
   });
@@ -420,7 +423,7 @@ describe('a guest', () => {
   });
 });
 
-test('a method or customer at another provider than the payment’s is refused', async () => {
+test('a method or customer at a different provider than the payment’s is refused', async () => {
   const user = await signIn(service);
   const method = await saveMethod(service, user.options);
   const elsewhere = { providerId: 'provider_b' };
@@ -446,7 +449,7 @@ test('a method or customer at another provider than the payment’s is refused',
   expect(confirmed).toMatchObject({ status: 400, body: { code: 'PROVIDER_MISMATCH' } });
 });
 
-test('the default customer is the owner’s: the user’s, the organization’s or the guest’s', async () => {
+test('the default customer is the owner’s, for a user, an organization and a guest', async () => {
   const acme = await company(service);
   const { owner } = acme;
   const own = await saveMethod(service, owner.options);

@@ -51,8 +51,8 @@ const expectSavedOnce = async (paymentId: string, options: RequestOptions, query
   return method;
 };
 
-describe('a payment that is to save its method', () => {
-  test('has a customer, created for its user if needed', async () => {
+describe('a payment with setup_future_usage', () => {
+  test('has a customer, which is created for its user if needed', async () => {
     const user = await signIn(service);
     const payment = await saving(user);
     const { body: customers } = await service.get('/customers', user.options);
@@ -62,7 +62,7 @@ describe('a payment that is to save its method', () => {
     expect(await methodsOf(user.options)).toEqual([]);
   });
 
-  test('saves it on confirm, and the method can pay later', async () => {
+  test('saves its method on confirm, and the method can pay later', async () => {
     const user = await signIn(service);
     const payment = await saving(user);
     expect(await confirm(service, payment.id, user.options)).toMatchObject({ body: { status: 'succeeded' } });
@@ -78,7 +78,7 @@ describe('a payment that is to save its method', () => {
     });
   });
 
-  test.each(['tok_mastercard', 'pm_card_amex'])('saves %s, named in the confirm', async (token) => {
+  test.each(['tok_mastercard', 'pm_card_amex'])('saves %s when named in the confirm', async (token) => {
     const user = await signIn(service);
     const payment = await saving(user, { payment_method_id: undefined });
     await confirm(service, payment.id, { ...user.options, body: { payment_method_id: token } });
@@ -86,7 +86,7 @@ describe('a payment that is to save its method', () => {
     expect(JSON.stringify(await itemsOf(service))).not.toContain(token);
   });
 
-  test('saves it after a confirm in the browser, on the webhook', async () => {
+  test('saves the method on the webhook after a confirm in the browser', async () => {
     const user = await signIn(service);
     const payment = await saving(user, { payment_method_id: undefined });
     expect((await confirmInBrowser(service, payment, 'pm_card_mastercard')).status).toBe(200);
@@ -94,7 +94,7 @@ describe('a payment that is to save its method', () => {
     expect(await expectSavedOnce(payment.id, user.options)).toMatchObject({ card_brand: 'mastercard' });
   });
 
-  test('saves it on a sync, without a webhook', async () => {
+  test('saves the method on a sync without a webhook', async () => {
     const user = await signIn(service);
     const payment = await saving(user, { payment_method_id: undefined });
     await service.webhookMode('drop');
@@ -105,7 +105,7 @@ describe('a payment that is to save its method', () => {
     await expectSavedOnce(payment.id, user.options);
   });
 
-  test('saves it on reconciliation after a lost answer', async () => {
+  test('saves the method on reconciliation after a lost response', async () => {
     const user = await signIn(service);
     const payment = await saving(user);
     await service.webhookMode('drop');
@@ -115,7 +115,7 @@ describe('a payment that is to save its method', () => {
     await expectSavedOnce(payment.id, user.options);
   });
 
-  test('saves it after the payer’s approval', async () => {
+  test('saves the method after the payer’s approval', async () => {
     const user = await signIn(service);
     const payment = await saving(user, { payment_method_id: THREE_D_SECURE });
     expect(await confirm(service, payment.id, user.options)).toMatchObject({ body: { status: 'pending' } });
@@ -141,7 +141,7 @@ describe('a payment that is to save its method', () => {
     await expectSavedOnce(payment.id, user.options);
   });
 
-  test('saves it later when the provider does not answer', async () => {
+  test('saves the method later if the provider does not respond', async () => {
     const user = await signIn(service);
     const payment = await saving(user);
     await service.fault({ action: 'error_500', path: '/v1/payment_methods/' });
@@ -157,7 +157,7 @@ describe('a payment that is to save its method', () => {
     await expectSavedOnce(payment.id, user.options);
   });
 
-  test('saves nothing when it fails, is canceled, or was not asked to save', async () => {
+  test('saves nothing when it fails, is canceled, or lacks setup_future_usage', async () => {
     const user = await signIn(service, { expires_in: 3 * DAY_SECONDS });
     const declined = await saving(user, { payment_method_id: DECLINED });
     expect((await confirm(service, declined.id, user.options)).status).toBe(402);
@@ -170,7 +170,7 @@ describe('a payment that is to save its method', () => {
     expect(await read(service, plain.id, user.options)).toMatchObject({ payment_method_id: null });
   });
 
-  test('and names a saved method saves no other', async () => {
+  test('saves no other method if it names a saved method', async () => {
     const user = await signIn(service);
     const method = await saveMethod(service, user.options);
     const payment = await saving(user, { payment_method_id: method.id });
@@ -179,7 +179,7 @@ describe('a payment that is to save its method', () => {
     expect((await methodsOf(user.options)).map(({ id }) => id)).toEqual([method.id]);
   });
 
-  test('and names a saved method by the provider’s id saves no other', async () => {
+  test('saves no other method if it names a saved method by the provider’s id', async () => {
     const user = await signIn(service);
     const method = await saveMethod(service, user.options, { alias: 'Kept' });
     const payment = await saving(user, { payment_method_id: method.provider_payment_method_id });
@@ -187,7 +187,7 @@ describe('a payment that is to save its method', () => {
     expect(await expectSavedOnce(payment.id, user.options)).toMatchObject({ id: method.id, alias: 'Kept' });
   });
 
-  test('saves the card that paid in the browser, not the saved one that the payment named', async () => {
+  test('saves the card that paid in the browser instead of the named saved card', async () => {
     const user = await signIn(service);
     const named = await saveMethod(service, user.options);
     const payment = await saving(user, { payment_method_id: named.id });
@@ -204,7 +204,7 @@ describe('a payment that is to save its method', () => {
     expect(paidWith).toMatchObject({ card_brand: 'amex' });
   });
 
-  test('saves the card that paid, not the one that was declined before', async () => {
+  test('saves the card that paid instead of an earlier declined card', async () => {
     const user = await signIn(service);
     const payment = await saving(user, { payment_method_id: DECLINED });
     await confirm(service, payment.id, user.options);
@@ -214,7 +214,7 @@ describe('a payment that is to save its method', () => {
     expect(await read(service, payment.id, user.options)).toMatchObject({ payment_method_id: methods[0].id });
   });
 
-  test('does not restore a method that was deleted since, however often the success is reported', async () => {
+  test('does not restore a method deleted since, however often the success is reported', async () => {
     const user = await signIn(service);
     const payment = await saving(user);
     await confirm(service, payment.id, user.options);
@@ -226,7 +226,7 @@ describe('a payment that is to save its method', () => {
     expect(await methodsOf(user.options)).toEqual([]);
   });
 
-  test('may be asked to save by an update', async () => {
+  test('can receive setup_future_usage from an update', async () => {
     const user = await signIn(service);
     const payment = await createIntent(service, user, { payment_method_id: VISA });
     expect(payment.customer_id).toBeNull();
@@ -239,8 +239,8 @@ describe('a payment that is to save its method', () => {
   });
 });
 
-describe('a method that is saved with its payment is saved', () => {
-  test('for the organization that pays', async () => {
+describe('a method saved with its payment', () => {
+  test('belongs to the organization that pays', async () => {
     const acme = await company(service);
     const payment = await saving(acme.billing, { organization_id: acme.id });
     await confirm(service, payment.id, acme.billing.options);
@@ -251,7 +251,7 @@ describe('a method that is saved with its payment is saved', () => {
     expect(customer).toMatchObject({ organization_id: acme.id, user_id: null });
   });
 
-  test('for the guest who pays, who uses it by token', async () => {
+  test('belongs to the guest who pays, who can use it with the token', async () => {
     const guest_data = { email: 'saver@example.com', name: 'Sam Saver' };
     const made = await service.post('/payments/intents', intentBody({ ...SAVING, guest_data }));
     expect(made).toMatchObject({ status: 201, body: { customer_id: expect.stringMatching(/^cust_/) } });
@@ -268,7 +268,7 @@ describe('a method that is saved with its payment is saved', () => {
     });
   });
 
-  test('with the billing address of its payment', async () => {
+  test('has the billing address of its payment', async () => {
     const user = await signIn(service);
     const address = { country: 'US', is_partial: true };
     const { id } = (await service.post('/addresses', address, user.options)).body;

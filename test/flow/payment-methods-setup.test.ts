@@ -79,8 +79,8 @@ const chargeWith = async (user: User, method: ParsedJson): Promise<TestAnswer> =
   return confirm(service, payment.id, { ...user.options, body: { payment_method_id: method.id } });
 };
 
-describe('a card that asks its payer', () => {
-  test('is saved as waiting, with what the browser needs, and is not attached yet', async () => {
+describe('a card that requires authentication to be saved', () => {
+  test('is saved as pending, with the data for the browser, and is not attached yet', async () => {
     const user = await newUser();
     await service.clearProviderRequests();
     const method = await save(user.options, { alias: 'Home' });
@@ -99,7 +99,7 @@ describe('a card that asks its payer', () => {
     expect(await stateOf(method.id, user.options)).toEqual(method);
   });
 
-  test('is set up once its payer has authenticated, and then pays and renews alone', async () => {
+  test('is set up once its payer authenticates, and then pays and renews off-session', async () => {
     const user = await newUser();
     const method = await save(user.options);
     await authenticate(method.id);
@@ -115,7 +115,7 @@ describe('a card that asks its payer', () => {
     expect(body).toMatchObject({ status: 'active', billing_status: 'active' });
   });
 
-  test('whose payer is refused has failed; another try in the browser completes it', async () => {
+  test('fails if its payer fails authentication, and another attempt in the browser completes it', async () => {
     const user = await newUser();
     const method = await save(user.options);
     await authenticate(method.id, 'failure');
@@ -129,7 +129,7 @@ describe('a card that asks its payer', () => {
     expect(await chargeWith(user, method)).toMatchObject({ status: 200, body: { status: 'succeeded' } });
   });
 
-  test('that failed may be replaced in the browser by another card, which is then the saved one', async () => {
+  test('can be replaced in the browser after a failure by another card, which is then saved', async () => {
     const user = await newUser();
     const method = await save(user.options, { is_default: true });
     await authenticate(method.id, 'failure');
@@ -144,7 +144,7 @@ describe('a card that asks its payer', () => {
     expect(await attachedFor(method, user.options)).toEqual([]);
   });
 
-  test('that is deleted when a saved card has replaced it leaves that card as it is', async () => {
+  test('can be deleted after an already saved card replaced it, which leaves that card intact', async () => {
     const user = await newUser();
     const saved = await saveMethod(service, user.options);
     const method = await save(user.options);
@@ -157,7 +157,7 @@ describe('a card that asks its payer', () => {
     expect(await chargeWith(user, saved)).toMatchObject({ status: 200, body: { status: 'succeeded' } });
   });
 
-  test('that was replaced in the browser names no method any more, and cannot be charged', async () => {
+  test('is no longer known by its former provider id after a replacement in the browser, and that id cannot be charged', async () => {
     const user = await newUser();
     const { provider_payment_method_id: first, ...method } = await save(user.options);
     await authenticate(method.id, 'failure');
@@ -176,7 +176,7 @@ describe('a card that asks its payer', () => {
     expect(await chargeWith(other, { id: first })).toMatchObject(gone);
   });
 
-  test('that failed and is replaced by a card that is saved already leaves that one only', async () => {
+  test('leaves only the existing method if an already saved card replaces it after a failure', async () => {
     const user = await newUser();
     const saved = await saveMethod(service, user.options, { is_default: true });
     const method = await save(user.options, { is_default: true });
@@ -191,7 +191,7 @@ describe('a card that asks its payer', () => {
   test.each([
     ['a token of one use', { provider_payment_method_token: 'tok_authenticationRequiredOnSetup' }],
     ['its number', rawCardBody({ card_number: '4000002500003155' })],
-  ])('is asked for as well where it is given as %s', async (_, body) => {
+  ])('also requires authentication when given as %s', async (_, body) => {
     const user = await newUser();
     const { status, body: method } = await service.post(
       '/payment-methods',
@@ -203,7 +203,7 @@ describe('a card that asks its payer', () => {
     expect(await stateOf(method.id, user.options)).toMatchObject({ setup_status: 'succeeded' });
   });
 
-  test('is the same one when its save is sent again, under its key or by its provider’s id', async () => {
+  test('is the same method when its save is repeated under its key or by its provider’s id', async () => {
     const user = await newUser();
     const keyed = { ...user.options, idempotencyKey: 'once' };
     const method = await save(keyed, { is_default: true });
@@ -226,7 +226,7 @@ describe('a card that asks its payer', () => {
   });
 
   test.each(['timeout_after', 'error_500', 'malformed'])(
-    'whose save ends unclear by %s is finished by the same key, with one set-up',
+    'is finished by the same key with one set-up after an unknown outcome by %s',
     async (action) => {
       const user = await newUser();
       const keyed = { ...user.options, idempotencyKey: `unclear-${action}` };
@@ -242,8 +242,8 @@ describe('a card that asks its payer', () => {
   );
 });
 
-describe('before it is set up', () => {
-  test('it cannot start or restart a subscription; afterwards it can', async () => {
+describe('a method before its set-up is complete', () => {
+  test('cannot start or restart a subscription until it is set up', async () => {
     const user = await newUser();
     const old = await saveMethod(service, user.options);
     const method = await save(user.options);
@@ -265,7 +265,7 @@ describe('before it is set up', () => {
     });
   });
 
-  test('it pays nothing, by our id or the provider’s', async () => {
+  test('cannot pay, by our id or the provider’s id', async () => {
     const user = await newUser();
     const method = await save(user.options);
     const payment = await createIntent(service, user);
@@ -280,7 +280,7 @@ describe('before it is set up', () => {
     expect(charges).toEqual([]);
   });
 
-  test('a payment that has named it since before it was saved does not charge it', async () => {
+  test('is not charged by a payment that named it before it was saved', async () => {
     const user = await newUser();
     await createCustomer(service, user.options);
     const card = { type: 'card', 'card[token]': 'tok_authenticationRequiredOnSetup' };
@@ -292,7 +292,7 @@ describe('before it is set up', () => {
     expect(await confirm(service, payment.id, user.options)).toMatchObject({ body: { status: 'succeeded' } });
   });
 
-  test('no route makes it the default; is_default of its create takes effect once it is set up', async () => {
+  test('cannot become the default by any route, and is_default of its create applies after set-up', async () => {
     const user = await newUser();
     const first = await saveMethod(service, user.options, { is_default: true });
     const wanting = await save(user.options, { is_default: true });
@@ -310,7 +310,7 @@ describe('before it is set up', () => {
     expect(await setDefault(other.id, user.options)).toMatchObject({ status: 200, body: { is_default: true } });
   });
 
-  test('is_default: false withdraws the request to become the default; other changes keep the request', async () => {
+  test('keeps its request to become the default through other changes until is_default: false withdraws it', async () => {
     const user = await newUser();
     const first = await saveMethod(service, user.options, { is_default: true });
     const [kept, withdrawn] = [
@@ -329,7 +329,7 @@ describe('before it is set up', () => {
     expect(await defaultsIn(service, user.options)).toEqual([kept.id]);
   });
 
-  test('it does not take over from a default that is deleted', async () => {
+  test('does not replace a deleted default', async () => {
     const user = await newUser();
     const old = await saveMethod(service, user.options);
     const current = await saveMethod(service, user.options, { is_default: true });
@@ -342,8 +342,8 @@ describe('before it is set up', () => {
   });
 });
 
-describe('the client secret', () => {
-  test('is shown to those who may change the method, for 24 h, and in no list, log or event', async () => {
+describe('the client secret of a set-up', () => {
+  test('is shown for 24 h to callers who may change the method, and is in no list, log or event', async () => {
     const acme = await company(service);
     const method = await save(acme.owner.options, { organization_id: acme.id });
     const secret = method.client_secret;
@@ -363,7 +363,7 @@ describe('the client secret', () => {
     expect(JSON.stringify(await itemsOf(service, 'LOG#'))).not.toContain(secret);
   });
 
-  test('of a guest is shown to the guest who holds the token', async () => {
+  test('is shown for a guest’s method to the guest with the token', async () => {
     const guest = await guestWithMethod(service, 'asked@example.com', { provider_payment_method_token: ASKS });
     const secret = guest.method.client_secret;
     expect(await stateOf(guest.method.id, guest.options)).toMatchObject({ client_secret: secret });
@@ -374,8 +374,8 @@ describe('the client secret', () => {
   });
 });
 
-describe('the end of a set-up', () => {
-  test.each(['duplicate', 'reorder'] as const)('is the same where events are sent as %s', async (mode) => {
+describe('a set-up', () => {
+  test.each(['duplicate', 'reorder'] as const)('ends the same when events are sent with the mode %s', async (mode) => {
     const user = await newUser();
     const [passed, refused] = [await save(user.options, { is_default: true }), await save(user.options)];
     await service.webhookMode(mode, 7);
@@ -387,7 +387,7 @@ describe('the end of a set-up', () => {
     expect(await storedRecord(service, 'PM', passed.id)).toMatchObject({ version: 2 });
   });
 
-  test('is read at the provider: an event alone completes no set-up, and a late failure reverts none', async () => {
+  test('ends only after a read at the provider, so an event alone completes none and a late failure reverts none', async () => {
     const user = await newUser();
     const method = await save(user.options);
     const id = setupIdOf(method);
@@ -412,7 +412,7 @@ describe('the end of a set-up', () => {
     expect(count('no such payment method here')).toBe(2);
   });
 
-  test('names another set-up than the method’s: nothing', async () => {
+  test('is unaffected by an event that names another set-up', async () => {
     const user = await newUser();
     const method = await save(user.options);
     const object = { id: 'seti_other', object: 'setup_intent', metadata: { payment_method_id: method.id } };
@@ -422,7 +422,7 @@ describe('the end of a set-up', () => {
     expect(await outcomesOf(service, 'seti_other')).toMatchObject([{ response: { reason: 'no such open set-up' } }]);
   });
 
-  test('whose event is lost is found by due work after 24 h', async () => {
+  test('is completed by due work after 24 h if its event is lost', async () => {
     const user = await newUser();
     await service.webhookMode('drop');
     const method = await save(user.options, { is_default: true });
@@ -436,7 +436,7 @@ describe('the end of a set-up', () => {
   });
 
   test.each(['requires_action', 'failed'])(
-    'that has not come after 24 h removes the method (%s), and nothing attaches it later',
+    'is removed with its method after 24 h without completion (%s), and never attaches later',
     async (status) => {
       const user = await newUser();
       const method = await save(user.options);
@@ -458,7 +458,7 @@ describe('the end of a set-up', () => {
     },
   );
 
-  test('is waited for, without the secret, as long as the provider cannot be asked', async () => {
+  test('is kept without its secret while the provider is unavailable', async () => {
     const user = await newUser();
     const method = await save(user.options);
     await service.webhookMode('drop');
@@ -475,7 +475,7 @@ describe('the end of a set-up', () => {
     expect(await stateOf(method.id, user.options)).toMatchObject({ setup_status: 'succeeded' });
   });
 
-  test('at the provider’s own desk removes the method', async () => {
+  test('is removed with its method after a cancellation at Stripe', async () => {
     const user = await newUser();
     const method = await save(user.options);
     await atStripe(service, `POST setup_intents/${setupIdOf(method)}/cancel`);
@@ -484,7 +484,7 @@ describe('the end of a set-up', () => {
   });
 });
 
-describe('a deletion before it is set up', () => {
+describe('a deletion before a set-up completes', () => {
   test('ends the set-up first, so that nothing attaches', async () => {
     const user = await newUser();
     const method = await save(user.options);
@@ -495,7 +495,7 @@ describe('a deletion before it is set up', () => {
     expect(await attachedFor(method, user.options)).toEqual([]);
   });
 
-  test('that the payer overtakes detaches the method', async () => {
+  test('detaches the method if the payer authenticates first', async () => {
     const user = await newUser();
     const method = await save(user.options);
     await service.webhookMode('drop');
@@ -505,7 +505,7 @@ describe('a deletion before it is set up', () => {
     expect(await attachedFor(method, user.options)).toEqual([]);
   });
 
-  test('that a replaced card overtakes detaches that card', async () => {
+  test('detaches a replacement card if the payer replaces the card first', async () => {
     const user = await newUser();
     const method = await save(user.options);
     await authenticate(method.id, 'failure');
@@ -519,7 +519,7 @@ describe('a deletion before it is set up', () => {
     ['timeout_after', 504],
     ['reset', 503],
     ['error_500', 502],
-  ] as const)('whose end is unclear by %s leaves it, until asked again', async (action, status) => {
+  ] as const)('leaves the method after an unknown outcome by %s until a retry', async (action, status) => {
     const user = await newUser();
     const method = await save(user.options);
     await service.fault({ action, path: '/cancel', times: action === 'reset' ? 2 : 1 });
@@ -531,7 +531,7 @@ describe('a deletion before it is set up', () => {
     expect(await attachedFor(method, user.options)).toEqual([]);
   });
 
-  test('of its customer ends it too', async () => {
+  test('ends the set-up when the customer is deleted', async () => {
     const user = await newUser();
     const customer = await createCustomer(service, user.options);
     const method = await save(user.options);
@@ -547,7 +547,7 @@ test.each([
   ['provider_b', 'SIM-OK'],
   ['provider_c', 'cnon:card-nonce-ok'],
 ])(
-  'a method of %s that needs no authentication is set up at once',
+  'a method of %s that needs no authentication is set up immediately',
   async (provider_id, provider_payment_method_token) => {
     const user = await newUser();
     const method = await saveMethod(service, user.options, {

@@ -59,7 +59,7 @@ const listOf = async (options: RequestOptions): Promise<ParsedJson[]> =>
 /** The function's time-out plus 5 s. */
 const TAKEN_SECONDS = 34;
 
-describe('a create of a payment method that is stopped', () => {
+describe('an interrupted payment method create', () => {
   const create = (options: RequestOptions, fields = {}) =>
     stoppable().service.post('/payment-methods', methodBody(fields), { ...options, idempotencyKey: 'save' });
 
@@ -107,7 +107,7 @@ describe('a create of a payment method that is stopped', () => {
     expect(await create(user.options)).toMatchObject({ status: 201 });
   });
 
-  test('of a guest is finished by the same key, and the token of that answer opens it', async () => {
+  test('is finished by the same key for a guest, and the returned token can use the method', async () => {
     const { service, watch, stopped } = stoppable();
     const createAs = (email: string) => create({}, { guest_data: { email, name: 'Gina' } });
     const ways = waysToStop(await watch(() => createAs('observed@example.com')));
@@ -128,7 +128,7 @@ describe('a create of a payment method that is stopped', () => {
   });
 });
 
-describe('a card that asks its payer', () => {
+describe('a card that requires authentication to be saved', () => {
   const ASKS = 'pm_card_authenticationRequiredOnSetup';
   const create = (_: unknown, { options }: User) =>
     stoppable().service.post('/payment-methods', methodBody({ provider_payment_method_token: ASKS }), {
@@ -142,7 +142,7 @@ describe('a card that asks its payer', () => {
     return methods.filter(({ customer }) => customer === body[0].provider_customer_id).map(({ id }) => id);
   };
 
-  test('and whose create is stopped has one set-up, which due work completes', async () => {
+  test('has one set-up after an interrupted create, and due work completes it', async () => {
     const { service } = stoppable();
     const cases = await stopEverywhere(async () => undefined, create);
     await service.advance(TAKEN_SECONDS);
@@ -163,9 +163,9 @@ describe('a card that asks its payer', () => {
   });
 
   test.each([
-    ['has authenticated is completed', true],
-    ['has not authenticated is removed', false],
-  ])('and that %s although its due work is stopped at any call', async (_, passed) => {
+    ['is completed if its payer has authenticated', true],
+    ['is removed if its payer has not authenticated', false],
+  ])('%s, even if its due work stops at any call', async (_, passed) => {
     const { service, watch, losing } = stoppable();
     const begin = async (): Promise<{ user: User; method: ParsedJson }> => {
       const user = await signIn(service, { expires_in: 3 * DAY_SECONDS });
@@ -188,7 +188,7 @@ describe('a card that asks its payer', () => {
     }
   });
 
-  test('and whose deletion is stopped is deleted by asking again, and attaches nothing', async () => {
+  test('is deleted by a retry after an interrupted deletion, and attaches nothing', async () => {
     const { service } = stoppable();
     const remove = ({ id }: ParsedJson, user: User) =>
       service.request('DELETE', `/payment-methods/${id}`, user.options);
@@ -204,7 +204,7 @@ describe('a card that asks its payer', () => {
 
 const isGone = (status: number): boolean => status === 204 || status === 404;
 
-test('a deletion that is stopped is finished by asking again; the default has passed on', async () => {
+test('an interrupted deletion is finished by a retry, and the default passes to another method', async () => {
   const { service } = stoppable();
   const remove = ({ gone }: { gone: ParsedJson }, user: User) =>
     service.request('DELETE', `/payment-methods/${gone.id}`, user.options);
@@ -228,7 +228,7 @@ test('a deletion that is stopped is finished by asking again; the default has pa
   }
 });
 
-test('a change that is stopped is in force once it is sent again', async () => {
+test('an interrupted change takes effect when resent', async () => {
   const { service } = stoppable();
   const fields = { alias: 'Changed', is_default: true };
   const change = (method: ParsedJson, user: User) => service.put(`/payment-methods/${method.id}`, fields, user.options);
@@ -237,7 +237,7 @@ test('a change that is stopped is in force once it is sent again', async () => {
   for (const { user } of cases) expect(await listOf(user.options)).toMatchObject([fields]);
 });
 
-test('a link to an address that is stopped reaches the provider when it is retried', async () => {
+test('an interrupted link to an address reaches the provider when retried', async () => {
   const { service } = stoppable();
   const link = ({ method, address }: { method: ParsedJson; address: ParsedJson }, user: User) =>
     service.request('PATCH', `/payment-methods/${method.id}/billing-address`, {
@@ -259,7 +259,7 @@ test('a link to an address that is stopped reaches the provider when it is retri
   }
 });
 
-describe('a payment that is to save its method', () => {
+describe('a payment with setup_future_usage', () => {
   const saving = { setup_future_usage: 'off_session', payment_method_id: VISA };
   const expectSavedOnce = async (cases: readonly Case<ParsedJson>[]): Promise<void> => {
     const { service } = stoppable();
@@ -277,7 +277,7 @@ describe('a payment that is to save its method', () => {
     }
   };
 
-  test('and is stopped during the confirmation saves the method once, by due work', async () => {
+  test('saves the method once by due work after an interrupted confirm', async () => {
     const { service } = stoppable();
     const cases = await stopEverywhere(
       (user) => createIntent(service, user, saving),
@@ -289,7 +289,7 @@ describe('a payment that is to save its method', () => {
     expect(statuses.filter((status) => status === 'succeeded').length).toBeGreaterThan(cases.length / 2);
   });
 
-  test('saves the method once although its due work is stopped too, at any call', async () => {
+  test('saves the method once even if its due work also stops at any call', async () => {
     const { service, stopped, watch, losing } = stoppable();
     const user = await signIn(service, { expires_in: 3 * DAY_SECONDS });
     const observed = await createIntent(service, user, saving);
@@ -319,7 +319,7 @@ describe('a payment that is to save its method', () => {
     }
   });
 
-  test('and is stopped while it is created is made, with one customer, by the same key', async () => {
+  test('is created with one customer by the same key after an interrupted create', async () => {
     const { service } = stoppable();
     const create = (_: unknown, user: User) =>
       service.post('/payments/intents', intentBody(saving), { ...user.options, idempotencyKey: 'basket' });

@@ -78,7 +78,7 @@ describe.each(Object.entries(WAYS))('a payment at %s', (_, { fields, pay }) => {
     expect((await atProvider(service, payment.id)).charges).toHaveLength(1);
   });
 
-  test('is found by our id in the event, while no alias leads to it', async () => {
+  test('is found by our id in the event while no alias exists', async () => {
     const user = await signIn(service);
     const payment = await createIntent(service, user, fields);
     await service.settle();

@@ -156,7 +156,7 @@ const expectTrue = async ({ payment, user, slot }: Subject): Promise<void> => {
   expect(published).toHaveLength(taken.length);
 };
 
-test('the ledger’s amount equals the record’s, with at most one charge, for every history', async () => {
+test('the ledger’s amount equals the record’s after every history, with at most one charge', async () => {
   const scale = inject('scale');
   await fc.assert(
     fc.asyncProperty(history, async ({ webhooks, hasMethod, rounds }) => {

@@ -26,10 +26,10 @@ const pay = async (payment: ParsedJson, method: ParsedJson, options: RequestOpti
   return read(service, payment.id, options);
 };
 
-describe.each(METHODS)('a payment at %s that was created before its payer had a customer', (provider_id, token) => {
+describe.each(METHODS)('a payment at %s created before its payer had a customer', (provider_id, token) => {
   const saved = { provider_id, provider_payment_method_token: token };
 
-  it('takes the customer of the saved method that a confirm charges', async () => {
+  it('gets the customer of the saved method that a confirm charges', async () => {
     const user = await signIn(service);
     const payment = await createIntent(service, user, { provider_id });
     expect(payment.customer_id).toBeNull();
@@ -42,7 +42,7 @@ describe.each(METHODS)('a payment at %s that was created before its payer had a 
     ]);
   });
 
-  it('takes the customer of the saved method that an update names', async () => {
+  it('gets the customer of the saved method that an update names', async () => {
     const user = await signIn(service);
     const payment = await createIntent(service, user, { provider_id });
     const method = await saveMethod(service, user.options, saved);
@@ -69,7 +69,7 @@ it('the customer of another saved method replaces the customer of the intent', a
   expect(await pay(payment, method, user.options)).toMatchObject({ customer_id: customerId });
 });
 
-it('a guest’s payment takes the customer of the guest’s saved method', async () => {
+it('a guest’s payment gets the customer of the guest’s saved method', async () => {
   const created = await service.post('/payments/intents', { total_cents: 900, currency: 'USD', ...GUEST });
   expect(created).toMatchObject({ status: 201, body: { customer_id: null } });
   const options = { guestToken: created.body.guest_token };
@@ -78,8 +78,8 @@ it('a guest’s payment takes the customer of the guest’s saved method', async
   expect(await pay(created.body, method, options)).toMatchObject({ customer_id: customerId });
 });
 
-describe('a payment of an organization that a member’s own method pays', () => {
-  it('names the member’s customer while it holds that method, and its own customer with any other', async () => {
+describe('an organization’s payment with a member’s own method', () => {
+  it('names the member’s customer while it holds that method, and the organization’s customer otherwise', async () => {
     const acme = await company(service);
     const ofAcme = { organization_id: acme.id };
     const own = await createCustomer(service, acme.owner.options, ofAcme);
@@ -99,7 +99,7 @@ describe('a payment of an organization that a member’s own method pays', () =>
     expect(await pay(payment, shared, acme.owner.options)).toMatchObject({ customer_id: own.id });
   });
 
-  it('shows the customer’s id to its members and the customer itself to the lender alone', async () => {
+  it('shows the customer’s id to members, and the customer itself only to the member who owns it', async () => {
     const acme = await company(service);
     const lent = await saveMethod(service, acme.billing.options, { organization_id: null });
     const { customerId: lenders } = await storedRecord(service, 'PM', lent.id);
@@ -111,7 +111,7 @@ describe('a payment of an organization that a member’s own method pays', () =>
     expect(await service.get(`/customers/${lenders}`, acme.billing.options)).toMatchObject({ status: 200 });
   });
 
-  it('keeps its own customer after a charge that the provider did not receive', async () => {
+  it('keeps the organization’s customer after a charge that the provider did not receive', async () => {
     const acme = await company(service);
     const own = await createCustomer(service, acme.owner.options, { organization_id: acme.id });
     const lent = await saveMethod(service, acme.billing.options, { organization_id: null });

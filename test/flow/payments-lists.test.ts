@@ -114,7 +114,7 @@ describe('the payment list of a user', () => {
     expect(firstOnly.meta).toMatchObject({ total: count, hasMore: count > 1 });
   });
 
-  test('filters by creation time, both ends included', async () => {
+  test('filters by creation time, with both bounds included', async () => {
     const moments = [...new Set(payments.map(({ created_at }): string => created_at))].sort();
     expect(moments).toHaveLength(6);
     const [, second = '', , fourth = ''] = moments;
@@ -186,7 +186,7 @@ describe('the payment list of a user', () => {
     expect(plain).not.toHaveProperty('payment_method');
   });
 
-  test('comes without an envelope on request', async () => {
+  test('is returned without an envelope on request', async () => {
     const asked: [string, RequestOptions][] = [
       ['?envelope=false', {}],
       ['', { headers: { 'x-response-form': 'bare' } }],
@@ -205,7 +205,7 @@ describe('the payment list of a user', () => {
     expect(last.headers.get('link')).toBeNull();
   });
 
-  test('continues at its cursor while newer payments are created', async () => {
+  test('continues from its cursor while newer payments are created', async () => {
     const latecomer = await signIn(service);
     const first = [];
     for (let count = 0; count < 4; count += 1) {
@@ -222,7 +222,7 @@ describe('the payment list of a user', () => {
     });
   });
 
-  test('requires the project to exist, and refuses an unknown organization as another’s', async () => {
+  test('requires an existing project, and refuses an unknown organization like another’s', async () => {
     expect(await list('?project_id=prj_none')).toMatchObject({
       status: 404,
       body: { details: { resource: 'project' } },
@@ -234,7 +234,7 @@ describe('the payment list of a user', () => {
     expect(idsOf(await listed('?organization_id='))).toEqual(idsOf(payments.toReversed().slice(0, 20)));
   });
 
-  test('reports every problem of a query at once', async () => {
+  test('reports every problem of a query in one response', async () => {
     const query =
       '?page=0&limit=51&status=paid&created_at_from=yesterday&created_at_to=2020-13-01&orderBy=id&orderDir=up' +
       `&include_pm=perhaps&search=${'x'.repeat(201)}&project_id=${'p'.repeat(65)}`;
@@ -267,7 +267,7 @@ describe('the payment list of a user', () => {
     },
   );
 
-  test('refuses a cursor that was made for another order', async () => {
+  test('refuses a cursor from a list in another order', async () => {
     const { meta } = (await list('?limit=2')).body;
     expect(await list(`?orderBy=amount_cents&cursor=${meta.next_cursor}`)).toMatchObject({
       status: 400,
@@ -279,7 +279,7 @@ describe('the payment list of a user', () => {
 describe('GET of one payment', () => {
   const service = withHost({ frozen: true, env: PATIENT });
 
-  test('comes in an envelope, or without one on request, like every other answer', async () => {
+  test('returns an envelope by default, or none on request, like every other response', async () => {
     const user = await signIn(service);
     const payment = await createPaidIntent(service, user);
     const path = `/payments/${payment.id}`;
@@ -302,7 +302,7 @@ describe('GET of one payment', () => {
     expect(created).toMatchObject({ status: 201, body: { success: true, data: { total_cents: 100 } } });
   });
 
-  test('returns the payment when all scope parameters match, and 404 when one does not', async () => {
+  test('returns the payment if all scope parameters match, and 404 otherwise', async () => {
     const user = await signIn(service);
     const payment = await createPaidIntent(service, user);
     for (const guard of [
@@ -318,7 +318,7 @@ describe('GET of one payment', () => {
     }
   });
 
-  test('carries the records to include, and null for one that does not exist', async () => {
+  test('contains the included records, and null for a missing record', async () => {
     const user = await signIn(service);
     const payment = await createPaidIntent(service, user);
     const get = async (query: string) =>
@@ -367,7 +367,7 @@ const guestList = (service: TestHost, email: string, options: RequestOptions = {
 const isFull = (payment: ParsedJson): boolean => 'metadata' in payment && 'provider_payment_id' in payment;
 
 describe.each(['minimal', 'full', 'token'] as const)(
-  'the payment list of a guest’s e-mail, with GUEST_EMAIL_LIST=%s,',
+  'a guest’s payment list by e-mail with GUEST_EMAIL_LIST=%s',
   (mode) => {
     const service = withHost({ frozen: true, env: { ...PATIENT, GUEST_EMAIL_LIST: mode } });
 
@@ -395,7 +395,7 @@ describe.each(['minimal', 'full', 'token'] as const)(
       expect(shown).not.toHaveProperty('client_secret');
     });
 
-    test('shows the token’s guest in full, and other guests of the e-mail according to the setting', async () => {
+    test('shows the token’s guest in full, and other guests of the same e-mail according to the setting', async () => {
       const mine = await guestPayment(service, 'two@example.com');
       await service.advance(1);
       const theirs = await guestPayment(service, 'two@example.com');
@@ -407,7 +407,7 @@ describe.each(['minimal', 'full', 'token'] as const)(
       expect(JSON.stringify(answer.body)).not.toContain('_secret_');
     });
 
-    test('treats a token of another e-mail like no token', async () => {
+    test('treats a token for another e-mail like no token', async () => {
       const payment = await guestPayment(service, 'three@example.com');
       const other = await guestPayment(service, 'four@example.com');
       const answer = await guestList(service, 'three@example.com', { guestToken: other.guest_token });
@@ -421,7 +421,7 @@ describe.each(['minimal', 'full', 'token'] as const)(
       expect(answer).toMatchObject({ status: 401, body: { code: 'SESSION_INVALID' } });
     });
 
-    test('is empty for an unknown e-mail, and refuses an invalid one', async () => {
+    test('is empty for an unknown e-mail, and refuses an invalid e-mail', async () => {
       const token = (await guestPayment(service, 'six@example.com')).guest_token;
       const options = mode === 'token' ? { guestToken: token } : {};
       const unknown = await guestList(service, mode === 'token' ? 'six@example.com' : 'unknown@example.com', options);
@@ -444,7 +444,7 @@ describe.each(['minimal', 'full', 'token'] as const)(
       expect((await service.get('/payments', user.options)).body.meta.total).toBe(1);
     });
 
-    test('comes in pages', async () => {
+    test('is paged', async () => {
       const first = await guestPayment(service, 'many@example.com');
       const token = { guestToken: first.guest_token };
       const made = [first.id];

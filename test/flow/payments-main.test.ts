@@ -69,7 +69,7 @@ describe('a signed-in user', () => {
     expect(await timesCharged(service, id)).toBe(1);
   });
 
-  test('creates a payment by POST /payments in the same way', async () => {
+  test('can also create a payment by POST /payments', async () => {
     const user = await signIn(service);
     const body = { amount_cents: 900, currency: 'jpy', payment_method_id: VISA };
     const created = await service.post('/payments', body, user.options);
@@ -123,14 +123,14 @@ describe('a signed-in user', () => {
     ['pm_card_chargeDeclinedExpiredCard', 'expired_card'],
     ['pm_card_chargeDeclinedIncorrectCvc', 'incorrect_cvc'],
     ['pm_card_chargeDeclinedProcessingError', 'processing_error'],
-  ])('gets the reason why %s is declined: %s', async (method, code) => {
+  ])('gets the decline reason of %s: %s', async (method, code) => {
     const user = await signIn(service);
     const payment = await createIntent(service, user, { payment_method_id: method });
     const answer = await confirm(service, payment.id, user.options);
     expect(answer).toMatchObject({ status: 402, body: { details: { decline_code: code } } });
   });
 
-  test('is refused a confirm with a method unknown to the provider, and pays with another', async () => {
+  test('cannot confirm with a method unknown to the provider, and pays with another method', async () => {
     const user = await signIn(service);
     const payment = await createIntent(service, user);
     const refused = { status: 400, body: { code: 'VALIDATION_ERROR', details: [{ path: 'payment_method_id' }] } };
@@ -145,7 +145,7 @@ describe('a signed-in user', () => {
   });
 
   test.each(['pm_unknown', 'tok_unknown'])(
-    'creates no payment with %s, a method unknown to the provider',
+    'cannot create a payment with %s, a method unknown to the provider',
     async (method) => {
       const user = await signIn(service);
       const answer = await service.post('/payments/intents', intentBody({ payment_method_id: method }), user.options);
@@ -175,7 +175,7 @@ describe('an Idempotency-Key', () => {
     expect((await atProvider(service, first.body.id)).intents).toHaveLength(1);
   });
 
-  test('treats a body with its fields in another order as the same request', async () => {
+  test('treats a body with reordered fields as the same request', async () => {
     const user = await signIn(service);
     const options = { ...user.options, idempotencyKey: 'k' };
     const first = await service.post('/payments/intents', { total_cents: 100, currency: 'USD' }, options);
@@ -209,7 +209,7 @@ describe('an Idempotency-Key', () => {
     expect(replayed.body.id).toBe(nextDay.body.id);
   });
 
-  test('returns the same answer for a repeated confirm, a decline included', async () => {
+  test('returns the same response for a repeated confirm, even for a decline', async () => {
     const user = await signIn(service);
     const payment = await createIntent(service, user, { payment_method_id: DECLINED });
     const options = { ...user.options, idempotencyKey: 'confirm' };
@@ -227,7 +227,7 @@ describe('an Idempotency-Key', () => {
     expect(paid.status).toBe(200);
   });
 
-  test('of a confirm is bound to its request, and stores no refusal except a decline', async () => {
+  test('is bound to its confirm request, and stores no refusal except a decline', async () => {
     const user = await signIn(service);
     const [payment, other] = [await createIntent(service, user), await createIntent(service, user)];
     const options = { ...user.options, idempotencyKey: 'confirm' };
@@ -245,7 +245,7 @@ describe('an Idempotency-Key', () => {
     expect(ofOther).toMatchObject({ status: 200, body: { id: other.id } });
   });
 
-  test.each(['', ' ', 'ünprintable', 'x'.repeat(256)])('is refused when it is %j', async (idempotencyKey) => {
+  test.each(['', ' ', 'ünprintable', 'x'.repeat(256)])('is refused with the value %j', async (idempotencyKey) => {
     const user = await signIn(service);
     const answer = await service.post('/payments/intents', intentBody(), { ...user.options, idempotencyKey });
     expect(answer).toMatchObject({ status: 400, body: { code: 'IDEMPOTENCY_KEY_INVALID' } });
@@ -295,7 +295,7 @@ describe('a guest', () => {
     expect(byQuery).toMatchObject({ status: 200, body: { status: 'succeeded' } });
   });
 
-  test('stays the same guest when a create carries the guest token, with or without guest_data', async () => {
+  test('keeps its identity when a create carries the guest token, with or without guest_data', async () => {
     const first = await createAsGuest({ email: 'same@example.com' });
     const token = { guestToken: first.guest_token };
     const byToken = await service.post('/payments/intents', intentBody(), token);
@@ -316,7 +316,7 @@ describe('a guest', () => {
     expect(await service.get(`/payments/${otherEmail.id}`, token)).toMatchObject({ status: 404 });
   });
 
-  test('gets no access to the payments of another guest by giving that guest’s e-mail', async () => {
+  test('gets no access to another guest’s payments by giving that guest’s e-mail', async () => {
     const theirs = await createAsGuest({ email: 'victim@example.com' });
     const mine = await createAsGuest({ email: 'victim@example.com' });
     expect(mine.id).not.toBe(theirs.id);
@@ -373,7 +373,7 @@ describe('the credential of a request', () => {
     expect((await Promise.all(carriers)).map(({ status }) => status)).toEqual([200, 200, 200, 200]);
   });
 
-  test('is the first one present, in a fixed order of carriers', async () => {
+  test('is the first credential present, in a fixed order of carriers', async () => {
     const [user, other] = await Promise.all([signIn(service), signIn(service)]);
     const payment = await createPaidIntent(service, user);
     const path = `/payments/${payment.id}`;
@@ -388,7 +388,7 @@ describe('the credential of a request', () => {
     expect(await status(`?session_id=none`, { guestToken: 'none' })).toBe(401);
   });
 
-  test('of another user gets 404 for a payment on every route', async () => {
+  test('gets 404 on every route for another user’s payment', async () => {
     const [user, other] = await Promise.all([signIn(service), signIn(service)]);
     const payment = await createPaidIntent(service, user);
     const answers = await Promise.all([
@@ -407,7 +407,7 @@ describe('the credential of a request', () => {
     expect(await read(service, payment.id, user.options)).toMatchObject({ status: 'created', total_cents: 2_500 });
   });
 
-  test('is required: a request without one gets 401', async () => {
+  test('is required, so a request without a credential gets 401', async () => {
     const answers = await Promise.all([
       service.post('/payments/intents', intentBody()),
       service.post('/payments', intentBody()),
@@ -432,7 +432,7 @@ describe('the credential of a request', () => {
     }
   });
 
-  test('cannot be checked while the identity service is down: 503, never anonymous access', async () => {
+  test('gets 503 while the identity service is down, never anonymous access', async () => {
     const user = await signIn(service);
     onTestFinished(() => service.identity({ available: true }));
     await service.identity({ available: false });
@@ -465,7 +465,7 @@ describe('3-D Secure', () => {
     return { user, payment };
   };
 
-  test('that the customer passes ends in a succeeded payment through the webhook', async () => {
+  test('leads to a succeeded payment through the webhook when the customer passes it', async () => {
     const { user, payment } = await pending();
     expect(await read(service, payment.id, user.options)).toMatchObject({ status: 'pending' });
     await service.authenticate(payment.id, 'success');
@@ -477,7 +477,7 @@ describe('3-D Secure', () => {
     expect(await eventsOf(service, payment.id)).toEqual(['payment.created', 'payment.succeeded']);
   });
 
-  test('that the customer fails ends in a failed payment through the webhook, and another card pays', async () => {
+  test('leads to a failed payment through the webhook when the customer fails it, and another card pays', async () => {
     const { user, payment } = await pending();
     await service.authenticate(payment.id, 'failure');
     await service.settle();
@@ -495,7 +495,7 @@ describe('3-D Secure', () => {
     expect(await eventsOf(service, payment.id)).toEqual(['payment.created', 'payment.failed', 'payment.succeeded']);
   });
 
-  test('redirects the customer to the return_url when one is set', async () => {
+  test('redirects the customer to the return_url if it is set', async () => {
     const user = await signIn(service);
     const payment = await createIntent(service, user, {
       payment_method_id: THREE_D_SECURE,
@@ -508,7 +508,7 @@ describe('3-D Secure', () => {
     });
   });
 
-  test('passed in a guest’s browser ends in a succeeded payment', async () => {
+  test('leads to a succeeded payment when passed in a guest’s browser', async () => {
     const { body: payment } = await service.post('/payments/intents', guestIntentBody());
     const inBrowser = await confirmInBrowser(service, payment, THREE_D_SECURE);
     expect(inBrowser).toMatchObject({ status: 200, body: { status: 'requires_action' } });

@@ -46,8 +46,8 @@ const expectUnavailable = (answer: TestAnswer, { slot }: Provider): void => {
 
 const isConfirm = ({ path }: ParsedJson): boolean => /confirm$|capture$|v2\/payments$/.test(path);
 
-describe.each(PROVIDERS)('a call at $slot that the provider did not carry out', (provider) => {
-  test('leaves no payment after a create: not listed, not finished later, and the key can be used again', async () => {
+describe.each(PROVIDERS)('a provider call at $slot that was not executed', (provider) => {
+  test('leaves no payment after a create, neither listed nor finished later, and the key can be reused', async () => {
     const user = await signIn(service);
     const options = { ...user.options, idempotencyKey: `basket ${provider.slot}` };
     await service.settle();
@@ -66,7 +66,7 @@ describe.each(PROVIDERS)('a call at $slot that the provider did not carry out', 
     expect((await atProvider(service, repeated.body.id)).intents).toHaveLength(1);
   });
 
-  test('releases the claim of a confirm: the payment is as before, and the next confirm charges once', async () => {
+  test('releases the claim of a confirm, so the payment is unchanged and the next confirm charges once', async () => {
     const user = await signIn(service);
     const { id } = await create(provider, user);
     await service.settle();
@@ -118,7 +118,7 @@ describe.each(PROVIDERS)('a call at $slot that the provider did not carry out', 
   });
 });
 
-test('a call that was not carried out is repeated once, unless the provider asks for a longer wait', async () => {
+test('an unexecuted call is repeated once, unless the provider asks for a longer wait', async () => {
   const user = await signIn(service);
   const { id } = await createIntent(service, user, { provider_id: 'provider_b', payment_method_id: 'SIM-OK' });
   await service.clearProviderRequests();
@@ -129,7 +129,7 @@ test('a call that was not carried out is repeated once, unless the provider asks
   expect(new Set(captures.map((call: ParsedJson) => call.idempotency_key)).size).toBe(1);
 });
 
-test('a failed payment whose next attempt was not carried out stays failed, without a second event', async () => {
+test('a failed payment stays failed after an unexecuted attempt, without a second event', async () => {
   const user = await signIn(service);
   const { id } = await createIntent(service, user, { payment_method_id: DECLINED });
   await confirm(service, id, user.options);
@@ -146,7 +146,7 @@ test('a failed payment whose next attempt was not carried out stays failed, with
   expect(await timesCharged(service, id)).toBe(1);
 });
 
-test('an attempt with an unknown outcome stays claimed when its repetition has no effect', async () => {
+test('an attempt with an unknown outcome stays claimed when its repetition is not executed', async () => {
   await service.webhookMode('drop');
   const user = await signIn(service);
   const payment = await createIntent(service, user, { payment_method_id: VISA });
@@ -161,7 +161,7 @@ test('an attempt with an unknown outcome stays claimed when its repetition has n
   expect(await timesCharged(service, payment.id)).toBe(1);
 });
 
-test('a capture after the payer’s approval that was not carried out is repeated as soon as possible', async () => {
+test('an unexecuted capture after the payer’s approval is repeated as soon as possible', async () => {
   const user = await signIn(service);
   const body = intentBody({ provider_id: 'provider_b', return_url: 'https://shop.example/back' });
   const { id } = await createIntent(service, user, body);

@@ -30,8 +30,8 @@ const tally = (answers: readonly TestAnswer[]): Record<string, number> => {
   return counts;
 };
 
-describe('200 confirms of one payment at once', () => {
-  test('charge it once, and publish one event', async () => {
+describe('200 concurrent confirms of one payment', () => {
+  test('charge the payment once, and publish one event', async () => {
     const user = await signIn(service);
     const payment = await createPaidIntent(service, user);
     const answers = await atOnce(200, () => confirm(service, payment.id, user.options));
@@ -44,7 +44,7 @@ describe('200 confirms of one payment at once', () => {
     expect(await read(service, payment.id, user.options)).toMatchObject({ status: 'succeeded' });
   });
 
-  test('with different methods and different keys charge one method', async () => {
+  test('charge one method when they name different methods and keys', async () => {
     const user = await signIn(service);
     const payment = await createIntent(service, user);
     await atOnce(60, (index) =>
@@ -63,7 +63,7 @@ describe('200 confirms of one payment at once', () => {
     expect((await eventsOf(service, payment.id)).filter((name) => name === 'payment.succeeded')).toHaveLength(1);
   });
 
-  test('under one key get the same answer, or that the first request is still running', async () => {
+  test('get the same response under one key, or an error while the first request is running', async () => {
     const user = await signIn(service);
     const payment = await createPaidIntent(service, user);
     const options = { ...user.options, idempotencyKey: 'one' };
@@ -79,8 +79,8 @@ describe('200 confirms of one payment at once', () => {
   });
 });
 
-describe('50 creates at once', () => {
-  test('under one key make one record and one intent at the provider', async () => {
+describe('50 concurrent creates', () => {
+  test('create one record and one intent at the provider under one key', async () => {
     const user = await signIn(service);
     const options = { ...user.options, idempotencyKey: 'basket' };
     const create = () => service.post('/payments/intents', paidIntentBody(), options);
@@ -102,7 +102,7 @@ describe('50 creates at once', () => {
     expect(owned).toHaveLength(1);
   });
 
-  test('may reuse the key of a refused create with a corrected body', async () => {
+  test('can reuse the key of a refused create with a corrected body', async () => {
     const user = await signIn(service);
     const ask = (token: string) =>
       service.post('/payments/intents', paidIntentBody({ payment_method_id: token }), {
@@ -115,7 +115,7 @@ describe('50 creates at once', () => {
     expect((await atProvider(service, corrected.body.id)).intents).toHaveLength(1);
   });
 
-  test('without a key make 50 payments, each counted and published once', async () => {
+  test('create 50 payments without a key, each counted and published once', async () => {
     const user = await signIn(service);
     const answers = await atOnce(50, () => service.post('/payments/intents', paidIntentBody(), user.options));
     expect(tally(answers)).toEqual({ '201 created': 50 });
@@ -127,7 +127,7 @@ describe('50 creates at once', () => {
 });
 
 describe('concurrent changes of one payment', () => {
-  test('change its status once: confirm, webhook, sync and the customer at the same time', async () => {
+  test('change its status once when confirm, webhook, sync and the customer act concurrently', async () => {
     const user = await signIn(service);
     const payments = await atOnce(12, () => createIntent(service, user, { payment_method_id: THREE_D_SECURE }));
     await service.webhookMode('duplicate');
@@ -148,7 +148,7 @@ describe('concurrent changes of one payment', () => {
     }
   });
 
-  test('keep every update that was answered with 200', async () => {
+  test('preserve every update that returned 200', async () => {
     const user = await signIn(service);
     const fields = ['concept', 'category', 'reference_code', 'tags', 'description', 'return_url'];
     const newValue = (field: string): string => (field === 'return_url' ? 'https://shop.example/' : `new ${field}`);
@@ -167,7 +167,7 @@ describe('concurrent changes of one payment', () => {
     }
   });
 
-  test('by updates and confirms charge the amount in the record', async () => {
+  test('charge the recorded amount after updates and confirms', async () => {
     const user = await signIn(service);
     const payments = await atOnce(12, () => createPaidIntent(service, user));
     const answers = await Promise.all(
@@ -190,7 +190,7 @@ describe('concurrent changes of one payment', () => {
     }
   });
 
-  test('by cancels and confirms end canceled without a charge, or paid', async () => {
+  test('end canceled without a charge, or paid, after cancels and confirms', async () => {
     const user = await signIn(service);
     const payments = await atOnce(12, () => createPaidIntent(service, user));
     await Promise.all(

@@ -99,8 +99,8 @@ const ACTS = {
     confirm(service, id, { ...user.options, body: { payment_method_id: 'pm_card_mastercard' } }),
 } as const;
 
-describe.each(Object.entries(COMMANDS))('a payment that is %s', (state, commands) => {
-  test.each(Object.entries(commands))('answers %s with %s', async (command, expected) => {
+describe.each(Object.entries(COMMANDS))('a payment in the state %s', (state, commands) => {
+  test.each(Object.entries(commands))('responds to %s with %s', async (command, expected) => {
     const user = await signIn(service);
     const payment = await STATES[state as State](user);
     const before = await read(service, payment.id, user.options);
@@ -115,7 +115,7 @@ describe.each(Object.entries(COMMANDS))('a payment that is %s', (state, commands
     );
   });
 
-  test('keeps its status in a sync that finds no change', async () => {
+  test('keeps its status in a sync without a change', async () => {
     const user = await signIn(service);
     const payment = await STATES[state as State](user);
     await service.settle();
@@ -154,7 +154,7 @@ describe('the price of a payment', () => {
     [{ subtotal_cents: 1_000, discount_cents: 950 }, [1_000, 0, 950, 50]],
     [{ subtotal_cents: 0, tax_cents: 50 }, [0, 50, 0, 50]],
     [{ total_cents: 99_999_999 }, [99_999_999, 0, 0, 99_999_999]],
-  ])('of a create with %j are completed', async (given, [subtotal, tax, discount, total]) => {
+  ])('is completed on create for %j', async (given, [subtotal, tax, discount, total]) => {
     const user = await signIn(service);
     const answer = await service.post('/payments/intents', { currency: 'USD', ...given }, user.options);
     expect(answer).toMatchObject({
@@ -181,7 +181,7 @@ describe('the price of a payment', () => {
     [{ subtotal_cents: 99_999_999, tax_cents: 1 }, 'VALIDATION_ERROR', undefined],
     [{ subtotal_cents: Number.MAX_SAFE_INTEGER, tax_cents: 1 }, 'VALIDATION_ERROR', undefined],
     [{ tax_cents: 1 }, 'VALIDATION_ERROR', undefined],
-  ])('of a create with %j are refused: %s', async (given, code, details) => {
+  ])('is refused on create for %j: %s', async (given, code, details) => {
     const user = await signIn(service);
     const answer = await service.post('/payments/intents', { currency: 'USD', ...given }, user.options);
     expect(answer).toMatchObject({ status: 400, body: { code, ...(details && { details }) } });
@@ -198,7 +198,7 @@ describe('the price of a payment', () => {
     [{ tax_cents: 300, total_cents: 1_200 }, [1_000, 300, 100, 1_200]],
     [{ subtotal_cents: 2_000, tax_cents: 0, discount_cents: 0, total_cents: 2_000 }, [2_000, 0, 0, 2_000]],
     [{ description: 'No price' }, [1_000, 200, 100, 1_100]],
-  ])('are derived again by an update with %j', async (given, [subtotal, tax, discount, total]) => {
+  ])('is recalculated by an update with %j', async (given, [subtotal, tax, discount, total]) => {
     const user = await signIn(service);
     const payment = await createIntent(service, user, {
       subtotal_cents: 1_000,
@@ -226,7 +226,7 @@ describe('the price of a payment', () => {
     [{ discount_cents: 1_200 }, 'AMOUNT_TOO_SMALL'],
     [{ total_cents: -1 }, 'VALIDATION_ERROR'],
     [{ total_cents: 100_000_000 }, 'VALIDATION_ERROR'],
-  ])('are not changed by an update with %j: %s', async (given, code) => {
+  ])('is not changed by an update with %j: %s', async (given, code) => {
     const user = await signIn(service);
     const payment = await createIntent(service, user, { subtotal_cents: 1_000, tax_cents: 200, total_cents: 1_200 });
     const before = await storedPayment(service, payment.id);
@@ -242,14 +242,14 @@ describe('the price of a payment', () => {
     [' eur ', 'EUR'],
     ['JPY', 'JPY'],
     ['KWD', 'KWD'],
-  ])('may be in %j', async (currency, stored) => {
+  ])('accepts the currency %j', async (currency, stored) => {
     const user = await signIn(service);
     const payment = await createIntent(service, user, { currency });
     expect(payment.currency).toBe(stored);
     expect((await atProvider(service, payment.id)).intents).toMatchObject([{ currency: stored }]);
   });
 
-  test.each(['QQQ', 'US', 'dollar', '$'])('cannot be in the currency %j', async (currency) => {
+  test.each(['QQQ', 'US', 'dollar', '$'])('refuses the currency %j', async (currency) => {
     const user = await signIn(service);
     const answer = await service.post('/payments/intents', intentBody({ currency }), user.options);
     expect(answer).toMatchObject({ status: 400, body: { code: 'UNSUPPORTED_CURRENCY' } });
@@ -257,7 +257,7 @@ describe('the price of a payment', () => {
 });
 
 describe('an update of a payment', () => {
-  test('changes the fields it names, clears those it sets to null, and leaves the others', async () => {
+  test('changes the fields it names, clears those it sets to null, and keeps the rest', async () => {
     const user = await signIn(service);
     const payment = await createIntent(service, user, {
       description: 'Old',
@@ -311,7 +311,7 @@ describe('an update of a payment', () => {
     expect(await sync(payment, user)).toMatchObject({ body: { status: 'requires_payment_method' } });
   });
 
-  test('with a method unknown to the provider changes nothing', async () => {
+  test('changes nothing with a method unknown to the provider', async () => {
     const user = await signIn(service);
     const payment = await createIntent(service, user);
     const before = await read(service, payment.id, user.options);
@@ -344,7 +344,7 @@ describe('an update of a payment', () => {
     expect(await update(payment.id, user, same)).toMatchObject({ status: 200, body: { total_cents: 2_500 } });
   });
 
-  test('and a create ignore fields that a caller may not set', async () => {
+  test('ignores fields that callers may not set, as does a create', async () => {
     const user = await signIn(service);
     const forbidden = {
       id: 'pay_000000000000000000000000',

@@ -51,7 +51,7 @@ beforeAll(async () => {
   await stoppable().service.webhookMode('drop');
 });
 
-describe('a create that is stopped', () => {
+describe('an interrupted create', () => {
   const create = (user: User) =>
     stoppable().service.post('/payments/intents', paidIntentBody(), { ...user.options, idempotencyKey: 'basket' });
   const ownPayments = async (user: User): Promise<ParsedJson[]> =>
@@ -128,7 +128,7 @@ describe('a create that is stopped', () => {
     }
   });
 
-  test('is finished although its due work is stopped too, at any call', async () => {
+  test('is finished even if its due work also stops at any call', async () => {
     const { service, stopped, watch, losing } = stoppable();
     const observer = await signIn(service);
     const atTheProvider = { call: providerCallOf(await watch(() => create(observer))), executed: true };
@@ -197,7 +197,7 @@ const STATUS_THERE: Readonly<Record<string, string>> = {
   failed: 'requires_payment_method',
 };
 
-describe('a confirm that is stopped', () => {
+describe('an interrupted confirm', () => {
   const confirmIt = ({ id }: ParsedJson, user: User) => confirm(stoppable().service, id, user.options);
 
   test('charges once, and the record shows the charge after due work', async () => {
@@ -214,7 +214,7 @@ describe('a confirm that is stopped', () => {
     }
   });
 
-  test('with a card that is declined ends failed, and another card pays', async () => {
+  test('ends as failed with a declined card, and another card pays', async () => {
     const { service } = stoppable();
     const cases = await stopEverywhere({ payment_method_id: DECLINED }, confirmIt);
     await service.advance(20 * MINUTE_SECONDS);
@@ -227,7 +227,7 @@ describe('a confirm that is stopped', () => {
     }
   });
 
-  test('under a key is taken up again by the same key', async () => {
+  test('is resumed by a request with the same key', async () => {
     const { service } = stoppable();
     const confirmByKey = ({ id }: ParsedJson, user: User) =>
       confirm(service, id, { ...user.options, idempotencyKey: 'confirm' });
@@ -245,7 +245,7 @@ describe('a confirm that is stopped', () => {
     }
   });
 
-  test('ends the same although its due work is stopped too, at any call', async () => {
+  test('has the same result even if its due work also stops at any call', async () => {
     const { service, stopped, watch, losing } = stoppable();
     const user = await signIn(service, { expires_in: 7 * DAY_SECONDS });
     const observed = await createPaidIntent(service, user);
@@ -270,8 +270,8 @@ describe('a confirm that is stopped', () => {
   });
 });
 
-describe('an update that is stopped', () => {
-  test('is in force here and at the provider, or at neither', async () => {
+describe('an interrupted update', () => {
+  test('takes effect both here and at the provider, or at neither', async () => {
     const { service } = stoppable();
     const cases = await stopEverywhere({}, ({ id }, user) =>
       service.put(`/payments/intents/${id}`, { total_cents: 7_000, description: 'Changed' }, user.options),
@@ -286,11 +286,11 @@ describe('an update that is stopped', () => {
   });
 });
 
-describe('a cancel that is stopped', () => {
+describe('an interrupted cancel', () => {
   const cancel = ({ id }: ParsedJson, user: User) =>
     stoppable().service.post(`/payments/intents/${id}/cancel`, {}, user.options);
 
-  test('is done by asking again', async () => {
+  test('is finished by a retry', async () => {
     const cases = await stopEverywhere({}, cancel);
     for (const { way, user, payment } of cases) {
       expect(await cancel(payment, user)).toMatchObject({ status: 200, body: { status: 'canceled' } });
@@ -298,7 +298,7 @@ describe('a cancel that is stopped', () => {
     }
   });
 
-  test('is known by the webhook, however late, where the provider has canceled', async () => {
+  test('is learned from the webhook, however late, if the provider canceled', async () => {
     const { service } = stoppable();
     await service.webhookMode('delay');
     const cases = await stopEverywhere({}, cancel);
@@ -310,7 +310,7 @@ describe('a cancel that is stopped', () => {
     }
   });
 
-  test('is found by the expiry’s due work if no webhook arrives', async () => {
+  test('is finished by the expiry’s due work if no webhook arrives', async () => {
     const { service } = stoppable();
     const cases = await stopEverywhere({}, cancel);
     await service.advance(25 * HOUR_SECONDS);

@@ -43,14 +43,14 @@ const CASES = PAYING_METHODS.flatMap((paying) =>
 );
 
 describe('a sync', () => {
-  test.each(PAYING_METHODS)('shows the refund and the dispute that were made at %s', async (...paying) => {
+  test.each(PAYING_METHODS)('shows the refund and the dispute made at %s', async (...paying) => {
     const { payment, user, sync } = await changedAtProvider(paying);
     expect(await read(service, payment.id, user.options)).toMatchObject(UNKNOWN_TO_US);
     expect(await sync()).toMatchObject({ status: 200, body: AS_AT_THE_PROVIDER });
     expect(await read(service, payment.id, user.options)).toMatchObject(AS_AT_THE_PROVIDER);
   });
 
-  test.each(CASES)('is answered $status if $slot does not answer $path ($action)', async (one) => {
+  test.each(CASES)('returns $status if $slot does not respond on $path ($action)', async (one) => {
     const { payment, user, sync } = await changedAtProvider(one.paying);
     await service.fault({ provider: one.slot, method: 'GET', path: one.path, action: one.action });
     const { status, body } = await sync();

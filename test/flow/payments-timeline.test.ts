@@ -42,7 +42,7 @@ describe('a long timeline', () => {
     return pages;
   };
 
-  test('pages to the beginning, whatever 510 updates put before it', async () => {
+  test('pages back to the first entry past 510 updates', async () => {
     const user = await signIn(service);
     const payment = await createIntent(service, user);
     for (let update = 1; update <= UPDATES; update += 1) {
@@ -74,7 +74,7 @@ describe('a long timeline', () => {
     expect(newest.body.data.map(({ version }: ParsedJson) => version)).toEqual([509, 510, 511]);
   });
 
-  test('has a first page as before when it is short, and pages of any size for a guest, without the log', async () => {
+  test('has an unchanged first page if it is short, and pages of any size for a guest, without log entries', async () => {
     const body = guestIntentBody({ payment_method_id: VISA });
     const { body: payment } = await service.post('/payments/intents', body);
     const guest = { guestToken: payment.guest_token };
@@ -106,7 +106,7 @@ describe('a long timeline', () => {
 });
 
 describe('the timeline of a payment', () => {
-  test('lists each claim and answer, each event with its outcome, and each delivery, in order', async () => {
+  test('lists each claim and response, each event with its outcome, and each delivery, in order', async () => {
     const user = await signIn(service);
     const payment = await createIntent(service, user);
     await service.advance(MINUTE_SECONDS);
@@ -171,7 +171,7 @@ describe('the timeline of a payment', () => {
     }
   });
 
-  test('shows provider events and deliveries to callers who may read the webhook log now', async () => {
+  test('shows provider events and deliveries to callers with current access to the webhook log', async () => {
     const acme = await company(service);
     const payment = await createIntent(service, acme.billing, { organization_id: acme.id });
     await service.settle();
@@ -184,7 +184,7 @@ describe('the timeline of a payment', () => {
     expect(await kindsFor(acme.billing.options)).toEqual(new Set(['change']));
   });
 
-  test('shows guests the changes of their payment, and nothing of the webhook log', async () => {
+  test('shows guests only the changes of their payment, and no webhook log', async () => {
     const { body: payment } = await service.post('/payments/intents', guestIntentBody({ payment_method_id: VISA }));
     const options = { guestToken: payment.guest_token };
     expect((await confirm(service, payment.id, options)).status).toBe(200);
@@ -194,7 +194,7 @@ describe('the timeline of a payment', () => {
     expect(changesIn(timeline)).toHaveLength(timeline.length);
   });
 
-  test('keeps changes without limit, and log entries for 90 days', async () => {
+  test('keeps changes indefinitely, and log entries for 90 days', async () => {
     const user = await signIn(service);
     const payment = await createIntent(service, user, { payment_method_id: VISA });
     await confirm(service, payment.id, user.options);
@@ -207,7 +207,7 @@ describe('the timeline of a payment', () => {
     expect(after.map(({ kind }) => kind)).toEqual(changesIn(before).map(() => 'change'));
   });
 
-  test('gets 404 for all other callers', async () => {
+  test('returns 404 to all other callers', async () => {
     const payment = await createIntent(service, await signIn(service));
     const stranger = await signIn(service);
     expect((await service.get(`/payments/${payment.id}/timeline`, stranger.options)).status).toBe(404);

@@ -63,8 +63,8 @@ const expectCharged = async (id: string, user: User, amount: number): Promise<vo
   expect((await atProvider(service, id)).charges).toMatchObject([{ amount, status: 'succeeded' }]);
 };
 
-describe.each(CASES)('an update at $slot whose answer was lost ($action)', (lost) => {
-  test('is completed by the same request, which gets the answer of the first', async () => {
+describe.each(CASES)('an update at $slot with a lost response ($action)', (lost) => {
+  test('is completed by the same request, which gets the same response', async () => {
     const user = await signIn(service);
     const { id } = await withLostUpdate(lost, user);
     expect(await update(id, user, 5_000)).toMatchObject({ status: 200, body: { total_cents: 5_000 } });
@@ -72,7 +72,7 @@ describe.each(CASES)('an update at $slot whose answer was lost ($action)', (lost
     await expectCharged(id, user, 5_000);
   });
 
-  test('is completed before another update, and before a confirm, which charges the amount in the record', async () => {
+  test('is completed before another update, and before a confirm, which charges the recorded amount', async () => {
     const user = await signIn(service);
     const [first, second] = [await withLostUpdate(lost, user), await withLostUpdate(lost, user)];
     expect(await update(first.id, user, 7_000)).toMatchObject({ status: 200, body: { total_cents: 7_000 } });
@@ -117,7 +117,7 @@ test('every caller gets a retry delay while the provider is unreachable', async 
 });
 
 test.each(PROVIDERS)(
-  'a payment of $slot expires after a day also where an update did not happen and a look-up failed',
+  'a payment of $slot expires after a day even if an update was not executed and a lookup failed',
   async ({ slot, method }) => {
     const user = await signIn(service, { expires_in: 9 * DAY_SECONDS });
     const payment = await createIntent(service, user, paidIntentBody({ provider_id: slot, payment_method_id: method }));
@@ -149,7 +149,7 @@ const lostAtPayPal = async (user: User, action: string): Promise<ParsedJson> => 
 describe.each([
   ['timeout_after', 5_000],
   ['reset', 1_000],
-] as const)('an order that its payer approves after an update was lost (%s)', (action, approved) => {
+] as const)('an order that its payer approves after a lost update (%s)', (action, approved) => {
   test('is captured for the approved amount, which the record then shows', async () => {
     const user = await signIn(service);
     const { id } = await lostAtPayPal(user, action);
@@ -160,7 +160,7 @@ describe.each([
     expect(await eventsOf(service, id)).toEqual(['payment.created', 'payment.succeeded']);
   });
 
-  test('is captured the same way without a webhook of the approval', async () => {
+  test('is captured for the approved amount without an approval webhook', async () => {
     await service.webhookMode('drop');
     const user = await signIn(service);
     const [looked, confirmed, synced] = [
@@ -178,7 +178,7 @@ describe.each([
   });
 });
 
-test('a PayPal order with another amount than the record is not captured, for any source of the approval', async () => {
+test('a PayPal order whose amount differs from the record is not captured, for any source of the approval', async () => {
   const user = await signIn(service);
   const [reported, unreported] = [await overtakenByALateUpdate(user), await overtakenByALateUpdate(user)];
   await service.authenticate(reported);
@@ -230,8 +230,8 @@ const IN_BROWSER = [
 describe.each([
   ['timeout_after', 5_000],
   ['reset', 2_500],
-] as const)('a payment whose payer acts in the browser after an update was lost (%s)', (action, amount) => {
-  test.each(IN_BROWSER)('shows the amount that the provider reports when the payer %s', async (_, method, status) => {
+] as const)('a payment with browser activity after a lost update (%s)', (action, amount) => {
+  test.each(IN_BROWSER)('shows the provider’s amount when the payer %s', async (_, method, status) => {
     const user = await signIn(service);
     const payment = await createIntent(service, user);
     await service.fault({ provider: 'provider_a', path: payment.provider_payment_id, action, times: 1 });
@@ -247,8 +247,8 @@ describe.each([
   });
 });
 
-describe('a payment that changed at the provider meanwhile', () => {
-  test('is found paid by an update, a confirm and a cancel, which report the new status', async () => {
+describe('a payment that changed at the provider in the meantime', () => {
+  test('is found paid by an update, a confirm and a cancel, which return the new status', async () => {
     await service.webhookMode('drop');
     const user = await signIn(service);
     const paid = async () => {
@@ -267,7 +267,7 @@ describe('a payment that changed at the provider meanwhile', () => {
     for (const { id } of [updated, confirmed, canceled]) await expectCharged(id, user, 2_500);
   });
 
-  test('is paid for the amount before a lost update that never arrived', async () => {
+  test('is paid for the previous amount after a lost update that never arrived', async () => {
     await service.webhookMode('drop');
     const user = await signIn(service);
     const payment = await createIntent(service, user);
@@ -278,7 +278,7 @@ describe('a payment that changed at the provider meanwhile', () => {
     await expectCharged(payment.id, user, 2_500);
   });
 
-  test('is reported as canceled when the provider canceled it', async () => {
+  test('is reported as canceled if the provider canceled it', async () => {
     await service.webhookMode('drop');
     const user = await signIn(service);
     const payment = await createIntent(service, user, { payment_method_id: VISA });

@@ -53,7 +53,7 @@ describe('an approval at PayPal', () => {
   test.each([
     ['its event', 'delay'],
     ['due work', 'drop'],
-  ] as const)('is not captured from %s once the organization has been deleted', async (_, mode) => {
+  ] as const)('is not captured from %s once the organization is deleted', async (_, mode) => {
     const owner = await signIn(service, { expires_in: 30 * DAY_SECONDS });
     const organization_id = await newOrganization(service, owner);
     const { id } = await createIntent(service, owner, { ...PAYPAL, organization_id });
@@ -71,7 +71,7 @@ describe('an approval at PayPal', () => {
     expect(await storedPayment(service, id)).toMatchObject({ status: 'canceled' });
   });
 
-  test('leads to one capture, and both ids lead to the payment', async () => {
+  test('leads to one capture, and both ids identify the payment', async () => {
     const user = await signIn(service);
     const created = await createIntent(service, user, PAYPAL);
     expect(created).toMatchObject({
@@ -93,7 +93,7 @@ describe('an approval at PayPal', () => {
     }
   });
 
-  test.each(['duplicate', 'reorder'] as const)('with webhooks in the mode %s leads to one capture', async (mode) => {
+  test.each(['duplicate', 'reorder'] as const)('leads to one capture with webhooks in the mode %s', async (mode) => {
     await service.webhookMode(mode, 3);
     const user = await signIn(service);
     const { id } = await createIntent(service, user, PAYPAL);
@@ -104,7 +104,7 @@ describe('an approval at PayPal', () => {
     expect(await capturesAsked()).toBe(1);
   });
 
-  test('without a webhook is captured by the confirm, without a method', async () => {
+  test('is captured by the confirm without a webhook and without a method', async () => {
     await service.webhookMode('drop');
     const user = await signIn(service);
     const { id } = await createIntent(service, user, PAYPAL);
@@ -114,7 +114,7 @@ describe('an approval at PayPal', () => {
     await expectPaidOnce(id, user);
   });
 
-  test('is captured also after a premature confirm', async () => {
+  test('is captured even after a premature confirm', async () => {
     const user = await signIn(service);
     const { id, next_action } = await createIntent(service, user, PAYPAL);
     const early = await confirm(service, id, user.options);
@@ -131,7 +131,7 @@ describe('an approval at PayPal', () => {
     await expectPaidOnce(id, user);
   });
 
-  test('after a confirm and without a webhook is found by the next reconciliation', async () => {
+  test('is found by the next reconciliation after a confirm without a webhook', async () => {
     await service.webhookMode('drop');
     const user = await signIn(service);
     const { id } = await createIntent(service, user, PAYPAL);
@@ -141,7 +141,7 @@ describe('an approval at PayPal', () => {
     await expectPaidOnce(id, user);
   });
 
-  test('without a webhook that a sync finds is captured a minute later', async () => {
+  test('is captured a minute after a sync finds it without a webhook', async () => {
     await service.webhookMode('drop');
     const user = await signIn(service);
     const { id, provider_payment_id } = await createIntent(service, user, PAYPAL);
@@ -152,7 +152,7 @@ describe('an approval at PayPal', () => {
     await expectPaidOnce(id, user);
   });
 
-  test('at the same time as a confirm is captured once', async () => {
+  test('is captured once with a concurrent confirm', async () => {
     const user = await signIn(service);
     for (let round = 0; round < 5; round += 1) {
       const { id } = await createIntent(service, user, PAYPAL);
@@ -166,7 +166,7 @@ describe('an approval at PayPal', () => {
   });
 
   test.each(['timeout_before', 'timeout_after', 'error_500'])(
-    'whose capture meets %s is captured once',
+    'is captured once if the capture meets %s',
     async (action) => {
       const user = await signIn(service);
       const { id } = await createIntent(service, user, PAYPAL);
@@ -178,7 +178,7 @@ describe('an approval at PayPal', () => {
     },
   );
 
-  test('whose capture is declined fails, and a later one pays', async () => {
+  test('fails the payment if the capture is declined, and a later approval pays', async () => {
     const user = await signIn(service);
     const { id, provider_payment_id } = await createIntent(service, user, PAYPAL);
     await approve(id, 'SIM-DECLINED');
@@ -192,7 +192,7 @@ describe('an approval at PayPal', () => {
     expect(await capturesAsked()).toBe(2);
   });
 
-  test('by a guest pays, and the guest token shows the payment', async () => {
+  test('completes a guest’s payment, and the guest token shows it', async () => {
     const created = await service.post('/payments/intents', guestIntentBody(PAYPAL));
     expect(created).toMatchObject({ status: 201, body: { next_action: { type: 'redirect_to_url' } } });
     const { id, guest_token: guestToken } = created.body;
@@ -202,7 +202,7 @@ describe('an approval at PayPal', () => {
     expect(await timesCharged(service, id)).toBe(1);
   });
 
-  test('of a canceled payment takes no money', async () => {
+  test('charges nothing on a canceled payment', async () => {
     const user = await signIn(service);
     const { id, provider_payment_id } = await createIntent(service, user, PAYPAL);
     const canceled = await service.post(`/payments/intents/${id}/cancel`, {}, user.options);
@@ -215,7 +215,7 @@ describe('an approval at PayPal', () => {
     expect((await storedPayment(service, id)).anomaly).toBeUndefined();
   });
 
-  test('saves the payment method when the payer asked for it', async () => {
+  test('saves the payment method if the payer asked for it', async () => {
     const user = await signIn(service);
     const { id } = await createIntent(service, user, { ...PAYPAL, setup_future_usage: 'off_session' });
     await approve(id);
@@ -229,7 +229,7 @@ describe('an approval at PayPal', () => {
 });
 
 describe('a PayPal order that can no longer be paid', () => {
-  test('is replaced where its card was declined, and the payment is paid once', async () => {
+  test('is replaced if its card was declined, and the payment is paid once', async () => {
     const user = await signIn(service);
     const created = await createIntent(service, user, { ...PAYPAL, payment_method_id: 'SIM-NSF' });
     expect(await confirm(service, created.id, user.options)).toMatchObject({
@@ -247,7 +247,7 @@ describe('a PayPal order that can no longer be paid', () => {
   });
 
   test.each(['timeout_before', 'timeout_after', 'malformed', 'reset'])(
-    'is replaced once, where its captures meet %s twice',
+    'is replaced once if its captures meet %s twice',
     async (action) => {
       const user = await signIn(service);
       const { id } = await createIntent(service, user, SAVED);
@@ -260,7 +260,7 @@ describe('a PayPal order that can no longer be paid', () => {
     },
   );
 
-  test('because it expired is replaced at the confirmation', async () => {
+  test('is replaced at the confirmation after it expires', async () => {
     const user = await signIn(service);
     const created = await createIntent(service, user, SAVED);
     await service.advance(8 * HOUR_SECONDS);
@@ -273,7 +273,7 @@ describe('a PayPal order that can no longer be paid', () => {
     await expectPaidOnce(created.id, user);
   });
 
-  test('because it expired needs a new approval', async () => {
+  test('needs a new approval after it expires', async () => {
     const user = await signIn(service);
     const created = await createIntent(service, user, PAYPAL);
     await service.advance(8 * HOUR_SECONDS);
@@ -298,7 +298,7 @@ describe('a PayPal order that can no longer be paid', () => {
 });
 
 describe('an update of a payment at PayPal', () => {
-  test('reaches the order, and keeps the approval link', async () => {
+  test('changes the order, and keeps the approval link', async () => {
     const user = await signIn(service);
     const created = await createIntent(service, user, PAYPAL);
     const put = (body: object) => service.put(`/payments/intents/${created.id}`, body, user.options);
@@ -333,18 +333,18 @@ describe('an update of a payment at PayPal', () => {
   });
 });
 
-describe('an amount at PayPal', () => {
+describe('an unsupported amount at PayPal', () => {
   test.each([
     ['HUF', 250_050, { path: 'total_cents', rule: 'multiple_of' }],
     ['TWD', 101, { path: 'total_cents', rule: 'multiple_of' }],
-  ])('of %s that PayPal cannot take is the caller’s to mend', async (currency, total_cents, problem) => {
+  ])('is refused as a validation error for %s', async (currency, total_cents, problem) => {
     const user = await signIn(service);
     const body = intentBody({ ...PAYPAL, currency, total_cents });
     const refused = await service.post('/payments/intents', body, user.options);
     expect(refused).toMatchObject({ status: 400, body: { code: 'VALIDATION_ERROR', details: [problem] } });
   });
 
-  test('in a currency that PayPal does not support is refused', async () => {
+  test('is refused in a currency that PayPal does not support', async () => {
     const user = await signIn(service);
     const body = intentBody({ ...PAYPAL, currency: 'KWD' });
     expect(await service.post('/payments/intents', body, user.options)).toMatchObject({
@@ -385,21 +385,24 @@ describe('a saved PayPal method', () => {
   };
   const CAPTURE = 'POST /v2/checkout/orders/:id/capture';
 
-  test.each(['SIM-OK', 'SIM-CARD'])('made of %s is charged by one call, since its kind is kept', async (token) => {
-    const user = await signIn(service);
-    const method = await saved(user, token);
-    const { id } = await createIntent(service, user, { ...PAYPAL, payment_method_id: method.id });
-    await service.clearProviderRequests();
-    expect(await confirm(service, id, user.options)).toMatchObject({ body: { status: 'succeeded' } });
-    expect(await asked()).toEqual([CAPTURE]);
-    const other = await createIntent(service, user, PAYPAL);
-    await service.clearProviderRequests();
-    const paid = await confirm(service, other.id, { ...user.options, body: { payment_method_id: method.id } });
-    expect(paid).toMatchObject({ body: { status: 'succeeded' } });
-    expect(await asked()).toEqual([CAPTURE]);
-  });
+  test.each(['SIM-OK', 'SIM-CARD'])(
+    'is charged with one call if made from %s, because its kind is stored',
+    async (token) => {
+      const user = await signIn(service);
+      const method = await saved(user, token);
+      const { id } = await createIntent(service, user, { ...PAYPAL, payment_method_id: method.id });
+      await service.clearProviderRequests();
+      expect(await confirm(service, id, user.options)).toMatchObject({ body: { status: 'succeeded' } });
+      expect(await asked()).toEqual([CAPTURE]);
+      const other = await createIntent(service, user, PAYPAL);
+      await service.clearProviderRequests();
+      const paid = await confirm(service, other.id, { ...user.options, body: { payment_method_id: method.id } });
+      expect(paid).toMatchObject({ body: { status: 'succeeded' } });
+      expect(await asked()).toEqual([CAPTURE]);
+    },
+  );
 
-  test('is charged by one call in a renewal too', async () => {
+  test('is charged with one call in a renewal too', async () => {
     const who = await subscriber(service, 'SIM-CARD', AT_PAYPAL);
     const { id } = await subscribe(service, who);
     await service.clearProviderRequests();
@@ -411,7 +414,7 @@ describe('a saved PayPal method', () => {
     expect((await asked()).filter((call) => call.includes('payment-tokens'))).toEqual([]);
   });
 
-  test('that asks for authentication waits for its payer, and is captured once the payer has passed it', async () => {
+  test('waits for its payer if it requires authentication, and is captured after the payer passes', async () => {
     const user = await signIn(service);
     const method = await saved(user, 'SIM-CARD-3DS');
     const { id } = await createIntent(service, user, { ...PAYPAL, payment_method_id: method.id });
@@ -433,7 +436,7 @@ describe('a saved PayPal method', () => {
     expect(paid).not.toHaveProperty('next_action');
   });
 
-  test('that asks for authentication is found by the reconciliation where no webhook arrives', async () => {
+  test('is captured by reconciliation if it requires authentication and no webhook arrives', async () => {
     await service.webhookMode('drop');
     const user = await signIn(service);
     const method = await saved(user, 'SIM-CARD-3DS');
@@ -444,7 +447,7 @@ describe('a saved PayPal method', () => {
     await expectPaidOnce(id, user);
   });
 
-  test('whose payer does not pass the authentication takes no money', async () => {
+  test('is not charged if its payer fails the authentication', async () => {
     const user = await signIn(service, { expires_in: 30 * DAY_SECONDS });
     const method = await saved(user, 'SIM-CARD-3DS');
     const { id } = await createIntent(service, user, { ...PAYPAL, payment_method_id: method.id });
@@ -456,7 +459,7 @@ describe('a saved PayPal method', () => {
   });
 
   test.each(['SIM-CARD-3DS', 'SIM-PAYER-ACTION'])(
-    'made of %s, which asks its payer, is declined in a renewal: authentication_required',
+    'is declined in a renewal with authentication_required if made from %s, which needs its payer',
     async (token) => {
       const who = await subscriber(service, 'SIM-OK', AT_PAYPAL);
       const { id } = await subscribe(service, who);
@@ -474,7 +477,7 @@ describe('a saved PayPal method', () => {
     },
   );
 
-  test('gives the customer the id that PayPal gave, and every later method is saved under it', async () => {
+  test('gives the customer the id assigned by PayPal, and every later method is saved under that id', async () => {
     const user = await signIn(service);
     const first = await saved(user, 'SIM-OK');
     const customer = await service.get(`/customers/${first.customer_id}`, user.options);
@@ -498,7 +501,7 @@ describe('a saved PayPal method', () => {
     ]);
   });
 
-  test('saved by two requests at once leaves one customer with one id, and a deletion finds both methods', async () => {
+  test('leaves one customer with one id after two concurrent saves, and a deletion removes both methods', async () => {
     const user = await signIn(service);
     const both = await Promise.all(['SIM-OK', 'SIM-CARD'].map((token) => saved(user, token)));
     const [{ customer_id }] = both;
@@ -524,7 +527,7 @@ describe('the webhook route of PayPal', () => {
     },
   });
 
-  test('accepts events in the contract’s vocabulary too', async () => {
+  test('also accepts events in the contract’s vocabulary', async () => {
     const user = await signIn(service);
     const payment = await createIntent(service, user, SAVED);
     const event = { ...captureEvent(payment), type: 'payment_intent.succeeded', vocabulary: 'contract' as const };
@@ -575,7 +578,7 @@ describe('the webhook route of PayPal', () => {
     },
   );
 
-  test('accepts a retry with the time of the first try, and applies the event once', async () => {
+  test('accepts a retry with the time of the first attempt, and applies the event once', async () => {
     const user = await signIn(service);
     const payment = await createIntent(service, user, SAVED);
     const retry = {
@@ -592,7 +595,7 @@ describe('the webhook route of PayPal', () => {
     expect((await eventsOf(service, payment.id)).filter((name) => name === 'payment.succeeded')).toHaveLength(1);
   });
 
-  test('answers 503 while an event cannot be verified, so that PayPal sends it again, and never applies it unverified', async () => {
+  test('returns 503 while an event cannot be verified, so PayPal retries, and never applies an unverified event', async () => {
     const user = await signIn(service);
     const payment = await createIntent(service, user, SAVED);
     const before = (await itemsOf(service, 'EVT#')).length;

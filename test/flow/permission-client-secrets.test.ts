@@ -71,7 +71,7 @@ const ENDINGS: readonly {
   readonly run: (lent: Lent) => Promise<{ readonly payment: ParsedJson; readonly answered: number }>;
 }[] = [
   {
-    ending: 'a confirmation that Stripe refuses for want of a return address',
+    ending: 'a confirmation that Stripe refuses because no return address is set',
     status: 400,
     run: async ({ acme, lender, saved }) => {
       const fields = { organization_id: acme.id, payment_method_id: saved.id, return_url: BACK };
@@ -91,7 +91,7 @@ const ENDINGS: readonly {
     },
   },
   {
-    ending: 'a 429 after Stripe has learnt the lender’s customer',
+    ending: 'a 429 after Stripe received the lender’s customer',
     status: 503,
     run: async ({ acme, lender, saved }) => {
       const payment = await createIntent(service, acme.owner, { organization_id: acme.id });
@@ -101,7 +101,7 @@ const ENDINGS: readonly {
     },
   },
   {
-    ending: 'a lost answer to the update after a refusal that names the customer',
+    ending: 'a lost response to the update after a refusal that names the customer',
     status: 503,
     run: async (lent) => {
       const { payment, pay } = await ofOrganization(lent);
@@ -110,7 +110,7 @@ const ENDINGS: readonly {
     },
   },
   {
-    ending: 'a lost answer to the update that names the lender’s customer',
+    ending: 'a lost response to the update that names the lender’s customer',
     status: 503,
     run: async ({ acme, lender, saved }) => {
       const payment = await createIntent(service, acme.owner, { organization_id: acme.id });
@@ -146,8 +146,8 @@ const ENDINGS: readonly {
   },
 ];
 
-describe('the client secret of a payment charges no saved card', () => {
-  test.each(ENDINGS)('after $ending', async ({ token, status, run }) => {
+describe('the client secret of a payment', () => {
+  test.each(ENDINGS)('cannot charge a saved card after $ending', async ({ token, status, run }) => {
     const lent = await lend(token);
     const { payment, answered } = await run(lent);
     await service.clearFaults();

@@ -75,7 +75,7 @@ describe.each(WAYS)('a subscription of an organization at %s, billed by %s', (..
   const ownCardOf = (who: UserWithEmail): Promise<ParsedJson> =>
     saveMethod(service, who.options, { ...card, ...PERSONAL });
 
-  test('takes the customer of the card that pays from now on, and stays when the former customer is deleted', async () => {
+  test('switches to the customer of the new card, and survives the deletion of the former customer', async () => {
     const { owner, asOwner, made, removeMember, deleteCustomer, charges } = await prepare('own card');
     await removeMember();
     const own = await ownCardOf(owner);
@@ -89,7 +89,7 @@ describe.each(WAYS)('a subscription of an organization at %s, billed by %s', (..
   });
 
   test.each(['removed', 'lowered'])(
-    'goes on with the organization’s card when a %s member deletes the customer that it names',
+    'continues with the organization’s card when a %s member deletes the subscription’s customer',
     async (how) => {
       const { asMember, asOwner, made, charges, removeMember, lowerMember, deleteCustomer } =
         await prepare('card of the organization');
@@ -106,7 +106,7 @@ describe.each(WAYS)('a subscription of an organization at %s, billed by %s', (..
     },
   );
 
-  test('is started again by the owner after the customer that it names is gone', async () => {
+  test('can be reactivated by the owner after its customer is deleted', async () => {
     const { owner, asOwner, made, charges, removeMember, deleteCustomer } = await prepare('own card');
     await command(service, asOwner, { id: made.id, name: 'cancel', body: { cancel_at_period_end: false } });
     await removeMember();
@@ -123,7 +123,7 @@ describe.each(WAYS)('a subscription of an organization at %s, billed by %s', (..
     expect((await charges())[1]).toBe(own.provider_payment_method_id);
   });
 
-  test('is canceled with the organization’s own customer', async () => {
+  test('is canceled when the organization’s own customer is deleted', async () => {
     const { owner, organizationId } = await prepare('own card');
     const names = await payer(service, owner.options, {
       token,
@@ -136,10 +136,10 @@ describe.each(WAYS)('a subscription of an organization at %s, billed by %s', (..
   });
 });
 
-describe('a subscription of an organization with the card of a member who deletes their customer', () => {
+describe('an organization’s subscription with the card of a member who deletes their customer', () => {
   const service = withHost({ frozen: true, env: OWN_BILLING });
 
-  test('loses the card, not its life: another member’s card pays on', async () => {
+  test('loses the card but stays alive, and another member’s card pays from then on', async () => {
     const owner = await newPerson(service);
     const member = await newPerson(service);
     const organization_id = await newOrganization(service, owner);

@@ -46,7 +46,7 @@ const WAYS = [
 
 // The service bills in one way at every provider.
 describe.each(inject('scale') > 1 ? WAYS : WAYS.slice(0, 2))(
-  'a subscription at %s, billed by %s, of a member’s personal card',
+  'a subscription at %s, billed by %s, with a member’s personal card',
   (slot, _, env) => {
     const service = withHost({ frozen: true, env });
 
@@ -93,7 +93,7 @@ describe.each(inject('scale') > 1 ? WAYS : WAYS.slice(0, 2))(
       };
     };
 
-    test.each(ENDINGS)('is not charged once that person %s, and publishes the reason', async (ending) => {
+    test.each(ENDINGS)('is not charged once that member %s, and publishes the reason', async (ending) => {
       const { made, end, taken, asOwner } = await lent();
       await end(ending);
       await service.advance(32 * DAY_SECONDS);
@@ -104,12 +104,12 @@ describe.each(inject('scale') > 1 ? WAYS : WAYS.slice(0, 2))(
       expect(await taken()).toHaveLength(1);
     });
 
-    test.each(['at once', 'after the charge that was due'])(
-      'does not stop that person from deleting their card and customer %s',
+    test.each(['immediately', 'after the charge that was due'])(
+      'does not prevent that member from deleting their card and customer %s',
       async (when) => {
         const { admin, method, customer, end, taken } = await lent();
         await end('is removed');
-        if (when !== 'at once') await service.advance(32 * DAY_SECONDS);
+        if (when !== 'immediately') await service.advance(32 * DAY_SECONDS);
         const { options } = admin;
         expect((await service.request('DELETE', `/payment-methods/${method.id}`, options)).status).toBe(204);
         expect((await service.request('DELETE', `/customers/${customer.id}`, options)).status).toBe(204);
@@ -118,7 +118,7 @@ describe.each(inject('scale') > 1 ? WAYS : WAYS.slice(0, 2))(
       },
     );
 
-    test('is paid by a card that a remaining member names', async () => {
+    test('is paid with a card that a remaining member names', async () => {
       const { owner, method, made, end, taken, asOwner } = await lent();
       await end('is removed');
       await service.advance(32 * DAY_SECONDS);
@@ -135,7 +135,7 @@ describe.each(inject('scale') > 1 ? WAYS : WAYS.slice(0, 2))(
       ]);
     });
 
-    test('continues when the person gets a lower role', async () => {
+    test('continues when the member gets a lower role', async () => {
       const { owner, memberPath, made, taken, asOwner } = await lent();
       expect((await service.put(memberPath, { role: 'member' }, owner.options)).status).toBe(200);
       await service.advance(32 * DAY_SECONDS);
@@ -143,7 +143,7 @@ describe.each(inject('scale') > 1 ? WAYS : WAYS.slice(0, 2))(
       expect(await readSubscription(service, asOwner, made.id)).toMatchObject({ status: 'active' });
     });
 
-    test('is paid by another card of the person who has returned, also where the first one was declined', async () => {
+    test('is paid with another card of the returning member, even after a decline of the first card', async () => {
       const { owner, admin, organizationId, end, made, taken, asOwner, customer } = await lent();
       await end('leaves');
       await service.advance(32 * DAY_SECONDS);
@@ -163,7 +163,7 @@ describe.each(inject('scale') > 1 ? WAYS : WAYS.slice(0, 2))(
       expect(await taken()).toHaveLength(3);
     });
 
-    test('ends with its organization, and the card and customer can be deleted', async () => {
+    test('ends with its organization, and then the card and customer can be deleted', async () => {
       const { owner, admin, organizationId, taken, method, customer } = await lent();
       const deleted = await service.request('DELETE', `/organizations/${organizationId}`, owner.options);
       expect(deleted.status).toBe(200);
@@ -176,10 +176,10 @@ describe.each(inject('scale') > 1 ? WAYS : WAYS.slice(0, 2))(
   },
 );
 
-describe('a subscription that Stripe bills, whose method was removed,', () => {
+describe('a Stripe-billed subscription whose method was removed', () => {
   const stoppable = withStops(IMPATIENT);
 
-  test('is not ended by the last day of its retries where the payer has paid and the answer was lost', async () => {
+  test('survives the last day of its retries if the payer has paid and the response was lost', async () => {
     const { service, watch, losing } = stoppable();
     const owner = await newPerson(service);
     const admin = await newPerson(service);
@@ -217,7 +217,7 @@ const endSilently = async (service: TestHost, organizationId: string, userId: st
   await changeTable(service, { remove: { pk, sk } });
 };
 
-describe('a service-billed subscription, before the follow-up of a membership’s end,', () => {
+describe('a service-billed subscription before the follow-up of an ended membership', () => {
   const service = withHost({ frozen: true, env: OWN_BILLING });
 
   test.each([
@@ -243,7 +243,7 @@ describe('a service-billed subscription, before the follow-up of a membership’
   });
 });
 
-describe('a service-billed subscription whose lender leaves between the read of the membership and the claim', () => {
+describe('a service-billed subscription whose lending member leaves between the membership read and the claim', () => {
   const stoppable = withStops({ ...PATIENT, ...OWN_BILLING });
   const CONFIRM = 'POST /v1/payment_intents/:id/confirm';
 
@@ -296,33 +296,36 @@ describe('a service-billed subscription whose lender leaves between the read of 
   });
 });
 
-describe('a payment of the organization with a former member’s personal card', () => {
+describe('an organization’s payment with a former member’s personal card', () => {
   const service = withHost({ frozen: true });
 
-  test.each(Object.entries(SLOTS))('at %s is not charged, for them or for the owner', async (slot, token) => {
-    const owner = await newPerson(service);
-    const billing = await newPerson(service);
-    const organizationId = await newOrganization(service, owner);
-    const memberId = await addMember(service, owner, { organizationId, email: billing.email, role: 'billing' });
-    const fields = { provider_id: slot, provider_payment_method_token: token };
-    const { id } = await saveMethod(service, billing.options, fields);
-    const names = { provider_id: slot, payment_method_id: id, organization_id: organizationId };
-    const payment: ParsedJson = await createIntent(service, billing, names);
-    await service.request('DELETE', `/organizations/${organizationId}/members/${memberId}`, owner.options);
-    await service.clearProviderRequests();
-    const path = `/payments/intents/${payment.id}`;
-    const raise = (user: User) => service.put(path, { total_cents: 99_900 }, user.options);
-    const denied = { status: 403, body: { code: 'ORGANIZATION_ACCESS_DENIED' } };
-    const without = { status: 400, body: { code: 'PAYMENT_METHOD_REQUIRED' } };
-    expect(await raise(billing)).toMatchObject(denied);
-    expect(await confirm(service, payment.id, billing.options)).toMatchObject(denied);
-    expect(await raise(owner)).toMatchObject(without);
-    expect(await confirm(service, payment.id, owner.options)).toMatchObject(without);
-    expect(await service.providerRequests()).toEqual([]);
-    const shown = await read(service, payment.id, owner.options);
-    expect(shown).toMatchObject({ status: 'created', total_cents: payment.total_cents });
-    const again = await signIn(service, { user_id: owner.userId });
-    const named = await confirm(service, payment.id, { ...again.options, body: { payment_method_id: token } });
-    expect(named).toMatchObject({ status: 200, body: { status: 'succeeded' } });
-  });
+  test.each(Object.entries(SLOTS))(
+    'is not charged at %s, for the former member or for the owner',
+    async (slot, token) => {
+      const owner = await newPerson(service);
+      const billing = await newPerson(service);
+      const organizationId = await newOrganization(service, owner);
+      const memberId = await addMember(service, owner, { organizationId, email: billing.email, role: 'billing' });
+      const fields = { provider_id: slot, provider_payment_method_token: token };
+      const { id } = await saveMethod(service, billing.options, fields);
+      const names = { provider_id: slot, payment_method_id: id, organization_id: organizationId };
+      const payment: ParsedJson = await createIntent(service, billing, names);
+      await service.request('DELETE', `/organizations/${organizationId}/members/${memberId}`, owner.options);
+      await service.clearProviderRequests();
+      const path = `/payments/intents/${payment.id}`;
+      const raise = (user: User) => service.put(path, { total_cents: 99_900 }, user.options);
+      const denied = { status: 403, body: { code: 'ORGANIZATION_ACCESS_DENIED' } };
+      const without = { status: 400, body: { code: 'PAYMENT_METHOD_REQUIRED' } };
+      expect(await raise(billing)).toMatchObject(denied);
+      expect(await confirm(service, payment.id, billing.options)).toMatchObject(denied);
+      expect(await raise(owner)).toMatchObject(without);
+      expect(await confirm(service, payment.id, owner.options)).toMatchObject(without);
+      expect(await service.providerRequests()).toEqual([]);
+      const shown = await read(service, payment.id, owner.options);
+      expect(shown).toMatchObject({ status: 'created', total_cents: payment.total_cents });
+      const again = await signIn(service, { user_id: owner.userId });
+      const named = await confirm(service, payment.id, { ...again.options, body: { payment_method_id: token } });
+      expect(named).toMatchObject({ status: 200, body: { status: 'succeeded' } });
+    },
+  );
 });

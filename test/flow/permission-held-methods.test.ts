@@ -55,7 +55,7 @@ const withCustomerOf = async (payment: ParsedJson, saved: ParsedJson): Promise<v
   await changeTable(service, { put: { ...(await storedPayment(service, payment.id)), providerCustomerId } });
 };
 
-describe('a token that is saved as a member’s own method after the payment came to hold it', () => {
+describe('a token that a payment holds and a member later saves as their own method', () => {
   const held = async () => {
     const card = await newCard();
     const payment = await createIntent(service, acme.billing, { organization_id: acme.id, payment_method_id: card });
@@ -66,7 +66,7 @@ describe('a token that is saved as a member’s own method after the payment cam
     return { payment, saved, raise };
   };
 
-  test('cannot be raised or charged by the owner while the member belongs to the organization', async () => {
+  test('cannot be charged, nor the payment’s amount raised, by the owner while the member belongs to the organization', async () => {
     const { payment, raise } = await held();
     const done = await begin();
     expect(await raise()).toMatchObject(DENIED);
@@ -78,7 +78,7 @@ describe('a token that is saved as a member’s own method after the payment cam
     });
   });
 
-  test('cannot be raised or charged after the member has left', async () => {
+  test('cannot be charged, nor the payment’s amount raised, after the member leaves', async () => {
     const { payment, raise } = await held();
     await removeMember(service, acme, acme.billing);
     const done = await begin();
@@ -88,7 +88,7 @@ describe('a token that is saved as a member’s own method after the payment cam
     expect(await read(service, payment.id, acme.owner.options)).toMatchObject({ status: 'created' });
   });
 
-  test('is charged as the saved method where that member confirms', async () => {
+  test('is charged as the saved method if that member confirms', async () => {
     const { payment, saved } = await held();
     const done = await begin();
     const answer = await confirm(service, payment.id, acme.billing.options);
@@ -98,7 +98,7 @@ describe('a token that is saved as a member’s own method after the payment cam
     expect(shown).toMatchObject({ payment_method_id: saved.id });
   });
 
-  test('is not charged by an attempt that is sent again after the member has left', async () => {
+  test('is not charged by a retried attempt after the member leaves', async () => {
     const card = await newCard();
     const payment = await createIntent(service, acme.billing, { organization_id: acme.id, payment_method_id: card });
     await service.fault({ provider: 'provider_a', path: '/confirm', action: 'error_500' });
@@ -113,7 +113,7 @@ describe('a token that is saved as a member’s own method after the payment cam
   });
 });
 
-describe('another saved card of the member that a browser tried', () => {
+describe('another saved card of the member that was tried in a browser', () => {
   const sync = ({ provider_payment_id: id }: ParsedJson): Promise<TestAnswer> =>
     service.post(`/payments/sync/${id}`, {}, acme.owner.options);
 
@@ -143,7 +143,7 @@ describe('another saved card of the member that a browser tried', () => {
     expect(await done()).toEqual(NOTHING);
   };
 
-  test('and failed with does not take the place of the card that the payment names', async () => {
+  test('does not replace the card that the payment names after it fails', async () => {
     const { payment, lent } = await triedInBrowser('pm_card_chargeCustomerFail');
     expect(await sync(payment)).toMatchObject({
       status: 200,
@@ -153,7 +153,7 @@ describe('another saved card of the member that a browser tried', () => {
     await expectOutOfReach(payment);
   });
 
-  test('and was asked to authenticate with is out of the owner’s reach', async () => {
+  test('cannot be charged by the owner after it required authentication', async () => {
     const { payment, lent } = await triedInBrowser('pm_card_authenticationRequired');
     expect(await sync(payment)).toMatchObject({ status: 200, body: { status: 'pending' } });
     await service.authenticate(payment.id, 'failure');
@@ -163,7 +163,7 @@ describe('another saved card of the member that a browser tried', () => {
   });
 });
 
-describe('an update after a card that failed in the browser, whose event has not come', () => {
+describe('an update after a card failed in the browser and its event is still pending', () => {
   const DECLINED = 'tok_chargeDeclinedInsufficientFunds';
 
   const failedInBrowser = async (fields: object = {}) => {
@@ -191,7 +191,7 @@ describe('an update after a card that failed in the browser, whose event has not
     expect((await done()).taken).toMatchObject([{ method }]);
   };
 
-  test('that names a saved card charges that one', async () => {
+  test('charges a saved card if it names that card', async () => {
     const saved = await save('pm_card_visa');
     const { payment, update } = await failedInBrowser();
     expect(await update({ payment_method_id: saved.id })).toMatchObject({ payment_method_id: saved.id });
@@ -202,7 +202,7 @@ describe('an update after a card that failed in the browser, whose event has not
     await expectCharged(payment, saved.provider_payment_method_id);
   });
 
-  test('of the amount leaves the card that the payment holds', async () => {
+  test('keeps the card that the payment holds if it only changes the amount', async () => {
     const card = await newCard();
     const { payment, update } = await failedInBrowser({ payment_method_id: card });
     await update({ total_cents: 4_300 });
@@ -210,13 +210,13 @@ describe('an update after a card that failed in the browser, whose event has not
     await expectCharged(payment, card);
   });
 
-  test('that names no card any more leaves the payment without one', async () => {
+  test('leaves the payment without a method if it clears the card', async () => {
     const { payment, update } = await failedInBrowser({ payment_method_id: await newCard() });
     expect(await update({ payment_method_id: null })).toMatchObject({ status: 'requires_payment_method' });
     expect(await confirm(service, payment.id, acme.billing.options)).toMatchObject(NO_METHOD);
   });
 
-  test('stored as two methods by earlier versions is charged as the one that it names', async () => {
+  test('charges the named card if earlier versions stored two methods', async () => {
     const saved = await save('pm_card_visa');
     const { payment, tried } = await failedInBrowser({ payment_method_id: saved.id });
     await changeTable(service, { put: { ...(await storedPayment(service, payment.id)), methodRef: tried } });
@@ -224,7 +224,7 @@ describe('an update after a card that failed in the browser, whose event has not
   });
 });
 
-describe('a card that Stripe holds for the payer’s own customer, and no record here names', () => {
+describe('an unrecorded card that Stripe stores for the payer’s own customer', () => {
   const STORED = {
     status: 400,
     body: {
@@ -248,7 +248,7 @@ describe('a card that Stripe holds for the payer’s own customer, and no record
     return { user, card, attach };
   };
 
-  test('cannot be charged on an intent: not by its create, its update or its confirm', async () => {
+  test('cannot be charged on an intent by a create, an update or a confirm', async () => {
     const { user, card, attach } = await holding();
     await attach();
     const open = await createIntent(service, user);
@@ -264,7 +264,7 @@ describe('a card that Stripe holds for the payer’s own customer, and no record
     expect(await read(service, open.id, user.options)).toMatchObject({ status: 'requires_payment_method' });
   });
 
-  test('pays once it is saved', async () => {
+  test('can pay once it is saved', async () => {
     const { user, card, attach } = await holding();
     await attach();
     const saved = await saveMethod(service, user.options, { provider_payment_method_token: card });
@@ -272,7 +272,7 @@ describe('a card that Stripe holds for the payer’s own customer, and no record
     expect(await confirm(service, paid.id, user.options)).toMatchObject({ body: { status: 'succeeded' } });
   });
 
-  test('does not hinder a new card of the payer, nor a repeat of a create whose card was attached since', async () => {
+  test('does not block a new card of the payer, or a repeat of a create whose card was attached since', async () => {
     const { user, card, attach } = await holding();
     const options = { ...user.options, idempotencyKey: 'a-card-that-is-attached-later' };
     const create = () => service.post('/payments/intents', intentBody({ payment_method_id: card }), options);
@@ -282,7 +282,7 @@ describe('a card that Stripe holds for the payer’s own customer, and no record
     expect(await create()).toMatchObject({ status: 201, body: { id: first.body.id } });
   });
 
-  test('is not asked about while Stripe does not respond: nothing is made, and a later try is free', async () => {
+  test('cannot be checked while Stripe does not respond, so nothing is created and a later attempt is free', async () => {
     const { user, card } = await holding();
     await service.fault({ path: `/v1/payment_methods/${card}`, method: 'GET', action: 'reset', times: 5 });
     const create = () => service.post('/payments/intents', intentBody({ payment_method_id: card }), user.options);

@@ -110,7 +110,7 @@ const runCase = async ({ service, watch, overtaken }: Stoppable, { prepare, send
 const describeCases = (of: string, env: Env, cases: readonly Case[]): void => {
   describe(of, () => {
     const stoppable = withStops({ ...PATIENT, ...env });
-    test.each(cases)('$name is refused to a caller who loses the right at any call between check and claim', (one) =>
+    test.each(cases)('$name is refused if the caller loses the right at any call between check and claim', (one) =>
       runCase(stoppable(), one),
     );
   });
@@ -180,7 +180,7 @@ const saving = async (acme: Team): Promise<Act> => {
   };
 };
 
-describeCases('of a payment or a method', {}, [
+describeCases('a command on a payment or a method', {}, [
   {
     name: 'a confirmation with a token',
     prepare: confirming(async () => ({ payment_method_id: 'pm_card_visa' })),
@@ -259,8 +259,8 @@ const casesOf = (sends: RegExp): readonly Case[] => {
 
 const BILLED = /^POST \/v1\/(subscriptions|invoices\/\w+\/pay)/;
 
-describeCases('of a subscription that the service bills', OWN_BILLING, casesOf(CONFIRM));
-describeCases('of a subscription that the provider bills', {}, [
+describeCases('a command on a service-billed subscription', OWN_BILLING, casesOf(CONFIRM));
+describeCases('a command on a provider-billed subscription', {}, [
   ...casesOf(BILLED),
   { name: "a change to the caller's card", prepare: changing(BILLED, ofOrganization), sends: BILLED },
 ]);

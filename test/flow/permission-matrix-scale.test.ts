@@ -121,8 +121,8 @@ const changingCalls = async (): Promise<string[]> =>
 const present = (lines: readonly (string | undefined)[]): string[] => lines.filter((line) => line !== undefined);
 const asTaken = ({ amount, method }: Pick<Taken, 'amount' | 'method'>): string => `${amount} ${method}`;
 
-describe('the matrix of use', () => {
-  it('has every caller, holder, naming and provider, and leaves nothing out without a reason', () => {
+describe('the usage matrix', () => {
+  it('covers every caller, holder, naming and provider, and gives a reason for each omission', () => {
     expect(USES.length).toBeGreaterThanOrEqual(LEAST_USES);
     const cells = cellsOf(IS_WHOLE);
     for (const action of ACTIONS) {
@@ -138,7 +138,7 @@ describe('the matrix of use', () => {
   });
 
   it.each(ACTIONS)(
-    'refuses a forbidden use, changes nothing and charges nothing: %s',
+    'refuses every forbidden use without a change or charge: %s',
     async (action) => {
       const refused = ofAction(action).filter(isRefusedBy('service'));
       await service.settle();
@@ -168,7 +168,7 @@ describe('the matrix of use', () => {
   });
 
   it.each(ACTIONS)(
-    'is charged once, with that method, where it may be: %s',
+    'charges the named method once for every permitted use: %s',
     async (action) => {
       const allowed = ofAction(action).filter((one) => !isRefused(one));
       await service.settle();

@@ -68,11 +68,11 @@ const expectAcmePays = async (slot: Slot, methodId: string): Promise<void> => {
   expect(answer).toMatchObject({ status: 200, body: { status: 'succeeded' } });
 };
 
-describe.each(SLOTS)('an organization’s method, named by its provider’s id at %s', (slot) => {
+describe.each(SLOTS)('an organization’s method given by its provider’s id at %s', (slot) => {
   const use = (options: RequestOptions, id: string, fields: object = PERSONAL): Promise<TestAnswer> =>
     service.post('/payments/intents', intentBody({ provider_id: slot, payment_method_id: id, ...fields }), options);
 
-  test('is not charged for a read-only member’s own payment', async () => {
+  test('cannot be charged for a read-only member’s own payment', async () => {
     await methodOfAcme(slot);
     const { body } = await service.get(`/payment-methods?organization_id=${acme.id}`, acme.member.options);
     const id = body[0].provider_payment_method_id;
@@ -81,7 +81,7 @@ describe.each(SLOTS)('an organization’s method, named by its provider’s id a
     await expectNothingDone(known);
   });
 
-  test('is not charged for a stranger, nor for a guest without an account', async () => {
+  test('cannot be charged for a stranger or for a guest without an account', async () => {
     const { provider_payment_method_id: id } = await methodOfAcme(slot);
     const known = await begin();
     expect(await use(stranger.options, id)).toMatchObject(NO_MEMBER);
@@ -90,7 +90,7 @@ describe.each(SLOTS)('an organization’s method, named by its provider’s id a
     await expectNothingDone(known);
   });
 
-  test('is not charged by a confirmation or an update that names it', async () => {
+  test('cannot be charged by a confirmation or an update that names it', async () => {
     const { provider_payment_method_id: id } = await methodOfAcme(slot);
     const payment = await createIntent(service, acme.member, { provider_id: slot, ...PERSONAL });
     const known = await begin();
@@ -101,7 +101,7 @@ describe.each(SLOTS)('an organization’s method, named by its provider’s id a
     await expectNothingDone(known);
   });
 
-  test('does not become the attacker’s own by setup_future_usage', async () => {
+  test('cannot become the attacker’s own method through setup_future_usage', async () => {
     const method = await methodOfAcme(slot);
     const known = await begin();
     const saving = { ...PERSONAL, setup_future_usage: 'off_session' };
@@ -117,7 +117,7 @@ describe.each(SLOTS)('an organization’s method, named by its provider’s id a
     await expectAcmePays(slot, method.id);
   });
 
-  test('cannot be saved as the attacker’s own', async () => {
+  test('cannot be saved as the attacker’s own method', async () => {
     const method = await methodOfAcme(slot);
     const body = { ...at(slot), provider_payment_method_token: method.provider_payment_method_id, ...PERSONAL };
     const known = await begin();
@@ -134,7 +134,7 @@ describe.each(SLOTS)('an organization’s method, named by its provider’s id a
     await expectAcmePays(slot, method.id);
   });
 
-  test('is that very record where it is named by who may use it', async () => {
+  test('is the existing record for a caller who may use it', async () => {
     const method = await methodOfAcme(slot);
     const body = { ...at(slot), provider_payment_method_token: method.provider_payment_method_id };
     const saved = await service.post('/payment-methods', { ...body, organization_id: acme.id }, acme.billing.options);
@@ -146,7 +146,7 @@ describe.each(SLOTS)('an organization’s method, named by its provider’s id a
 });
 
 describe.each(SLOTS)('a personal method at %s', (slot) => {
-  test('is unknown to all other callers, also by the provider’s id', async () => {
+  test('is unknown to all other callers, even by the provider’s id', async () => {
     const { provider_payment_method_id: id } = await saveMethod(service, stranger.options, at(slot));
     const known = await begin();
     const body = intentBody({ provider_id: slot, payment_method_id: id, ...PERSONAL });
@@ -156,7 +156,7 @@ describe.each(SLOTS)('a personal method at %s', (slot) => {
     await expectNothingDone(known);
   });
 
-  test('that was deleted leaves the payment as it was, unpaid and unfailed', async () => {
+  test('leaves the payment unpaid but not failed after it is deleted', async () => {
     const method = await saveMethod(service, stranger.options, at(slot));
     const fields = { provider_id: slot, payment_method_id: method.id };
     const payment = await createIntent(service, stranger, fields);
@@ -180,7 +180,7 @@ describe.each(SLOTS)('a personal method at %s', (slot) => {
 });
 
 describe('an organization’s card', () => {
-  test('does not pay for a person, a billing member’s own payment too', async () => {
+  test('cannot pay a personal payment, even of a billing member', async () => {
     const { id } = await methodOfAcme('provider_a');
     const body = intentBody({ payment_method_id: id, ...PERSONAL });
     const known = await begin();
@@ -194,7 +194,7 @@ describe('an organization’s card', () => {
     expect(await takenSince(service)).toHaveLength(known);
   });
 
-  test('does not pay for another organization of the same owner', async () => {
+  test('cannot pay for another organization of the same owner', async () => {
     const { id } = await methodOfAcme('provider_a');
     const made = await service.post('/organizations', { name: 'Beta' }, acme.owner.options);
     const organization_id = made.body.data.id;
@@ -209,7 +209,7 @@ describe('an organization’s card', () => {
   });
 });
 
-describe('a member’s personal card on a payment of the organization', () => {
+describe('a member’s personal card on an organization’s payment', () => {
   const lent = async (): Promise<{ payment: ParsedJson; path: string }> => {
     const { id } = await saveMethod(service, acme.billing.options);
     const fields = { payment_method_id: id, organization_id: acme.id };
@@ -217,7 +217,7 @@ describe('a member’s personal card on a payment of the organization', () => {
     return { payment, path: `/payments/intents/${payment.id}` };
   };
 
-  test('can be charged or raised by that member only, not by the owner', async () => {
+  test('can be charged, or its amount raised, only by that member and not by the owner', async () => {
     const { payment, path } = await lent();
     const known = await begin();
     expect(await service.put(path, { total_cents: 99_900 }, acme.owner.options)).toMatchObject(DENIED);
@@ -232,7 +232,7 @@ describe('a member’s personal card on a payment of the organization', () => {
   });
 
   test.each(['when it is confirmed', 'by an update before'])(
-    'gives way to a method that the owner names %s',
+    'is replaced by a method that the owner names %s',
     async (when) => {
       const { payment, path } = await lent();
       const own = await methodOfAcme('provider_a');
@@ -261,7 +261,7 @@ describe('a member’s personal card on a payment of the organization', () => {
   test.each([
     ['another of the member’s cards', true, DENIED],
     ['the payment names no card', false, NO_METHOD],
-  ])('that the member tried in the browser is not charged by the owner afterwards (%s)', async (_, names, refused) => {
+  ])('is not charged by the owner after the member tried it in the browser (%s)', async (_, names, refused) => {
     const { options } = acme.billing;
     const customer = await createCustomer(service, options, PERSONAL);
     const named = await saveMethod(service, options);
@@ -283,7 +283,7 @@ describe('a member’s personal card on a payment of the organization', () => {
     await expectNothingDone(known);
   });
 
-  test('is out of reach of a browser through the organization’s customer on a personal payment', async () => {
+  test('cannot be reached by a browser through the organization’s customer on a personal payment', async () => {
     const { body: customer } = await service.post(
       '/customers',
       { provider_id: 'provider_a', email: 'billing@acme.example', organization_id: acme.id },
@@ -297,13 +297,13 @@ describe('a member’s personal card on a payment of the organization', () => {
     expect(await service.put(`/payments/intents/${own.id}`, named, acme.billing.options)).toMatchObject(denied);
   });
 
-  test('is not used where the owner changes the description alone', async () => {
+  test('is not used if the owner changes only the description', async () => {
     const { path } = await lent();
     const answer = await service.put(path, { description: 'Two chairs' }, acme.owner.options);
     expect(answer).toMatchObject({ status: 200, body: { description: 'Two chairs' } });
   });
 
-  test('may not start a subscription again that another member asks for', async () => {
+  test('cannot be used to reactivate a subscription at another member’s request', async () => {
     const who = await payer(service, acme.billing.options);
     const made = await subscribe(service, who, { organization_id: acme.id, billing_interval: 'daily' });
     await command(service, who, { id: made.id, name: 'cancel', body: { cancel_at_period_end: false } });

@@ -34,7 +34,7 @@ const memberWithSessions = async (role = 'billing') => {
 };
 
 describe.each(CREATES)('POST %s under a key', (path, body) => {
-  test('does not show what it made for an organization to a former member, whose session has none', async () => {
+  test('does not show its organization record to a former member in a session without an organization', async () => {
     const { member, there, organizationId, remove } = await memberWithSessions();
     const first = await service.post(path, body, { ...there.options, idempotencyKey: 'one' });
     expect(first).toMatchObject({ status: 201, body: { organization_id: organizationId } });
@@ -43,7 +43,7 @@ describe.each(CREATES)('POST %s under a key', (path, body) => {
     expect(await service.post(path, body, { ...there.options, idempotencyKey: 'one' })).toMatchObject({ status: 403 });
   });
 
-  test('answers the same record to the same session, and refuses a session of another organization', async () => {
+  test('returns the same record to the same session, and refuses a session of another organization', async () => {
     const { member, there, organizationId } = await memberWithSessions();
     const first = await service.post(path, body, { ...there.options, idempotencyKey: 'one' });
     const again = await service.post(path, body, { ...there.options, idempotencyKey: 'one' });
@@ -54,10 +54,10 @@ describe.each(CREATES)('POST %s under a key', (path, body) => {
   });
 });
 
-describe('a repeat under a key, of a caller who has left the organization of the session,', () => {
+describe('a repeat under a key by a caller who left the session’s organization', () => {
   const NO_MEMBER = { status: 403, body: { code: 'ORGANIZATION_ACCESS_DENIED' } };
 
-  test('does not show what became of a test event', async () => {
+  test('does not show the result of a test event', async () => {
     const { there, remove } = await memberWithSessions('admin');
     const send = () =>
       service.post('/webhooks/test', { event: 'payment.succeeded' }, { ...there.options, idempotencyKey: 'one' });
@@ -67,7 +67,7 @@ describe('a repeat under a key, of a caller who has left the organization of the
     expect(await send()).toMatchObject(NO_MEMBER);
   });
 
-  test('does not show a test event of the organization in a session of another one', async () => {
+  test('does not show a test event of the organization in a session of another organization', async () => {
     const { member, there, remove } = await memberWithSessions('admin');
     const send = (options: RequestOptions) =>
       service.post('/webhooks/test', { event: 'payment.succeeded' }, { ...options, idempotencyKey: 'three' });
@@ -78,7 +78,7 @@ describe('a repeat under a key, of a caller who has left the organization of the
     expect(await send(elsewhere.options)).toMatchObject(REUSED);
   });
 
-  test('does not show that an event was sent again', async () => {
+  test('does not show that an event was resent', async () => {
     const { there, remove } = await memberWithSessions('admin');
     await service.post('/payments/intents', intentBody(), there.options);
     await service.settle();

@@ -15,7 +15,7 @@ const WAYS = [
 
 /** Each stop leaves the current period paid for: starting again charges nothing now, but from the next period on. */
 const STOPS = [
-  ['canceled at once', 'cancel', { cancel_at_period_end: false }, 'reactivate'],
+  ['canceled immediately', 'cancel', { cancel_at_period_end: false }, 'reactivate'],
   ['canceled at the end of its period', 'cancel', { cancel_at_period_end: true }, 'reactivate'],
   ['paused', 'pause', {}, 'resume'],
 ] as const;
@@ -24,7 +24,7 @@ const DENIED = { status: 403, body: { code: 'INSUFFICIENT_PERMISSIONS' } };
 
 // The service bills in one way at every provider.
 describe.each(inject('scale') > 1 ? WAYS : WAYS.slice(0, 2))(
-  'a subscription at %s, billed by %s, of a member’s personal card',
+  'a subscription at %s, billed by %s, with a member’s personal card',
   (...[slot, _, env, token]) => {
     const service = withHost({ frozen: true, env });
 
@@ -56,8 +56,8 @@ describe.each(inject('scale') > 1 ? WAYS : WAYS.slice(0, 2))(
       return { asLender, asOwner, owner, organizationId, memberId, made, charges };
     };
 
-    describe.each(STOPS)('that the member has %s', (...[__, stop, body, comeBack]) => {
-      test('is not started again by another member', async () => {
+    describe.each(STOPS)('a subscription that the member has %s', (...[__, stop, body, comeBack]) => {
+      test('cannot be restarted by another member', async () => {
         const { asLender, asOwner, made, charges } = await lent();
         expect(await command(service, asLender, { id: made.id, name: stop, body })).toMatchObject({ status: 200 });
         const before = await readSubscription(service, asOwner, made.id);
@@ -70,7 +70,7 @@ describe.each(inject('scale') > 1 ? WAYS : WAYS.slice(0, 2))(
         expect(await charges()).toHaveLength(1);
       });
 
-      test('is started again by that member', async () => {
+      test('can be restarted by that member', async () => {
         const { asLender, made, charges } = await lent();
         await command(service, asLender, { id: made.id, name: stop, body });
         expect(await command(service, asLender, { id: made.id, name: comeBack })).toMatchObject({
@@ -81,7 +81,7 @@ describe.each(inject('scale') > 1 ? WAYS : WAYS.slice(0, 2))(
         expect(await charges()).toHaveLength(2);
       });
 
-      test('is not started again with that card once the membership has ended', async () => {
+      test('does not restart with that card once the membership ends', async () => {
         const { asLender, asOwner, owner, organizationId, memberId, made, charges } = await lent();
         await command(service, asLender, { id: made.id, name: stop, body });
         const path = `/organizations/${organizationId}/members/${memberId}`;
@@ -94,7 +94,7 @@ describe.each(inject('scale') > 1 ? WAYS : WAYS.slice(0, 2))(
       });
     });
 
-    test('that the member has scheduled to end goes on with the card that another member names', async () => {
+    test('continues after a scheduled end with a card that another member names', async () => {
       const { asLender, asOwner, made, charges } = await lent();
       await command(service, asLender, { id: made.id, name: 'cancel' });
       const fields = { provider_id: slot, provider_payment_method_token: token, organization_id: null };

@@ -63,9 +63,9 @@ const expectOutOfReach = async (kept: ParsedJson): Promise<void> => {
   expect((await takenSince(service)).filter(({ amount }) => amount === 66_600)).toEqual([]);
 };
 
-describe.each(TAKES_TOKENS)('a token in the place of a member’s own card at %s', (slot) => {
+describe.each(TAKES_TOKENS)('a token that replaces a member’s own card at %s', (slot) => {
   test.each(['an update', 'a removal of the card and a confirmation', 'a confirmation'])(
-    'is saved for the organization alone, by %s',
+    'is saved only for the organization, by %s',
     async (how) => {
       const { card, payment, path } = await lent(slot);
       const token = { payment_method_id: TOKENS[slot] };
@@ -84,7 +84,7 @@ describe.each(TAKES_TOKENS)('a token in the place of a member’s own card at %s
     },
   );
 
-  test('is saved for the organization alone after the member’s card was declined', async () => {
+  test('is saved only for the organization after the member’s card was declined', async () => {
     const fails = slot === 'provider_a' ? 'pm_card_chargeCustomerFail' : 'cnon:card-nonce-sim-fail-on-charge';
     const sent = { ...PERSONAL, provider_id: slot, provider_payment_method_token: fails };
     const card = await saveMethod(service, acme.billing.options, sent);
@@ -102,7 +102,7 @@ describe.each(TAKES_TOKENS)('a token in the place of a member’s own card at %s
   });
 });
 
-test('a card that a browser gives in the place of a member’s own is not attached to the member’s customer', async () => {
+test('a browser’s card that replaces a member’s own card is not attached to the member’s customer', async () => {
   const fails = { ...PERSONAL, provider_payment_method_token: 'pm_card_chargeCustomerFail' };
   const card = await saveMethod(service, acme.billing.options, fails);
   const fields = { organization_id: acme.id, payment_method_id: card.id, ...SAVING };
@@ -120,7 +120,7 @@ test('a card that a browser gives in the place of a member’s own is not attach
 });
 
 describe.each(SLOTS)('a member’s own card at %s', (slot) => {
-  test('pays for the organization for its own customer, and nothing is saved', async () => {
+  test('pays for the organization under the member’s customer, and is not saved for the organization', async () => {
     const { card, payment } = await lent(slot);
     const paid = await confirm(service, payment.id, acme.billing.options);
     expect(paid).toMatchObject({ status: 200, body: { status: 'succeeded' } });
@@ -134,7 +134,7 @@ describe.each(SLOTS)('a member’s own card at %s', (slot) => {
 describe.each(SLOTS)('a member’s own customer at %s', (slot) => {
   const DENIED = { status: 403, body: { code: 'INSUFFICIENT_PERMISSIONS' } };
 
-  test('is not named for a payment of the organization, by a create or an update', async () => {
+  test('cannot be named for an organization’s payment by a create or an update', async () => {
     const customer = await createCustomer(service, acme.billing.options, { ...PERSONAL, provider_id: slot });
     const named = { customer_id: customer.id };
     const body = intentBody({ provider_id: slot, organization_id: acme.id, ...named });

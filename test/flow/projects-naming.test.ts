@@ -34,7 +34,7 @@ describe('a project', () => {
   const named = (user: User, project_id: string) =>
     service.post('/payments/intents', intentBody({ project_id }), user.options);
 
-  test('is named by its owner and by those who manage payments in its organization', async () => {
+  test('may be named by its owner and by callers who manage payments in its organization', async () => {
     const allowed = [
       [owner, 'of-owner'],
       [owner, 'of-both'],
@@ -47,7 +47,7 @@ describe('a project', () => {
     }
   });
 
-  test('cannot be named by other callers in any create or change', async () => {
+  test('may not be named by other callers in any create or change', async () => {
     const stranger = await signIn(service);
     const refused = [
       [stranger, 'of-owner'],
@@ -72,7 +72,7 @@ describe('a project', () => {
     expect(await trySubscribe(service, who, { project_id: 'nowhere' })).toMatchObject({ status: 404 });
   });
 
-  test('still guards a list that it filters', async () => {
+  test('still filters and guards a list', async () => {
     const stranger = await signIn(service);
     const list = (user: User, id: string) => service.get(`/payments?project_id=${id}`, user.options);
     expect(await list(stranger, 'of-acme')).toMatchObject({ status: 403 });
@@ -93,13 +93,13 @@ describe('a guest', () => {
     ['/payments/intents', guestIntentBody()],
     ['/payments', guestIntentBody()],
     ['/customers', customerBody({ guest_data })],
-  ])('names no project on POST %s', async (path, body) => {
+  ])('may not name a project on POST %s', async (path, body) => {
     const before = await itemsOf(service);
     expect(await service.post(path, { ...body, project_id: 'private' })).toMatchObject(NO_PERMISSION);
     expect(await itemsOf(service)).toEqual(before);
   });
 
-  test('makes no membership in a project by naming it', async () => {
+  test('gains no membership in a project by naming it', async () => {
     const owner = await signIn(service);
     await put('projects/club', projectBody({ owner_user_id: owner.userId }));
     const first = await saveMethod(service, {}, { guest_data });

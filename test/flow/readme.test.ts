@@ -26,14 +26,12 @@ const takeTour = async (service: TestHost, page: string, heading: string): Promi
   expect(readdirSync(folder)).toEqual([]);
 };
 
-describe.skipIf(!canRunTours)('the tours of the docs (skipped where bash or curl is missing)', () => {
+describe.skipIf(!canRunTours)('the tours of the docs (skipped if bash or curl is missing)', () => {
   const service = withHost({ env });
 
-  test.each(TOURS)('of %s (%s) answers what is printed under each command', (page, heading) =>
-    takeTour(service, page, heading),
-  );
+  test.each(TOURS)('match the printed responses in %s (%s)', (page, heading) => takeTour(service, page, heading));
 
-  test('would be found out', () => {
+  test('fail on a response that differs from the printed text', () => {
     expect(
       matchesShown(
         '{"id":"pay_0123456789ab", … "status":"created"}',
@@ -60,5 +58,5 @@ describe.skipIf(!canRunTours)('the first tour on a host with demo data', () => {
     door?.open();
   });
 
-  test('answers the same', () => takeTour(service, ...TOURS[0]));
+  test('returns the printed responses', () => takeTour(service, ...TOURS[0]));
 });

@@ -27,7 +27,7 @@ const subscribedUnheard = async () => {
 };
 
 describe('a subscription at its provider', () => {
-  test('that is canceled while it is read for its state stays canceled', async () => {
+  test('stays canceled if it is canceled while its state is read', async () => {
     const { service, overtaken } = stoppable();
     const who = await subscriber(service);
     const { id, current_period_end } = await subscribe(service, who);
@@ -45,7 +45,7 @@ describe('a subscription at its provider', () => {
     expect(await readSubscription(service, who, id)).toMatchObject({ status: 'canceled' });
   });
 
-  test('that is started again twice at once, after a charge that took its time, is created there once', async () => {
+  test('is created once if two reactivations run concurrently after a slow charge', async () => {
     const { service, overtaken } = stoppable();
     const who = await subscriber(service, 'pm_sim_processing_ok');
     const { id, trial_end } = await subscribe(service, who, { trial_days: 5 });
@@ -59,7 +59,7 @@ describe('a subscription at its provider', () => {
     expect((await there(id)).map(({ status }) => status)).toEqual(['canceled', 'trialing']);
   });
 
-  test('that becomes known while it is canceled is canceled at the provider, too', async () => {
+  test('is canceled if its creation becomes known during the cancellation', async () => {
     const { service, overtaken, who, id } = await subscribedUnheard();
     const pay = () => service.advance(2 * HOUR_SECONDS);
     const cancel = () => command(service, who, { id, name: 'cancel', body: NOW });
@@ -69,7 +69,7 @@ describe('a subscription at its provider', () => {
     await service.webhookMode('normal');
   });
 
-  test('that its payer starts again while its cancellation still looks for a lost creation keeps the new one', async () => {
+  test('keeps its new version if the payer restarts it while the cancellation looks for a lost creation', async () => {
     const { service, overtaken, who, id } = await subscribedUnheard();
     const cancel = () => command(service, who, { id, name: 'cancel', body: NOW });
     const startAgain = async () => {
@@ -83,7 +83,7 @@ describe('a subscription at its provider', () => {
     await service.webhookMode('normal');
   });
 
-  test('that its payer cancels and starts again while an invoice of the former one is recorded keeps the new one', async () => {
+  test('keeps its new version if the payer restarts it while an invoice of the former version is recorded', async () => {
     const { service, overtaken } = stoppable();
     const who = await subscriber(service);
     const { id, current_period_end } = await subscribe(service, who);
@@ -103,7 +103,7 @@ describe('a subscription at its provider', () => {
     expect(others).toMatchObject([{ status: expect.stringMatching(/^(?:active|trialing)$/) }]);
   });
 
-  test('that follows an event in the interface’s shape while it is read for an earlier one stays as the event says', async () => {
+  test('keeps the state of a later event in the interface’s shape that arrives during a read for an earlier event', async () => {
     const { service, overtaken } = stoppable();
     const who = await subscriber(service);
     const { id, provider_subscription_id } = await subscribe(service, who);
@@ -124,7 +124,7 @@ describe('a subscription at its provider', () => {
     expect(await readSubscription(service, who, id)).toMatchObject({ status: 'paused' });
   });
 
-  test('whose event arrives during a change ends in the provider’s state', async () => {
+  test('ends in the provider’s state if its event arrives during a change', async () => {
     const { service, overtaken } = stoppable();
     const who = await subscriber(service);
     const { id } = await subscribe(service, who);
@@ -146,8 +146,8 @@ const reportOn = async (id: string): Promise<void> => {
   await changeTable(service, { put: { ...stored, lock: stored.lock + 1, version: stored.version + 1 } });
 };
 
-describe('a subscription of which a report of its provider is stored', () => {
-  test('while it is reactivated is reactivated', async () => {
+describe('a subscription with a provider report during a command', () => {
+  test('is reactivated if the report arrives during a reactivation', async () => {
     const { service, overtaken } = stoppable();
     const who = await subscriber(service);
     const { id } = await subscribe(service, who);
@@ -158,7 +158,7 @@ describe('a subscription of which a report of its provider is stored', () => {
     expect((await there(id)).map(({ status }) => status).toSorted()).toEqual(['canceled', 'trialing']);
   });
 
-  test('while it moves to the method of another customer moves there', async () => {
+  test('moves to another customer’s method if the report arrives during the move', async () => {
     const { service, overtaken } = stoppable();
     const { id: organization_id, owner } = await company(service);
     const { options } = await signIn(service, { user_id: owner.userId });
@@ -172,7 +172,7 @@ describe('a subscription of which a report of its provider is stored', () => {
 });
 
 describe('a payment', () => {
-  test('that is paid while an older state of it is read stays paid', async () => {
+  test('stays paid if it is paid while its older state is read', async () => {
     const { service, overtaken } = stoppable();
     const user = await signIn(service);
     const intent = await createIntent(service, user);
@@ -194,7 +194,7 @@ describe('a payment', () => {
   test.each([
     ['the amount', { total_cents: 3_000 }],
     ['a field of ours alone', { concept: 'Books' }],
-  ])('that a report of its provider changes during an update of %s is updated', async (_, fields) => {
+  ])('is updated even if a provider report changes it during an update of %s', async (_, fields) => {
     const { service, overtaken } = stoppable();
     const user = await signIn(service);
     const intent = await createIntent(service, user);
@@ -207,7 +207,7 @@ describe('a payment', () => {
     expect(await read(service, intent.id, user.options)).toMatchObject(fields);
   });
 
-  test('that another request changes during an update is a conflict', async () => {
+  test('returns a conflict if another request changes it during an update', async () => {
     const { service, overtaken } = stoppable();
     const user = await signIn(service);
     const { id } = await createIntent(service, user);

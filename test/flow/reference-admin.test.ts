@@ -107,7 +107,7 @@ const KINDS = [
 describe.each(KINDS)('$kind', ({ kind, resource, prefix, body, shown }) => {
   const now = () => new Date(service.now()).toISOString();
 
-  test('are made, replaced, read and deleted', async () => {
+  test('can be created, replaced, read and deleted', async () => {
     const made_at = now();
     const made = await put(`${kind}/one`, body());
     const first = { id: 'one', ...shown, created_at: made_at, updated_at: made_at, updated_by: admin.userId };
@@ -127,7 +127,7 @@ describe.each(KINDS)('$kind', ({ kind, resource, prefix, body, shown }) => {
     expect(await get(`${kind}/one`)).toMatchObject(missing);
   });
 
-  test('put again with the same body stay as they are', async () => {
+  test('are unchanged by a repeated put with the same body', async () => {
     const { body: first } = await put(`${kind}/same`, body());
     await service.advance(1);
     const before = await itemsOf(service, `${prefix}#same`);
@@ -135,13 +135,13 @@ describe.each(KINDS)('$kind', ({ kind, resource, prefix, body, shown }) => {
     expect(await itemsOf(service, `${prefix}#same`)).toEqual(before);
   });
 
-  test('put by many at once are one', async () => {
+  test('are created once by concurrent puts', async () => {
     const answers = await Promise.all(Array.from({ length: 10 }, () => put(`${kind}/many`, body())));
     expect(answers.every(({ status }) => status === 200 || status === 409)).toBe(true);
     expect(await itemsOf(service, `${prefix}#many`)).toMatchObject([{ version: 1 }]);
   });
 
-  test('never take what a caller may not set', async () => {
+  test('ignore fields that callers may not set', async () => {
     const forged = {
       id: 'other',
       version: 99,
@@ -176,7 +176,7 @@ describe.each(KINDS)('$kind', ({ kind, resource, prefix, body, shown }) => {
     expect(item.by).toBe(`a${admin.userId}`);
   });
 
-  test('name the admin of their last change, and the log the admin of each change', async () => {
+  test('name the admin of their last change, and the log names the admin of each change', async () => {
     listen();
     const other = await signIn(service, { is_admin: true });
     const made = await put(`${kind}/watched`, body());
@@ -212,7 +212,7 @@ describe.each(KINDS)('$kind', ({ kind, resource, prefix, body, shown }) => {
     expect(await get(`${kind}?limit=0`)).toMatchObject({ status: 400 });
   });
 
-  test('belong to platform admins', async () => {
+  test('require a platform admin', async () => {
     await put(`${kind}/guarded`, body());
     const before = await itemsOf(service, prefix);
     const user = await signIn(service);
@@ -232,7 +232,7 @@ describe.each(KINDS)('$kind', ({ kind, resource, prefix, body, shown }) => {
   });
 });
 
-describe('a body', () => {
+describe('the body of a reference record', () => {
   test.each([
     ['products/x', {}, ['currency', 'name', 'total_cents']],
     ['products/x', productBody({ currency: 'XXQ', total_cents: -1, name: '' }), ['currency', 'name', 'total_cents']],
@@ -248,18 +248,18 @@ describe('a body', () => {
     ['tiers/x', tierBody({ rank: 1.5, features: 'all' }), ['features', 'rank']],
     ['invites/x', {}, ['email', 'expires_at', 'inviter_name', 'project_id', 'role']],
     ['invites/x', inviteBody({ expires_at: 'soon', status: 'open' }), ['expires_at', 'status']],
-  ])('of %s %j is refused, with all its problems', async (path, body, problems) => {
+  ])('is refused for %s %j, with every problem listed', async (path, body, problems) => {
     const answer = await put(path, body);
     expect(answer).toMatchObject({ status: 400, body: { success: false, code: 'VALIDATION_ERROR' } });
     expect(problemsOf(answer)).toEqual(problems);
     expect((await get(path)).status).toBe(404);
   });
 
-  test.each([[[]], ['text'], [7]])('that is no object is refused: %j', async (body) => {
+  test.each([[[]], ['text'], [7]])('is refused if it is not an object: %j', async (body) => {
     expect(await put('tiers/x', JSON.stringify(body))).toMatchObject({ status: 400 });
   });
 
-  test('may leave the subtotal to be worked out, and name a tier', async () => {
+  test('may omit the subtotal, and may name a tier', async () => {
     const product = productBody({
       currency: 'eur',
       tax_cents: 900,
@@ -275,7 +275,7 @@ describe('a body', () => {
     expect((await put('products/free', productBody({ total_cents: 0 }))).status).toBe(200);
   });
 
-  test('keeps times in UTC and e-mail in lower case', async () => {
+  test('is stored with times in UTC and e-mail in lower case', async () => {
     const invite = inviteBody({ email: ' Grace@Example.com ', expires_at: '2099-01-01T02:00:00+02:00' });
     expect((await put('invites/utc', invite)).body.data).toMatchObject({
       email: 'grace@example.com',
@@ -284,14 +284,14 @@ describe('a body', () => {
   });
 });
 
-describe('another kind', () => {
+describe('an unknown kind', () => {
   test.each([
     ['PUT', '/admin/payments/x'],
     ['GET', '/admin/orders/x'],
     ['DELETE', '/admin/cache/clear'],
     ['GET', '/admin/memberships'],
     ['GET', '/admin/constructor'],
-  ])('is no route: %s %s', async (method, path) => {
+  ])('has no route: %s %s', async (method, path) => {
     const body = method === 'PUT' ? { body: {} } : {};
     const answer = await service.request(method, path, { ...admin.options, ...body });
     expect(answer).toMatchObject({ status: 404, body: { success: false, code: 'ROUTE_NOT_FOUND' } });

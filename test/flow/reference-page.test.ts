@@ -54,7 +54,7 @@ describe('the reference page', () => {
   });
 
   test(
-    'sends the first operation of each group unedited, and shows its documented status',
+    'sends the first operation of each group unedited, and shows the documented status',
     async () => {
       const operations = documentedIn((await service.get('/openapi.json')).body);
       const groups = [...Map.groupBy(operations, ({ group }) => group).values()];
@@ -74,7 +74,7 @@ describe('the reference page', () => {
   });
 });
 
-describe('the reference page of a host with an identity service of its own', () => {
+describe('the reference page of a host with its own identity service', () => {
   const service = withHost({ env: { IDENTITY_URL: 'http://127.0.0.1:9/identity' } });
 
   test('sends no demo session', async () => {

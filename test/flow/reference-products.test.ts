@@ -29,7 +29,7 @@ const get = async (id: string, query: string): Promise<ParsedJson> =>
 const PRICE = { subtotal_cents: 4_100, tax_cents: 900, discount_cents: 100, total_cents: 4_900, currency: 'EUR' };
 
 describe('a payment for a product', () => {
-  test('takes its price, also when the request names other prices', async () => {
+  test('uses the product’s price, even if the request names other prices', async () => {
     const { status, body } = await buy();
     expect(status).toBe(201);
     expect(body).toMatchObject({ ...PRICE, amount_cents: 4_900 });
@@ -59,11 +59,11 @@ describe('a payment for a product', () => {
     expect(await itemsOf(service, 'PAY#')).toEqual(before);
   });
 
-  test('may repeat its price', async () => {
+  test('may repeat the product’s price', async () => {
     expect(await buy({ ...PRICE, amount_cents: 4_900, currency: 'eur' })).toMatchObject({ status: 201, body: PRICE });
   });
 
-  test('keeps the price it was made with', async () => {
+  test('keeps its original price', async () => {
     await put('products/offer', productBody({ total_cents: 1_000 }));
     const { body } = await buy({ product_id: 'offer' });
     await put('products/offer', productBody({ total_cents: 2_000 }));
@@ -75,7 +75,7 @@ describe('a payment for a product', () => {
     expect(await atProvider(service, body.id)).toMatchObject({ charges: [{ amount: 1_000, status: 'succeeded' }] });
   });
 
-  test('cannot be given another price later', async () => {
+  test('refuses another price later', async () => {
     const { body } = await buy();
     const update = (fields: ParsedJson) => service.put(`/payments/intents/${body.id}`, fields, user.options);
     for (const fields of [{ total_cents: 1 }, { product_id: 'course', total_cents: 1 }, { currency: 'USD' }]) {
@@ -89,7 +89,7 @@ describe('a payment for a product', () => {
     });
   });
 
-  test('is refused where the product is not active, or not there', async () => {
+  test('is refused if the product is inactive or missing', async () => {
     await put('products/ended', productBody({ is_active: false }));
     expect(await buy({ product_id: 'ended' })).toMatchObject({ status: 400, body: { code: 'PRODUCT_INACTIVE' } });
     expect(await buy({ product_id: 'nothing' })).toMatchObject({
@@ -100,7 +100,7 @@ describe('a payment for a product', () => {
     expect(await buy({ product_id: 'free' })).toMatchObject({ status: 400, body: { code: 'AMOUNT_TOO_SMALL' } });
   });
 
-  test('shows product, project and order where they are asked for', async () => {
+  test('shows product, project and order if they are requested', async () => {
     const { body } = await buy({ reference_code: 'R-1' });
     const plain = await get(body.id, '');
     for (const name of ['product', 'project', 'order']) expect(plain).not.toHaveProperty(name);
@@ -124,7 +124,7 @@ describe('a payment for a product', () => {
     expect(paid).not.toHaveProperty('product');
   });
 
-  test('answers null for what is not there any more', async () => {
+  test('returns null for removed records', async () => {
     await put('projects/gone', projectBody({ owner_user_id: user.userId }));
     await put('products/gone', productBody({ project_id: 'gone' }));
     const { body } = await buy({ product_id: 'gone' });
@@ -139,7 +139,7 @@ describe('a payment for a product', () => {
     });
   });
 
-  test('is found by its product alone where that is a guard', async () => {
+  test('is found only by its own product if product_id is a scope guard', async () => {
     const { body } = await buy();
     expect((await service.get(`/payments/${body.id}?product_id=course`, user.options)).status).toBe(200);
     expect((await service.get(`/payments/${body.id}?product_id=other`, user.options)).status).toBe(404);

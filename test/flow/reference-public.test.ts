@@ -16,8 +16,8 @@ const put = async (path: string, body: unknown): Promise<void> => {
 };
 const inSeconds = (seconds: number): string => new Date(service.now() + seconds * 1_000).toISOString();
 
-describe('the tiers', () => {
-  test('that are active are public, in order of rank', async () => {
+describe('the public tiers', () => {
+  test('include every active tier, in order of rank', async () => {
     expect((await service.get('/memberships/tiers')).body).toEqual({ success: true, data: [] });
     await put('tiers/gold', tierBody({ rank: 3, features: ['all'], product_ids: ['course'] }));
     await put('tiers/old', tierBody({ rank: 2, is_active: false }));
@@ -43,7 +43,7 @@ describe('the tiers', () => {
     expect(later.body.data.map(({ id }: { id: string }) => id)).toEqual(['none', 'bronze', 'old']);
   });
 
-  test('are bare when asked', async () => {
+  test('are returned without an envelope on request', async () => {
     expect((await service.get('/memberships/tiers?envelope=false')).body).toBeInstanceOf(Array);
   });
 });
@@ -60,7 +60,7 @@ describe('an invite', () => {
     await put('projects/garden', projectBody({ billing_email: 'bills@example.com', owner_user_id: admin.userId }));
   });
 
-  test('shows who invites to what, and no more', async () => {
+  test('shows only the inviter and what the invite is for', async () => {
     const expires_at = inSeconds(DAY_SECONDS);
     await put('invites/token-1', inviteBody({ organization_id: organizationId, expires_at }));
     const answer = await preview('token-1');
@@ -81,9 +81,9 @@ describe('an invite', () => {
   });
 
   test.each([
-    ['none', {}],
-    ['one that is not known', { organization_id: 'org_none' }],
-  ])('of no organization: %s', async (_, fields) => {
+    ['no organization', {}],
+    ['an unknown organization', { organization_id: 'org_none' }],
+  ])('shows no organization if it names %s', async (_, fields) => {
     await put('invites/token-2', inviteBody({ ...fields, email: 'a@example.com' }));
     expect(await preview('token-2')).toMatchObject({
       status: 200,
@@ -91,7 +91,7 @@ describe('an invite', () => {
     });
   });
 
-  test('ends with its time, by the service’s clock', async () => {
+  test('expires at its time, by the service’s clock', async () => {
     await put('invites/token-3', inviteBody({ expires_at: inSeconds(60) }));
     await service.advance(59);
     expect((await preview('token-3')).status).toBe(200);
@@ -99,12 +99,12 @@ describe('an invite', () => {
     expect(await preview('token-3')).toMatchObject(EXPIRED);
   });
 
-  test.each(['accepted', 'revoked'])('that was %s is over', async (status) => {
+  test.each(['accepted', 'revoked'])('is no longer valid after it was %s', async (status) => {
     await put('invites/token-4', inviteBody({ status }));
     expect(await preview('token-4')).toMatchObject(EXPIRED);
   });
 
-  test('that is not there, or leads nowhere, is not found', async () => {
+  test('returns 404 if it is missing or leads nowhere', async () => {
     expect(await preview('nothing')).toMatchObject(NOT_FOUND);
     await put('invites/token-5', inviteBody({ project_id: 'nowhere' }));
     expect(await preview('token-5')).toMatchObject(NOT_FOUND);
@@ -114,7 +114,7 @@ describe('an invite', () => {
     expect(await preview('token-6')).toMatchObject(NOT_FOUND);
   });
 
-  test('may be looked up 30 times a minute from one address, whether it is there or not', async () => {
+  test('allows 30 lookups per minute from one IP address, for known and unknown invites alike', async () => {
     await service.advance(MINUTE_SECONDS);
     const ask = (index: number, ip = '203.0.113.9') => preview(`guess-${index}`, from(ip));
     const answers = await Promise.all(Array.from({ length: 30 }, (_, index) => ask(index)));

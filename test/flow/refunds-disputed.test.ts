@@ -29,7 +29,7 @@ const refundsOf = async ({ payment, user }: Disputed): Promise<ParsedJson[]> =>
 
 describe.each(PAYING_METHODS)('a disputed payment at %s', (...paying) => {
   test.each([{}, { amount_cents: 300 }, { despite_dispute: false }, { despite_dispute: null }])(
-    'is not refunded by accident: %j',
+    'is not refunded without despite_dispute: %j',
     async (body) => {
       const { disputed, admin, payment } = await setUp(paying);
       const refused = await refund(service, payment.id, { ...admin.options, body });
@@ -41,7 +41,7 @@ describe.each(PAYING_METHODS)('a disputed payment at %s', (...paying) => {
     },
   );
 
-  test('is not refunded while its evidence is reviewed, and is once the dispute is won', async () => {
+  test('cannot be refunded during the evidence review, but can be once the dispute is won', async () => {
     const { disputed, admin, payment } = await setUp(paying);
     await moveDisputeLater(service, disputed, { status: 'under_review' });
     const refused = await refund(service, payment.id, admin.options);
@@ -55,7 +55,7 @@ describe.each(PAYING_METHODS)('a disputed payment at %s', (...paying) => {
     await expectAgreement(service, payment.id, admin);
   });
 
-  test('is refunded despite an inquiry if the request says so', async () => {
+  test('is refunded despite an inquiry if the request sets despite_dispute', async () => {
     const { disputed, admin, payment } = await setUp(paying, { inquiry: true });
     expect(await refund(service, payment.id, admin.options)).toMatchObject({
       status: 409,
@@ -66,7 +66,7 @@ describe.each(PAYING_METHODS)('a disputed payment at %s', (...paying) => {
     await expectAgreement(service, payment.id, admin);
   });
 
-  test('is refused in the write that reserves, also if the dispute comes during the request', async () => {
+  test('is not refunded if the dispute arrives during the request, because the reserving write checks for disputes', async () => {
     const { payment, admin, disputed } = await setUp(paying, { status: 'won' });
     const [refused] = await Promise.all([
       Promise.all(
@@ -98,7 +98,7 @@ describe.each(PAYING_METHODS)('a disputed payment at %s', (...paying) => {
 
 describe('a chargeback at Stripe', () => {
   test.each(['needs_response', 'under_review', 'lost'])(
-    'that is %s is refused by Stripe, whatever the request says',
+    'blocks a refund when %s, even with despite_dispute',
     async (status) => {
       const { disputed, admin, payment } = await setUp(STRIPE, { status });
       const refused = await refund(service, payment.id, {
@@ -128,7 +128,7 @@ describe('a chargeback at Stripe', () => {
 
 describe('a dispute at Square', () => {
   test.each(['needs_response', 'under_review', 'lost'])(
-    'that is %s is refused by Square, whatever the request says',
+    'blocks a refund when %s, even with despite_dispute',
     async (status) => {
       const { disputed, admin, payment } = await setUp(SQUARE, { status });
       const refused = await refund(service, payment.id, { ...admin.options, body: DESPITE });
@@ -142,8 +142,8 @@ describe('a dispute at Square', () => {
   );
 });
 
-describe('a case at PayPal', () => {
-  test('is refunded whole if the request says so, and never in part', async () => {
+describe('a PayPal case', () => {
+  test('allows a full refund with despite_dispute, and never a partial refund', async () => {
     const { disputed, admin, payment } = await setUp(PAYPAL);
     const part = await refund(service, payment.id, { ...admin.options, body: { ...DESPITE, amount_cents: 300 } });
     expect(part).toMatchObject({ status: 409, body: { code: 'PAYMENT_DISPUTED', details: await nameOf(disputed) } });
@@ -154,7 +154,7 @@ describe('a case at PayPal', () => {
   });
 });
 
-describe.each([STRIPE, SQUARE])('a refusal at %s because of a dispute', (...paying) => {
+describe.each([STRIPE, SQUARE])('a refund refusal at %s because of a dispute', (...paying) => {
   test('records a dispute whose event was lost', async () => {
     const { disputed, admin, payment } = await setUp(paying, { status: 'won' });
     await service.webhookMode('drop');

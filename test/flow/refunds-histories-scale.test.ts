@@ -153,7 +153,7 @@ const syncAtLast = async ({ provider_payment_id: id }: ParsedJson, { options }: 
   expect(statuses.at(-1)).toBe(200);
 };
 
-test.each(PARTS)('record and ledger agree after any history of refunds and disputes, part %i', async () => {
+test.each(PARTS)('the record and the ledger agree after any history of refunds and disputes, part %i', async () => {
   const [user, admin] = [await signIn(service, { expires_in: YEAR_SECONDS }), await signInAdmin(service)];
   await fc.assert(
     fc.asyncProperty(batch, async ({ webhooks, faults, thenSeconds, histories }) => {

@@ -151,8 +151,8 @@ const outcomeOf = async (payment: ParsedJson, options: { readonly session?: stri
   };
 };
 
-describe.each(PAYING_METHODS)('events about money that goes back at %s', (...paying: Paying) => {
-  test('end the same in every order, once or twice', async () => {
+describe.each(PAYING_METHODS)('events about returned money at %s', (...paying: Paying) => {
+  test('lead to the same state in every order, once or twice', async () => {
     const user = await signIn(service, { expires_in: YEAR_SECONDS });
     const [provider] = paying;
     const forms = FORMS[provider];

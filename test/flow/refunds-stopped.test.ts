@@ -61,8 +61,8 @@ const expectOneRefund = async ({ way, payment }: Case, admin: User): Promise<voi
   await expectAgreement(service, payment.id, admin);
 };
 
-describe('a refund that is stopped at any of its calls', () => {
-  test('is finished by its due work, if it was claimed; otherwise nothing happened', async () => {
+describe('an interrupted refund', () => {
+  test('is finished by its due work if it was claimed, and otherwise has no effect', async () => {
     const { service } = stoppable();
     const { user, admin } = await people();
     const cases = await stopEverywhere({ user, admin }, waysToStop);
@@ -75,7 +75,7 @@ describe('a refund that is stopped at any of its calls', () => {
     }
   });
 
-  test('is finished by the same key, and made once', async () => {
+  test('is finished by the same key, and is made once', async () => {
     const { service } = stoppable();
     const { user, admin } = await people();
     const cases = await stopEverywhere({ user, admin }, waysToStop);
@@ -90,7 +90,7 @@ describe('a refund that is stopped at any of its calls', () => {
     for (const one of cases) await expectOneRefund(one, admin);
   });
 
-  test('is finished also when its due work is stopped at any call', async () => {
+  test('is finished even if its due work also stops at any call', async () => {
     const { service, watch, stopped, losing } = stoppable();
     const { user, admin } = await people();
     const begin = async (): Promise<ParsedJson> => {
@@ -117,7 +117,7 @@ describe('a refund that is stopped at any of its calls', () => {
   });
 });
 
-describe('an event of a refund that does not name our refund id', () => {
+describe('a refund event without our refund id', () => {
   const POST = 'POST /v1/refunds';
   const body = { amount_cents: 900 };
 
@@ -136,7 +136,7 @@ describe('an event of a refund that does not name our refund id', () => {
     await service.settle();
   };
 
-  test('counts the amount once, at whichever call of the refund the event arrives', async () => {
+  test('counts the amount once, at whichever call of the refund it arrives', async () => {
     const { service, watch, overtaken } = stoppable();
     const { user, admin } = await people();
     const seen = await paidPayment(service, user);

@@ -40,30 +40,27 @@ describe.each(PAYING_METHODS)('a refund at %s', (...provider) => {
   const strike = (action: string, times: number, method = 'POST') =>
     service.fault({ provider: provider[0], method, path: REFUND_PATH[provider[0]], action, times });
 
-  test.each(FAULTS)(
-    'that meets %s is answered with %i, and is made once or not at all',
-    async (action, status, made) => {
-      const { user, admin, payment } = await setUp(provider);
-      // The service retries a refund without effect once.
-      await strike(action, status === 503 ? 2 : 1);
-      const answer = await refund(service, payment.id, { ...admin.options, body: { amount_cents: 900 } });
-      expect(answer.status).toBe(status);
-      expect(await refundsAtProvider(service, payment.id)).toHaveLength(made ? 1 : 0);
-      expect(await read(service, payment.id, user.options)).toMatchObject({
-        refunded_cents: 0,
-        refundable_cents: status === 503 ? 2_500 : 1_600,
-      });
-      await service.advance(MINUTE_SECONDS);
-      // Square completes a refund a while after it has taken it.
-      await service.advance(HOUR_SECONDS);
-      const list = (await service.get(`/payments/${payment.id}/refunds`, user.options)).body;
-      expect(list.map((one: { status: string }) => one.status)).toEqual(status === 503 ? [] : ['succeeded']);
-      expect(await refundsAtProvider(service, payment.id)).toHaveLength(status === 503 ? 0 : 1);
-      await expectAgreement(service, payment.id, admin);
-    },
-  );
+  test.each(FAULTS)('is made at most once after %s, which returns %i', async (action, status, made) => {
+    const { user, admin, payment } = await setUp(provider);
+    // The service retries a refund without effect once.
+    await strike(action, status === 503 ? 2 : 1);
+    const answer = await refund(service, payment.id, { ...admin.options, body: { amount_cents: 900 } });
+    expect(answer.status).toBe(status);
+    expect(await refundsAtProvider(service, payment.id)).toHaveLength(made ? 1 : 0);
+    expect(await read(service, payment.id, user.options)).toMatchObject({
+      refunded_cents: 0,
+      refundable_cents: status === 503 ? 2_500 : 1_600,
+    });
+    await service.advance(MINUTE_SECONDS);
+    // Square completes a refund a while after it has taken it.
+    await service.advance(HOUR_SECONDS);
+    const list = (await service.get(`/payments/${payment.id}/refunds`, user.options)).body;
+    expect(list.map((one: { status: string }) => one.status)).toEqual(status === 503 ? [] : ['succeeded']);
+    expect(await refundsAtProvider(service, payment.id)).toHaveLength(status === 503 ? 0 : 1);
+    await expectAgreement(service, payment.id, admin);
+  });
 
-  test('that did not happen leaves nothing, and a retry under the same key starts again', async () => {
+  test('leaves no trace if it was not executed, and a retry under the same key starts again', async () => {
     const { admin, payment } = await setUp(provider);
     await strike('rate_limit', 2);
     const options = { ...admin.options, headers: { 'idempotency-key': `again-${payment.id}` } };
@@ -76,7 +73,7 @@ describe.each(PAYING_METHODS)('a refund at %s', (...provider) => {
     expect(await refundsAtProvider(service, payment.id)).toHaveLength(1);
   });
 
-  test('that is refused with an error is never made later, also where many requests are refused at once', async () => {
+  test('is never made after an error response, even if many requests are refused concurrently', async () => {
     const { admin, payment } = await setUp(provider);
     await strike('rate_limit', 500);
     const answers = await Promise.all(
@@ -91,7 +88,7 @@ describe.each(PAYING_METHODS)('a refund at %s', (...provider) => {
     await expectAgreement(service, payment.id, admin);
   });
 
-  test('that never reaches the provider fails after half an hour, and its amount may be refunded again', async () => {
+  test('fails after half an hour if it never reaches the provider, and its amount can be refunded again', async () => {
     const { user, admin, payment } = await setUp(provider);
     await strike('timeout_before', 20);
     expect(await refund(service, payment.id, admin.options)).toMatchObject({
@@ -111,7 +108,7 @@ describe.each(PAYING_METHODS)('a refund at %s', (...provider) => {
     expect(await refundsAtProvider(service, payment.id)).toHaveLength(1);
   });
 
-  test('is looked up while the provider cannot be read, and never sent again before it was read', async () => {
+  test('is looked up while the provider cannot be read, and never resent before a read', async () => {
     const { user, admin, payment } = await setUp(provider);
     await strike('timeout_after', 1);
     await refund(service, payment.id, { ...admin.options, body: { amount_cents: 400 } });
@@ -130,8 +127,8 @@ describe.each(PAYING_METHODS)('a refund at %s', (...provider) => {
   });
 });
 
-describe('a refund whose event arrives before the answer and without our refund id', () => {
-  test('counts once when its own answer comes', async () => {
+describe('a refund whose event arrives before its response and without our refund id', () => {
+  test('counts once when the response arrives', async () => {
     const [, paypal] = PAYING_METHODS;
     const { user, admin, payment } = await setUp(paypal ?? PAYING_METHODS[0]);
     await service.fault({ provider: 'provider_b', method: 'POST', path: '/refund', action: 'timeout_after', times: 1 });

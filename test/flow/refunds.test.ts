@@ -22,7 +22,7 @@ const setUp = async (provider: Paying = PAYING_METHODS[0]) => {
 };
 
 describe.each(PAYING_METHODS)('a paid payment at %s', (...provider) => {
-  test('is refunded in whole where no amount is given', async () => {
+  test('is refunded in full if no amount is given', async () => {
     const { user, admin, payment } = await setUp(provider);
     expect(payment).toMatchObject({
       refunded_cents: 0,
@@ -86,7 +86,7 @@ describe.each(PAYING_METHODS)('a paid payment at %s', (...provider) => {
     await expectAgreement(service, payment.id, admin);
   });
 
-  test('is refunded once under one Idempotency-Key, and the same answer is given again', async () => {
+  test('is refunded once under one Idempotency-Key, and repeats get the same response', async () => {
     const { admin, payment } = await setUp(provider);
     const send = () =>
       refund(service, payment.id, {
@@ -118,7 +118,7 @@ describe.each(PAYING_METHODS)('a paid payment at %s', (...provider) => {
     expect(await refundsAtProvider(service, payment.id)).toHaveLength(1);
   });
 
-  test('is refunded by many requests at once, together never beyond its total', async () => {
+  test('is refunded by many concurrent requests, never beyond its total', async () => {
     const { admin, payment } = await setUp(provider);
     const answers = await Promise.all(
       Array.from({ length: 50 }, () => refund(service, payment.id, { ...admin.options, body: { amount_cents: 500 } })),
@@ -137,7 +137,7 @@ describe.each(PAYING_METHODS)('a paid payment at %s', (...provider) => {
     await expectAgreement(service, payment.id, admin);
   });
 
-  test('that was refunded at the provider shows it, by event, and only what is left can be refunded', async () => {
+  test('shows a refund made at the provider from its event, and allows refunds only of the rest', async () => {
     const { user, admin, payment } = await setUp(provider);
     await service.control('POST', `/simulator/payments/${payment.id}/refunds`, { amount: 2_000 });
     await service.settle();
@@ -154,7 +154,7 @@ describe.each(PAYING_METHODS)('a paid payment at %s', (...provider) => {
     await expectAgreement(service, payment.id, admin);
   });
 
-  test('that was refunded at the provider without an event here is read before a refusal', async () => {
+  test('is read from the provider before a refund is refused if the event of a provider refund was lost', async () => {
     const { user, admin, payment } = await setUp(provider);
     await service.webhookMode('drop');
     await service.control('POST', `/simulator/payments/${payment.id}/refunds`, { amount: 2_000 });
@@ -173,7 +173,7 @@ describe.each(PAYING_METHODS)('a paid payment at %s', (...provider) => {
     await expectAgreement(service, payment.id, admin);
   });
 
-  test('shows refunds and disputes of its provider after a sync', async () => {
+  test('shows the provider’s refunds and disputes after a sync', async () => {
     const { user, admin, payment } = await setUp(provider);
     await service.webhookMode('drop');
     await service.control('POST', `/simulator/payments/${payment.id}/refunds`, { amount: 300 });
@@ -184,7 +184,7 @@ describe.each(PAYING_METHODS)('a paid payment at %s', (...provider) => {
     await expectAgreement(service, payment.id, admin);
   });
 
-  test('is disputed and wins, by events', async () => {
+  test('is disputed, and the dispute is won, through events', async () => {
     const { user, payment } = await setUp(provider);
     const raised = await service.control('POST', `/simulator/payments/${payment.id}/disputes`, {});
     await service.settle();
@@ -211,8 +211,8 @@ describe.each(PAYING_METHODS)('a paid payment at %s', (...provider) => {
   });
 });
 
-describe('a dispute', () => {
-  test('about an amount between two minor units is recorded in whole minor units', async () => {
+describe('a dispute between two minor units', () => {
+  test('is recorded in whole minor units', async () => {
     const [user, admin] = [await signIn(service, { expires_in: YEAR_SECONDS }), await signInAdmin(service)];
     const payment = await paidPayment(service, user, { currency: 'UGX', total_cents: 50_000 });
     const created = Math.floor(service.now() / 1_000);
@@ -231,7 +231,7 @@ describe('a dispute', () => {
 });
 
 describe('a refund', () => {
-  test('of a payment that has not succeeded is refused, and stores nothing', async () => {
+  test('is refused for an unsuccessful payment, and stores nothing', async () => {
     const [user, admin] = [await signIn(service), await signInAdmin(service)];
     const intent = await createPaidIntent(service, user);
     expect(await refund(service, intent.id, admin.options)).toMatchObject({
@@ -241,7 +241,7 @@ describe('a refund', () => {
     expect((await service.get(`/payments/${intent.id}/refunds`, user.options)).body).toEqual([]);
   });
 
-  test('counts each refund at the provider once, also when several carry the same id of ours', async () => {
+  test('counts once per refund at the provider, even if several carry the same id of ours', async () => {
     const { user, admin, payment } = await setUp();
     for (let round = 0; round < 3; round += 1) {
       await service.fault({
@@ -274,31 +274,28 @@ describe('a refund', () => {
     [0, 'USD'],
     [-100, 'USD'],
     [300, 'EUR'],
-  ])(
-    'that the provider reports with %i %s changes nothing, and its records stay readable',
-    async (amount, currency) => {
-      const [user, admin] = [await signIn(service, { expires_in: YEAR_SECONDS }), await signInAdmin(service)];
-      const own = currency === 'UGX' ? 'UGX' : 'USD';
-      const payment = await paidPayment(service, user, { currency: own, total_cents: 50_000 });
-      const object = {
-        ...{ id: `re_${payment.id}`, object: 'refund', amount, currency: currency.toLowerCase(), status: 'succeeded' },
-        ...{ payment_intent: payment.provider_payment_id, created: Math.floor(service.now() / 1_000), metadata: {} },
-      };
-      await service.sendEvent({ type: 'refund.updated', object, vocabulary: 'native' });
-      await service.settle();
-      expect(await read(service, payment.id, user.options)).toMatchObject({
-        refunded_cents: 0,
-        refundable_cents: 50_000,
-      });
-      expect(await service.get(`/payments/${payment.id}/refunds`, user.options)).toMatchObject({
-        status: 200,
-        body: [],
-      });
-      expect(await service.get('/refunds', admin.options)).toMatchObject({ status: 200 });
-    },
-  );
+  ])('is unchanged by the provider’s report of %i %s, and its records stay readable', async (amount, currency) => {
+    const [user, admin] = [await signIn(service, { expires_in: YEAR_SECONDS }), await signInAdmin(service)];
+    const own = currency === 'UGX' ? 'UGX' : 'USD';
+    const payment = await paidPayment(service, user, { currency: own, total_cents: 50_000 });
+    const object = {
+      ...{ id: `re_${payment.id}`, object: 'refund', amount, currency: currency.toLowerCase(), status: 'succeeded' },
+      ...{ payment_intent: payment.provider_payment_id, created: Math.floor(service.now() / 1_000), metadata: {} },
+    };
+    await service.sendEvent({ type: 'refund.updated', object, vocabulary: 'native' });
+    await service.settle();
+    expect(await read(service, payment.id, user.options)).toMatchObject({
+      refunded_cents: 0,
+      refundable_cents: 50_000,
+    });
+    expect(await service.get(`/payments/${payment.id}/refunds`, user.options)).toMatchObject({
+      status: 200,
+      body: [],
+    });
+    expect(await service.get('/refunds', admin.options)).toMatchObject({ status: 200 });
+  });
 
-  test('of an amount that the provider cannot express is refused, and stores nothing', async () => {
+  test('is refused if the provider cannot express its amount, and stores nothing', async () => {
     const [user, admin] = [await signIn(service, { expires_in: YEAR_SECONDS }), await signInAdmin(service)];
     const payment = await paidPayment(service, user, { currency: 'KWD', total_cents: 5_000 });
     expect(await refund(service, payment.id, { ...admin.options, body: { amount_cents: 1_234 } })).toMatchObject({
@@ -311,7 +308,7 @@ describe('a refund', () => {
     });
   });
 
-  test('names every problem of its body', async () => {
+  test('reports every problem of its body', async () => {
     const { admin, payment } = await setUp();
     const refused = await refund(service, payment.id, {
       ...admin.options,
@@ -329,19 +326,22 @@ describe('a refund', () => {
     ]);
   });
 
-  test.each(['personal', 'of an organization'])('is not made by the admin who made the payment, %s', async (whose) => {
-    const [payer, other] = [await signInAdmin(service), await signInAdmin(service)];
-    const owner = whose === 'personal' ? {} : { organization_id: await newOrganization(service, payer) };
-    const payment = await paidPayment(service, payer, owner);
-    expect(await refund(service, payment.id, payer.options)).toMatchObject({
-      status: 403,
-      body: { code: 'INSUFFICIENT_PERMISSIONS' },
-    });
-    expect(await refundsAtProvider(service, payment.id)).toEqual([]);
-    expect(await refund(service, payment.id, other.options)).toMatchObject({ status: 201 });
-  });
+  test.each(['personal', 'of an organization'])(
+    'cannot be made by the admin who made the payment, %s',
+    async (whose) => {
+      const [payer, other] = [await signInAdmin(service), await signInAdmin(service)];
+      const owner = whose === 'personal' ? {} : { organization_id: await newOrganization(service, payer) };
+      const payment = await paidPayment(service, payer, owner);
+      expect(await refund(service, payment.id, payer.options)).toMatchObject({
+        status: 403,
+        body: { code: 'INSUFFICIENT_PERMISSIONS' },
+      });
+      expect(await refundsAtProvider(service, payment.id)).toEqual([]);
+      expect(await refund(service, payment.id, other.options)).toMatchObject({ status: 201 });
+    },
+  );
 
-  test('is made by platform admins only, and read by those who may read the payment', async () => {
+  test('can be made only by platform admins, and read by callers who may read the payment', async () => {
     const { user, admin, payment } = await setUp();
     const stranger = await signIn(service);
     expect(await refund(service, payment.id, user.options)).toMatchObject({
@@ -358,7 +358,7 @@ describe('a refund', () => {
     expect(await service.get('/disputes', user.options)).toMatchObject({ status: 403 });
   });
 
-  test('that the bank sends back is failed: the refunded amount goes down again, and payment.refund_failed follows', async () => {
+  test('becomes failed if the bank returns it, lowers the refunded amount, and publishes payment.refund_failed', async () => {
     const { user, admin, payment } = await setUp();
     const { body } = await refund(service, payment.id, { ...admin.options, body: { amount_cents: 900 } });
     await service.settle();
@@ -372,7 +372,7 @@ describe('a refund', () => {
     expect((await eventsOf(service, payment.id)).slice(-2)).toEqual(['payment.refunded', 'payment.refund_failed']);
   });
 
-  test('is in the list of all refunds, by status and by day, newest first, page by page', async () => {
+  test('appears in the list of all refunds, by status and by day, newest first, page by page', async () => {
     await service.advance(40 * DAY_SECONDS);
     const { admin, payment } = await setUp();
     const ids: string[] = [];

@@ -74,8 +74,8 @@ const verifications = async (): Promise<number> =>
   (await service.providerRequests()).filter(({ path }: ParsedJson) => path.endsWith('/verify-webhook-signature'))
     .length;
 
-describe('a forged event at provider_b', () => {
-  test('asks PayPal 60 times a minute at most, however many come at once; the rest are 429', async () => {
+describe('the forged events at provider_b', () => {
+  test('cause at most 60 PayPal calls per minute, however many arrive, and the rest get 429', async () => {
     const [forger, paypal] = [newAddress(), newAddress()];
     const answers = await times(150, () => deliver(forger, 'invalid'));
     expect(statusesOf(answers).toSorted()).toEqual([...many(60, 401), ...many(90, 429)]);
@@ -87,7 +87,7 @@ describe('a forged event at provider_b', () => {
     expect(await deliver(forger, 'valid')).toMatchObject({ status: 200 });
   });
 
-  test('that is malformed makes no call to PayPal, and counts in the same window', async () => {
+  test('cause no PayPal call if malformed, and count in the same window', async () => {
     const forger = newAddress();
     const { body, headers } = transmission('invalid');
     const malformed: readonly Record<string, string>[] = [
@@ -103,7 +103,7 @@ describe('a forged event at provider_b', () => {
     expect(await verifications()).toBe(0);
   });
 
-  test('is remembered as forged: a repetition makes no call, and still counts', async () => {
+  test('are remembered, so a repeat causes no call but still counts', async () => {
     const forger = newAddress();
     const same = transmission('invalid');
     expect(await inTurn(62, () => receive(forger, same))).toEqual([...many(60, 401), ...many(2, 429)]);
@@ -111,8 +111,8 @@ describe('a forged event at provider_b', () => {
   });
 });
 
-describe('true events of one address', () => {
-  test('take no place in the window of refused ones', async () => {
+describe('genuine events from one IP address', () => {
+  test('use none of the limit for refused events', async () => {
     const paypal = newAddress();
     for (let batch = 0; batch < 3; batch += 1) {
       expect(statusesOf(await times(25, () => deliver(paypal, 'valid')))).toEqual(many(25, 200));
@@ -131,7 +131,7 @@ describe('true events of one address', () => {
     expect(statusesOf(genuine)).toEqual(many(20, 200));
   });
 
-  test('are asked about 60 times a minute at most while PayPal gives no answer', async () => {
+  test('cause at most 60 calls per minute while PayPal does not respond', async () => {
     const paypal = newAddress();
     await service.fault({ action: 'error_500', path: '/v1/notifications/verify-webhook-signature', times: 100 });
     const answers = await times(70, () => deliver(paypal, 'valid'));
@@ -156,7 +156,7 @@ describe('confirms', () => {
   const cardsTried = async (): Promise<number> =>
     (await service.providerRequests()).filter(({ path }: ParsedJson) => path.endsWith('/confirm')).length;
 
-  test('without a session: 20 per minute and address; with a session there is no such limit', async () => {
+  test('are limited without a session to 20 per minute and IP address, and have no such limit with a session', async () => {
     const ip = newAddress();
     const guests = await times(4, () => guestPayment());
     // Without a method a confirmation is refused before anything is claimed.
@@ -172,7 +172,7 @@ describe('confirms', () => {
     expect(await tryCard(ip, fifth)).toMatchObject({ status: 400 });
   });
 
-  test('that are declined: 5 an hour of a payment, then nothing is charged', async () => {
+  test('are limited to 5 declines per hour and payment, after which nothing is charged', async () => {
     const user = await signIn(service);
     const payment = await createIntent(service, user);
     const pay = (card: string) => confirm(service, payment.id, { ...user.options, body: { payment_method_id: card } });
@@ -188,7 +188,7 @@ describe('confirms', () => {
     expect(await pay(VISA)).toMatchObject({ status: 200 });
   });
 
-  test('that are declined: 10 an hour of an address, over any number of guests and payments', async () => {
+  test('are limited to 10 declines per hour and IP address, across guests and payments', async () => {
     const ip = newAddress();
     const guests = await times(12, () => guestPayment());
     const answers = await inTurn(12, (index) => tryCard(ip, at(guests, index), DECLINED));
@@ -201,7 +201,7 @@ describe('confirms', () => {
     expect(await tryCard(ip, await guestPayment(), DECLINED)).toMatchObject({ status: 402 });
   });
 
-  test('that are declined: 20 an hour of a user, over any number of payments and addresses', async () => {
+  test('are limited to 20 declines per hour and user, across payments and addresses', async () => {
     const [user, other] = [await signIn(service), await signIn(service)];
     const pay = async (who: User, card: string) => {
       const payment = await createIntent(service, who);
@@ -217,7 +217,7 @@ describe('confirms', () => {
     expect(await pay(other, VISA)).toMatchObject({ status: 200 });
   });
 
-  test('that are declined: 10 an hour of the holder of a guest token, from any address', async () => {
+  test('are limited to 10 declines per hour and guest token holder, from any address', async () => {
     const first = await guestPayment();
     const payments = [first];
     for (let index = 0; index < 3; index += 1) {
@@ -230,7 +230,7 @@ describe('confirms', () => {
     expect(await tryCard(newAddress(), await guestPayment(), VISA)).toMatchObject({ status: 200 });
   });
 
-  test('that name a person’s e-mail do not lock that person out', async () => {
+  test('do not lock out the person whose e-mail they name', async () => {
     const email = 'victim@example.com';
     for (let index = 0; index < 12; index += 1) {
       const { id, guestToken } = await guestPayment(email);
@@ -239,13 +239,13 @@ describe('confirms', () => {
     expect(await tryCard(newAddress(), await guestPayment(email), VISA)).toMatchObject({ status: 200 });
   });
 
-  test('that succeed are not counted', async () => {
+  test('do not count if they succeed', async () => {
     const ip = newAddress();
     const guests = await times(12, () => guestPayment());
     expect(await inTurn(12, (index) => tryCard(ip, at(guests, index), VISA))).toEqual(many(12, 200));
   });
 
-  test('of ten guests of one address, ten each in a minute, test few cards, and none in the hour after', async () => {
+  test('can test only a few cards with ten guests at one address, ten cards each, and none in the next hour', async () => {
     const ip = newAddress();
     const guests = await times(10, () => guestPayment());
     await service.clearProviderRequests();
@@ -258,7 +258,7 @@ describe('confirms', () => {
     expect(await cardsTried()).toBe(10);
   });
 
-  test('that answer again what an Idempotency-Key has kept count once', async () => {
+  test('count once when an Idempotency-Key replays the response', async () => {
     const user = await signIn(service);
     const payment = await createIntent(service, user);
     const once = { ...user.options, idempotencyKey: 'declined-once-and-for-all' };
@@ -270,8 +270,8 @@ describe('confirms', () => {
   });
 });
 
-describe('members', () => {
-  test('are added 30 times an hour by one caller, whether the e-mail has an account or not', async () => {
+describe('member additions', () => {
+  test('are limited to 30 per hour and caller, whether or not the e-mail has an account', async () => {
     const [owner, other] = [await newPerson(service), await newPerson(service)];
     const [acme, mine, theirs] = [
       await newOrganization(service, owner),
@@ -297,13 +297,13 @@ describe('members', () => {
   });
 });
 
-describe('payment methods', () => {
+describe('saves of payment methods', () => {
   const save = (options: RequestOptions, fields: object = {}) =>
     service.post('/payment-methods', methodBody({ provider_payment_method_token: DECLINED_TOKEN, ...fields }), options);
   /** A token that is unknown to the provider: each attempt calls the provider. */
   const DECLINED_TOKEN = 'pm_unknown';
 
-  test('are saved 20 times an hour by one user', async () => {
+  test('are limited to 20 per hour and user', async () => {
     const [user, other] = [await signIn(service), await signIn(service)];
     const first = await inTurn(20, () => save(user.options));
     expect(first).not.toContain(429);
@@ -315,7 +315,7 @@ describe('payment methods', () => {
     expect((await save(user.options)).status).toBe(first[0]);
   });
 
-  test('are saved 20 times per hour and organization; refused callers use up none of the limit', async () => {
+  test('are limited to 20 per hour and organization, and refused callers use up none of the limit', async () => {
     const acme = await company(service);
     const stranger = await signIn(service);
     const organization_id = acme.id;
@@ -327,7 +327,7 @@ describe('payment methods', () => {
     expect((await save(acme.owner.options)).status).toBe(answers[0]);
   });
 
-  test('are saved 20 times an hour by one holder of a guest token', async () => {
+  test('are limited to 20 per hour and guest token holder', async () => {
     const { body: payment } = await service.post('/payments/intents', guestIntentBody(), from(newAddress()));
     const answers: number[] = [];
     for (let index = 0; index < 22; index += 1) {
@@ -338,7 +338,7 @@ describe('payment methods', () => {
     expect(answers.slice(20)).toEqual([429, 429]);
   });
 
-  test('are saved 60 times an hour by one user for all organizations, and still for the user itself', async () => {
+  test('are limited to 60 per hour and user across all organizations, separately from personal saves', async () => {
     const [user, other] = [await newPerson(service), await newPerson(service)];
     const organizations: string[] = [];
     for (let index = 0; index < 4; index += 1) organizations.push(await newOrganization(service, user));
@@ -361,7 +361,7 @@ describe('payment methods', () => {
       guest_data: { email: `${guest}@example.com`, name: 'Guest' },
     });
 
-  test('are saved 60 times an hour from one address without a session; with one that is no limit', async () => {
+  test('are limited to 60 per hour and IP address without a session, and have no such limit with a session', async () => {
     const ip = newAddress();
     for (let minute = 0; minute < 6; minute += 1) {
       const answers = await times(10, (index) => saveAsGuest(ip, `many.${minute}.${index}`));
@@ -381,7 +381,7 @@ describe('payment methods', () => {
   const attached = async (): Promise<number> =>
     (await service.providerRequests()).filter(({ path }: ParsedJson) => path.endsWith('/v1/setup_intents')).length;
 
-  test('that are declined: 20 an hour of a user, over any number of organizations', async () => {
+  test('are limited to 20 declines per hour and user, across organizations', async () => {
     const [user, other] = [await newPerson(service), await newPerson(service)];
     const organizations = [null, await newOrganization(service, user), await newOrganization(service, user)];
     const saveFor = (index: number, token = REFUSED_CARD) =>
@@ -395,7 +395,7 @@ describe('payment methods', () => {
     expect(await saveFor(0, VISA)).toMatchObject({ status: 201 });
   });
 
-  test('that are declined: 10 an hour of an address without a session, together with declined confirms', async () => {
+  test('are limited to 10 declines per hour and address without a session, together with declined confirms', async () => {
     const ip = newAddress();
     const statuses = await inTurn(6, (index) => saveAsGuest(ip, `declined.${index}`, REFUSED_CARD));
     for (let index = 0; index < 6; index += 1) {
@@ -408,7 +408,7 @@ describe('payment methods', () => {
     expect(await saveAsGuest(newAddress(), 'declined.last', VISA)).toMatchObject({ status: 201 });
   });
 
-  test('that are accepted count for no window of declines', async () => {
+  test('do not count as declines if accepted', async () => {
     const { options } = await signIn(service);
     expect(await inTurn(12, () => save(options, { provider_payment_method_token: VISA }))).toEqual(many(12, 201));
   });
@@ -420,7 +420,7 @@ describe('declined charges of subscriptions', () => {
   const charges = async (): Promise<number> =>
     (await service.providerRequests()).filter(({ method }: ParsedJson) => method === 'POST').length;
 
-  test('count with those of payments: 20 an hour of a user, then nothing reaches the provider', async () => {
+  test('count with those of payments: 20 per hour and user, then no call reaches the provider', async () => {
     const user = await signIn(service);
     const method = (token: string) => saveMethod(service, user.options, { provider_payment_method_token: token });
     const [declined, good] = [await method('pm_card_chargeCustomerFail'), await method(VISA)];
@@ -438,7 +438,7 @@ describe('declined charges of subscriptions', () => {
 });
 
 describe('writes', () => {
-  test('to one record: 60 a minute of a caller, over all of its routes and of other records none', async () => {
+  test('are limited to 60 per minute and caller on one record, across its routes and separately from other records', async () => {
     const [user, stranger] = [await signIn(service), await signIn(service)];
     const [payment, other] = [await createIntent(service, user), await createIntent(service, user)];
     const put = (who: User, id: string, text: string) =>
@@ -452,7 +452,7 @@ describe('writes', () => {
     expect(await put(user, payment.id, 'a minute later')).toMatchObject({ status: 200 });
   });
 
-  test('that create: 300 a minute of a caller over all kinds; organizations 20 an hour', async () => {
+  test('are limited to 300 creates per minute and caller across all kinds, and to 20 organizations per hour', async () => {
     const user = await newPerson(service);
     const made = await inTurn(21, (index) => service.post('/organizations', { name: `Org ${index}` }, user.options));
     expect(made).toEqual([...many(20, 201), 429]);
@@ -465,10 +465,10 @@ describe('writes', () => {
   });
 });
 
-describe('with RATE_LIMITS=off', () => {
+describe('the service with RATE_LIMITS=off', () => {
   const free = withHost({ frozen: true, env: { ...PATIENT, RATE_LIMITS: 'off' } });
 
-  test('nothing of this is counted', async () => {
+  test('counts none of these requests', async () => {
     const user = await signIn(free);
     const payment = await createIntent(free, user);
     const pay = (card: string) => confirm(free, payment.id, { ...user.options, body: { payment_method_id: card } });

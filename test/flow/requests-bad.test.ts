@@ -33,7 +33,7 @@ beforeAll(async () => {
 });
 
 describe('2,000 generated bad requests', () => {
-  test('are each answered with a clear 4xx, and leave table and provider as they were', {
+  test('each get a clear 4xx, and leave table and provider unchanged', {
     timeout: 120_000,
   }, async () => {
     const untouched = await state();
@@ -74,7 +74,7 @@ describe('2,000 generated bad requests', () => {
     expect([...seen.keys()]).toEqual(expect.arrayContaining(everyKind));
   });
 
-  test('to the webhook route, signed or not, are refused, and store no event', async () => {
+  test('are refused at the webhook route, signed or not, and store no event', async () => {
     const events = async () => (await itemsOf(service)).filter(({ pk }) => !pk.startsWith('LOG#'));
     const untouched = await events();
     const secret = LOCAL_SECRETS.PROVIDER_A_WEBHOOK_SECRET;
@@ -103,7 +103,7 @@ describe('2,000 generated bad requests', () => {
 });
 
 describe('a refusal', () => {
-  test('of a create names every problem at once, each by its path', async () => {
+  test('reports every problem of a create, each with its path', async () => {
     const answer = await service.post(
       '/payments/intents',
       {
@@ -143,7 +143,7 @@ describe('a refusal', () => {
     );
   });
 
-  test('of an empty create names the missing fields', async () => {
+  test('lists the missing fields of an empty create', async () => {
     const answer = await service.post('/payments/intents', {}, { session: target.session });
     const missing = answer.body.details.map(({ path, rule }: ParsedJson) => [path, rule]);
     expect(missing).toEqual([
@@ -160,7 +160,7 @@ describe('a refusal', () => {
     ['DELETE', '/payments', 405, 'METHOD_NOT_ALLOWED'],
     ['DELETE', '/payments/pay_1', 405, 'METHOD_NOT_ALLOWED'],
     ['GET', '/payments/intents/pay_1/cancel', 405, 'METHOD_NOT_ALLOWED'],
-  ])('of %s %s is %i %s', async (...[method, path, status, code]) => {
+  ])('responds to %s %s with %i %s', async (...[method, path, status, code]) => {
     const answer = await service.request(method, path, { session: target.session });
     expect(answer).toMatchObject({ status, body: { success: false, code, request_id: expect.any(String) } });
     if (status === 405) expect(answer.headers.get('allow')).toEqual(expect.stringMatching(/GET|POST/));
@@ -173,8 +173,8 @@ describe('a refusal', () => {
   });
 });
 
-describe('at their limits', () => {
-  test('requests are taken', async () => {
+describe('a request at the limits of its fields', () => {
+  test('is accepted', async () => {
     const options = { session: target.session };
     const most = paidIntentBody({
       description: 'd'.repeat(1_000),
@@ -190,7 +190,7 @@ describe('at their limits', () => {
     expect((await confirm(service, answer.body.id, options)).status).toBe(200);
   });
 
-  test('names and characters that mean something elsewhere are kept as they are', async () => {
+  test('keeps names and characters that are special elsewhere', async () => {
     const body =
       '{"total_cents":100,"currency":"USD","description":"a\\u0000b 💳","metadata":{"toString":"t","hasOwnProperty":"h","a":{"":[]}}}';
     const headers = { 'content-type': 'application/json; charset=utf-8' };
@@ -207,7 +207,7 @@ describe('at their limits', () => {
     );
   });
 
-  test('any JSON in the free fields is stored unchanged or refused', { timeout: 120_000 }, async () => {
+  test('keeps any JSON in the free fields unchanged, or is refused', { timeout: 120_000 }, async () => {
     const free = fc.record(
       {
         description: fc.string({ maxLength: 300, unit: 'grapheme' }),
@@ -243,7 +243,7 @@ describe('at their limits', () => {
     expect(await service.queues()).toMatchObject({ 'apply-provider-event-dlq': { visible: 0 } });
   });
 
-  test('a valid version of the API is echoed, and an invalid one is refused', async () => {
+  test('gets its valid API version back', async () => {
     const options = { session: target.session };
     const plain = await service.get('/payments', options);
     expect(plain.headers.get('x-api-version')).toMatch(/^\d{4}-\d{2}-\d{2}$/);

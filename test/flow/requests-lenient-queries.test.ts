@@ -64,13 +64,13 @@ describe('a query', () => {
     return fields.length > 0 ? [{ id, path, fields }] : [];
   });
 
-  test('has parameters on the lists and on the reads that this file knows', () => {
+  test('has parameters on exactly the lists and reads that this file covers', () => {
     expect(routes.length).toBeGreaterThan(15);
     const named = routes.filter(({ path }) => path.includes('{id}')).map(({ id }) => id);
     expect(named.toSorted()).toEqual(Object.keys(ids).toSorted());
   });
 
-  test.each(routes)('of $id without values is no query', async ({ id, path, fields }) => {
+  test.each(routes)('has no effect on $id if its parameters are empty', async ({ id, path, fields }) => {
     const at = pathOf({ id, path });
     const plain = await get(at, {});
     expect(plain.status, JSON.stringify(plain.body)).toBe(200);
@@ -83,7 +83,7 @@ describe('a query', () => {
     .map((route) => ({ ...route, fields: route.fields.filter(({ values }) => values.length > 0) }))
     .filter(({ fields }) => fields.length > 0);
 
-  test.each(enums)('of $id takes its words in any case', async ({ id, path, fields }) => {
+  test.each(enums)('accepts its keywords in any case for $id', async ({ id, path, fields }) => {
     const at = pathOf({ id, path });
     for (const { path: names, values } of fields) {
       const name = names.join('.');
@@ -100,14 +100,14 @@ describe('a query', () => {
     }
   });
 
-  test('with a list of statuses is read in any case', async () => {
+  test('accepts a list of statuses in any case', async () => {
     const plain = await get('/payments', { status: 'succeeded,failed' });
     expect(plain.body.data).toHaveLength(1);
     expect(await get('/payments', { status: 'Succeeded, FAILED' })).toEqual(plain);
   });
 
   test.each(['payment_method', 'Payment_Method', 'PM', 'project,PM'])(
-    'with include=%s shows the method',
+    'shows the method with include=%s',
     async (include) => {
       const { status, body } = await get(`/payments/${ids['payments.get']}`, { include });
       expect({ status, data: body.data }).toMatchObject({ status: 200, data: { payment_method: null } });
@@ -120,11 +120,11 @@ describe('a query', () => {
     return 'project' in body.data;
   };
 
-  test.each(['true', 'TRUE', '1', 'yes', 'Yes'])('with the flag %s asks for it', async (flag) => {
+  test.each(['true', 'TRUE', '1', 'yes', 'Yes'])('sets the flag with %s', async (flag) => {
     expect(await included(flag)).toBe(true);
   });
 
-  test.each(['false', 'FALSE', '0', 'no', 'No', ''])('with the flag %j does not ask for it', async (flag) => {
+  test.each(['false', 'FALSE', '0', 'no', 'No', ''])('does not set the flag with %j', async (flag) => {
     expect(await included(flag)).toBe(false);
   });
 
@@ -133,18 +133,18 @@ describe('a query', () => {
     ['TRUE', true],
     ['0', false],
     ['No', false],
-  ])('with envelope=%s chooses the form', async (envelope, isWrapped) => {
+  ])('selects the response form with envelope=%s', async (envelope, isWrapped) => {
     const { body } = await service.get(`/addresses?envelope=${envelope}`, user.options);
     expect(body).toEqual(isWrapped ? expect.objectContaining({ success: true }) : expect.any(Array));
   });
 
-  test('with empty scope guards finds the payment, and with others does not', async () => {
+  test('finds the payment with empty scope guards, but not with others', async () => {
     const path = `/payments/${ids['payments.get']}`;
     expect(await get(path, { organization_id: '', project_id: '', product_id: '' })).toMatchObject({ status: 200 });
     expect(await get(path, { organization_id: organizationId })).toMatchObject({ status: 404 });
   });
 
-  test('with an empty organization_id asks for personal records', async () => {
+  test('selects personal records with an empty organization_id', async () => {
     const session = await service.session({ user_id: user.userId, organization_id: organizationId });
     const options: RequestOptions = { session: session.session_id };
     const of = async (query: string): Promise<ParsedJson> =>
@@ -153,7 +153,7 @@ describe('a query', () => {
     expect(await of('?organization_id=')).toHaveLength(2);
   });
 
-  test('with empty credentials has none', async () => {
+  test('has no credential if all its credentials are empty', async () => {
     const answer = await service.get('/payments?session_id=&token=');
     expect(answer).toMatchObject({ status: 401, body: { code: 'AUTHENTICATION_REQUIRED' } });
   });

@@ -194,14 +194,14 @@ const requestOf = (id: string): Promise<Sent> => {
   return make();
 };
 
-test('every body with optional fields is tested', () => {
+test('every body with optional fields is covered', () => {
   expect(Object.keys(REQUESTS).toSorted()).toEqual(lenient.map(({ id }) => id).toSorted());
 });
 
 describe.each(lenient.filter(({ method }) => method === 'POST'))('a body of $id', ({ id, method, fields }) => {
   const request = () => requestOf(id);
 
-  test.each([null, ''])('with %j in any optional field is the body without the field', async (empty) => {
+  test.each([null, ''])('treats %j in any optional field as absent', async (empty) => {
     const plain = await send(method, await request());
     expect(plain.status, JSON.stringify(plain.body)).toBeLessThan(300);
     const made = await request();
@@ -215,7 +215,7 @@ describe.each(lenient.filter(({ method }) => method === 'POST'))('a body of $id'
 });
 
 describe.each(lenient.filter(({ method }) => method !== 'POST'))('a body of $id', ({ id, method, fields }) => {
-  test('with "" in any optional field changes nothing, and null clears what can be cleared', async () => {
+  test('ignores "" in any optional field, and clears clearable fields by null', async () => {
     const made = await requestOf(id);
     const plain = await send(method, made);
     expect(plain.status, JSON.stringify(plain.body)).toBe(200);
@@ -239,7 +239,7 @@ describe.each(lenient.filter(({ method }) => method !== 'POST'))('a body of $id'
 const cleared = (before: unknown): unknown => (typeof before === 'object' ? {} : null);
 
 describe.each(REFERENCE_KINDS)('a record of %s', (kind) => {
-  test.each([null, ''])('with %j in any optional field is the record without the field', async (empty) => {
+  test.each([null, ''])('treats %j in any optional field as absent', async (empty) => {
     const options = await admin();
     let made = 0;
     const sent = (body: Fields): Sent => {
@@ -266,7 +266,7 @@ describe('a guest', () => {
     ['/addresses', fullAddress()],
   ];
 
-  test.each(guests)('of POST %s has no phone where it is null or ""', async (path, body) => {
+  test.each(guests)('has no phone on POST %s if phone is null or ""', async (path, body) => {
     const guest = { email: 'gus@example.com', name: 'Gus' };
     const sent = (guest_data: Fields): Sent => ({ path, body: { ...body, guest_data }, options: {} });
     const plain = await send('POST', sent(guest));
@@ -274,7 +274,7 @@ describe('a guest', () => {
     for (const phone of [null, '']) expect(await send('POST', sent({ ...guest, phone }))).toEqual(plain);
   });
 
-  test.each([null, ''])('who sends %j as guest_data sent none', async (guest_data) => {
+  test.each([null, ''])('counts as absent if guest_data is %j', async (guest_data) => {
     for (const [path, body] of guests) {
       expect(await service.post(path, { ...body, guest_data }), path).toMatchObject({
         status: 401,
@@ -285,7 +285,7 @@ describe('a guest', () => {
 });
 
 describe('a required field', () => {
-  test.each([null, ''])('that is %j is named with every other problem', async (empty) => {
+  test.each([null, ''])('is reported with every other problem if it is %j', async (empty) => {
     const body = { customer_id: empty, payment_method_id: empty, total_cents: empty, currency: empty, trial_days: -1 };
     const { status, body: answer } = await service.post('/subscriptions', body, await signedIn());
     expect({ status, code: answer.code }).toEqual({ status: 400, code: 'VALIDATION_ERROR' });
@@ -296,7 +296,7 @@ describe('a required field', () => {
   });
 });
 
-test('metadata is the caller\u2019s own: null and "" inside it stay', async () => {
+test('metadata keeps null and "" as sent', async () => {
   const metadata = { empty: '', nothing: null, nested: { empty: '' } };
   const options = await signedIn();
   const { id } = await must(service.post('/payments/intents', intentBody({ metadata }), options));

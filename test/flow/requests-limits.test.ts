@@ -42,13 +42,13 @@ describe('rate limits', () => {
     expect((await ask(max + 3)).status).toBe(passed[0]?.status);
   };
 
-  test('on the list by e-mail: 10 a minute of an address', async () => {
+  test('allow 10 list requests by e-mail per minute and IP address', async () => {
     const list = (index: number) => service.get(`/payments/guest/${index}@ip.example.com`, from('203.0.113.1'));
     await expectLimit(10, MINUTE_SECONDS, list);
     expect((await service.get('/payments/guest/x@ip.example.com', from('203.0.113.2'))).status).toBe(200);
   });
 
-  test('on the list by e-mail: 5 a minute of an e-mail, however it is written, known or not', async () => {
+  test('allow 5 list requests per minute and e-mail, in any spelling, known or not', async () => {
     await expectLimit(5, MINUTE_SECONDS, (index) =>
       service.get(`/payments/guest/${index % 2 ? 'One' : 'one'}@example.com`, from(`203.0.113.${index}`)),
     );
@@ -57,7 +57,7 @@ describe('rate limits', () => {
   const guestRoutes = endpoints.filter(({ auth }) => auth === 'session-or-guest');
 
   test.each(guestRoutes.map(({ method, path }) => [method, path]))(
-    'on creates by guests that are refused as invalid: 10 per minute and address (%s %s)',
+    'allow 10 invalid guest creates per minute and IP address (%s %s)',
     async (method, path) => {
       const invalid = (body: unknown, sent = from('203.0.113.9')) => service.request(method, path, { ...sent, body });
       await expectLimit(10, MINUTE_SECONDS, (index) =>
@@ -72,7 +72,7 @@ describe('rate limits', () => {
     },
   );
 
-  test('on creates by guests: 10 per minute and address; users have no limit', async () => {
+  test('allow 10 guest creates per minute and IP address, and do not limit users', async () => {
     const create = () => service.post('/payments/intents', guestIntentBody(), from('203.0.113.3'));
     await expectLimit(10, MINUTE_SECONDS, create);
     const user = await signIn(service);
@@ -83,7 +83,7 @@ describe('rate limits', () => {
     expect(new Set(statusesOf(byUser))).toEqual(new Set([201]));
   });
 
-  test('on creates of guests never count by the e-mail that they name, which may be another person’s', async () => {
+  test('never count guest creates by the e-mail, because it may be another person’s', async () => {
     const body = guestIntentBody({}, { email: 'often@example.com' });
     const made = await times(12, (index) => service.post('/payments/intents', body, from(`203.0.113.${50 + index}`)));
     expect(new Set(statusesOf(made))).toEqual(new Set([201]));
@@ -92,14 +92,14 @@ describe('rate limits', () => {
   /** Without a method a confirmation is refused before anything is claimed: it may be asked for again. */
   const unpayable = (user: User) => createIntent(service, user, { payment_method_id: null });
 
-  test('on confirms: 20 a minute of a user', async () => {
+  test('allow 20 confirms per minute and user', async () => {
     const [user, other] = await Promise.all([signIn(service), signIn(service)]);
     const payments = await times(4, () => unpayable(user));
     await expectLimit(20, MINUTE_SECONDS, (index) => confirm(service, payments[index % 4]?.id, user.options));
     expect((await confirm(service, (await unpayable(other)).id, other.options)).status).toBe(400);
   });
 
-  test('on confirms: 10 per hour and payment; confirms by unrelated callers and repeats are not counted', async () => {
+  test('allow 10 confirms per hour and payment, and do not count repeats or confirms by unrelated callers', async () => {
     const [user, stranger] = await Promise.all([signIn(service), signIn(service)]);
     const payment = await unpayable(user);
     const tries = await times(15, () => confirm(service, payment.id, stranger.options));
@@ -112,7 +112,7 @@ describe('rate limits', () => {
     }
   });
 
-  test('on confirms hold back a charge', async () => {
+  test('block a charge beyond the limit of confirms', async () => {
     const user = await signIn(service);
     const payment = await createIntent(service, user);
     await times(10, () => confirm(service, payment.id, user.options));
@@ -122,7 +122,7 @@ describe('rate limits', () => {
     expect((await confirm(service, payment.id, { ...user.options, body: paid })).status).toBe(200);
   });
 
-  test('on syncs: 10 a minute of a payment', async () => {
+  test('allow 10 syncs per minute and payment', async () => {
     const user = await signIn(service);
     const payment = await createIntent(service, user);
     const sync = (id: string) => service.post(`/payments/sync/${id}`, {}, user.options);
@@ -132,7 +132,7 @@ describe('rate limits', () => {
     expect((await sync(other.provider_payment_id)).status).toBe(200);
   });
 
-  test('on refused signatures: 60 a minute of an address, which also bounds what they write', async () => {
+  test('allow 60 invalid signatures per minute and IP address, which also bounds their writes', async () => {
     const refused = () => service.post('/webhooks/provider_a', { id: 'evt_x' }, from('203.0.113.5'));
     const before = (await itemsOf(service, 'LOG#')).length;
     const answers = await times(70, refused);
@@ -147,10 +147,10 @@ describe('rate limits', () => {
   });
 });
 
-describe('with RATE_LIMITS=off', () => {
+describe('the service with RATE_LIMITS=off', () => {
   const service = withHost({ frozen: true, env: { ...PATIENT, RATE_LIMITS: 'off' } });
 
-  test('no request is limited', async () => {
+  test('limits no request', async () => {
     const user = await signIn(service);
     const ip = from('203.0.113.9');
     const answers = [
@@ -167,10 +167,10 @@ describe('with RATE_LIMITS=off', () => {
   });
 });
 
-describe('without a secret for webhooks', () => {
+describe('a slot without a webhook secret', () => {
   const service = withHost({ frozen: true, env: { PROVIDER_A_WEBHOOK_SECRET: '' } });
 
-  test('their route is closed, signed or not', async () => {
+  test('closes its webhook route, for signed and unsigned events', async () => {
     const { default: Stripe } = await import('stripe');
     const payload = JSON.stringify({
       id: 'evt_1',
@@ -192,10 +192,10 @@ describe('without a secret for webhooks', () => {
   });
 });
 
-describe('without the key of a provider', () => {
+describe('a slot without the provider’s API key', () => {
   const service = withHost({ frozen: true, env: { PROVIDER_A_API_KEY: '' } });
 
-  test('its verified events are stored, since their secret is another', async () => {
+  test('still stores verified events, because their secret is separate', async () => {
     const event = { id: 'evt_1', type: 'customer.created', created: 1, data: { object: { id: 'c' } } };
     const { default: Stripe } = await import('stripe');
     const payload = JSON.stringify(event);

@@ -91,13 +91,13 @@ const PATCHES: readonly Case[] = [
   },
 ];
 
-describe('a refused change of a subscription that the provider bills', () => {
+describe('a refused change of a provider-billed subscription', () => {
   const service = withHost({ frozen: true });
 
   it.each(PATCHES)('changes nothing anywhere: $name', (one) => expectUnchanged(service, one));
 });
 
-describe('a refused change of a subscription that the service bills', () => {
+describe('a refused change of a service-billed subscription', () => {
   const service = withHost({ frozen: true, env: OWN_BILLING });
 
   it.each(PATCHES)('changes nothing anywhere: $name', (one) => expectUnchanged(service, one));

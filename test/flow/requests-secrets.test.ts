@@ -149,8 +149,8 @@ afterAll(() => {
   vi.restoreAllMocks();
 });
 
-describe('no secret, token, e-mail or body', () => {
-  test('is in a line of the log', () => {
+describe('a secret, token, e-mail or body', () => {
+  test('never appears in a log line', () => {
     const said = lines.join('\n');
     const messages = lines.flatMap((line) => line.split('\n')).filter((line) => line.startsWith('{'));
     expect(messages.length).toBeGreaterThan(60);
@@ -171,7 +171,7 @@ describe('no secret, token, e-mail or body', () => {
     expect(foundIn(said)).toEqual([]);
   });
 
-  test('is in an entry of the webhook log', async () => {
+  test('never appears in a webhook log entry', async () => {
     const entries = await itemsOf(service, 'LOG#');
     expect(entries.length).toBeGreaterThan(4);
     expect(entries.some(({ eventType }) => eventType === 'something.unknown')).toBe(true);
@@ -183,7 +183,7 @@ describe('no secret, token, e-mail or body', () => {
   });
 });
 
-test('no credential is in the table, and no client secret but in its payment', async () => {
+test('the table contains no credential, and client secrets only in their payments', async () => {
   const items = (await itemsOf(service)).filter(({ sk }) => sk !== 'EVT');
   const ofPayments = ['body text', 'metadata', 'guest name', 'guest phone', 'guest e-mail', 'user e-mail'];
   // The target's body holds the payer's e-mail address.
@@ -198,7 +198,7 @@ test('no credential is in the table, and no client secret but in its payment', a
   }
 });
 
-test('no credential and no client secret is on the bus', async () => {
+test('the bus carries no credential and no client secret', async () => {
   const said = JSON.stringify(await service.busEvents());
   expect(said).toContain(canaryPayment.id);
   expect(foundIn(said, ['guest e-mail', 'user e-mail'])).toEqual([]);

@@ -13,8 +13,8 @@ const codesOf = (answers: readonly TestAnswer[]): string[] => [
   ...new Set(answers.filter(({ status }) => status >= 400).map(({ status, body }) => `${status} ${body.code}`)),
 ];
 
-describe('one client', () => {
-  test('that changes a payment method again and again sees no conflict', async () => {
+describe('a single sequential client', () => {
+  test('sees no conflict when it changes a payment method repeatedly', async () => {
     const user = await signIn(service, { expires_in: DAY_SECONDS });
     const method = await saveReadyMethod(service, user.options);
     const addresses = [await createAddress(service, user.options), await createAddress(service, user.options)];
@@ -48,7 +48,7 @@ describe('one client', () => {
     });
   });
 
-  test('that changes an intent again and again sees no conflict', async () => {
+  test('sees no conflict when it changes an intent repeatedly', async () => {
     const user = await signIn(service, { expires_in: DAY_SECONDS });
     const payment = await createIntent(service, user);
     const answers: TestAnswer[] = [];
@@ -63,7 +63,7 @@ describe('one client', () => {
     expect(codesOf(answers)).toEqual([]);
   });
 
-  test('that pauses, resumes, cancels and reactivates a subscription again and again sees no conflict', async () => {
+  test('sees no conflict when it repeatedly pauses, resumes, cancels and reactivates a subscription', async () => {
     const who = await subscriber(service);
     const made = await subscribe(service, who);
     const path = `/subscriptions/${made.id}`;

@@ -139,7 +139,7 @@ describe.each(CASES)('a payment at $slot by a $who', ({ slot, who, share, ...its
   });
 
   test.each(everyNth(2, ['timeout_before', 'timeout_after'], share))(
-    'has an unknown outcome when the charge meets %s, then is paid once',
+    'has an unknown outcome after %s during the charge, and is then paid once',
     async (action) => {
       const { payment, options } = await began();
       await service.fault({ provider: slot, path: its.charging, action, times: 1 });
@@ -160,17 +160,20 @@ describe.each(CASES)('a payment at $slot by a $who', ({ slot, who, share, ...its
     },
   );
 
-  test.each(everyNth(2, ['paid', 'failed'] as const, share))('that settles later ends %s', async (end) => {
-    const { payment, options } = await began();
-    const pending = await pay(payment, options, its.settles[end]);
-    expect(pending).toMatchObject({ status: 200, body: { status: expect.stringMatching(/^(processing|pending)$/) } });
-    await service.advance(5 * MINUTE_SECONDS);
-    if (end === 'paid') await expectPaid(payment.id, options);
-    else await expectUnpaid(payment.id, options, 'failed');
-  });
+  test.each(everyNth(2, ['paid', 'failed'] as const, share))(
+    'eventually ends as %s with a slow-settling method',
+    async (end) => {
+      const { payment, options } = await began();
+      const pending = await pay(payment, options, its.settles[end]);
+      expect(pending).toMatchObject({ status: 200, body: { status: expect.stringMatching(/^(processing|pending)$/) } });
+      await service.advance(5 * MINUTE_SECONDS);
+      if (end === 'paid') await expectPaid(payment.id, options);
+      else await expectUnpaid(payment.id, options, 'failed');
+    },
+  );
 
   if (who === 'user') {
-    test('is synced by each of its ids at the provider', async () => {
+    test('can be synced by each of its ids at the provider', async () => {
       const { payment, options } = await began();
       await service.webhookMode('drop');
       await pay(payment, options);
@@ -184,7 +187,7 @@ describe.each(CASES)('a payment at $slot by a $who', ({ slot, who, share, ...its
       }
     });
 
-    test('is canceled, and never charged', async () => {
+    test('can be canceled, and is then never charged', async () => {
       const { payment, options } = await began();
       const cancel = () => service.post(`/payments/intents/${payment.id}/cancel`, {}, options);
       for (const _ of [1, 2]) expect(await cancel()).toMatchObject({ status: 200, body: { status: 'canceled' } });

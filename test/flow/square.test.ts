@@ -87,26 +87,29 @@ describe('a payment at Square', () => {
     ['cnon:card-nonce-lost', 'lost_card'],
     ['cnon:card-nonce-rejected-cvv', 'incorrect_cvc'],
     ['cnon:card-nonce-requires-verification', 'authentication_required'],
-  ])('with %s is declined: %s; synced it stays failed, and another method pays it', async (method, code) => {
-    const user = await signIn(service);
-    const payment = await create(user, { payment_method_id: method });
-    expect(await confirm(service, payment.id, user.options)).toMatchObject({
-      status: 402,
-      body: { code: 'PAYMENT_DECLINED', details: { decline_code: code, payment: { status: 'failed' } } },
-    });
-    await service.settle();
-    expect(await sync(payment.provider_intent_id, user)).toMatchObject({
-      status: 200,
-      body: { status: 'failed', failure_code: code },
-    });
-    const again = await confirm(service, payment.id, { ...user.options, body: { payment_method_id: OK } });
-    expect(again).toMatchObject({ status: 200, body: { status: 'succeeded' } });
-    await service.settle();
-    expect(await timesCharged(service, payment.id)).toBe(1);
-    expect(await eventsOf(service, payment.id)).toEqual(['payment.created', 'payment.failed', 'payment.succeeded']);
-  });
+  ])(
+    'is declined with %s: %s, stays failed after a sync, and can be paid with another method',
+    async (method, code) => {
+      const user = await signIn(service);
+      const payment = await create(user, { payment_method_id: method });
+      expect(await confirm(service, payment.id, user.options)).toMatchObject({
+        status: 402,
+        body: { code: 'PAYMENT_DECLINED', details: { decline_code: code, payment: { status: 'failed' } } },
+      });
+      await service.settle();
+      expect(await sync(payment.provider_intent_id, user)).toMatchObject({
+        status: 200,
+        body: { status: 'failed', failure_code: code },
+      });
+      const again = await confirm(service, payment.id, { ...user.options, body: { payment_method_id: OK } });
+      expect(again).toMatchObject({ status: 200, body: { status: 'succeeded' } });
+      await service.settle();
+      expect(await timesCharged(service, payment.id)).toBe(1);
+      expect(await eventsOf(service, payment.id)).toEqual(['payment.created', 'payment.failed', 'payment.succeeded']);
+    },
+  );
 
-  test('with a used token is refused with one error, and can be paid with another token', async () => {
+  test('is refused with a used token and one error, and can be paid with another token', async () => {
     const user = await signIn(service);
     const payment = await create(user, { payment_method_id: 'cnon:card-nonce-already-used' });
     expect(await confirm(service, payment.id, user.options)).toMatchObject({
@@ -123,7 +126,7 @@ describe('a payment at Square', () => {
   test.each([
     ['bnon:bank-nonce-ok', 'succeeded'],
     ['bnon:bank-nonce-insufficient-funds', 'failed'],
-  ])('from a bank account (%s) settles later: %s', async (payment_method_id, status) => {
+  ])('settles later from a bank account (%s): %s', async (payment_method_id, status) => {
     const user = await signIn(service);
     const payment = await create(user, { payment_method_id });
     expect(await confirm(service, payment.id, user.options)).toMatchObject({
@@ -137,7 +140,7 @@ describe('a payment at Square', () => {
     expect(await read(service, payment.id, user.options)).toMatchObject({ status, provider_payment_id: charges[0].id });
   });
 
-  test.each(['before', 'after'])('whose connection breaks %s the charge is charged once', async (when) => {
+  test.each(['before', 'after'])('is charged once if the connection breaks %s the charge', async (when) => {
     const user = await signIn(service);
     await service.webhookMode('drop');
     const payment = await create(user, { payment_method_id: `cnon:sim-timeout-${when}` });
@@ -166,7 +169,7 @@ describe('a payment at Square', () => {
     expect(await confirm(service, payment.id, user.options)).toMatchObject({ status: 409 });
   });
 
-  test('without a confirm expires with its order', async () => {
+  test('expires with its order if never confirmed', async () => {
     const user = await signIn(service, { expires_in: 2 * DAY_SECONDS });
     const payment = await create(user);
     await service.advance(DAY_SECONDS + 10 * MINUTE_SECONDS);
@@ -197,7 +200,7 @@ describe('a payment at Square', () => {
 });
 
 describe("Square's events", () => {
-  test('complete a payment before its answer arrives, found by order or by our id', async () => {
+  test('complete a payment before the charge response arrives, matched by order or by our id', async () => {
     const user = await signIn(service);
     for (const named of ['order_id', 'reference_id']) {
       const payment = await create(user);
@@ -219,7 +222,7 @@ describe("Square's events", () => {
     }
   });
 
-  test("are accepted in the contract's vocabulary, for the order and for its payment", async () => {
+  test("are also accepted in the contract's vocabulary, for the order and for its payment", async () => {
     const user = await signIn(service);
     const waiting = await create(user);
     const said = { amount: 2_500, currency: 'usd', status: 'succeeded', customer: null };
@@ -233,7 +236,7 @@ describe("Square's events", () => {
     expect(translated).toMatchObject([{ response: { outcome: 'ignored', reason: 'no change' } }]);
   });
 
-  test('about a foreign order with our id, or with another amount, change nothing', async () => {
+  test('change nothing for a foreign order with our id, or for another amount', async () => {
     const user = await signIn(service);
     const payment = await create(user);
     const object = {
@@ -261,7 +264,7 @@ describe("Square's events", () => {
     expect(taken).toMatchObject({ status: 200, body: { received: true, ignored: true } });
   });
 
-  test('of a cancellation at Square reach the payment', async () => {
+  test('cancel the payment after a cancellation at Square', async () => {
     const user = await signIn(service);
     const payment = await create(user);
     await squareEvent('order.updated', { order_id: payment.provider_intent_id, state: 'CANCELED' });
@@ -303,7 +306,7 @@ describe('a card at Square', () => {
     expect(tries).toHaveLength(1);
   });
 
-  test('takes no billing details', async () => {
+  test('accepts no billing details', async () => {
     const user = await signIn(service);
     const { body: method } = await service.post('/payment-methods', methodBody(OK), user.options);
     const address = {
@@ -323,7 +326,7 @@ describe('a card at Square', () => {
   });
 });
 
-describe('a card at Square that its payer must authenticate', () => {
+describe('a Square card that requires authentication', () => {
   const CARD = 'cnon:card-nonce-requires-verification';
   const VERIFIED = { verification_token: 'verf:CANARY-0123456789' };
   const AT_SQUARE = { provider_id: 'provider_c', provider_payment_method_token: CARD };
@@ -340,7 +343,7 @@ describe('a card at Square that its payer must authenticate', () => {
     expect(await timesCharged(service, id)).toBe(1);
   });
 
-  test('is saved with the verification token only, and then pays without one', async () => {
+  test('is saved only with the verification token, and then pays without it', async () => {
     const user = await signIn(service);
     expect(await service.post('/payment-methods', AT_SQUARE, user.options)).toMatchObject({
       status: 402,
@@ -351,7 +354,7 @@ describe('a card at Square that its payer must authenticate', () => {
     expect(await confirm(service, id, user.options)).toMatchObject({ body: { status: 'succeeded' } });
   });
 
-  test('is refused with a token that Square has not made, and nothing is charged', async () => {
+  test('is refused with a token not issued by Square, and nothing is charged', async () => {
     const user = await signIn(service);
     const { id } = await create(user, { payment_method_id: CARD });
     expect(await confirm(service, id, { ...user.options, body: { verification_token: 'made up' } })).toMatchObject({
@@ -366,7 +369,7 @@ describe('a card at Square that its payer must authenticate', () => {
     });
   });
 
-  test('has a token that no record, stored answer or log entry holds', async () => {
+  test('has a token that appears in no record, stored response or log entry', async () => {
     const user = await signIn(service);
     const { id } = await create(user, { payment_method_id: CARD });
     const options = { ...user.options, idempotencyKey: 'confirm-with-a-verification-token' };
@@ -383,7 +386,7 @@ describe('a card at Square that its payer must authenticate', () => {
   test.each([
     ['provider_a', 'pm_card_visa'],
     ['provider_b', 'SIM-OK'],
-  ])('is Square’s: %s takes no verification token', async (provider_id, method) => {
+  ])('is specific to Square, and %s accepts no verification token', async (provider_id, method) => {
     const user = await signIn(service);
     const refused = {
       status: 400,

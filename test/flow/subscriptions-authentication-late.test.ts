@@ -18,7 +18,7 @@ import {
 /** A payer who authenticates late: after the subscription's own deadline is near, or after it has stopped waiting. */
 const ALWAYS = 'pm_card_authenticationRequired';
 
-describe.each(BILLERS)('a payer of a subscription that %s bills, who authenticates late', (...[, env]) => {
+describe.each(BILLERS)('a late authentication by the payer of a subscription billed by %s', (...[, env]) => {
   const service = withHost({ frozen: true, env: { ...env, ...IMPATIENT } });
   beforeEach(async () => {
     await service.webhookMode('normal');
@@ -39,7 +39,7 @@ describe.each(BILLERS)('a payer of a subscription that %s bills, who authenticat
     return open.id;
   };
 
-  test('in time, while every event is lost, has an active subscription', async () => {
+  test('activates the subscription in time, even if every event is lost', async () => {
     const who = await subscriber(service, ALWAYS);
     const made = await subscribe(service, who);
     await service.webhookMode('drop');
@@ -54,7 +54,7 @@ describe.each(BILLERS)('a payer of a subscription that %s bills, who authenticat
     }).toEqual({ paid: 1, status: 'active' });
   });
 
-  test.each(['cancel', 'pause'] as const)('after a %s is not charged', async (name) => {
+  test.each(['cancel', 'pause'] as const)('causes no charge after a %s', async (name) => {
     const who = await subscriber(service, ALWAYS);
     const made = await subscribe(service, who);
     const open = await authenticating(who, made);
@@ -75,7 +75,7 @@ describe.each(BILLERS)('a payer of a subscription that %s bills, who authenticat
   });
 
   if (Object.keys(env).length === 0) {
-    test('is not charged after a cancel whose last call was lost: the event of its end closes the invoice', async () => {
+    test('causes no charge after a cancel whose last call was lost, because the end event closes the invoice', async () => {
       const who = await subscriber(service, ALWAYS);
       const made = await subscribe(service, who);
       const open = await authenticating(who, made);
@@ -97,7 +97,7 @@ describe.each(BILLERS)('a payer of a subscription that %s bills, who authenticat
     });
   }
 
-  test('while another member takes over the subscription, pays one of the two charges', async () => {
+  test('pays one of two charges while another member takes over the subscription', async () => {
     const { id: organization_id, owner } = await company(service);
     const { options } = await signIn(service, { user_id: owner.userId, expires_in: 366 * DAY_SECONDS });
     const who = await payer(service, options, { token: ALWAYS, fields: { organization_id } });

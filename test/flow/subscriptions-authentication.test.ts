@@ -20,7 +20,7 @@ import {
 /** Cards that ask for strong customer authentication: at every charge, or only while the payer is not there. */
 const ALWAYS = 'pm_card_authenticationRequired';
 
-describe.each(BILLERS)('a subscription that %s bills, whose card asks for authentication', (...[, env]) => {
+describe.each(BILLERS)('a subscription billed by %s whose card requires authentication', (...[, env]) => {
   const service = withHost({ frozen: true, env: { ...env, ...IMPATIENT } });
   beforeEach(async () => {
     await service.webhookMode('normal');
@@ -49,7 +49,7 @@ describe.each(BILLERS)('a subscription that %s bills, whose card asks for authen
     return { who, made: await readSubscription(service, who, made.id) };
   };
 
-  test('is pending after its creation, with what the payer’s browser needs', async () => {
+  test('is pending after its creation, with the data for the payer’s browser', async () => {
     const { who, made } = await pending();
     expect(made).toMatchObject({
       status: 'past_due',
@@ -70,14 +70,14 @@ describe.each(BILLERS)('a subscription that %s bills, whose card asks for authen
     expect(await paid(who, made.id)).toBe(0);
   });
 
-  test('is active and charged once, once the payer has authenticated', async () => {
+  test('is active and charged once after the payer authenticates', async () => {
     const { who, made } = await active();
     expect(made).toMatchObject({ status: 'active', billing_status: 'active' });
     expect(made).not.toHaveProperty('open_payment');
     expect(await paid(who, made.id)).toBe(1);
   });
 
-  test('is active once its provider is asked, where every event was lost', async () => {
+  test('is active after a read from its provider if every event was lost', async () => {
     const who = await subscriber(service, ALWAYS);
     await service.webhookMode('drop');
     const made = await subscribe(service, who);
@@ -107,7 +107,7 @@ describe.each(BILLERS)('a subscription that %s bills, whose card asks for authen
     expect(await paid(who, made.id)).toBe(0);
   });
 
-  test('is created once when any answer of its creation is lost', async () => {
+  test('is created once if any response of its creation is lost', async () => {
     for (const action of ['timeout_after', 'timeout_before', 'reset']) {
       const who = await subscriber(service, ALWAYS);
       const path = env === OWN_BILLING ? '/confirm' : '/v1/subscriptions';
@@ -127,7 +127,7 @@ describe.each(BILLERS)('a subscription that %s bills, whose card asks for authen
     }
   });
 
-  test('is past due when a renewal requires authentication, and shows the open payment to callers who may pay', async () => {
+  test('is past due if a renewal requires authentication, and shows the open payment to callers who may pay', async () => {
     const { who, made } = await unpaidRenewal();
     expect(made).toMatchObject({ status: 'past_due', billing_status: 'retrying' });
     expect(made.open_payment).toMatchObject({
@@ -143,7 +143,7 @@ describe.each(BILLERS)('a subscription that %s bills, whose card asks for authen
     expect(await paid(who, made.id)).toBe(1);
   });
 
-  test('is active again once the payer has confirmed the open payment and authenticated', async () => {
+  test('is active again after the payer confirms the open payment and authenticates', async () => {
     const { who, made } = await unpaidRenewal();
     const { id } = made.open_payment;
     expect(await confirm(service, id, who.options)).toMatchObject({
@@ -162,7 +162,7 @@ describe.each(BILLERS)('a subscription that %s bills, whose card asks for authen
     expect(await paid(who, made.id)).toBe(2);
   });
 
-  test('is active again once the open payment is paid with another card', async () => {
+  test('is active again after another card pays the open payment', async () => {
     const { who, made } = await unpaidRenewal();
     const other = await payer(service, who.options, { token: 'pm_card_visa' });
     const body = { payment_method_id: other.names.payment_method_id };
@@ -173,7 +173,7 @@ describe.each(BILLERS)('a subscription that %s bills, whose card asks for authen
     expect({ status: after.status, paid: (await paid(who, made.id)) - before }).toEqual({ status: 'active', paid: 1 });
   });
 
-  test('is charged once, where the payer and the retry of the dunning pay at the same time', async () => {
+  test('is charged once if the payer and the dunning retry pay concurrently', async () => {
     const { who, made } = await unpaidRenewal();
     const other = await payer(service, who.options, { token: 'pm_card_visa' });
     await Promise.all([
@@ -189,7 +189,7 @@ describe.each(BILLERS)('a subscription that %s bills, whose card asks for authen
     expect(await paid(who, made.id)).toBe(2);
   });
 
-  test('waits for the payer again when a method that asks pays what is due', async () => {
+  test('waits for the payer again if a card that requires authentication pays the amount due', async () => {
     const who = await subscriber(service, 'pm_sim_ok_1_then_decline');
     const made = await subscribe(service, who);
     await service.advance(32 * DAY_SECONDS);
@@ -209,7 +209,7 @@ describe.each(BILLERS)('a subscription that %s bills, whose card asks for authen
     expect(await paid(who, made.id)).toBe(2);
   });
 
-  test('waits for the payer when it is reactivated after its period', async () => {
+  test('waits for the payer if it is reactivated after its period', async () => {
     const { who, made } = await active();
     await command(service, who, { id: made.id, name: 'cancel', body: { cancel_at_period_end: false } });
     await service.advance(40 * DAY_SECONDS);
@@ -222,7 +222,7 @@ describe.each(BILLERS)('a subscription that %s bills, whose card asks for authen
     expect(await paid(who, made.id)).toBe(2);
   });
 
-  test('takes no payment once it is canceled', async () => {
+  test('accepts no payment after it is canceled', async () => {
     const { who, made } = await unpaidRenewal();
     await command(service, who, { id: made.id, name: 'cancel', body: { cancel_at_period_end: false } });
     expect(await confirm(service, made.open_payment.id, who.options)).toMatchObject({ status: 409 });
@@ -230,7 +230,7 @@ describe.each(BILLERS)('a subscription that %s bills, whose card asks for authen
     expect(await paid(who, made.id)).toBe(1);
   });
 
-  test('shows its open payment to members who may pay, not to readers', async () => {
+  test('shows its open payment to members who may pay, but not to readers', async () => {
     const owner = await newPerson(service);
     const reader = await newPerson(service);
     const organizationId = await newOrganization(service, owner);

@@ -25,8 +25,8 @@ const subscribed = async () => {
   return { service, who, id, ask, lose, paid, read: () => readSubscription(service, who, id) };
 };
 
-describe('a subscription that the provider bills', () => {
-  test('stays paused after a resumption without an answer and a pause', async () => {
+describe('a provider-billed subscription', () => {
+  test('stays paused after a resumption with a lost response and a pause', async () => {
     const { service, ask, lose, paid, read } = await subscribed();
     await ask('pause');
     await service.advance(HOUR_SECONDS);
@@ -38,7 +38,7 @@ describe('a subscription that the provider bills', () => {
     expect(await paid()).toEqual(before);
   });
 
-  test('runs after a pause without an answer and a resumption', async () => {
+  test('runs after a pause with a lost response and a resumption', async () => {
     const { service, ask, lose, read } = await subscribed();
     await service.advance(HOUR_SECONDS);
     await lose(() => ask('pause'));
@@ -47,7 +47,7 @@ describe('a subscription that the provider bills', () => {
     expect(await read()).toMatchObject({ status: 'active' });
   });
 
-  test('ends with its period after a reactivation without an answer and a cancellation', async () => {
+  test('ends with its period after a reactivation with a lost response and a cancellation', async () => {
     const { service, ask, lose, paid, read } = await subscribed();
     await ask('cancel');
     await service.advance(HOUR_SECONDS);
@@ -63,7 +63,7 @@ describe('a subscription that the provider bills', () => {
     ['its event', 'normal'],
     ['due work', 'drop'],
   ] as const)(
-    'names the method that its provider charges, from %s, after a change without an answer',
+    'names the method that its provider charges, learned from %s, after a change with a lost response',
     async (_, mode) => {
       const { service, who, id, lose, read } = await subscribed();
       const other = await anotherMethod(service, who);
@@ -77,7 +77,7 @@ describe('a subscription that the provider bills', () => {
     },
   );
 
-  test('names the method of a change without an answer too where its own was removed in the dashboard before', async () => {
+  test('names the new method after a change with a lost response, even if its own method was removed in the dashboard', async () => {
     const { service, who, id, lose, read } = await subscribed();
     const { payment_method_id } = who.names;
     const own = (await service.get(`/payment-methods/${payment_method_id}`, who.options)).body;
@@ -91,7 +91,7 @@ describe('a subscription that the provider bills', () => {
     expect(await read()).toMatchObject({ status: 'active', payment_method_id: other });
   });
 
-  test('charges the method of the last change, after it and the change back got no answer', async () => {
+  test('charges the method of the last change after two changes with lost responses', async () => {
     const { service, who, id, lose, read } = await subscribed();
     const other = await anotherMethod(service, who);
     const { payment_method_id } = who.names;
@@ -106,7 +106,7 @@ describe('a subscription that the provider bills', () => {
     expect(await read()).toMatchObject({ status: 'active', payment_method_id: other });
   });
 
-  test('charges the first method after a change without an answer, and the change back', async () => {
+  test('charges the first method after a change with a lost response and a change back', async () => {
     const { service, who, id, lose, read } = await subscribed();
     const other = await anotherMethod(service, who, 'pm_card_chargeCustomerFail');
     await service.advance(HOUR_SECONDS);

@@ -21,10 +21,10 @@ import {
 const remove = (service: ReturnType<typeof withHost>, path: string, options: object) =>
   service.request('DELETE', path, options);
 
-describe('a method that a live subscription uses', () => {
+describe('a method used by a live subscription', () => {
   const service = withHost({ frozen: true, env: OWN_BILLING });
 
-  it('cannot be deleted while nothing can take over', async () => {
+  it('cannot be deleted if no other method can take over', async () => {
     const who = await subscriber(service);
     const made = await subscribe(service, who);
     const path = `/payment-methods/${who.names.payment_method_id}`;
@@ -39,7 +39,7 @@ describe('a method that a live subscription uses', () => {
     expect((await remove(service, path, who.options)).status).toBe(204);
   });
 
-  it('hands over to another default, which pays from then on', async () => {
+  it('is replaced on deletion by another default, which pays from then on', async () => {
     const who = await subscriber(service);
     const made = await subscribe(service, who, { billing_interval: 'daily' });
     const replacement = await saveMethod(service, who.options, { is_default: true });
@@ -54,7 +54,7 @@ describe('a method that a live subscription uses', () => {
     await command(service, who, { id: made.id, name: 'cancel', body: { cancel_at_period_end: false } });
   });
 
-  it('that the provider has detached leaves a trial paused, and another past due until it has a new one', async () => {
+  it('leaves a trial paused after a detach at the provider, and another subscription past due until it has a new method', async () => {
     const [trial, running] = [await subscriber(service), await subscriber(service)];
     const onTrial = await subscribe(service, trial, { trial_days: 1 });
     const paid = await subscribe(service, running, { billing_interval: 'daily' });
@@ -87,10 +87,10 @@ describe('a method that a live subscription uses', () => {
   });
 });
 
-describe('a customer who is deleted', () => {
+describe('a deleted customer', () => {
   const service = withHost({ frozen: true, env: OWN_BILLING });
 
-  it('has live subscriptions canceled first, and leaves them and their payments behind', async () => {
+  it('has its live subscriptions canceled first, and leaves them and their payments behind', async () => {
     const who = await subscriber(service);
     const made = await subscribeToGold(service, who);
     expect((await remove(service, `/customers/${who.names.customer_id}`, who.options)).status).toBe(204);
@@ -101,10 +101,10 @@ describe('a customer who is deleted', () => {
   });
 });
 
-describe('a customer whose history goes too', () => {
+describe('a customer deleted with history', () => {
   const service = withHost({ frozen: true, env: { ...OWN_BILLING, CUSTOMER_DELETE_HISTORY: 'true' } });
 
-  it('leaves nothing of its subscriptions', async () => {
+  it('leaves no data of its subscriptions', async () => {
     const who = await subscriber(service);
     const made = await subscribeToGold(service, who);
     await service.settle();
@@ -116,7 +116,7 @@ describe('a customer whose history goes too', () => {
     expect(left.filter(({ sk }) => sk === `SUB#${made.id}`)).toEqual([]);
   });
 
-  it('leaves nothing of the refunds of its payments', async () => {
+  it('leaves no data of its payments’ refunds', async () => {
     const who = await subscriber(service);
     const admin = await signInAdmin(service);
     const made = await subscribeToGold(service, who);
@@ -135,7 +135,7 @@ describe('a customer whose history goes too', () => {
     expect(left.filter((item) => ids.some((id) => JSON.stringify(item).includes(id)))).toEqual([]);
   });
 
-  it('keeps a payment whose refund is open until the refund has ended', async () => {
+  it('keeps a payment with an open refund until the refund ends', async () => {
     const who = await subscriber(service);
     const admin = await signInAdmin(service);
     const made = await subscribeToGold(service, who);
@@ -153,10 +153,10 @@ describe('a customer whose history goes too', () => {
   });
 });
 
-describe('an organization that is deleted', () => {
+describe('a deleted organization', () => {
   const service = withHost({ frozen: true, env: OWN_BILLING });
 
-  it('has its live subscriptions canceled first, and then they go with it', async () => {
+  it('has its live subscriptions canceled first, and then removed with it', async () => {
     const { id: organization_id, owner } = await company(service);
     const names = await payer(service, owner.options, { token: 'pm_card_visa', fields: { organization_id } });
     const made = await subscribe(service, names, { organization_id });
@@ -175,7 +175,7 @@ describe('an organization that is deleted', () => {
     expect(charges).toHaveLength(1);
   });
 
-  it('does not wait for a processing payment, which keeps its own outcome', async () => {
+  it('does not wait for a processing payment, which keeps its outcome', async () => {
     const { id: organization_id, owner } = await company(service);
     const fields = { organization_id, provider_id: 'provider_b' };
     const names = await payer(service, owner.options, { token: 'SIM-PENDING-OK', fields });

@@ -43,8 +43,8 @@ const pastDue = async (): Promise<{
   return { who, id: made.id, failedAt: renewal.updated_at, attempts };
 };
 
-describe('a renewal that fails', () => {
-  it('is retried 1, 3, 7 and 14 days later, to the second, and then ends the subscription', async () => {
+describe('a failed renewal', () => {
+  it('is retried exactly 1, 3, 7 and 14 days later, and then ends the subscription', async () => {
     const { who, id, failedAt, attempts } = await pastDue();
     const expected = [`failed ${failedAt}`];
     for (const [done, next] of [
@@ -90,7 +90,7 @@ describe('a renewal that fails', () => {
     expect(await attempts()).toEqual(expected);
   });
 
-  it('is retried at once with a new method, and pays its own period', async () => {
+  it('is retried immediately with a new method, and pays its own period', async () => {
     const { who, id, failedAt, attempts } = await pastDue();
     const before = await readSubscription(service, who, id);
     await service.advance(2 * DAY_SECONDS);
@@ -119,7 +119,7 @@ describe('a renewal that fails', () => {
     expect(await attempts()).toHaveLength(3);
   });
 
-  it('keeps its retry days when the new method fails too', async () => {
+  it('keeps its retry days if the new method also fails', async () => {
     const { who, id, failedAt, attempts } = await pastDue();
     await service.advance(DAY_SECONDS / 2);
     const worse = await anotherMethod(service, who, 'pm_card_chargeCustomerFail');

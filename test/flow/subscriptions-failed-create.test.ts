@@ -110,7 +110,7 @@ const detach = async (service: TestHost, { options, names }: Payer): Promise<voi
   await service.webhookMode('normal');
 };
 
-describe('the create of a subscription that the service bills', () => {
+describe('the create of a service-billed subscription', () => {
   const service = withHost({ frozen: true, env: { ...OWN_BILLING, ...IMPATIENT } });
 
   const expectLeft = async (one: Case, who: Payer): Promise<void> => {
@@ -158,10 +158,10 @@ describe('the create of a subscription that the service bills', () => {
   });
 });
 
-describe('the create of a subscription that the provider bills', () => {
+describe('the create of a provider-billed subscription', () => {
   const service = withHost({ frozen: true, env: IMPATIENT });
 
-  it('that never arrived is canceled, where its customer is deleted at the provider meanwhile', async () => {
+  it('is canceled if it never arrived and its customer is deleted at the provider in the meantime', async () => {
     const who = await subscriber(service, 'pm_card_visa');
     const { body: customer } = await service.get(`/customers/${who.names.customer_id}`, who.options);
     await service.fault({ provider: 'provider_a', path: '/v1/subscriptions', action: 'timeout_before' });
@@ -176,7 +176,7 @@ describe('the create of a subscription that the provider bills', () => {
     expect(left[0]).not.toHaveProperty('due');
   });
 
-  it.each(['pm_card_chargeCustomerFail', 'pm_card_visa'])('(%s) leaves what can be read', async (token) => {
+  it.each(['pm_card_chargeCustomerFail', 'pm_card_visa'])('leaves consistent readable records (%s)', async (token) => {
     const who = await subscriber(service, token);
     await trySubscribe(service, who);
     await service.settle();

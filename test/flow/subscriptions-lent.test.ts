@@ -98,7 +98,7 @@ const TO_FINISH = [
 ] as const;
 
 const nameOf = ({ how, call, executed }: Interrupted): string =>
-  `${call} ${how === 'losing' ? 'lost its answer' : 'was the last call'}, ${executed ? 'done' : 'not done'}`;
+  `${call} ${how === 'losing' ? 'lost its response' : 'was the last call'}, ${executed ? 'done' : 'not done'}`;
 
 /** The transfer is interrupted, the membership ends, and an hour later the service has come round to it. */
 const interrupted = async ({ state, how, call, executed }: Interrupted & { readonly state: string }) => {
@@ -126,9 +126,9 @@ const expectFree = async ({ made, card, admin, who }: Transfer, taken: number): 
   expect(status).toBe(204);
 };
 
-describe('a transfer to a member’s card that was interrupted before the membership ended', () => {
+describe('a transfer to a member’s card, interrupted before the membership ended', () => {
   it.each(TO_GO_BACK.map((one) => ({ ...one, name: nameOf(one) })))(
-    'is reverted when nothing was charged: $state, $name',
+    'is reverted if nothing was charged: $state, $name',
     async ({ there: left, ...one }) => {
       const it = await interrupted(one);
       expect(await there(it.made.id)).toEqual(left);
@@ -141,7 +141,7 @@ describe('a transfer to a member’s card that was interrupted before the member
   );
 
   it.each(TO_FINISH.map((one) => ({ ...one, name: nameOf(one) })))(
-    'is completed when the card was charged or the former subscription ended, and then needs a method: $state, $name',
+    'is completed if the card was charged or the former subscription ended, and then needs a method: $state, $name',
     async ({ there: left, taken, ...one }) => {
       const { service } = stoppable();
       const it = await interrupted(one);
@@ -180,11 +180,11 @@ const creation = async (): Promise<Creation> => {
   };
 };
 
-describe('a subscription with a member’s card whose create was interrupted before the membership ended', () => {
+describe('a create with a member’s card, interrupted before the membership ended', () => {
   it.each([
     { how: 'losing', status: 201, left: [{ status: 'canceled' }] },
     { how: 'stopped', status: 500, left: [] },
-  ] as const)(`is not made where Stripe does not have it ($how)`, async ({ how, status, left }) => {
+  ] as const)(`leaves no live subscription if Stripe does not have it ($how)`, async ({ how, status, left }) => {
     const { service, [how]: interrupt } = stoppable();
     const { act, end, here, card } = await creation();
     expect((await interrupt({ call: CREATE, executed: false }, act)).status).toBe(status);
@@ -195,7 +195,7 @@ describe('a subscription with a member’s card whose create was interrupted bef
     expect(await timesTaken(card)).toBe(0);
   });
 
-  it('stops collection at Stripe once the service has found it there', async () => {
+  it('stops collection at Stripe once the service finds the subscription there', async () => {
     const { service, losing } = stoppable();
     const { act, end, here, card } = await creation();
     await service.webhookMode('drop');
@@ -208,7 +208,7 @@ describe('a subscription with a member’s card whose create was interrupted bef
     expect(await timesTaken(card)).toBe(1);
   });
 
-  it('stops collection at once when the service finds it late', async () => {
+  it('stops collection immediately if the service finds the subscription late', async () => {
     const { service, stopped } = stoppable();
     const { act, end, here, card } = await creation();
     await service.webhookMode('drop');
@@ -226,7 +226,7 @@ describe('a subscription with a member’s card whose create was interrupted bef
   });
 });
 
-it('a member’s card that a request uses during the follow-up of the membership’s end is checked again', async () => {
+it('a member’s card used by a request during the membership follow-up is checked again', async () => {
   const { service, overtaken } = stoppable();
   const { act, end, here, card } = await creation();
   await service.moveTo(new Date((Math.ceil(service.now() / MINUTE) + 0.5) * MINUTE).toISOString());
@@ -244,7 +244,7 @@ it('a member’s card that a request uses during the follow-up of the membership
   expect(await timesTaken(card)).toBe(1);
 });
 
-it('a paused subscription with a former member’s card is not resumed, though its period is paid', async () => {
+it('a paused subscription with a former member’s card is not resumed, even if its period is paid', async () => {
   const { service } = stoppable();
   const { act, end, card, owner } = await creation();
   const { body: made } = await act();
@@ -265,7 +265,7 @@ it('a paused subscription with a former member’s card is not resumed, though i
   expect(await timesTaken(card)).toBe(1);
 });
 
-it('a trial with a former member’s card is paused at its end, and goes on with another card', async () => {
+it('a trial with a former member’s card is paused at its end, and continues with another card', async () => {
   const { service } = stoppable();
   const { organizationId: organization_id, owner, admin, end } = await team();
   const lender = await payer(service, admin.options, { fields: { organization_id: null } });
@@ -284,7 +284,7 @@ it('a trial with a former member’s card is paused at its end, and goes on with
   expect([await timesTaken(lent), await timesTaken(other)]).toEqual([0, 1]);
 });
 
-it('a subscription whose hold Stripe reports before it is stored runs until its paid time ends', async () => {
+it('a subscription whose hold is reported by Stripe before it is stored runs until its paid time ends', async () => {
   const { service, overtaken } = stoppable();
   const { act, end, here, card, admin } = await creation();
   expect((await act()).status).toBe(201);
@@ -299,7 +299,7 @@ it('a subscription whose hold Stripe reports before it is stored runs until its 
   expect(await here()).toMatchObject([{ status: 'past_due' }]);
 });
 
-it('a subscription that Stripe reports as active between the store of its hold and the hold is held', async () => {
+it('a subscription is held even if Stripe reports it as active just before the hold', async () => {
   const { service, overtaken } = stoppable();
   const { act, end, here, card, admin, owner } = await creation();
   const { body: made } = await act();
@@ -318,7 +318,7 @@ it('a subscription that Stripe reports as active between the store of its hold a
   expect(await here()).toMatchObject([{ status: 'past_due' }]);
 });
 
-it('a paused subscription stays paused when its method is removed, however long', async () => {
+it('a paused subscription stays paused indefinitely after its method is removed', async () => {
   const { service } = stoppable();
   const { act, end, owner, here } = await creation();
   const { body: made } = await act();

@@ -25,7 +25,7 @@ const admin = async () => (await signIn(service, { is_admin: true })).options;
 const idsOf = (list: readonly ParsedJson[]): string[] => list.map(({ id }) => id);
 
 describe('a new subscription', () => {
-  it('is charged at its creation and every month after it', async () => {
+  it('is charged at its creation and every month afterwards', async () => {
     const who = await subscriber(service);
     const made = await subscribe(service, who);
     expect(made).toMatchObject({ status: 'active', billing_status: 'active', billing_owner: 'service' });
@@ -136,7 +136,7 @@ describe('the price of a subscription', () => {
     }
   });
 
-  it('takes the trial from the request when no product is named', async () => {
+  it('uses the request’s trial if no product is named', async () => {
     const who = await subscriber(service);
     expect(await subscribe(service, who, { trial_days: 730 })).toMatchObject({ status: 'trialing' });
   });
@@ -145,15 +145,15 @@ describe('the price of a subscription', () => {
     ['another price', { total_cents: 1 }, 400, 'PRICING_MISMATCH'],
     ['another interval', { billing_interval: 'daily' }, 400, 'PRICING_MISMATCH'],
     ['another currency', { currency: 'USD' }, 400, 'PRICING_MISMATCH'],
-    ['a trial where it has none', { trial_days: 730 }, 400, 'PRICING_MISMATCH'],
-  ])('is never the client’s where a product is named: %s', async (...[_, fields, status, code]) => {
+    ['a trial that the product lacks', { trial_days: 730 }, 400, 'PRICING_MISMATCH'],
+  ])('cannot differ from the named product: %s', async (...[_, fields, status, code]) => {
     const who = await subscriber(service);
     await service.put('/admin/products/plan', productBody({ billing_interval: 'monthly' }), await admin());
     const answer = await service.post('/subscriptions', { ...who.names, product_id: 'plan', ...fields }, who.options);
     expect(answer).toMatchObject({ status, body: { code } });
   });
 
-  it('has tax and discount of 0 where they are not sent', async () => {
+  it('has tax and discount of 0 if they are not sent', async () => {
     const who = await subscriber(service);
     const made = await subscribe(service, who, { subtotal_cents: 900, total_cents: 900 });
     expect(made).toMatchObject({ subtotal_cents: 900, tax_cents: 0, discount_cents: 0, total_cents: 900 });
@@ -161,7 +161,7 @@ describe('the price of a subscription', () => {
 
   const STATED = ['subtotal_cents', 'total_cents', 'currency', 'billing_interval'];
 
-  it.each(STATED)('is refused without %s where no product is named', async (field) => {
+  it.each(STATED)('is refused without %s if no product is named', async (field) => {
     const who = await subscriber(service);
     for (const absent of [undefined, null, '']) {
       const stated = { subtotal_cents: 1_900, amount_cents: 1_900, [field]: absent };
@@ -173,7 +173,7 @@ describe('the price of a subscription', () => {
     }
   });
 
-  it('is refused when the amounts do not add up, with every problem reported', async () => {
+  it('is refused if the amounts do not add up, with every problem reported', async () => {
     const who = await subscriber(service);
     const wrong = await trySubscribe(service, who, { subtotal_cents: 900, total_cents: 1_000 });
     expect(wrong).toMatchObject({ status: 400, body: { code: 'PRICING_MISMATCH' } });
@@ -192,7 +192,7 @@ describe('the price of a subscription', () => {
   it.each([
     ['is not active', { is_active: false, billing_interval: 'monthly' }, 'PRODUCT_INACTIVE'],
     ['is not recurring', {}, 'VALIDATION_ERROR'],
-  ])('is none of a product that %s', async (_, fields, code) => {
+  ])('is refused for a product that %s', async (_, fields, code) => {
     const who = await subscriber(service);
     await service.put('/admin/products/odd', productBody(fields), await admin());
     const answer = await service.post('/subscriptions', { ...who.names, product_id: 'odd' }, who.options);
@@ -201,7 +201,7 @@ describe('the price of a subscription', () => {
 });
 
 describe('the customer and method of a subscription', () => {
-  it('must exist, be at one provider, and belong to the payer', async () => {
+  it('must exist, be at the same provider, and belong to the payer', async () => {
     const [who, other] = [await subscriber(service), await subscriber(service)];
     const token = { provider_id: 'provider_c', provider_payment_method_token: 'cnon:card-nonce-ok' };
     const elsewhere = await service.post('/payment-methods', token, who.options);
@@ -217,7 +217,7 @@ describe('the customer and method of a subscription', () => {
     }
   });
 
-  it('may belong to the organization or to the caller, when an organization subscribes', async () => {
+  it('may belong to the organization or to the caller if an organization subscribes', async () => {
     const { id: organization_id, billing, member } = await company(service);
     const ofOrganization = await payer(service, billing.options, {
       token: 'pm_card_visa',
@@ -243,7 +243,7 @@ describe('the customer and method of a subscription', () => {
 });
 
 describe('the list of subscriptions', () => {
-  it('shows the caller’s own, newest first, by status and by page', async () => {
+  it('shows the caller’s own subscriptions, newest first, by status and by page', async () => {
     const who = await subscriber(service);
     const made: string[] = [];
     for (const trial_days of [0, 5, 0]) {
@@ -261,7 +261,7 @@ describe('the list of subscriptions', () => {
     expect((await list('?status=nothing')).status).toBe(400);
   });
 
-  it('shows those of an organization or a project, with the records to include', async () => {
+  it('shows an organization’s or project’s subscriptions, with the requested includes', async () => {
     const { id: organization_id, owner } = await company(service);
     const names = await payer(service, owner.options, { token: 'pm_card_visa', fields: { organization_id } });
     const project = { name: 'P', slug: 'p', billing_email: 'b@example.com', organization_id };
@@ -288,7 +288,7 @@ describe('the list of subscriptions', () => {
 });
 
 describe('an update of a subscription', () => {
-  it('merges metadata, deletes a key by null, or replaces all', async () => {
+  it('merges metadata, deletes a key by null, or replaces all metadata', async () => {
     const who = await subscriber(service);
     const made = await subscribe(service, who, { metadata: { a: '1', b: '2' } });
     const merged = await patch(service, who, { id: made.id, body: { metadata: { b: null, c: '3' } } });
@@ -307,7 +307,7 @@ describe('an update of a subscription', () => {
     });
   });
 
-  it('takes a payment method of the caller at the same provider', async () => {
+  it('accepts a payment method of the caller at the same provider', async () => {
     const { id: organization_id, owner, billing } = await company(service);
     const names = await payer(service, owner.options, { token: 'pm_card_visa', fields: { organization_id } });
     const made = await subscribe(service, names, { organization_id });
@@ -344,7 +344,7 @@ describe('an update of a subscription', () => {
     expect((await link((await createAddress(service, stranger.options)).id)).status).toBe(404);
   });
 
-  it('with a new payment method charges that method in the next period', async () => {
+  it('charges a new payment method in the next period', async () => {
     const who = await subscriber(service);
     const made = await subscribe(service, who, { billing_interval: 'daily' });
     const mastercard = await anotherMethod(service, who, 'pm_card_mastercard');

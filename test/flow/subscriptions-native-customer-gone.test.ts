@@ -32,20 +32,20 @@ const stateOf = async ({ options }: Subscriber) => {
   };
 };
 
-describe('a charge of a subscription whose customer is gone', () => {
-  test('(a creation) is seen, with its canceled subscription', async () => {
+describe('the charge of a subscription whose customer was deleted', () => {
+  test('is recorded after a creation, with its canceled subscription', async () => {
     const who = await subscriber(stoppable().service);
     await stopThenDeleteCustomer(who, () => trySubscribe(stoppable().service, who));
     expect(await stateOf(who)).toEqual({ here: ['canceled'], payments: ['succeeded'] });
   });
 
-  test('(a creation whose charge was under way) is seen, with its subscription that expired', async () => {
+  test('is recorded after a creation with a pending charge, with its expired subscription', async () => {
     const who = await subscriber(stoppable().service, 'pm_sim_processing_ok');
     await stopThenDeleteCustomer(who, () => trySubscribe(stoppable().service, who));
     expect(await stateOf(who)).toEqual({ here: ['canceled'], payments: ['succeeded'] });
   });
 
-  test('(a return) is seen, with its canceled subscription', async () => {
+  test('is recorded after a reactivation, with its canceled subscription', async () => {
     const { service } = stoppable();
     const who = await subscriber(service);
     const { id } = await subscribe(service, who, { billing_interval: 'weekly' });
@@ -55,7 +55,7 @@ describe('a charge of a subscription whose customer is gone', () => {
     expect(await stateOf(who)).toEqual({ here: ['canceled'], payments: ['succeeded', 'succeeded'] });
   });
 
-  test('is seen without any event', async () => {
+  test('is recorded without any event', async () => {
     const { service } = stoppable();
     const who = await subscriber(service);
     await service.webhookMode('drop');
@@ -68,7 +68,7 @@ describe('a charge of a subscription whose customer is gone', () => {
     await service.webhookMode('normal');
   });
 
-  test('(a return) is taken for no earlier one', async () => {
+  test('is not confused with an earlier charge after a reactivation', async () => {
     const { service } = stoppable();
     const who = await subscriber(service);
     const { id } = await subscribe(service, who, { billing_interval: 'weekly' });
@@ -86,7 +86,7 @@ describe('a charge of a subscription whose customer is gone', () => {
     await service.webhookMode('normal');
   });
 
-  test('does not appear where none was made, nor does its subscription', async () => {
+  test('does not appear if no charge was made, nor does its subscription', async () => {
     const { service, stopped } = stoppable();
     const who = await subscriber(service);
     const { body: customer } = await service.get(`/customers/${who.names.customer_id}`, who.options);

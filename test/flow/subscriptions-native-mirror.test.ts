@@ -51,7 +51,7 @@ const stop = (service: TestHost, who: Subscriber, id: string) =>
 describe('a change at Stripe', () => {
   const service = withHost({ frozen: true, env: IMPATIENT });
 
-  it('of the end by the portal schedules the cancellation, and a reactivation clears it', async () => {
+  it('schedules a cancellation when the portal sets an end, and a reactivation clears it', async () => {
     const who = await subscriber(service);
     const made = await subscribe(service, who);
     await atDashboard(service, made.id, { cancel_at: made.current_period_end });
@@ -68,7 +68,7 @@ describe('a change at Stripe', () => {
     await stop(service, who, made.id);
   });
 
-  it('of the end to a later period keeps the next charge', async () => {
+  it('keeps the next charge when the end moves to a later period', async () => {
     const who = await subscriber(service);
     const made = await subscribe(service, who);
     await atDashboard(service, made.id, { cancel_at: inDays(service, 45) });
@@ -79,7 +79,7 @@ describe('a change at Stripe', () => {
     await stop(service, who, made.id);
   });
 
-  it('of the trial is followed: extended, and ended early', async () => {
+  it('applies to the trial, extended or ended early', async () => {
     const who = await subscriber(service);
     const made = await subscribe(service, who, { trial_days: 14 });
     const later = inDays(service, 30);
@@ -105,7 +105,7 @@ describe('a change at Stripe', () => {
     [14, 15, 4],
     [21, 20, 4],
   ])(
-    'that ends a trial of %i days early, with no event for %i days, leaves %i charges with their payments',
+    'ends a trial of %i days early, with no event for %i days, and leaves %i charges with their payments',
     async (trial, deaf, charges) => {
       const who = await subscriber(service);
       const made = await subscribe(service, who, { trial_days: trial, billing_interval: 'weekly' });
@@ -127,7 +127,7 @@ describe('a change at Stripe', () => {
     },
   );
 
-  it('that gives a free month leaves the membership active until its end', async () => {
+  it('keeps the membership active through a free month', async () => {
     const who = await subscriber(service);
     const made = await subscribeToGold(service, who);
     await service.settle();
@@ -141,7 +141,7 @@ describe('a change at Stripe', () => {
     await stop(service, who, made.id);
   });
 
-  it('of the seats is the price of the next renewal', async () => {
+  it('sets the price of the next renewal from the seats', async () => {
     const who = await subscriber(service);
     const made = await subscribeToGold(service, who);
     await atDashboard(service, made.id, { quantity: 3 });
@@ -156,7 +156,7 @@ describe('a change at Stripe', () => {
   it.each([
     ['a coupon', { coupon: { percent_off: 50 } }, { subtotal_cents: 1_900, discount_cents: 950, total_cents: 950 }],
     ['a tax', { tax: { percentage: 10 } }, { subtotal_cents: 1_900, tax_cents: 190, total_cents: 2_090 }],
-  ])('that adds %s is recorded with the renewal as the invoice says', async (_, wish, prices) => {
+  ])('applies %s to the renewal as on the invoice', async (_, wish, prices) => {
     const who = await subscriber(service);
     const made = await subscribeToGold(service, who);
     await atDashboard(service, made.id, wish);
@@ -179,7 +179,7 @@ describe('a change at Stripe', () => {
   it.each([
     ['a coupon of 100 %', { coupon: { percent_off: 100 } }],
     ['a credit', undefined],
-  ])('that pays a period by %s extends the membership without a payment', async (_, wish) => {
+  ])('extends the membership without a payment for a period paid by %s', async (_, wish) => {
     const who = await subscriber(service);
     const made = await subscribeToGold(service, who);
     const { subscriptions } = await service.ledger();
@@ -196,7 +196,7 @@ describe('a change at Stripe', () => {
     await stop(service, who, made.id);
   });
 
-  it('that pays part of a renewal from a balance counts as a discount', async () => {
+  it('counts a partial renewal payment from a balance as a discount', async () => {
     const who = await subscriber(service);
     const made = await subscribeToGold(service, who);
     const { subscriptions } = await service.ledger();
@@ -210,7 +210,7 @@ describe('a change at Stripe', () => {
   });
 });
 
-describe('a past-due subscription that Stripe bills', () => {
+describe('a past-due Stripe-billed subscription', () => {
   const service = withHost({ frozen: true, env: IMPATIENT });
 
   const owing = async () => {
@@ -226,7 +226,7 @@ describe('a past-due subscription that Stripe bills', () => {
   const recoveries = async (id: string): Promise<string[]> =>
     (await subscriptionEventsOf(service, id)).filter((name) => /renewed|recovered/.test(name));
 
-  it('announces one recovery once, and its payment names the card that paid', async () => {
+  it('announces a recovery once, and its payment names the card that paid', async () => {
     const { who, id, there } = await owing();
     const good = await anotherMethod(service, who);
     const { provider_payment_method_id: ref } = (await service.get(`/payment-methods/${good}`, who.options)).body;
@@ -240,7 +240,7 @@ describe('a past-due subscription that Stripe bills', () => {
     await stop(service, who, id);
   });
 
-  it('that is written off says that it was not paid', async () => {
+  it('reports an unpaid recovery after a write-off', async () => {
     const { who, id, there } = await owing();
     const invoice = await newestInvoice(service, there);
     await service.control('POST', `/simulator/invoices/${invoice.id}`, { action: 'mark_uncollectible' });
@@ -250,7 +250,7 @@ describe('a past-due subscription that Stripe bills', () => {
     await stop(service, who, id);
   });
 
-  it('that was paid past Stripe is renewed without a payment', async () => {
+  it('is renewed without a payment if paid outside Stripe', async () => {
     const { who, id, there } = await owing();
     const invoice = await newestInvoice(service, there);
     await service.control('POST', `/simulator/invoices/${invoice.id}`, { action: 'pay_out_of_band' });
@@ -261,7 +261,7 @@ describe('a past-due subscription that Stripe bills', () => {
     await stop(service, who, id);
   });
 
-  it('that was paid past Stripe has a canceled payment, even if its events are lost', async () => {
+  it('has a canceled payment if paid outside Stripe, even if its events are lost', async () => {
     const { who, id, there } = await owing();
     const invoice = await newestInvoice(service, there);
     await unheard(service, () =>
@@ -274,7 +274,7 @@ describe('a past-due subscription that Stripe bills', () => {
     await stop(service, who, id);
   });
 
-  it('that Stripe gives up is unpaid, without a membership, until a new card pays', async () => {
+  it('is unpaid and without a membership after Stripe gives up, until a new card pays', async () => {
     const { who, id } = await owing();
     await atDashboard(service, id, { status: 'unpaid' });
     expect(await readSubscription(service, who, id)).toMatchObject({
@@ -313,7 +313,7 @@ describe('a past-due subscription that Stripe bills', () => {
   });
 });
 
-describe.each(BILLERS)('what %s bills', (_, env) => {
+describe.each(BILLERS)('a subscription billed by %s', (_, env) => {
   const service = withHost({ frozen: true, env: { ...IMPATIENT, ...env } });
 
   const WITHDRAWN = {
@@ -327,7 +327,7 @@ describe.each(BILLERS)('what %s bills', (_, env) => {
   it.each([
     { how: 'withdrawn', method: 'PUT', sent: { body: WITHDRAWN }, status: 200 },
     { how: 'deleted', method: 'DELETE', sent: {}, status: 204 },
-  ])('is not sold again by a reactivation once its product is $how', async ({ method, sent, status }) => {
+  ])('cannot be reactivated for a new period after its product is $how', async ({ method, sent, status }) => {
     const who = await subscriber(service);
     const made = await subscribeToGold(service, who);
     await stop(service, who, made.id);
@@ -344,10 +344,10 @@ describe.each(BILLERS)('what %s bills', (_, env) => {
   });
 });
 
-describe('what Stripe bills', () => {
+describe('a Stripe-billed subscription', () => {
   const service = withHost({ frozen: true, env: IMPATIENT });
 
-  it('and was made there by hand is ignored', async () => {
+  it('is ignored if it was created at Stripe by hand', async () => {
     const who = await subscriber(service);
     const made = await subscribe(service, who);
     const { subscriptions } = await service.ledger();
@@ -374,7 +374,7 @@ describe('what Stripe bills', () => {
     await stop(service, who, made.id);
   });
 
-  it('ends its membership with an event when it is paused', async () => {
+  it('ends its membership with an event when paused', async () => {
     const who = await subscriber(service);
     const made = await subscribeToGold(service, who);
     await command(service, who, { id: made.id, name: 'pause' });

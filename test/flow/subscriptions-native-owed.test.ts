@@ -62,7 +62,7 @@ const statuses = async (service: TestHost, who: Subscriber, id: string): Promise
 describe('three open invoices of a provider-billed subscription', () => {
   const service = withHost({ frozen: true, env: IMPATIENT });
 
-  it('are all paid by a new method, oldest first, each as its own payment', async () => {
+  it('are all paid by a new method, oldest first, each as a separate payment', async () => {
     const { who, id, good } = await owing(service);
     const changed = await patch(service, who, { id, body: { payment_method_id: good } });
     expect(changed).toMatchObject({ status: 200, body: { status: 'active' } });
@@ -75,7 +75,7 @@ describe('three open invoices of a provider-billed subscription', () => {
     await command(service, who, { id, name: 'cancel', body: NOW });
   });
 
-  it('are all paid when the payer confirms the oldest one', async () => {
+  it('are all paid if the payer confirms the oldest invoice', async () => {
     const { who, id, good } = await owing(service);
     const { open_payment: open } = await readSubscription(service, who, id);
     const [, oldest] = await paymentsOf(service, who, id);
@@ -88,7 +88,7 @@ describe('three open invoices of a provider-billed subscription', () => {
     await command(service, who, { id, name: 'cancel', body: NOW });
   });
 
-  it('stay owed where only the newest one is paid at the provider', async () => {
+  it('stay owed if only the newest invoice is paid at the provider', async () => {
     const { who, id, good } = await owing(service);
     const { invoices, subscriptions } = await service.ledger();
     const there = subscriptions.find((one: ParsedJson) => one.subscription_id === id);
@@ -106,7 +106,7 @@ describe('three open invoices of a provider-billed subscription', () => {
     await command(service, who, { id, name: 'cancel', body: NOW });
   });
 
-  it('are paid one by one in the browser, and the subscription is active after the last', async () => {
+  it('are paid individually in the browser, and the subscription is active after the last payment', async () => {
     const { who, id, good } = await owing(service);
     const { provider_payment_method_id: ref } = (await service.get(`/payment-methods/${good}`, who.options)).body;
     const paid: string[] = [];
@@ -129,7 +129,7 @@ describe('three open invoices of a provider-billed subscription', () => {
     await command(service, who, { id, name: 'cancel', body: NOW });
   });
 
-  it('stay as the merchant has written them off when the subscription is canceled, and a payment is recorded', async () => {
+  it('stay written off by the merchant when the subscription is canceled, and a payment is recorded', async () => {
     const { who, id, good } = await owing(service);
     const { invoices, subscriptions } = await service.ledger();
     const there = subscriptions.find((one: ParsedJson) => one.subscription_id === id);
@@ -175,7 +175,7 @@ describe('three open invoices of a provider-billed subscription', () => {
   });
 });
 
-describe('three open invoices at the same time', () => {
+describe('three concurrently open invoices', () => {
   const service = withHost({ frozen: true, env: IMPATIENT });
 
   interface Owing {
@@ -212,7 +212,7 @@ describe('three open invoices at the same time', () => {
     return { who, id: made.id, good: '', leave };
   };
 
-  it('are not charged after their member left, even if the card works again', async () => {
+  it('are not charged after their member leaves, even if the card works again', async () => {
     const { who, id, leave } = await owingOfMember();
     await leave?.();
     expect(await readSubscription(service, who, id)).toMatchObject({
@@ -267,7 +267,7 @@ describe('three open invoices at the same time', () => {
     ['new card', 'cancel', 3],
     ['payer pays', 'pause', 3],
     ['retries', 'payer pays', 3],
-  ])('of %s, then %s, are charged only what is owed', async (first, second, charges) => {
+  ])('are charged only the amount owed after %s, then %s', async (first, second, charges) => {
     const it = first === 'leave' || second === 'leave' ? await owingOfMember() : await owing(service);
     const before = (await paidThere(service, it.id)).length;
     for (const step of [first, second]) await run(step, it);

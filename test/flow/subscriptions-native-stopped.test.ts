@@ -87,8 +87,8 @@ const weekly = async (): Promise<{ readonly who: Subscriber; readonly made: Pars
   return { who, made: await subscribe(service, who, { billing_interval: 'weekly' }) };
 };
 
-describe('what is stopped on its way to the provider', () => {
-  test('(a creation) exists at the provider and here, paid once; or at neither, unpaid', () =>
+describe('an interrupted change at the provider', () => {
+  test('leaves a creation at the provider and here, paid once, or at neither, unpaid', () =>
     stopEverywhere(
       async () => {
         const { service } = stoppable();
@@ -104,7 +104,7 @@ describe('what is stopped on its way to the provider', () => {
 
   // The service retries 300 times while the provider is down for a day.
   if (scale > 1) {
-    test('(a creation) is not made again a day later, when the provider has forgotten that it was asked', async () => {
+    test('does not repeat a creation a day later, after the provider’s idempotency key expired', async () => {
       const { service, watch, stopped } = stoppable();
       const observer = await subscriber(service);
       const calls = await watch(() => trySubscribe(service, observer));
@@ -122,7 +122,7 @@ describe('what is stopped on its way to the provider', () => {
     });
   }
 
-  test('(a return) is charged once, or not at all', () =>
+  test('charges a reactivation once or not at all', () =>
     stopEverywhere(
       async () => {
         const { service } = stoppable();
@@ -139,7 +139,7 @@ describe('what is stopped on its way to the provider', () => {
       8 * DAY_SECONDS,
     ));
 
-  test('(the end of a pause) is charged once, or not at all', () =>
+  test('charges a resumption once or not at all', () =>
     stopEverywhere(
       async () => {
         const { service } = stoppable();
@@ -156,7 +156,7 @@ describe('what is stopped on its way to the provider', () => {
       8 * DAY_SECONDS,
     ));
 
-  test('(a method of another customer) leaves one that will charge, and what was paid for stays paid for', () =>
+  test('leaves one chargeable subscription after a change to another customer’s method, and keeps the paid period', () =>
     stopEverywhere(
       async () => {
         const { service } = stoppable();

@@ -54,7 +54,7 @@ const expectAgreement = async (service: TestHost, who: Subscriber, id: string): 
 describe('a provider-billed subscription', () => {
   const service = withHost({ frozen: true, env: IMPATIENT });
 
-  it('is charged by the provider only, and the record follows, period by period', async () => {
+  it('is charged only by the provider, and the record follows, period by period', async () => {
     const who = await subscriber(service);
     const made = await subscribeToGold(service, who);
     expect(made).toMatchObject({
@@ -76,7 +76,7 @@ describe('a provider-billed subscription', () => {
     await command(service, who, { id: made.id, name: 'cancel', body: CANCEL_NOW });
   });
 
-  it('leaves nothing at the service or the provider when it is declined, and a retry gets the same answer', async () => {
+  it('leaves nothing here or at the provider if it is declined, and a retry gets the same response', async () => {
     const who = await subscriber(service, 'pm_card_chargeCustomerFail');
     const keyed = { ...who, options: { ...who.options, idempotencyKey: 'native' } };
     const first = await trySubscribe(service, keyed);
@@ -85,7 +85,7 @@ describe('a provider-billed subscription', () => {
     expect((await service.get('/subscriptions', who.options)).body).toEqual([]);
   });
 
-  it('publishes the end of its trial once, and is charged then', async () => {
+  it('publishes the end of its trial once, and is then charged', async () => {
     const who = await subscriber(service);
     const made = await subscribeToGold(service, who, { trial_days: 5 });
     expect(made).toMatchObject({ status: 'trialing', billing_status: 'trialing' });
@@ -103,7 +103,7 @@ describe('a provider-billed subscription', () => {
     await command(service, who, { id: made.id, name: 'cancel', body: CANCEL_NOW });
   });
 
-  it('gives no membership where the first charge after its trial fails', async () => {
+  it('gives no membership if the first charge after its trial fails', async () => {
     const who = await subscriber(service, 'pm_card_chargeCustomerFail');
     const made = await subscribeToGold(service, who, { trial_days: 5 });
     await service.advance(5 * DAY_SECONDS + 3 * HOUR_SECONDS);
@@ -141,7 +141,7 @@ describe('a provider-billed subscription', () => {
     await command(service, who, { id: made.id, name: 'cancel', body: CANCEL_NOW });
   });
 
-  it('ends at the provider and at the service when the retries are exhausted', async () => {
+  it('ends here and at the provider when the retries are exhausted', async () => {
     const who = await subscriber(service);
     const made = await subscribeToGold(service, who);
     const failing = await anotherMethod(service, who, 'pm_card_chargeCustomerFail');
@@ -271,7 +271,7 @@ describe('a provider-billed subscription', () => {
     await command(service, who, { id: made.id, name: 'cancel', body: CANCEL_NOW });
   });
 
-  it('is charged once when the answer to its resume is lost and the resume is repeated', async () => {
+  it('is charged once if the response to its resume is lost and the resume is repeated', async () => {
     const who = await subscriber(service);
     const made = await subscribe(service, who);
     await command(service, who, { id: made.id, name: 'pause' });
@@ -306,7 +306,7 @@ describe('the events of a provider-billed subscription', () => {
   const service = withHost({ frozen: true, env: IMPATIENT });
 
   it.each(['duplicate', 'reorder', 'delay', 'drop'] as const)(
-    'delivered in the mode %s lead to the provider’s state',
+    'lead to the provider’s state when delivered in the mode %s',
     async (mode) => {
       await service.webhookMode(mode, 7);
       const who = await subscriber(service);
@@ -326,7 +326,7 @@ describe('the events of a provider-billed subscription', () => {
     },
   );
 
-  it('and a lost answer that is requested again lead to one subscription', async () => {
+  it('lead to one subscription together with a retried request after a lost response', async () => {
     for (const action of ['timeout_before', 'timeout_after']) {
       const who = await subscriber(service);
       await service.fault({ provider: 'provider_a', path: '/v1/subscriptions', times: 1, action });
@@ -341,7 +341,7 @@ describe('the events of a provider-billed subscription', () => {
     }
   });
 
-  it('are accepted in the contract’s vocabulary, in order only', async () => {
+  it('are accepted in the contract’s vocabulary, only in order', async () => {
     const who = await subscriber(service);
     const made = await subscribeToGold(service, who);
     await service.settle();

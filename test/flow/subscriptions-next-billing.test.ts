@@ -15,7 +15,7 @@ const NOW = { cancel_at_period_end: false };
 /** A method that succeeds, by provider. */
 const TOKENS: Readonly<Record<string, string>> = { provider_b: 'SIM-OK', provider_c: 'cnon:card-nonce-ok' };
 
-describe.each(BILLERS)('next_billing_date of a subscription that %s bills', (_biller, env) => {
+describe.each(BILLERS)('next_billing_date of a subscription billed by %s', (_biller, env) => {
   const service = withHost({ frozen: true, env });
 
   const listed = async (who: Subscriber): Promise<ParsedJson> =>
@@ -43,7 +43,7 @@ describe.each(BILLERS)('next_billing_date of a subscription that %s bills', (_bi
     expect(await cellOf(who)).toBe(made.current_period_end);
   });
 
-  it('is null while the subscription is paused and after it was canceled', async () => {
+  it('is null while the subscription is paused and after it is canceled', async () => {
     const who = await subscriber(service);
     const made = await subscribe(service, who);
     const paused = await command(service, who, { id: made.id, name: 'pause' });

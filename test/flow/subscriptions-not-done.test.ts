@@ -19,8 +19,8 @@ afterEach(() => service.clearFaults());
 describe.each([
   ['the intent', '/v1/payment_intents'],
   ['the charge', '/confirm'],
-])('a renewal of which %s was not done', (_, path) => {
-  test('is made once the provider takes it, and is no failed attempt', async () => {
+])('a renewal whose request for %s was not executed', (_, path) => {
+  test('is executed once the provider accepts it, and does not count as a failed attempt', async () => {
     const who = await subscriber(service);
     const { id, current_period_end } = await subscribe(service, who);
     await service.fault({ provider: 'provider_a', path, action: 'rate_limit' });
@@ -37,7 +37,7 @@ describe.each([
   });
 });
 
-test('a subscription whose first charge was not done is refused with 503, and the next try charges once', async () => {
+test('a subscription whose first charge was not executed is refused with 503, and the next attempt charges once', async () => {
   const who = await subscriber(service);
   await service.fault({ provider: 'provider_a', path: '/confirm', action: 'rate_limit' });
   const refused = await trySubscribe(service, who);

@@ -15,7 +15,7 @@ import {
   trySubscribe,
 } from './subscribers.ts';
 
-describe('what a subscription needs', () => {
+describe('a subscription created during the deletion of its customer or method', () => {
   const billedHere = withStops(OWN_BILLING);
 
   /** Creates a subscription during the deletion of a record that it names, after the provider has removed the record. */
@@ -32,18 +32,18 @@ describe('what a subscription needs', () => {
     return readSubscription(service, who, made[0].id);
   };
 
-  test('is not deleted unnoticed: without its customer it is canceled', async () => {
+  test('is canceled without its customer', async () => {
     const left = await deletedMeanwhile(({ customer_id }) => `/customers/${customer_id}`);
     expect(left).toMatchObject({ status: 'canceled' });
   });
 
-  test('is not deleted unnoticed: without its method it waits for another', async () => {
+  test('waits for another method without its method', async () => {
     const left = await deletedMeanwhile(({ payment_method_id }) => `/payment-methods/${payment_method_id}`);
     expect(left).toMatchObject({ status: 'trialing', payment_method_id: null });
   });
 });
 
-describe.each(BILLERS)('a customer that is deleted while a subscription starts, which %s bills', (biller, env) => {
+describe.each(BILLERS)('a customer deleted while a subscription billed by %s starts', (biller, env) => {
   const stoppable = withStops(env);
   const LAST_LOOK = { call: 'BatchGetItem', executed: false };
 
@@ -80,14 +80,14 @@ describe.each(BILLERS)('a customer that is deleted while a subscription starts, 
     return { here: statuses(here), there: statuses(there), payments: statuses(payments.data) };
   };
 
-  test('(the creation stops after its trial began) cancels it: nothing is charged', async () => {
+  test('causes the cancellation without a charge if the creation stops after its trial began', async () => {
     const { service, who } = await stopped(LAST_LOOK, { trial_days: 5 });
     await service.advance(6 * DAY_SECONDS);
     const there = biller === 'the provider' ? ['canceled'] : [];
     expect(await outcome(service, who)).toEqual({ here: ['canceled'], there, payments: [] });
   });
 
-  test('(the creation stops before the provider is called) lets nothing be charged', async () => {
+  test('causes no charge if the creation stops before the provider call', async () => {
     const call = biller === 'the provider' ? 'POST /v1/subscriptions' : 'POST /v1/payment_intents/:id/confirm';
     const { service, who } = await stopped({ call, executed: false });
     await service.advance(2 * DAY_SECONDS);
@@ -96,14 +96,14 @@ describe.each(BILLERS)('a customer that is deleted while a subscription starts, 
     expect(payments.filter((status) => status === 'succeeded')).toEqual([]);
   });
 
-  test('(the creation stops after its charge) cancels it: no other period is charged', async () => {
+  test('causes the cancellation without a further charge if the creation stops after its charge', async () => {
     const { service, who } = await stopped(LAST_LOOK);
     await service.advance(32 * DAY_SECONDS);
     const there = biller === 'the provider' ? ['canceled'] : [];
     expect(await outcome(service, who)).toEqual({ here: ['canceled'], there, payments: ['succeeded'] });
   });
 
-  test('(a return in the paid period) ends it with that period', async () => {
+  test('ends a subscription reactivated in its paid period at the end of that period', async () => {
     const { service, who, remove, names } = await withOtherCustomer();
     const { id } = await subscribe(service, who, names);
     await command(service, who, { id, name: 'cancel', body: { cancel_at_period_end: false } });

@@ -26,7 +26,7 @@ const NOW = { cancel_at_period_end: false };
 const PENDING = { provider_id: 'provider_b' };
 const statuses = (payments: readonly ParsedJson[]): string[] => payments.map(({ status }) => status);
 
-describe('a charge that begins a period, while it is pending', () => {
+describe('a pending charge that starts a period', () => {
   it('keeps a scheduled cancellation at the end of that period', async () => {
     const who = await subscriber(service, 'SIM-PENDING-OK', PENDING);
     const made = await subscribe(service, who);
@@ -47,29 +47,32 @@ describe('a charge that begins a period, while it is pending', () => {
   it.each([
     ['canceled', 'cancel', 'reactivate', 'cancelled'],
     ['paused', 'pause', 'resume', 'expired'],
-  ] as const)('gives no membership without payment after being %s', async (...[_, leave, comeBack, before]) => {
-    const who = await subscriber(service, 'SIM-OK', PENDING);
-    const made = await subscribeToGold(service, who);
-    await command(service, who, { id: made.id, name: leave, body: leave === 'cancel' ? NOW : {} });
-    await service.advance(40 * DAY_SECONDS);
-    const ended = await readMembership(service, who, made.id);
-    expect(ended).toMatchObject({ status: before });
-    const failing = await anotherMethodOf(who, 'SIM-PENDING-FAIL');
-    await service.request('PATCH', `/subscriptions/${made.id}`, {
-      ...who.options,
-      body: { payment_method_id: failing },
-    });
-    expect(await command(service, who, { id: made.id, name: comeBack })).toMatchObject({
-      status: 200,
-      body: { status: 'past_due', billing_status: 'pending', canceled_at: null },
-    });
-    expect(await readMembership(service, who, made.id)).toMatchObject({ status: before, ends_at: ended.ends_at });
-    await service.advance(DAY_SECONDS);
-    expect(await readSubscription(service, who, made.id)).toMatchObject({ status: 'canceled' });
-    expect(
-      (await subscriptionEventsOf(service, made.id)).filter((name) => name === 'membership.activated active'),
-    ).toHaveLength(1);
-  });
+  ] as const)(
+    'gives no membership before it is paid if the subscription was %s',
+    async (...[_, leave, comeBack, before]) => {
+      const who = await subscriber(service, 'SIM-OK', PENDING);
+      const made = await subscribeToGold(service, who);
+      await command(service, who, { id: made.id, name: leave, body: leave === 'cancel' ? NOW : {} });
+      await service.advance(40 * DAY_SECONDS);
+      const ended = await readMembership(service, who, made.id);
+      expect(ended).toMatchObject({ status: before });
+      const failing = await anotherMethodOf(who, 'SIM-PENDING-FAIL');
+      await service.request('PATCH', `/subscriptions/${made.id}`, {
+        ...who.options,
+        body: { payment_method_id: failing },
+      });
+      expect(await command(service, who, { id: made.id, name: comeBack })).toMatchObject({
+        status: 200,
+        body: { status: 'past_due', billing_status: 'pending', canceled_at: null },
+      });
+      expect(await readMembership(service, who, made.id)).toMatchObject({ status: before, ends_at: ended.ends_at });
+      await service.advance(DAY_SECONDS);
+      expect(await readSubscription(service, who, made.id)).toMatchObject({ status: 'canceled' });
+      expect(
+        (await subscriptionEventsOf(service, made.id)).filter((name) => name === 'membership.activated active'),
+      ).toHaveLength(1);
+    },
+  );
 
   const anotherMethodOf = async (who: Awaited<ReturnType<typeof subscriber>>, token: string): Promise<string> => {
     const body = { provider_payment_method_token: token, ...PENDING };
@@ -80,7 +83,7 @@ describe('a charge that begins a period, while it is pending', () => {
 });
 
 describe('a subscription without a payer', () => {
-  it('does not come back without its customer', async () => {
+  it('cannot be reactivated without its customer', async () => {
     for (const fields of [{}, PENDING]) {
       const who = await subscriber(service, fields === PENDING ? 'SIM-OK' : 'pm_card_visa', fields);
       const made = await subscribe(service, who);
@@ -94,7 +97,7 @@ describe('a subscription without a payer', () => {
     }
   });
 
-  it('requires another method after the deletion of its own', async () => {
+  it('requires another method after its own method is deleted', async () => {
     const who = await subscriber(service);
     const made = await subscribe(service, who);
     await command(service, who, { id: made.id, name: 'cancel', body: NOW });
@@ -113,8 +116,8 @@ describe('a subscription without a payer', () => {
   });
 });
 
-describe('an organization whose subscription may have been made after all', () => {
-  it('is not deleted until that one has ended at its provider, too', async () => {
+describe('an organization with a subscription of unknown outcome', () => {
+  it('is not deleted until that subscription has also ended at its provider', async () => {
     const { id: organization_id, owner } = await company(service);
     const who = await payer(service, owner.options);
     await service.fault({

@@ -24,7 +24,7 @@ const statuses = (payments: readonly ParsedJson[]): string[] => payments.map(({ 
 describe('a subscription’s trial', () => {
   const service = withHost({ frozen: true, env: { ...OWN_BILLING, ...IMPATIENT } });
 
-  it('charges nothing until it ends, is announced three days before, and the first period starts at its end', async () => {
+  it('charges nothing until it ends, is announced three days before, and its end starts the first period', async () => {
     const who = await subscriber(service);
     const made = await subscribeToGold(service, who, { trial_days: 10 });
     expect(made).toMatchObject({ status: 'trialing', billing_status: 'trialing' });
@@ -54,7 +54,7 @@ describe('a subscription’s trial', () => {
     ]);
   });
 
-  it('shorter than three days is announced at once, and only once', async () => {
+  it('is announced immediately and only once if it is shorter than three days', async () => {
     const who = await subscriber(service);
     const made = await subscribe(service, who, { trial_days: 2 });
     await service.advance(MINUTE_SECONDS);
@@ -65,7 +65,7 @@ describe('a subscription’s trial', () => {
     ]);
   });
 
-  it('whose first charge is declined becomes past due, and the charge is retried', async () => {
+  it('becomes past due if the first charge is declined, and the charge is retried', async () => {
     const who = await subscriber(service, 'pm_card_chargeCustomerFail');
     const made = await subscribe(service, who, { trial_days: 1 });
     await service.advance(DAY_SECONDS + MINUTE_SECONDS);
@@ -75,7 +75,7 @@ describe('a subscription’s trial', () => {
     });
   });
 
-  it('with a scheduled cancellation ends without a charge', async () => {
+  it('ends without a charge if a cancellation is scheduled', async () => {
     const who = await subscriber(service);
     const made = await subscribe(service, who, { trial_days: 1 });
     expect(await command(service, who, { id: made.id, name: 'cancel' })).toMatchObject({
@@ -87,7 +87,7 @@ describe('a subscription’s trial', () => {
     expect(await paymentsOf(service, who, made.id)).toEqual([]);
   });
 
-  it('that was canceled continues after a reactivation', async () => {
+  it('continues after a cancellation and a reactivation', async () => {
     const who = await subscriber(service);
     const made = await subscribe(service, who, { trial_days: 5 });
     await command(service, who, { id: made.id, name: 'cancel', body: CANCEL_NOW });
@@ -114,7 +114,7 @@ describe('a subscription with a price of zero', () => {
 describe('the first charge of a subscription', () => {
   const service = withHost({ frozen: true, env: { ...OWN_BILLING, ...IMPATIENT } });
 
-  it('that is declined leaves no subscription, and its key returns the same answer', async () => {
+  it('leaves no subscription if declined, and its key returns the same response', async () => {
     const who = await subscriber(service, 'pm_card_chargeCustomerFail');
     const keyed = { ...who, options: { ...who.options, idempotencyKey: 'first' } };
     const answer = await trySubscribe(service, keyed);
@@ -136,7 +136,7 @@ describe('the first charge of a subscription', () => {
     expect((await service.get('/payments', who.options)).body.data).toEqual([]);
   });
 
-  it('that is pending leaves the subscription past due, and active once it is paid', async () => {
+  it('leaves the subscription past due while pending, and active once paid', async () => {
     const who = await subscriber(service, 'pm_sim_processing_ok');
     const made = await subscribeToGold(service, who);
     expect(made).toMatchObject({ status: 'past_due', billing_status: 'pending' });
@@ -151,7 +151,7 @@ describe('the first charge of a subscription', () => {
     ]);
   });
 
-  it('that needs authentication activates the subscription once the payer has authenticated', async () => {
+  it('activates the subscription after the payer authenticates', async () => {
     const who = await subscriber(service, 'pm_card_authenticationRequired');
     const made = await subscribe(service, who);
     expect(made).toMatchObject({ status: 'past_due', billing_status: 'pending' });
@@ -162,7 +162,7 @@ describe('the first charge of a subscription', () => {
     expect(await readSubscription(service, who, made.id)).toMatchObject({ status: 'active' });
   });
 
-  it('that is not paid within 23 hours ends the subscription', async () => {
+  it('ends the subscription if not paid within 23 hours', async () => {
     const who = await subscriber(service, 'pm_card_authenticationRequired');
     const made = await subscribe(service, who);
     await service.advance(23 * HOUR_SECONDS - MINUTE_SECONDS);
@@ -176,7 +176,7 @@ describe('the first charge of a subscription', () => {
     expect(statuses(await paymentsOf(service, who, made.id))).toEqual(['canceled']);
   });
 
-  it('that fails after pending is retried at once with another method', async () => {
+  it('is retried immediately with another method if it fails after pending', async () => {
     const who = await subscriber(service, 'pm_sim_processing_fail');
     const made = await subscribe(service, who);
     await service.advance(2 * MINUTE_SECONDS);
@@ -193,7 +193,7 @@ describe('the first charge of a subscription', () => {
   });
 
   it.each(['pm_sim_timeout_before', 'pm_sim_timeout_after'])(
-    'whose answer is lost (%s) is looked up, and charged once',
+    'is looked up and charged once after a lost response (%s)',
     async (token) => {
       const who = await subscriber(service, token);
       // Its event may be quicker than the deadline.
@@ -211,7 +211,7 @@ describe('the first charge of a subscription', () => {
 describe('a cancellation of a subscription', () => {
   const service = withHost({ frozen: true, env: { ...OWN_BILLING, ...IMPATIENT } });
 
-  it('at the end of the period keeps it active until then, and nothing is charged after', async () => {
+  it('keeps the subscription active until the end of the period, and nothing is charged afterwards', async () => {
     const who = await subscriber(service);
     const made = await subscribeToGold(service, who);
     const scheduled = await command(service, who, { id: made.id, name: 'cancel' });
@@ -237,7 +237,7 @@ describe('a cancellation of a subscription', () => {
     ]);
   });
 
-  it('that is scheduled can be withdrawn', async () => {
+  it('can be withdrawn while scheduled', async () => {
     const who = await subscriber(service);
     const made = await subscribe(service, who);
     await command(service, who, { id: made.id, name: 'cancel' });
@@ -250,7 +250,7 @@ describe('a cancellation of a subscription', () => {
     expect(await readSubscription(service, who, made.id)).toMatchObject({ status: 'active' });
   });
 
-  it('with immediate effect is final, and may be repeated', async () => {
+  it('is final with immediate effect, and can be repeated', async () => {
     const who = await subscriber(service);
     const made = await subscribeToGold(service, who);
     const canceled = await command(service, who, { id: made.id, name: 'cancel', body: CANCEL_NOW });
@@ -260,7 +260,7 @@ describe('a cancellation of a subscription', () => {
     expect(await readMembership(service, who, made.id)).toMatchObject({ status: 'cancelled' });
   });
 
-  it('stops a first charge that its payer has not authenticated yet', async () => {
+  it('stops a first charge that is waiting for authentication', async () => {
     const who = await subscriber(service, 'pm_card_authenticationRequired');
     const made = await subscribe(service, who);
     expect(await command(service, who, { id: made.id, name: 'cancel', body: CANCEL_NOW })).toMatchObject({
@@ -271,7 +271,7 @@ describe('a cancellation of a subscription', () => {
     expect(await readSubscription(service, who, made.id)).toMatchObject({ status: 'canceled' });
   });
 
-  it('lets a charge that is under way complete', async () => {
+  it('lets a running charge complete', async () => {
     const who = await subscriber(service, 'pm_sim_processing_ok');
     const made = await subscribe(service, who);
     await command(service, who, { id: made.id, name: 'cancel', body: CANCEL_NOW });
@@ -290,7 +290,7 @@ describe('a cancellation of a subscription', () => {
 describe('a reactivation of a subscription', () => {
   const service = withHost({ frozen: true, env: { ...OWN_BILLING, ...IMPATIENT } });
 
-  it('within the period charges nothing', async () => {
+  it('charges nothing within the period', async () => {
     const who = await subscriber(service);
     const made = await subscribeToGold(service, who);
     await command(service, who, { id: made.id, name: 'cancel', body: CANCEL_NOW });
@@ -310,7 +310,7 @@ describe('a reactivation of a subscription', () => {
     });
   });
 
-  it('after the period starts a new one now, and charges it', async () => {
+  it('starts and charges a new period now if the former period is over', async () => {
     const who = await subscriber(service);
     const made = await subscribe(service, who);
     await command(service, who, { id: made.id, name: 'cancel', body: CANCEL_NOW });
@@ -321,7 +321,7 @@ describe('a reactivation of a subscription', () => {
     expect(statuses(await paymentsOf(service, who, made.id))).toEqual(['succeeded', 'succeeded']);
   });
 
-  it('that is declined leaves it canceled, however often it is tried', async () => {
+  it('leaves the subscription canceled if declined, for any number of attempts', async () => {
     const who = await subscriber(service);
     const made = await subscribe(service, who);
     await command(service, who, { id: made.id, name: 'cancel', body: CANCEL_NOW });
@@ -365,7 +365,7 @@ describe('a pause of a subscription', () => {
     expect(await paymentsOf(service, who, made.id)).toHaveLength(1);
   });
 
-  it('past the end of the period starts a new one on resume', async () => {
+  it('starts a new period on resume after the end of the period', async () => {
     const who = await subscriber(service);
     const made = await subscribe(service, who);
     await command(service, who, { id: made.id, name: 'pause' });
@@ -382,7 +382,7 @@ describe('a pause of a subscription', () => {
   it.each([
     ['a trial', { trial_days: 5 }, 'pause'],
     ['a trial', { trial_days: 5 }, 'resume'],
-  ] as const)('is no state of %s', async (_, fields, name) => {
+  ] as const)('is refused during %s', async (_, fields, name) => {
     const who = await subscriber(service);
     const made = await subscribe(service, who, fields);
     expect(await command(service, who, { id: made.id, name })).toMatchObject({

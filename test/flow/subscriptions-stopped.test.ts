@@ -114,8 +114,8 @@ const stateOf = async ({ who, made }: Subscribed) => {
   };
 };
 
-describe('a renewal that is stopped', () => {
-  test('ends the same: one charge, one renewal, one event', () =>
+describe('an interrupted renewal', () => {
+  test('ends with one charge, one renewal and one event', () =>
     runStopped(weekly, periodEnd, async (one) => {
       const { now, found } = await stateOf(one);
       expect({ way: one.way.name, ...found }).toEqual({
@@ -136,7 +136,7 @@ describe('a renewal that is stopped', () => {
       expect(membership).toMatchObject({ status: 'active', ends_at: now.current_period_end });
     }));
 
-  test('and is declined leads to the same state: past due, with a retry a day later', () =>
+  test('ends past due with a retry a day later if declined', () =>
     runStopped(
       async () => failing(await weekly()),
       periodEnd,
@@ -162,7 +162,7 @@ describe('a renewal that is stopped', () => {
     ));
 });
 
-describe('a retry that is stopped', () => {
+describe('an interrupted retry', () => {
   const onTrial = async (): Promise<Subscribed> => {
     const { service } = stoppable();
     const who = await subscriber(service, 'pm_card_chargeCustomerFail');
@@ -170,7 +170,7 @@ describe('a retry that is stopped', () => {
   };
   const firstRetry = ({ made }: Subscribed): number => Math.ceil(Date.parse(made.trial_end) / MINUTE) * MINUTE + DAY;
 
-  test('ends the same: one more attempt at the same payment', () =>
+  test('ends with one more attempt at the same payment', () =>
     runStopped(onTrial, firstRetry, async (one) => {
       const { found } = await stateOf(one);
       expect({ way: one.way.name, ...found }).toEqual({
@@ -194,7 +194,7 @@ describe('a retry that is stopped', () => {
     }));
 });
 
-describe('a creation that is stopped', () => {
+describe('an interrupted creation', () => {
   const create = (who: Subscriber, idempotencyKey?: string) =>
     trySubscribe(stoppable().service, idempotencyKey ? { ...who, options: { ...who.options, idempotencyKey } } : who);
 
@@ -214,7 +214,7 @@ describe('a creation that is stopped', () => {
     return cases;
   };
 
-  test('either has been charged once and exists, or was never charged and does not', async () => {
+  test('leaves either a subscription charged once, or no subscription and no charge', async () => {
     const { service } = stoppable();
     const cases = await stopEverywhere();
     await service.advance(2 * HOUR_SECONDS);
@@ -259,7 +259,7 @@ describe('a creation that is stopped', () => {
   });
 });
 
-test('a first charge whose function was stopped, and that is disputed at once, is published with its dispute', async () => {
+test('a first charge whose function stopped and that is immediately disputed is published with its dispute', async () => {
   const { service, watch, stopped } = stoppable();
   const [observer, who] = [await subscriber(service), await subscriber(service)];
   const calls = await watch(() => trySubscribe(service, observer));

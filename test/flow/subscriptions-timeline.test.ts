@@ -45,10 +45,10 @@ const guestSubscriber = async (service: TestHost): Promise<Subscriber> => {
   return { options, names };
 };
 
-describe.each(BILLERS)('the timeline of a subscription that %s bills', (_, billing) => {
+describe.each(BILLERS)('the timeline of a subscription billed by %s', (_, billing) => {
   const service = withHost({ frozen: true, env: { ...IMPATIENT, ...billing } });
 
-  test('names the platform admin who canceled it to admins only, and the request', async () => {
+  test('names the platform admin who canceled the subscription only to admins, and the request', async () => {
     const [who, admin] = [await subscriber(service), await signInAdmin(service)];
     const made = await subscribe(service, who);
     const canceled = await service.post(`/subscriptions/${made.id}/cancel`, CANCEL_NOW, admin.options);
@@ -95,7 +95,7 @@ describe.each(BILLERS)('the timeline of a subscription that %s bills', (_, billi
     await command(service, who, { id: made.id, name: 'cancel', body: CANCEL_NOW });
   });
 
-  test('names who renewed it, with the payment of the period', async () => {
+  test('names who renewed the subscription, with the period’s payment', async () => {
     const who = await subscriber(service);
     const made = await subscribe(service, who);
     await service.moveTo(made.current_period_end);
@@ -167,7 +167,7 @@ describe('the timeline of a subscription', () => {
   const service = withHost({ frozen: true, env });
   const kindsOf = (timeline: readonly ParsedJson[]) => new Set(timeline.map(({ kind }) => kind));
 
-  test('lists the deliveries of its events, and of no other record', async () => {
+  test('lists the deliveries of only its own events', async () => {
     const who = await subscriber(service);
     const made = await subscribe(service, who);
     const timeline = await timelineOf(service, made.id, who.options);
@@ -182,7 +182,7 @@ describe('the timeline of a subscription', () => {
     ]);
   });
 
-  test('lists changes of one moment in the order of their versions', async () => {
+  test('lists changes at the same time in version order', async () => {
     const who = await subscriber(service);
     const made = await subscribe(service, who);
     for (let step = 0; step < 6; step += 1) {
@@ -193,7 +193,7 @@ describe('the timeline of a subscription', () => {
     expect(changes.map(({ version }) => version)).toEqual([1, 2, 3, 4, 5, 6, 7]);
   });
 
-  test('shows deliveries to callers who may read the webhook log now', async () => {
+  test('shows deliveries to callers with current access to the webhook log', async () => {
     const acme = await company(service);
     const who = await payer(service, acme.billing.options, { fields: { organization_id: acme.id } });
     const made = await subscribe(service, who, { organization_id: acme.id });
@@ -204,7 +204,7 @@ describe('the timeline of a subscription', () => {
     expect(kindsOf(await timelineOf(service, made.id, acme.billing.options))).toEqual(new Set(['change']));
   });
 
-  test('keeps changes without limit, and log entries for 90 days', async () => {
+  test('keeps changes indefinitely, and log entries for 90 days', async () => {
     const who = await subscriber(service);
     const made = await subscribe(service, who, { billing_interval: 'yearly' });
     expect(kindsOf(await timelineOf(service, made.id, who.options))).toEqual(new Set(['change', 'delivery']));
@@ -212,7 +212,7 @@ describe('the timeline of a subscription', () => {
     expect(kindsOf(await timelineOf(service, made.id, who.options))).toEqual(new Set(['change']));
   });
 
-  test('shows the newest changes where it has more than fit', async () => {
+  test('shows the newest changes if not all fit', async () => {
     const who = await subscriber(service);
     const made = await subscribe(service, who);
     await service.settle();
@@ -228,7 +228,7 @@ describe('the timeline of a subscription', () => {
     expect(kindsOf(body.data)).toEqual(new Set(['change', 'delivery']));
   });
 
-  test('gets 404 for all other callers', async () => {
+  test('returns 404 to all other callers', async () => {
     const made = await subscribe(service, await subscriber(service));
     const stranger = await signIn(service);
     expect((await service.get(`/subscriptions/${made.id}/timeline`, stranger.options)).status).toBe(404);

@@ -95,7 +95,7 @@ const pastDue = async (methods?: Methods): Promise<Changing> => {
 };
 
 describe('a change to a method of another customer', () => {
-  it('charges the new method from the next period on, and keeps the paid period', async () => {
+  it('charges the new method from the next period, and keeps the paid period', async () => {
     const it = await changing();
     const { who, made, method } = it;
     const changed = await patch(service, who, {
@@ -137,7 +137,7 @@ describe('a change to a method of another customer', () => {
     expect(await there(it)).toEqual({ statuses: ['canceled', 'canceled'], paid: 0 });
   });
 
-  it('charges a past due amount at once, and the former subscription never collects it', async () => {
+  it('charges a past-due amount immediately, and the former subscription never collects it', async () => {
     const it = await pastDue();
     const changed = await patch(service, it.who, { id: it.made.id, body: { payment_method_id: it.method } });
     expect(changed).toMatchObject({ status: 200, body: { status: 'active', payment_method_id: it.method } });
@@ -145,7 +145,7 @@ describe('a change to a method of another customer', () => {
     expect(await there(it)).toEqual({ statuses: ['canceled', 'active'], paid: 2 });
   });
 
-  it('changes nothing when the charge is declined: the retries continue', async () => {
+  it('changes nothing if the charge is declined, and the retries continue', async () => {
     const it = await pastDue({ own: 'pm_card_chargeCustomerFail' });
     const before = await readSubscription(service, it.who, it.made.id);
     const changed = await patch(service, it.who, {
@@ -165,7 +165,7 @@ describe('a change to a method of another customer', () => {
   });
 
   it.each(['timeout_before', 'timeout_after'] as const)(
-    'happens once, whichever answer is lost (%s)',
+    'happens once, even if any response is lost (%s)',
     async (action) => {
       const it = await changing();
       const { who, made, method } = it;
@@ -197,7 +197,7 @@ describe('a change to a method of another customer', () => {
     },
   );
 
-  it('does nothing when the provider has ended the subscription without an event', async () => {
+  it('does nothing if the provider ended the subscription without an event', async () => {
     const it = await changing();
     const { who, made, method } = it;
     await service.webhookMode('drop');
@@ -210,7 +210,7 @@ describe('a change to a method of another customer', () => {
     expect(await readSubscription(service, who, made.id)).toMatchObject({ status: 'canceled' });
   });
 
-  it('does not charge again for a renewal without an event so far', async () => {
+  it('does not charge again for a renewal whose event has not arrived', async () => {
     const it = await changing();
     const { who, made, method } = it;
     await service.webhookMode('drop');
@@ -226,7 +226,7 @@ describe('a change to a method of another customer', () => {
   });
 
   it.each(['normal', 'drop'] as const)(
-    'does not charge for a renewal between the claim and its repetition, and records it (webhooks: %s)',
+    'does not charge for a renewal between the claim and its retry, and records the renewal (webhooks: %s)',
     async (webhooks) => {
       const it = await changing();
       const { who, made, method } = it;
@@ -253,7 +253,7 @@ describe('a change to a method of another customer', () => {
     },
   );
 
-  it('stops deletion of the method until it is complete', async () => {
+  it('blocks deletion of the method until it is complete', async () => {
     const it = await changing();
     const { who, made, method } = it;
     await leftHalfWay(it);
@@ -267,23 +267,26 @@ describe('a change to a method of another customer', () => {
   it.each([
     { state: 'charged', before: 120, away: DAY_SECONDS + 2 * HOUR_SECONDS, left: ['canceled', 'canceled'], paid: 2 },
     { state: 'in its trial', before: DAY_SECONDS, away: HOUR_SECONDS, left: ['active', 'canceled'], paid: 3 },
-  ])('whose successor is $state when its customer is deleted at the provider', async ({ before, away, left, paid }) => {
-    const it = await changing();
-    const { who, made, method } = it;
-    const { body: card } = await service.get(`/payment-methods/${method}`, who.options);
-    const { body: customer } = await service.get(`/customers/${card.customer_id}`, who.options);
-    await service.webhookMode('drop');
-    await service.moveTo(new Date(Date.parse(made.current_period_end) - before * 1_000).toISOString());
-    const end = { method: 'DELETE', path: `/v1/subscriptions/${made.provider_subscription_id}` };
-    await service.fault({ provider: 'provider_a', ...end, action: 'timeout_before', times: 1 });
-    expect((await patch(service, who, { id: made.id, body: { payment_method_id: method } })).status).toBe(504);
-    await service.fault({ provider: 'provider_a', path: '/v1/subscriptions', action: 'error_500' });
-    await service.advance(away);
-    await atStripe(service, `DELETE customers/${customer.provider_customer_id}`);
-    await service.clearFaults();
-    await service.advance(40 * DAY_SECONDS);
-    expect(await there(it)).toEqual({ statuses: left, paid });
-  });
+  ])(
+    'ends correctly if the customer is deleted at the provider while the new subscription is $state',
+    async ({ before, away, left, paid }) => {
+      const it = await changing();
+      const { who, made, method } = it;
+      const { body: card } = await service.get(`/payment-methods/${method}`, who.options);
+      const { body: customer } = await service.get(`/customers/${card.customer_id}`, who.options);
+      await service.webhookMode('drop');
+      await service.moveTo(new Date(Date.parse(made.current_period_end) - before * 1_000).toISOString());
+      const end = { method: 'DELETE', path: `/v1/subscriptions/${made.provider_subscription_id}` };
+      await service.fault({ provider: 'provider_a', ...end, action: 'timeout_before', times: 1 });
+      expect((await patch(service, who, { id: made.id, body: { payment_method_id: method } })).status).toBe(504);
+      await service.fault({ provider: 'provider_a', path: '/v1/subscriptions', action: 'error_500' });
+      await service.advance(away);
+      await atStripe(service, `DELETE customers/${customer.provider_customer_id}`);
+      await service.clearFaults();
+      await service.advance(40 * DAY_SECONDS);
+      expect(await there(it)).toEqual({ statuses: left, paid });
+    },
+  );
 
   // A provider that is down for a day is asked again 300 times.
   if (inject('scale') > 1) {

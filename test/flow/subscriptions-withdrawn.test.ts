@@ -18,10 +18,10 @@ const chargesOf = async (service: TestHost, subscriptionId: string): Promise<rea
   return charges.filter(({ payment_id }: ParsedJson) => own.has(`PAY#${payment_id}`)).map(({ id }: ParsedJson) => id);
 };
 
-describe.each(BILLERS)('a reactivation that was stopped, of a subscription that %s bills', (_, env) => {
+describe.each(BILLERS)('an interrupted reactivation of a subscription billed by %s', (_, env) => {
   const stoppable = withStops({ ...PATIENT, ...env });
 
-  it.each([{}, NOW])('charges nothing after a cancelation with %j', async (body) => {
+  it.each([{}, NOW])('charges nothing after a cancellation with %j', async (body) => {
     const { service, stopped } = stoppable();
     const who = await subscriber(service);
     const made = await subscribe(service, who);
@@ -40,7 +40,7 @@ describe.each(BILLERS)('a reactivation that was stopped, of a subscription that 
   });
 });
 
-describe('a resumption that was stopped', () => {
+describe('an interrupted resumption', () => {
   const stoppable = withStops({ ...PATIENT, ...OWN_BILLING });
 
   it('charges nothing after a pause', async () => {
@@ -59,10 +59,10 @@ describe('a resumption that was stopped', () => {
   });
 });
 
-describe('a reactivation that is canceled before its call, of a subscription that the provider bills', () => {
+describe('a provider-billed reactivation that is canceled before its provider call', () => {
   const stoppable = withStops(PATIENT);
 
-  it.each(['drop', 'normal'] as const)('leaves nothing at the provider that charges (webhooks: %s)', async (mode) => {
+  it.each(['drop', 'normal'] as const)('leaves nothing chargeable at the provider (webhooks: %s)', async (mode) => {
     const { service, overtaken } = stoppable();
     await service.webhookMode('normal');
     const who = await subscriber(service);

@@ -58,7 +58,7 @@ describe('the summary of payments', () => {
 
   const none = { refunded_count: 0, refunded_cents: 0 };
 
-  test('counts succeeded payments by the day of their completion and currency', async () => {
+  test('counts succeeded payments by completion day and currency', async () => {
     expect(await summary()).toEqual([
       { period: today, currency: 'EUR', count: 1, amount_cents: 250, ...none },
       { period: today, currency: 'USD', count: 1, amount_cents: 1_000, ...none },
@@ -66,7 +66,7 @@ describe('the summary of payments', () => {
     ]);
   });
 
-  test('counts payments by their day of creation in their present status, with the amended amount', async () => {
+  test('counts payments by creation day and current status, with the updated amount', async () => {
     expect(await summary('?group_by=status')).toEqual([
       { period: today, currency: 'EUR', status: 'succeeded', count: 1, amount_cents: 250, ...none },
       { period: today, currency: 'USD', status: 'created', count: 1, amount_cents: 410, ...none },
@@ -74,7 +74,7 @@ describe('the summary of payments', () => {
     ]);
   });
 
-  test('groups by provider, and adds the days of a month up', async () => {
+  test('groups by provider, and totals the days of a month', async () => {
     const rows = await summary(`?group_by=provider&interval=month&from=${today}&to=${today}`);
     const period = `${today.slice(0, 7)}-01`;
     expect(rows).toEqual([
@@ -83,7 +83,7 @@ describe('the summary of payments', () => {
     ]);
   });
 
-  test("shows an organization's payments to its members, and all to a platform admin", async () => {
+  test("shows an organization's payments to its members, and all payments to a platform admin", async () => {
     expect(await summary(`?organization_id=${organizationId}`)).toEqual([
       { period: today, currency: 'USD', count: 1, amount_cents: 50, ...none },
     ]);
@@ -95,7 +95,7 @@ describe('the summary of payments', () => {
     expect(await summary('', admin)).toEqual([]);
   });
 
-  test('names the days that it covers, 31 by default', async () => {
+  test('names the covered days, 31 by default', async () => {
     const { body } = await service.get('/payments/summary', user.options);
     expect(body.meta).toMatchObject({ to: tomorrow, interval: 'day', group_by: 'currency' });
     expect(Date.parse(body.meta.to) - Date.parse(body.meta.from)).toBe(30 * DAY);
@@ -112,7 +112,7 @@ describe('the summary of payments', () => {
     expect([status, body.code, body.details[0].path]).toEqual([400, 'VALIDATION_ERROR', path]);
   });
 
-  test('refuses project_id, which would show more than was asked for', async () => {
+  test('refuses project_id, which would reveal more than requested', async () => {
     const { status, body } = await service.get('/payments/summary?project_id=p', user.options);
     expect([status, body.code]).toEqual([400, 'UNSUPPORTED_FILTER']);
   });
@@ -129,7 +129,7 @@ describe('the summary of payments', () => {
     }
   });
 
-  test('counts a refund on the day of its success, once, also where its version reaches the stream again', async () => {
+  test('counts a refund once on the day of its success, even if its version reaches the stream again', async () => {
     const made = await paid({ total_cents: 4_000, currency: 'GBP' });
     await service.settle();
     const item = await storedPayment(service, made.id);
@@ -154,7 +154,7 @@ describe('the summary of payments', () => {
     expect(await shown()).toEqual([{ period: dayOf(at), ...gbp }]);
   });
 
-  test('spreads the sums of all payments over several items', async () => {
+  test('spreads the totals of all payments over several items', async () => {
     for (let index = 0; index < 24; index += 1) await createPaidIntent(service, user, { currency: 'CHF' });
     await service.settle();
     const shards = await Promise.all(

@@ -67,7 +67,7 @@ describe('an unconfirmed intent', () => {
     expect(await eventsOf(service, payment.id)).toEqual(['payment.created', 'payment.succeeded']);
   });
 
-  test('is canceled although the provider is away at that moment, once it is back', async () => {
+  test('is canceled once a provider that was unavailable at its expiry is back', async () => {
     const user = await signIn(service, LONG);
     const payment = await createIntent(service, user);
     await moveTo(createdAt(payment) + DAY - 1_000);
@@ -79,7 +79,7 @@ describe('an unconfirmed intent', () => {
     expect(await read(service, payment.id, user.options)).toMatchObject({ status: 'canceled' });
   });
 
-  test.each([1, 20])('that is confirmed after %s h waits for the payer’s step for a day from then', async (hours) => {
+  test.each([1, 20])('waits for the payer’s step for a day after a confirm at %s h', async (hours) => {
     const user = await signIn(service, LONG);
     const payment = await createIntent(service, user, { payment_method_id: THREE_D_SECURE });
     await service.advance(hours * HOUR_SECONDS);
@@ -91,7 +91,7 @@ describe('an unconfirmed intent', () => {
     expect((await atProvider(service, payment.id)).intents).toMatchObject([{ status: 'canceled' }]);
   });
 
-  test('does not affect a settled payment, which stays the same for a year', async () => {
+  test('leaves a settled payment unchanged for a year', async () => {
     const user = await signIn(service, LONG);
     const payment = await createPaidIntent(service, user);
     await confirm(service, payment.id, user.options);
@@ -120,7 +120,7 @@ describe('a client secret', () => {
     expect(after).not.toHaveProperty('client_secret');
   });
 
-  test('is gone for a guest too', async () => {
+  test('is also hidden from a guest', async () => {
     const { body: payment } = await service.post('/payments/intents', guestIntentBody());
     const options: RequestOptions = { guestToken: payment.guest_token };
     await moveTo(createdAt(payment) + DAY - 1);
@@ -134,7 +134,7 @@ describe('a client secret', () => {
     ['pending', THREE_D_SECURE],
     ['failed', 'pm_card_visa_chargeDeclined'],
     ['canceled', undefined],
-  ])('of a payment that is %s is removed from the table by due work', async (status, method) => {
+  ])('is removed from the table by due work for a payment in the status %s', async (status, method) => {
     const user = await signIn(service, LONG);
     const payment = await createIntent(service, user);
     if (method) await confirm(service, payment.id, { ...user.options, body: { payment_method_id: method } });
@@ -150,7 +150,7 @@ describe('a client secret', () => {
     expect(JSON.stringify(await storedPayment(service, payment.id))).not.toContain(payment.client_secret);
   });
 
-  test('does not come back by an update after its day', async () => {
+  test('is not restored by an update after 24 hours', async () => {
     const user = await signIn(service, LONG);
     const payment = await createPaidIntent(service, user);
     await service.fault({ path: payment.provider_payment_id, action: 'reset' });
@@ -162,7 +162,7 @@ describe('a client secret', () => {
     expect(await storedPayment(service, payment.id)).not.toHaveProperty('clientSecret');
   });
 
-  test('is in no list, and in no answer of confirm, sync or cancel', async () => {
+  test('is in no list, and in no response of confirm, sync or cancel', async () => {
     const user = await signIn(service);
     const payment = await createPaidIntent(service, user);
     const other = await createPaidIntent(service, user);

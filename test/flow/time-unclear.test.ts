@@ -108,7 +108,7 @@ describe('a confirm with an unknown outcome', () => {
   test.each([
     ['pm_sim_timeout_before', 'tok_sim_timeout_before'],
     ['pm_sim_timeout_after', 'tok_sim_timeout_after'],
-  ])('of the test methods %s and %s is charged once', async (...methods) => {
+  ])('is charged once with the test methods %s and %s', async (...methods) => {
     await withoutWebhooks();
     const user = await signIn(service);
     const payments = await Promise.all(
@@ -122,7 +122,7 @@ describe('a confirm with an unknown outcome', () => {
     }
   });
 
-  test('with a card that is declined ends as failed', async () => {
+  test('ends as failed with a declined card', async () => {
     await withoutWebhooks();
     const user = await signIn(service);
     const fields = { payment_method_id: 'pm_card_visa_chargeDeclinedInsufficientFunds' };
@@ -144,7 +144,7 @@ describe('a confirm with an unknown outcome', () => {
   test.each([
     ['a decline', DECLINED],
     ['a refused 3-D Secure', THREE_D_SECURE],
-  ])('after %s is not taken for the attempt before', async (_what, method) => {
+  ])('is not mistaken for the previous attempt after %s', async (_what, method) => {
     await withoutWebhooks();
     const user = await signIn(service);
     const payment = await createIntent(service, user, { payment_method_id: method });
@@ -164,7 +164,7 @@ describe('a confirm with an unknown outcome', () => {
     expect(await eventsOf(service, payment.id)).toEqual(['payment.created', 'payment.failed', 'payment.succeeded']);
   });
 
-  test('is looked up once when its due work is delivered several times', async () => {
+  test('is looked up once if its due work is delivered several times', async () => {
     await withoutWebhooks();
     const user = await signIn(service);
     const payment = await createPaidIntent(service, user);
@@ -191,7 +191,7 @@ describe('a confirm with an unknown outcome', () => {
     expect(await read(service, payment.id, user.options)).toMatchObject({ status: 'succeeded' });
   });
 
-  test('is sent again under its own key within 30 minutes, and fails after that time', async () => {
+  test('is resent under its own key within 30 minutes, and fails afterwards', async () => {
     await withoutWebhooks();
     const user = await signIn(service, { expires_in: WEEK });
     const payment = await createPaidIntent(service, user);
@@ -216,7 +216,7 @@ describe('a confirm with an unknown outcome', () => {
     expect(await eventsOf(service, payment.id)).toEqual(['payment.created', 'payment.failed']);
   });
 
-  test('is looked up after 1, 5, 30 minutes, 2, 12 and 24 hours, and never given up while it may be paid', async () => {
+  test('is looked up after 1, 5 and 30 minutes and 2, 12 and 24 hours, and never abandoned while it may be paid', async () => {
     await withoutWebhooks();
     const user = await signIn(service, { expires_in: WEEK });
     const payment = await createPaidIntent(service, user);
@@ -237,7 +237,7 @@ describe('a confirm with an unknown outcome', () => {
     expect(await timesCharged(service, payment.id)).toBe(1);
   });
 
-  test('that failed after the last look-up, but was paid, is corrected by a sync', async () => {
+  test('is corrected by a sync if it failed here after the last lookup but not at the provider', async () => {
     await withoutWebhooks();
     const user = await signIn(service, { expires_in: WEEK });
     const payment = await createPaidIntent(service, user);
@@ -258,7 +258,7 @@ describe('a payment that settles later', () => {
   test.each([
     ['normal', 1],
     ['drop', 30],
-  ] as const)('is processing first, webhooks %s', async (mode, minutes) => {
+  ] as const)('is processing first (webhooks %s)', async (mode, minutes) => {
     await withoutWebhooks();
     await service.webhookMode(mode);
     const user = await signIn(service);
@@ -302,7 +302,7 @@ describe('a create with an unknown outcome', () => {
     ['reset', 503, 'PROVIDER_UNAVAILABLE'],
     ['error_500', 502, 'PROVIDER_ERROR'],
     ['malformed', 502, 'PROVIDER_ERROR'],
-  ] as const)('(%s) is answered %i with its id, and is finished in the background', async (action, status, code) => {
+  ] as const)('fails by %s with %i and its id, and is finished in the background', async (action, status, code) => {
     await withoutWebhooks();
     const user = await signIn(service);
     await service.fault({ provider: 'provider_a', path: '/v1/payment_intents', times: 1, action });
@@ -359,8 +359,8 @@ describe('a create with an unknown outcome', () => {
   });
 });
 
-describe('an update, a cancel or a sync with an unknown outcome', () => {
-  test('an update gets 504, shows the former amount, and takes effect later', async () => {
+describe('a command with an unknown outcome', () => {
+  test('returns 504 for an update, shows the former amount, and takes effect later', async () => {
     await withoutWebhooks();
     const user = await signIn(service);
     const payments = await Promise.all([createPaidIntent(service, user), createPaidIntent(service, user)]);
@@ -382,7 +382,7 @@ describe('an update, a cancel or a sync with an unknown outcome', () => {
     }
   });
 
-  test('a cancel gets 504, and a second request completes it', async () => {
+  test('returns 504 for a cancel, and a second request completes it', async () => {
     await withoutWebhooks();
     const user = await signIn(service);
     const payments = await Promise.all([createPaidIntent(service, user), createPaidIntent(service, user)]);
@@ -398,7 +398,7 @@ describe('an update, a cancel or a sync with an unknown outcome', () => {
     );
   });
 
-  test('a sync gets 504, and changes nothing', async () => {
+  test('returns 504 for a sync, and changes nothing', async () => {
     await withoutWebhooks();
     const user = await signIn(service);
     const payment = await createPaidIntent(service, user);
@@ -412,7 +412,7 @@ describe('an update, a cancel or a sync with an unknown outcome', () => {
     expect(await read(service, payment.id, user.options)).toEqual(before);
   });
 
-  test('a cancel of a payment that was paid meanwhile finds it paid', async () => {
+  test('returns 409 for a cancel of a payment that was paid in the meantime', async () => {
     await withoutWebhooks();
     const user = await signIn(service);
     const payment = await createIntent(service, user);

@@ -7,7 +7,7 @@ const SECRET = 'the secret of the edge';
 const HEADER = 'cloudfront-viewer-address';
 const MAX = 10;
 
-describe('behind a proxy that the service trusts', () => {
+describe('a service behind a trusted proxy', () => {
   const service = withHost({
     frozen: true,
     env: {
@@ -31,12 +31,12 @@ describe('behind a proxy that the service trusts', () => {
   };
   const viewer = (host: number) => ({ [HEADER]: `203.0.113.${host}:4711` });
 
-  test('a caller who sets the header is counted by the address of the connection', async () => {
+  test('counts callers who forge the header by the address of the connection', async () => {
     const statuses = await listTimes(MAX + 2, (at) => ({ ...viewer(at), 'x-trusted-edge-secret': `guess ${at}` }));
     expect(statuses).toEqual([...Array(MAX).fill(200), 429, 429]);
   });
 
-  test('requests with the secret are counted by the address that the header names', async () => {
+  test('counts requests with the secret by the address in the header', async () => {
     const proven = { 'x-trusted-edge-secret': SECRET };
     const statuses = await listTimes(MAX + 1, () => ({ ...viewer(100), ...proven }));
     expect(statuses).toEqual([...Array(MAX).fill(200), 429]);

@@ -36,8 +36,8 @@ const afterAllTries = async () => {
 };
 const deadLetters = async (): Promise<number> => (await service.queues())['webhook-delivery-dlq']?.visible ?? 0;
 
-describe('a target that answers', () => {
-  test.each([200, 201, 202, 204, 299])('%i has the event', async (status) => {
+describe('a target’s response', () => {
+  test.each([200, 201, 202, 204, 299])('completes the delivery with %i', async (status) => {
     await behave({ status });
     const { tries, entries } = await afterAllTries();
     expect(tries).toHaveLength(1);
@@ -46,7 +46,7 @@ describe('a target that answers', () => {
   });
 
   test.each([300, 301, 302, 307, 308, 400, 401, 404, 409, 429, 500, 502, 503])(
-    '%i gets it again, as often and as late as the settings say, and then it is a dead letter',
+    'causes retries with %i by the configured schedule, and then a dead letter',
     async (status) => {
       await behave({ status });
       const before = await deadLetters();
@@ -60,7 +60,7 @@ describe('a target that answers', () => {
     },
   );
 
-  test('410 ends the delivery after one attempt: it is failed, and not kept as a dead letter', async () => {
+  test('ends the delivery after one attempt with 410, as failed and without a dead letter', async () => {
     await behave({ status: 410 });
     const before = await deadLetters();
     const { tries, entries } = await afterAllTries();
@@ -69,7 +69,7 @@ describe('a target that answers', () => {
     expect(await deadLetters()).toBe(before);
   });
 
-  test('too late gets it again', async () => {
+  test('causes a retry if it is too late', async () => {
     await behave({ status: 200, delay_ms: 1_000, times: 1 });
     const { tries, entries } = await afterAllTries();
     expect(new Set(tries.map(webhookIdOf)).size).toBe(1);
@@ -83,7 +83,7 @@ describe('a target that answers', () => {
   });
 });
 
-describe('a busy target that asks for time', () => {
+describe('a busy target that requests a delay', () => {
   const waits = async (minutes = 30) => {
     const before = await deadLetters();
     const { id } = await createCustomer(service, user.options);
@@ -98,20 +98,23 @@ describe('a busy target that asks for time', () => {
     ['429', 429, '60', 60],
     ['503', 503, '7', 7],
     ['more than five minutes', 429, '86400', 300],
-    ['a number without end', 429, '9'.repeat(400), 300],
-  ])('by %s gets the event after that time', async (...[, status, retryAfter, seconds]) => {
-    await behave({ status, headers: { 'Retry-After': retryAfter }, times: 1 });
-    expect(await waits()).toEqual({ seconds: [seconds], dead: 0 });
-  });
+    ['a number of 400 digits', 429, '9'.repeat(400), 300],
+  ])(
+    'gets the event after the requested time, at most five minutes, for %s',
+    async (...[, status, retryAfter, seconds]) => {
+      await behave({ status, headers: { 'Retry-After': retryAfter }, times: 1 });
+      expect(await waits()).toEqual({ seconds: [seconds], dead: 0 });
+    },
+  );
 
-  test('by a date gets the event at that time', async () => {
+  test('gets the event at the requested time if it sends a date', async () => {
     const at = new Date(Math.ceil(service.now() / 1_000) * 1_000 + 40_000);
     await behave({ status: 503, headers: { 'Retry-After': at.toUTCString() }, times: 1 });
     const { seconds } = await waits();
     expect(seconds).toEqual([expect.closeTo(40, -1)]);
   });
 
-  test('uses up none of the retries, which go on as before', async () => {
+  test('uses up none of the retries, which continue as before', async () => {
     await behave({ status: 429, headers: { 'Retry-After': '100' }, times: 5 });
     expect(await waits()).toEqual({ seconds: [100, 200, 300, 400, 500], dead: 0 });
     await behave({ status: 500, times: 1 });
@@ -132,14 +135,14 @@ describe('a busy target that asks for time', () => {
     ['that cannot be read', 429, 'soon'],
     ['of no time', 429, '0'],
     ['of a date that has passed', 503, 'Thu, 01 Jan 2015 00:00:00 GMT'],
-  ])('in a header %s gets it by the schedule', async (_, status, retryAfter) => {
+  ])('gets the event by the normal schedule with a header %s', async (_, status, retryAfter) => {
     await behave({ status, headers: { 'Retry-After': retryAfter }, times: 1 });
     expect(await waits(5)).toEqual({ seconds: [2], dead: 0 });
   });
 });
 
-describe('the settings', () => {
-  test('that are invalid stop the start, with one line per mistake', async () => {
+describe('the webhook settings', () => {
+  test('stop the start if they are invalid, with one line per mistake', async () => {
     const env = { WEBHOOK_1_URL: 'x', WEBHOOK_2_EVENT_MODE: 'x', EXTERNAL_WEBHOOK_TIMEOUT: '1', WEBHOOK_SCAN_MAX: 'x' };
     const lines = await startTestHost({ env }).then(
       () => [],

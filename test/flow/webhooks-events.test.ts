@@ -78,7 +78,7 @@ const paymentData = (payment: ParsedJson, fields: object) => ({
   ...fields,
 });
 
-describe('a canonical target receives', () => {
+describe('a canonical target', () => {
   const event = (name: string, data: object) => ({
     event: name,
     provider: 'provider_a',
@@ -86,14 +86,14 @@ describe('a canonical target receives', () => {
     data,
   });
 
-  test('payment.created when a payment is stored', async () => {
+  test('receives payment.created when a payment is stored', async () => {
     const payment = await createPaidIntent(service, user, { project_id: 'proj_1' });
     expect(await bodyOf('payment.created', payment.id)).toEqual(
       event('payment.created', paymentData(payment, { status: 'created', project: { id: 'proj_1' } })),
     );
   });
 
-  test('payment.succeeded when it is paid, with the organization if there is one', async () => {
+  test('receives payment.succeeded when it is paid, with the organization if present', async () => {
     const { owner } = acme;
     const payment = await createPaidIntent(service, owner, { organization_id: acme.id });
     await confirm(service, payment.id, owner.options);
@@ -110,7 +110,7 @@ describe('a canonical target receives', () => {
     );
   });
 
-  test('payment.failed when it is declined', async () => {
+  test('receives payment.failed when it is declined', async () => {
     const payment = await createIntent(service, user, { payment_method_id: DECLINED });
     expect((await confirm(service, payment.id, user.options)).status).toBe(402);
     expect(await bodyOf('payment.failed', payment.id)).toEqual(
@@ -118,13 +118,13 @@ describe('a canonical target receives', () => {
     );
   });
 
-  test('guest payments marked as such', async () => {
+  test('receives guest payments marked as such', async () => {
     const { body } = await service.post('/payments/intents', guestIntentBody({}, { email: 'Gina@Example.com' }));
     const { data } = await bodyOf('payment.created', body.id);
     expect(data.user).toEqual({ id: expect.stringMatching(/^gst_/), type: 'guest', email: 'gina@example.com' });
   });
 
-  test('customer.created and customer.updated when a customer is stored and changed', async () => {
+  test('receives customer.created and customer.updated when a customer is stored and changed', async () => {
     const customer = await createCustomer(service, user.options, { email: 'payer@example.com', name: 'Pia' });
     await service.put(`/customers/${customer.id}`, { name: 'Pia Payer' }, user.options);
     const data = {
@@ -142,7 +142,7 @@ describe('a canonical target receives', () => {
     );
   });
 
-  test('one event when confirm, sync and the provider’s event are concurrent', async () => {
+  test('receives one event when confirm, sync and the provider’s event are concurrent', async () => {
     const payments = await Promise.all(
       Array.from({ length: 8 }, () => createIntent(service, user, { payment_method_id: THREE_D_SECURE })),
     );
@@ -192,7 +192,7 @@ describe('a raw target', () => {
     expect(() => verified(delivered, 'whsec_YW5vdGhlcg==')).toThrow();
   });
 
-  test('receives an event of an unknown type, and one that changes no record', async () => {
+  test('receives an event of an unknown type, and an event that changes no record', async () => {
     const before = (await deliveredTo(service, 'canonical')).length;
     const created = Math.floor(service.now() / 1_000);
     const object = { id: 'x', status: 'lost' };
@@ -265,7 +265,7 @@ describe('an outbound webhook', () => {
     }
   });
 
-  test('passes an independent verifier, which refuses it with one byte changed', async () => {
+  test('passes an independent verifier, which rejects it after a change of one byte', async () => {
     const sinks = await Promise.all(['canonical', 'raw', 'both', 'chat'].map((sink) => deliveredTo(service, sink)));
     const all = sinks.flat();
     expect(all.length).toBeGreaterThan(100);

@@ -82,7 +82,7 @@ describe('the list of the webhook log', () => {
     }
   });
 
-  test('shows members of any role the entries of the session’s organization, without their own', async () => {
+  test('shows members of any role the entries of the session’s organization, without their own entries', async () => {
     for (const person of [owner, member]) {
       const entries = await list(person.options);
       expect(namesOf(entries.filter(({ direction }) => direction === 'outbound'))).toEqual(['payment.created']);
@@ -133,7 +133,7 @@ describe('the list of the webhook log', () => {
     expect(await list(user.options, '?event_type=payment.failed')).toEqual([]);
   });
 
-  test('comes in pages, with total and next page in headers', async () => {
+  test('is paged, with total and next page in headers', async () => {
     const all = await list(admin.options);
     const pages: ParsedJson[] = [];
     let next: string | undefined = '/webhooks/logs?limit=3';
@@ -194,7 +194,7 @@ describe('one entry of the webhook log', () => {
     expect(asAdmin).toEqual({ ...entry, response: { ...entry.response, body: { received: true } } });
   });
 
-  test('gets 404 for all other callers', async () => {
+  test('returns 404 to all other callers', async () => {
     const [own] = await list(user.options);
     const [organizations] = await list(owner.options);
     const raw = (await list(admin.options)).find(({ event_type }) => event_type.startsWith('provider_a:'));
@@ -311,7 +311,7 @@ describe('a test webhook', () => {
   });
 
   test.each(['payment.succeeded', 'subscription.updated', 'membership.activated', 'customer.updated'])(
-    'names records that a platform admin chooses; other callers’ %s names the sample’s',
+    'names records chosen by a platform admin, and the sample’s records for other callers’ %s',
     async (event) => {
       await service.advance(60);
       await send(admin.options, { event, test_data: NAMED });
@@ -327,7 +327,7 @@ describe('a test webhook', () => {
   );
 
   test.each(['payment.succeeded', 'provider_a:payment_intent.succeeded'])(
-    'takes only amount, currency, status and reason from callers who are not platform admins: %s',
+    'uses only amount, currency, status and reason from callers who are not platform admins: %s',
     async (event) => {
       await service.advance(60);
       const facts = { amount: 99_999_999, currency: 'EUR', status: 'failed', reason: 'card_declined' };
@@ -359,7 +359,7 @@ describe('a test webhook', () => {
     expect((await lastAt('all')).body.data).toEqual(sample);
   });
 
-  test('in a provider’s format names no object that a caller chooses either', async () => {
+  test('names no object that a non-admin caller chooses in a provider’s format', async () => {
     await service.advance(60);
     const test_data = { ...NAMED, id: 'pi_0123456789abcdef01234567', amount: 5 };
     await send(owner.options, { event: 'provider_a:payment_intent.succeeded', test_data });
@@ -369,7 +369,7 @@ describe('a test webhook', () => {
     expect(raw).not.toMatch(/victim|0123456789abcdef/);
   });
 
-  test('may be in a provider’s format', async () => {
+  test('can be in a provider’s format', async () => {
     const event = 'provider_b:payment_intent.failed';
     const { body } = await send(admin.options, { event, test_data: { id: 'mine' } });
     expect(body.data.targets.map(({ status }: ParsedJson) => status)).toEqual(['success', 'skipped']);
@@ -392,7 +392,7 @@ describe('a test webhook', () => {
     ['invoice.payment_succeeded', 'succeeded'],
     ['invoice.payment_failed', 'failed'],
     ['customer.deleted', 'active'],
-  ])('of the inbound type %s goes to raw nodes alone, in the format of the interface', async (type, status) => {
+  ])('goes only to raw nodes for the inbound type %s, in the interface’s format', async (type, status) => {
     await service.advance(60);
     const { body } = await send(admin.options, { event: type });
     const event = `provider_a:${type}`;
@@ -416,7 +416,7 @@ describe('a test webhook', () => {
   });
 
   test.each(['subscription.created', 'subscription.updated', 'customer.created', 'customer.updated'])(
-    'of %s, which is canonical too, is the canonical event; with its slot it is the inbound one',
+    'is the canonical event for %s, and the inbound event if the slot is given',
     async (event) => {
       await service.advance(60);
       expect((await send(admin.options, { event })).body.data).toMatchObject({ event });
@@ -427,7 +427,7 @@ describe('a test webhook', () => {
     },
   );
 
-  test('reports the target that failed, tries it once, and is in the sender’s log', async () => {
+  test('reports a failed target, tries it once, and is in the sender’s log', async () => {
     await service.control('POST', '/sink/all/behaviour', { status: 503, times: 1 });
     const { body } = await send(owner.options, { event: 'payment.succeeded' });
     expect(body.message).toBe('1 of 2 targets took the test event');
@@ -476,7 +476,7 @@ describe('a test webhook', () => {
     });
   });
 
-  test('is sent ten times a minute at most', async () => {
+  test('is limited to ten per minute', async () => {
     const sender = await signIn(service, { is_admin: true });
     await service.advance(60);
     const statuses: number[] = [];
@@ -499,7 +499,7 @@ describe('a replayed webhook', () => {
     return { entry, received };
   };
 
-  test('goes to its target under its id, byte for byte, with a fresh timestamp', async () => {
+  test('goes to its target under the same id, byte for byte, with a new timestamp', async () => {
     const { entry, received } = await sent();
     await service.advance(3_600);
     expect(await replay(entry.id, owner.options)).toMatchObject({
@@ -523,7 +523,7 @@ describe('a replayed webhook', () => {
     ]);
   });
 
-  test('has all the retries of a new one', async () => {
+  test('has all the retries of a new delivery', async () => {
     const { entry, received } = await sent();
     await service.advance(1);
     await service.control('POST', '/sink/all/behaviour', { status: 500, times: 3 });
@@ -542,7 +542,7 @@ describe('a replayed webhook', () => {
     ]);
   });
 
-  test('in a provider’s format has the same bytes', async () => {
+  test('has the same bytes in a provider’s format', async () => {
     const raw = (await list(admin.options, '?event_type=provider_a:payment_intent.succeeded')).at(-1);
     await replay(raw.id, admin.options);
     await service.settle();
@@ -568,7 +568,7 @@ describe('a replayed webhook', () => {
     expect(await received()).toHaveLength(3);
   });
 
-  test('must be an outbound entry, not an inbound one', async () => {
+  test('must be an outbound entry', async () => {
     const inbound = (await list(admin.options)).find(({ direction }) => direction === 'inbound');
     expect(await replay(inbound.id, admin.options)).toMatchObject({ status: 409, body: { code: 'INVALID_STATE' } });
   });
@@ -583,7 +583,7 @@ describe('a replayed webhook', () => {
     expect(await received()).toHaveLength(2);
   });
 
-  test('is limited to 60 a minute per caller', async () => {
+  test('is limited to 60 per minute and caller', async () => {
     const [hasty, other] = [await signIn(service, { is_admin: true }), await signIn(service, { is_admin: true })];
     const inbound = (await list(admin.options)).find(({ direction }) => direction === 'inbound');
     await service.moveTo(new Date(Math.ceil((service.now() + 1) / 60_000) * 60_000 + 20_000).toISOString());

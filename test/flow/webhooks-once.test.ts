@@ -50,7 +50,7 @@ describe('a table that refuses the log entry after the POST', () => {
     });
   });
 
-  test('for long leaves the entry with the dead letters, and a redrive writes it', async () => {
+  test('leaves the entry in the dead-letter queue after a long time, and a redrive writes it', async () => {
     throttled.add('LOG#');
     const [customer] = await storeCustomers(service.host(), ['long']);
     await service.advance(3_600);
@@ -62,7 +62,7 @@ describe('a table that refuses the log entry after the POST', () => {
     expect(await posts(customer)).toBe(1);
   });
 
-  test('of a failed attempt does not delay its retry', async () => {
+  test('does not delay the retry of a failed attempt', async () => {
     throttled.add('LOG#');
     await service.control('POST', '/sink/target/behaviour', { status: 500, times: 1 });
     const [customer] = await storeCustomers(service.host(), ['failed']);

@@ -34,7 +34,7 @@ const settled = async (service: TestHost): Promise<void> => {
   while (!(await service.settle().catch(() => ({ quiet: false }))).quiet);
 };
 
-describe('a target that fails', () => {
+describe('a failing target', () => {
   const port = ports.failing;
   const service = withHost({ frozen: true, port, env: nodesAt(port, { failing: { SECRET } }) });
   let ids: readonly string[];
@@ -59,7 +59,7 @@ describe('a target that fails', () => {
     await settled(service);
   });
 
-  test('is tried again after 5, 10 and 20 s of the clock, each delivery by itself', async () => {
+  test('is retried after 5, 10 and 20 s of the clock, separately for each delivery', async () => {
     await expectAllAt([0]);
     for (const [advance, expected] of [
       [4, [0]],
@@ -74,7 +74,7 @@ describe('a target that fails', () => {
     }
   });
 
-  test('has its deliveries with the dead letters then, and is tried no more', async () => {
+  test('has its deliveries in the dead-letter queue after the last retry, and gets no further attempts', async () => {
     await service.advance(3_600);
     await expectAllAt([0, 5, 15, 35]);
     expect(await service.queues()).toMatchObject({
@@ -84,7 +84,7 @@ describe('a target that fails', () => {
     });
   });
 
-  test('gets all deliveries under the same ids with new signatures once it answers again and they are redriven', async () => {
+  test('gets all deliveries under the same ids with new signatures after it recovers and they are redriven', async () => {
     const before = new Set((await deliveredTo(service, 'failing')).map(webhookIdOf));
     expect(before.size).toBe(DELIVERIES);
     await behave(service, 'failing', { status: 200 });
@@ -97,7 +97,7 @@ describe('a target that fails', () => {
     expect(await service.queues()).toMatchObject({ 'webhook-delivery-dlq': { visible: 0 } });
   });
 
-  test('has an entry an attempt in the log', async () => {
+  test('has one log entry per attempt', async () => {
     const entries = await itemsOf(service, 'LOG#');
     expect(entries).toHaveLength(5 * DELIVERIES);
     const counts = Object.entries(Object.groupBy(entries, ({ attempt, status }) => `${attempt} ${status}`));
@@ -111,7 +111,7 @@ describe('a target that fails', () => {
   });
 });
 
-describe('a target that hangs', () => {
+describe('a hanging target', () => {
   const port = ports.hanging;
   let hanging: HangingTarget;
   beforeAll(async () => {
@@ -129,7 +129,7 @@ describe('a target that hangs', () => {
     },
   });
 
-  test('holds up no other: they have everything before its first answer', async () => {
+  test('does not delay others, which receive everything before its first response', async () => {
     const ids = await storeCustomers(service.host(), named(DELIVERIES));
     const counts = async () =>
       (await Promise.all(['first', 'second'].map((sink) => deliveredTo(service, sink)))).map((all) => all.length);
@@ -141,14 +141,14 @@ describe('a target that hangs', () => {
   });
 });
 
-describe('publishing that is stopped at every step, with a twentieth of its entries failing', () => {
+describe('publishing interrupted at every step, with a twentieth of its entries failing', () => {
   const port = ports.publishing;
   const bus = openLossyBus(STEPS);
   const env = nodesAt(port, { consumer: { SECRET } });
   const service = withHost({ frozen: true, port, env, catalogue: bus.catalogue });
 
   test(
-    'loses no event, though the stream is replayed three times, and a consumer applies each id once',
+    'loses no event despite three replays of the stream, and a consumer applies each id once',
     async () => {
       const host = service.host();
       const url = await bus.start(`${host.baseUrl}/_local/aws`);

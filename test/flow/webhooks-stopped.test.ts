@@ -8,7 +8,7 @@ import { deliveredTo, verified } from './targets.ts';
 /** An event on its way out, losing any one call to the table before or after it is carried out. */
 const stoppable = withStops({ ...PATIENT, EXTERNAL_WEBHOOKS_ENABLED: 'true' });
 
-test('an event whose delivery is cut at any call reaches its target, is logged, and can be sent again', async () => {
+test('an event whose delivery is interrupted at any call reaches its target, is logged, and can be resent', async () => {
   const { service, watch, losing } = stoppable();
   await service.webhookMode('drop');
   const user = await signIn(service);

@@ -64,8 +64,8 @@ const subscriptionData = (subscription: ParsedJson, fields: object) => ({
 
 const body = (event: string, timestamp: string, data: object) => ({ event, provider: 'provider_a', timestamp, data });
 
-describe('a canonical target receives', () => {
-  test('subscription.created when one is stored', async () => {
+describe('a canonical target', () => {
+  test('receives subscription.created when a subscription is stored', async () => {
     const made = await subscribe(service, who);
     expect(await bodiesOf('subscription.created', made.id)).toEqual([
       body('subscription.created', expect.any(String), subscriptionData(made, { reason: 'created' })),
@@ -75,7 +75,7 @@ describe('a canonical target receives', () => {
   test.each([
     ['cancel_scheduled', (id: string) => command(service, who, { id, name: 'cancel' })],
     ['paused', (id: string) => command(service, who, { id, name: 'pause' })],
-  ] as const)('subscription.updated when it is changed: %s', async (reason, change) => {
+  ] as const)('receives subscription.updated when a subscription is changed: %s', async (reason, change) => {
     const made = await subscribe(service, who);
     expect((await change(made.id)).status).toBe(200);
     const changed = await readSubscription(service, who, made.id);
@@ -85,13 +85,13 @@ describe('a canonical target receives', () => {
     expect(await bodiesOf('subscription.cancelled', made.id)).toEqual([]);
   });
 
-  test('subscription.updated when its metadata is changed', async () => {
+  test('receives subscription.updated when its metadata is changed', async () => {
     const made = await subscribe(service, who);
     await patch(service, who, { id: made.id, body: { metadata: { seat: '4' } } });
     expect(await bodiesOf('subscription.updated', made.id)).toHaveLength(1);
   });
 
-  test('subscription.cancelled when it is over, not before', async () => {
+  test('receives subscription.cancelled when it is over, not before', async () => {
     const made = await subscribe(service, who);
     await command(service, who, { id: made.id, name: 'cancel', body: { cancel_at_period_end: false } });
     const over = await readSubscription(service, who, made.id);
@@ -101,7 +101,7 @@ describe('a canonical target receives', () => {
     ]);
   });
 
-  test('of a membership: pending in a trial, activated, extended, cancelled', async () => {
+  test('receives a membership’s events: pending in a trial, activated, extended, cancelled', async () => {
     const made = await subscribeToGold(service, who, { trial_days: 5 });
     const steps: (readonly [name: string, how: () => Promise<unknown>])[] = [
       ['membership.pending', async () => undefined],

@@ -1,3 +1,8 @@
+/**
+ * @module Sends a refund to its provider and records the outcome. Every send has the same idempotency key, so the
+ * provider makes the refund once.
+ */
+
 import { DomainError } from '../../core/errors.ts';
 import type { Arrived, NotDone, Outcome, Refusal } from '../../core/outcome.ts';
 import { iso } from '../../core/time.ts';
@@ -14,13 +19,13 @@ export interface RefundParts {
   readonly payment: VisiblePayment;
 }
 
-/** How a payment is known to its provider. */
+/** The provider's ids of a payment. */
 export const chargedAs = ({ providerIntentId, providerPaymentId }: VisiblePayment) => ({
   intentId: providerIntentId ?? '',
   paymentId: providerPaymentId ?? providerIntentId ?? '',
 });
 
-/** Sends the refund under the one key that is derived from its id. */
+/** Sends the refund under an idempotency key that is derived from its id. */
 export const sendRefund = ({ port, payment }: RefundParts, refund: Refund): Promise<Outcome<ProviderRefund>> =>
   port.createRefund({
     idempotencyKey: `${refund.id}:refund`,
@@ -32,13 +37,15 @@ export const sendRefund = ({ port, payment }: RefundParts, refund: Refund): Prom
   });
 
 export interface RefundResult {
-  /** undefined: the refund did not happen, and is not stored. */
+  /** undefined if the refund did not happen and is not stored. */
   readonly refund: Refund | undefined;
   readonly refusal?: Refusal;
   readonly notDone?: NotDone;
 }
 
-/** Records the provider's answer. `unknown` leaves the refund pending, with its reservation and its next look. */
+/**
+ * Records the outcome of a refund call. `unknown` leaves the refund pending, with its reservation and its next lookup.
+ */
 export const recordRefundAnswer = async (
   parts: RefundParts,
   refund: Refund,
@@ -58,7 +65,10 @@ export const recordRefundAnswer = async (
   }
 };
 
-/** Many refunds of one payment commit one after another. One that comes too late stays pending: its next look settles it. */
+/**
+ * Refunds of one payment commit one after another. A refund that cannot commit now stays pending, and its next lookup
+ * settles it.
+ */
 export const nowOrLater = async (pending: Refund, settle: () => Promise<RefundResult>): Promise<RefundResult> => {
   try {
     return await settle();
@@ -69,8 +79,8 @@ export const nowOrLater = async (pending: Refund, settle: () => Promise<RefundRe
 };
 
 /**
- * This call gave nothing back, but an earlier one may have: the provider's refunds are read and stored before the refusal is
- * recorded. While they cannot be read, the refund stays pending.
+ * This call refunded nothing, but an earlier call may have. The provider's refunds are read and stored before the
+ * refusal is recorded. While they cannot be read, the refund stays pending.
  */
 const recordRefusal = async (parts: RefundParts, refund: Refund, refusal: Refusal): Promise<RefundResult> => {
   const found = await readRefunds(parts, refund);
@@ -81,8 +91,8 @@ const recordRefusal = async (parts: RefundParts, refund: Refund, refusal: Refusa
 };
 
 /**
- * Reads and stores every refund that the provider has of the payment. @returns undefined if they cannot be read; else
- * this refund, if the provider has it
+ * Reads and stores every refund that the provider has of the payment.
+ * @returns undefined if they cannot be read; otherwise this refund, if the provider has it
  */
 export const readRefunds = async (
   { deps, port, payment }: RefundParts,

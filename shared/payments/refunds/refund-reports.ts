@@ -1,3 +1,8 @@
+/**
+ * @module Stores the refunds that a provider reports in a response, an event or a read. Repeated and concurrent
+ * reports of one refund make one record, so its amount counts once.
+ */
+
 import { ownerIdsOf } from '../../access/record-kind.ts';
 import { derivedId } from '../../core/ids.ts';
 import { instant, iso } from '../../core/time.ts';
@@ -13,7 +18,7 @@ import { type RefundStore, type RefundStoreDeps, refundStore } from './refund-st
 const isAnother = ({ providerRefundId }: Refund, { refundId }: ProviderRefund): boolean =>
   providerRefundId !== undefined && providerRefundId !== refundId;
 
-/** The refund as the provider reports it; the same refund where the report says nothing new. */
+/** The refund as the provider reports it; the same refund if the report says nothing new. */
 const withReport = (refund: Refund, report: ProviderRefund, now: number): Refund => {
   if (isAnother(refund, report)) return refund;
   const isLater = isLaterRefund(refund, report.status);
@@ -33,7 +38,9 @@ const withReport = (refund: Refund, report: ProviderRefund, now: number): Refund
   };
 };
 
-/** Stores the provider's report of a refund that is recorded here: an answer, an event or a read. */
+/**
+ * Stores the provider's report of a refund that is recorded here. The report comes from a response, an event or a read.
+ */
 const settleRefund = async (deps: RefundStoreDeps, refund: Refund, report: ProviderRefund): Promise<Refund> => {
   const mismatch = refundMismatch(refund, report);
   if (mismatch) {
@@ -52,8 +59,8 @@ const settleRefund = async (deps: RefundStoreDeps, refund: Refund, report: Provi
 };
 
 /**
- * Stores the provider's answer to the call of a refund. An event that does not name our id may have made another record of
- * the same refund: that record ends, before or just after, so that the amount counts once.
+ * Stores the provider's response to a refund call. An event that does not name our id may have made another record of
+ * the same refund. That record is canceled before or just after, so that the amount counts once.
  */
 export const recordAnsweredRefund = async (
   deps: RefundStoreDeps,
@@ -86,7 +93,7 @@ const endDuplicate = async (deps: RefundStoreDeps, refund: Refund, { refundId }:
   );
 };
 
-/** The record of the refund that the provider reports; undefined where it is not recorded. */
+/** The record of the refund that the provider reports; undefined if it is not recorded. */
 export const findReportedRefund = async (
   deps: RefundStoreDeps,
   { payment, report }: Reported,
@@ -100,7 +107,7 @@ export const findReportedRefund = async (
 const idOfReported = ({ payment, report }: Reported): string =>
   derivedId('refund', payment.providerId, report.refundId);
 
-/** The refund made here that the provider's report is about; undefined where it was made at the provider. */
+/** The refund made here that the provider's report is about; undefined if it was made at the provider. */
 const findOurs = async (
   { table }: RefundStoreDeps,
   store: RefundStore,
@@ -110,7 +117,8 @@ const findOurs = async (
   const aliased = alias?.kind === 'RFD' ? await store.load(alias.id) : undefined;
   if (aliased && !isAnother(aliased, report)) return aliased;
   const named = report.ourRefundId === undefined ? undefined : await store.load(report.ourRefundId);
-  // Our id at the provider proves nothing: payment and amount must agree, and no other refund may bear the id already.
+  // Our id at the provider proves nothing. Payment and amount must agree, and our record must not belong to another
+  // refund already.
   const isOurs =
     named?.paymentId === payment.id && refundMismatch(named, report) === undefined && !isAnother(named, report);
   return isOurs ? named : undefined;
@@ -122,8 +130,8 @@ export interface Reported {
 }
 
 /**
- * Why a refund that the provider reports cannot be stored; undefined where it can. Sums hold whole minor units of the
- * payment's currency only.
+ * The reason why a reported refund cannot be stored; undefined if it can. Sums hold only whole minor units of the
+ * payment's currency.
  */
 export const findUnusable = (
   payment: Pick<VisiblePayment, 'currency'>,
@@ -134,14 +142,15 @@ export const findUnusable = (
 };
 
 /**
- * Stores one refund that the provider reports. A refund made at the provider becomes a record with an id derived from the
- * provider's, so that repeated and concurrent reports make one record. The provider is right about what it gave back.
+ * Stores one refund that the provider reports. A refund made at the provider becomes a record with an id derived from
+ * the provider's, so that repeated and concurrent reports make one record. Such a record is stored even if the provider
+ * gave back more than was paid.
  */
 export const recordReportedRefund = async (deps: RefundStoreDeps, { payment, report }: Reported): Promise<Refund> => {
   const store = refundStore(deps);
   const known = await findOurs(deps, store, { payment, report });
   const settled = known && (await settleRefund(deps, known, report));
-  // Several refunds at the provider may bear our id: the first that is stored is ours.
+  // Several refunds at the provider may bear our id. The first that is stored is ours.
   if (settled && !isAnother(settled, report)) return settled;
   const id = idOfReported({ payment, report });
   const stored = await store.load(id);
@@ -173,7 +182,8 @@ const providerRefund = (id: string, { payment, report }: Reported, now: number):
 });
 
 /**
- * Stores every refund that the provider has of the payment, oldest first. The log warns an operator of one that cannot be stored.
+ * Stores every refund that the provider has of the payment, oldest first. The log warns an operator of a refund that
+ * cannot be stored.
  * @returns the records, in the same order
  */
 export const recordReportedRefunds = async (

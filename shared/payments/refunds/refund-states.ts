@@ -1,16 +1,20 @@
+/**
+ * @module The transition table of a refund. Reports of the provider (responses, events, reads) move a refund only
+ * forward in ORDER. A bank may send a succeeded refund back, so `failed` comes last.
+ */
+
 import type { RefundStatus } from '../../core/money-back.ts';
 import type { Transitions } from '../../core/states.ts';
 import type { ProviderRefund } from '../../providers/refund-port.ts';
 import type { Refund } from './refund.ts';
 
-/**
- * The transition table of a refund. Reports of the provider (answers, events, reads) move a refund only forward in ORDER: a
- * bank may send a succeeded refund back, so `failed` comes last.
- */
 const ORDER: Readonly<Record<RefundStatus, number>> = { pending: 0, canceled: 1, succeeded: 2, failed: 3 };
 
-/** `report`: what the provider says. `refusal`: the provider refused it. `limit`: it never reached the provider in time.
- * `duplicate`: another record has the same refund of the provider. `erasure`: it loses its person, and keeps its status. */
+/**
+ * `report`: the provider reports a status. `refusal`: the provider refuses the refund. `limit`: the refund does not
+ * reach the provider in time. `duplicate`: another record has the same refund of the provider. `erasure`: the refund
+ * loses its personal data and keeps its status.
+ */
 export type RefundCause = 'report' | 'refusal' | 'limit' | 'duplicate' | 'erasure';
 
 export const REFUND_TRANSITIONS: Transitions<RefundStatus, RefundCause> = {
@@ -26,15 +30,15 @@ export const REFUND_TRANSITIONS: Transitions<RefundStatus, RefundCause> = {
   failed: { report: ['pending', 'canceled', 'succeeded'], duplicate: ['canceled'] },
 };
 
-/** Did the refund fail here, before the provider reported anything about it? */
+/** True if the refund failed here before the provider reported anything about it. */
 const failedUnreported = ({ status, providerRefundId }: Refund): boolean =>
   status === 'failed' && providerRefundId === undefined;
 
-/** True if the provider's report is later than what the record shows. */
+/** True if the provider's report is later than the record. */
 export const isLaterRefund = (refund: Refund, reported: RefundStatus): boolean =>
   failedUnreported(refund) || ORDER[reported] > ORDER[refund.status];
 
-/** How a provider's report contradicts the refund that it names; undefined where it agrees. */
+/** How a provider's report contradicts the refund that it names; undefined if it agrees. */
 export const refundMismatch = (
   refund: Pick<Refund, 'amountCents' | 'currency'>,
   report: Pick<ProviderRefund, 'amountCents' | 'currency'>,

@@ -1,3 +1,8 @@
+/**
+ * @module Stores refunds. Each change of a refund's status is one transaction with its payment, whose sums hold the
+ * amount once. The payment's version is therefore the lock of all its refunds.
+ */
+
 import { notFound } from '../../core/errors.ts';
 import type { Log } from '../../core/logger.ts';
 import { hasArrow } from '../../core/states.ts';
@@ -17,10 +22,6 @@ export interface RefundStoreDeps extends StoreDeps {
 
 export type RefundStore = ReturnType<typeof refundStore>;
 
-/**
- * Refunds in the table. Each change of a refund's status is one transaction with its payment, whose sums hold the amount
- * once: the payment's version is the lock of all its refunds.
- */
 export const refundStore = (deps: RefundStoreDeps) => {
   const { table, now, log } = deps;
   const payments = paymentStore(table, now);
@@ -30,7 +31,7 @@ export const refundStore = (deps: RefundStoreDeps) => {
     return item && refundOf(item);
   };
 
-  /** An event that names the provider's id may come before the answer. */
+  /** Stores the alias of the provider's id before the commit, because an event that names this id may come early. */
   const learnId = async (was: Refund | undefined, next: Refund): Promise<void> => {
     const { providerId, providerRefundId: externalId } = next;
     if (externalId === undefined || externalId === was?.providerRefundId) return;
@@ -45,7 +46,8 @@ export const refundStore = (deps: RefundStoreDeps) => {
 
   /**
    * Stores a new refund with its share of the payment's sums. `build` decides on the payment as it is, and throws the
-   * refusal. @returns undefined where the id is taken
+   * refusal.
+   * @returns undefined if the id is taken
    */
   const insert = async (
     payment: VisiblePayment,
@@ -87,7 +89,7 @@ export const refundStore = (deps: RefundStoreDeps) => {
 
   /**
    * Decides and commits; if another commit was faster, decides again on the refund as it is then.
-   * @throws Error where the change of the status has no arrow in the table of states
+   * @throws Error if the transition table lacks the change of the status
    */
   const change = (refund: Refund, cause: RefundCause, decide: Decide<Refund>): Promise<Changed<Refund>> =>
     changeRecord(
@@ -102,8 +104,8 @@ export const refundStore = (deps: RefundStoreDeps) => {
     );
 
   /**
-   * Removes a refund that certainly did not happen, with its reservation. @returns false where it has changed since: an
-   * event may have reported it
+   * Removes a refund that certainly did not happen, with its reservation.
+   * @returns false if the refund has changed since, for example by an event
    */
   const withdraw = async (refund: Refund): Promise<boolean> => {
     const changed = await payments.changeById(refund.paymentId, (current) => ({
@@ -113,7 +115,7 @@ export const refundStore = (deps: RefundStoreDeps) => {
     return changed !== undefined && !changed.unmet;
   };
 
-  /** Moves the next look without a version: readers do not see it. */
+  /** Sets the next lookup without a new version, because readers do not see it. */
   const reschedule = async (refund: Refund, at: string, step: number): Promise<void> => {
     await table.update(
       refundKey(refund.id),

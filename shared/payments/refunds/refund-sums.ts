@@ -1,10 +1,11 @@
+/** @module The sums of refunds on a payment. They change in the same transaction as the refund. */
+
 import { DomainError } from '../../core/errors.ts';
 import { type Instant, iso } from '../../core/time.ts';
 import type { VisiblePayment } from '../payment.ts';
 import { refundableCents } from '../payment-amounts.ts';
 import type { Refund } from './refund.ts';
 
-/** What a payment knows of its refunds: sums, which change in the same transaction as the refund. */
 interface Sums {
   readonly refundedCents: number;
   readonly refundedCount: number;
@@ -13,18 +14,18 @@ interface Sums {
 
 const NOTHING: Sums = { refundedCents: 0, refundedCount: 0, refundingCents: 0 };
 
-/** What one refund adds to the sums of its payment. */
+/** The addition of one refund to the sums of its payment. */
 const shareOf = (refund: Pick<Refund, 'status' | 'amountCents'> | undefined): Sums => {
   if (refund?.status === 'succeeded') return { ...NOTHING, refundedCents: refund.amountCents, refundedCount: 1 };
   if (refund?.status === 'pending') return { ...NOTHING, refundingCents: refund.amountCents };
   return NOTHING;
 };
 
-/** True if the change of the refund changes no sum of the payment, and its readers see no other status. */
+/** True if the change of the refund changes neither its status nor the sums of its payment. */
 export const isSameShare = (was: Refund, next: Refund): boolean =>
   was.status === next.status && was.amountCents === next.amountCents;
 
-/** @throws DomainError INVALID_STATE; REFUND_EXCEEDS_PAYMENT with what is left */
+/** @throws DomainError INVALID_STATE; REFUND_EXCEEDS_PAYMENT with the amount that can be refunded */
 export const requireRefundable = (payment: VisiblePayment, amountCents: number | undefined): number => {
   if (payment.status !== 'succeeded') {
     throw new DomainError('INVALID_STATE', {
@@ -40,7 +41,7 @@ export const requireRefundable = (payment: VisiblePayment, amountCents: number |
   return amount;
 };
 
-/** The payment after a change of one of its refunds. @param was the refund before; undefined where it is new */
+/** The payment after a change of one of its refunds. @param was the refund before; undefined if it is new */
 export const withRefund = (
   payment: VisiblePayment,
   { was, next, now }: { readonly was: Refund | undefined; readonly next: Refund; readonly now: Instant },
@@ -60,7 +61,7 @@ export const withRefund = (
   updatedAt: iso(now),
 });
 
-/** The payment without a refund that did not happen: its reservation is released, and no event follows. */
+/** The payment without a refund that did not happen. Its reservation is released, and no event follows. */
 export const withoutRefund = (payment: VisiblePayment, refund: Refund, now: Instant): VisiblePayment => ({
   ...withShare(payment, shareOf(refund), NOTHING),
   refund: undefined,

@@ -1,3 +1,8 @@
+/**
+ * @module A refund is money of a succeeded payment that goes back to its payer. The amount is a positive integer in
+ * the payment's currency. The payment's sums hold the amount of each refund once, as reserved or as refunded.
+ */
+
 import * as z from 'zod';
 import type { Audience } from '../../access/audience.ts';
 import { ownerColumns, ownerIdsOf, type RecordKind } from '../../access/record-kind.ts';
@@ -10,10 +15,6 @@ import { besidePayment, dueShard, listSort, monthPartition, recordKey } from '..
 import { type Found, storedRecordFields } from '../../platform/record-store.ts';
 import type { Item } from '../../platform/table.ts';
 
-/**
- * A refund: money of a succeeded payment that goes back to its payer. Always holds: the amount is a positive integer in
- * the payment's currency; the payment's sums hold the amount of each refund once, as reserved or as refunded.
- */
 const optional = z.string().optional();
 
 const REFUND_SOURCES = ['api', 'provider'] as const;
@@ -27,25 +28,25 @@ const refundSchema = z.object({
   reason: z.enum(REFUND_REASONS).optional(),
   description: optional,
   metadata: z.record(z.string(), z.json()).optional(),
-  /** `provider`: made in the provider's dashboard or by another system. */
+  /** `provider` if the refund was made in the dashboard of the provider or by another system. */
   source: z.enum(REFUND_SOURCES),
   providerId: z.enum(PROVIDER_SLOTS),
-  /** Set once the provider has answered. */
+  /** Set once the provider has responded. */
   providerRefundId: optional,
   /**
-   * The provider's word; `not_received` where the refund never reached the provider; `duplicate_record` where another
-   * record has the same refund of the provider.
+   * The reason as the provider names it; `not_received` if the refund never reached the provider; `duplicate_record` if
+   * another record has the same refund of the provider.
    */
   failureCode: optional,
-  /** The user id of the admin who made it. */
+  /** The user id of the admin who made the refund. */
   createdBy: optional,
-  /** When it first succeeded. */
+  /** When the refund first succeeded. */
   completedAt: optional,
 
-  /** The owner of the payment: who may read the payment may read its refunds. */
+  /** The owner of the payment. Readers of the payment may read its refunds. */
   ...ownerColumns,
 
-  /** While the refund is pending: the next look at the provider. */
+  /** The time of the next lookup at the provider, while the refund is pending. */
   reconcileAt: optional,
   reconcileStep: z.int().optional(),
 });
@@ -119,7 +120,7 @@ const PAYERS_FIELDS = [
   'completed_at',
 ] as const satisfies readonly (keyof RefundView)[];
 
-/** What payers find in place of the shop's own notes and of the admin who made the refund. */
+/** The values that payers see instead of the shop's own notes and the admin who made the refund. */
 const HIDDEN: Omit<RefundView, (typeof PAYERS_FIELDS)[number]> = { description: null, metadata: {}, created_by: null };
 
 /** A refund as the audience sees it. */
@@ -191,8 +192,9 @@ export const refundViewSchema = z
   .meta({ id: 'Refund', description: 'Money of a succeeded payment that goes back to its payer.' });
 
 /**
- * The next version of a refund without its person. Amounts, dates, ids and the status stay. A refund of an organization's
- * payment keeps the organization's texts. @returns the same refund if there is nothing to blank
+ * The next version of a refund without its personal data. Amounts, dates, ids and the status stay. A refund of an
+ * organization's payment keeps the organization's texts.
+ * @returns the same refund if there is nothing to blank
  */
 export const blankRefund = (refund: Refund, now: Instant): Refund => {
   const { organizationId, guestEmail, description, metadata } = refund;

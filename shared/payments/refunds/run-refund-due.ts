@@ -1,3 +1,8 @@
+/**
+ * @module The due work of a refund: looks up a pending refund and sets the time of the next lookup. It is safe to run
+ * late or twice.
+ */
+
 import { instant, iso, MINUTE } from '../../core/time.ts';
 import type { Providers } from '../../providers/registry.ts';
 import { lookUp, NOT_REACHED } from '../claimed-call.ts';
@@ -13,7 +18,6 @@ export interface DueRefundDeps extends RefundStoreDeps {
 /** How long the outcome of a refund may stay unknown before the log warns an operator. */
 const STUCK_AFTER_MS = 30 * MINUTE;
 
-/** Looks up a pending refund, and sets the time of the next look. Safe to repeat, late or twice. */
 export const runDueRefund = async (deps: DueRefundDeps, refundId: string): Promise<string> => {
   const store = refundStore(deps);
   const refund = await store.load(refundId);

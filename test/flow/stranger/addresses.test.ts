@@ -27,7 +27,7 @@ describe('a new address', () => {
     expect(recordOf(await service.get(`/addresses/${id}`, caller))).toMatchObject({ id, ...fields });
   });
 
-  test('requires only the country if it is partial', async () => {
+  test('requires only the country for a partial address', async () => {
     const answer = await service.post('/addresses', { country: 'US', is_partial: true }, DEMO_OWNER);
     expect(answer.status, JSON.stringify(answer.body)).toBe(201);
     expect(recordOf(answer)).toMatchObject({ country: 'US', is_partial: true, line1: null, city: null });
@@ -47,7 +47,7 @@ describe('a new address', () => {
     expectError(await service.post('/addresses', body, DEMO_OWNER), 400);
   });
 
-  test('takes a tax id of each kind as it is', async () => {
+  test('accepts and keeps a tax id of each kind', async () => {
     const kinds = ['vat', 'ein', 'rfc', 'rnc', 'cnpj', 'cpf', 'gst', 'nit', 'cuit', 'nif', 'siren', 'kvk', 'other'];
     for (const tax_id_type of kinds) {
       const body = { country: 'DE', is_partial: true, tax_id: 'RAW 12-3', tax_id_type };
@@ -58,7 +58,7 @@ describe('a new address', () => {
     }
   });
 
-  test('needs no postal code in a country whose post does not require one', async () => {
+  test('needs no postal code in a country whose mail does not require it', async () => {
     const without = 'IE CL CO NG VN PE KW LB BM VG MA MG TW HK AE QA'.split(' ');
     const refused = [];
     for (const country of without) {
@@ -71,7 +71,7 @@ describe('a new address', () => {
     expectError(await service.post('/addresses', israel, DEMO_OWNER), 400);
   });
 
-  test.each(['billing', 'shipping'])('takes the type %s', async (type) => {
+  test.each(['billing', 'shipping'])('accepts the type %s', async (type) => {
     expect(await make.address(DEMO_OWNER, { type })).toMatchObject({ type });
   });
 
@@ -120,7 +120,7 @@ describe('an address', () => {
     expect(recordOf(answer)).toMatchObject({ ...HOME, id, ...body });
   });
 
-  test('becomes full by PUT once it has what a full one needs', async () => {
+  test('becomes full by PUT once it has the required fields', async () => {
     const { id } = await make.address(DEMO_OWNER, {
       ...{ line1: null, city: null, postal_code: null },
       is_partial: true,
@@ -130,20 +130,20 @@ describe('an address', () => {
     expect(recordOf(await service.put(`/addresses/${id}`, full, DEMO_OWNER))).toMatchObject(full);
   });
 
-  test('becomes that of a business by PUT only with the name of the business', async () => {
+  test('becomes a business address by PUT only with the business name', async () => {
     const { id } = await make.address(DEMO_OWNER);
     expectError(await service.put(`/addresses/${id}`, { is_business: true }, DEMO_OWNER), 400);
     const business = { is_business: true, business_name: 'Acme' };
     expect(recordOf(await service.put(`/addresses/${id}`, business, DEMO_OWNER))).toMatchObject(business);
   });
 
-  test('clears a nullable field by a PUT with null, and keeps it by an empty string', async () => {
+  test('clears a nullable field on PUT with null, and keeps it on PUT with an empty string', async () => {
     const { id } = await make.address(DEMO_OWNER, { line2: 'Back yard', state: 'BE' });
     const answer = await service.put(`/addresses/${id}`, { line2: null, state: '' }, DEMO_OWNER);
     expect(recordOf(answer)).toMatchObject({ line2: null, state: 'BE' });
   });
 
-  test('is deleted with 204 and no body, and is gone', async () => {
+  test('is deleted with 204 and no body, and then returns 404', async () => {
     const { caller } = await service.person();
     const { id } = await make.address(caller);
     const { status, body } = await service.delete(`/addresses/${id}`, caller);
@@ -152,7 +152,7 @@ describe('an address', () => {
     expect((await service.get('/addresses', caller)).body).toEqual([]);
   });
 
-  test('becomes the default in place of the one before', async () => {
+  test('becomes the default and replaces the previous default', async () => {
     const { caller } = await service.person();
     const first = await make.address(caller, { type: 'billing', is_default: true });
     const second = await make.address(caller, { type: 'billing' });
@@ -175,7 +175,7 @@ describe('an address', () => {
 });
 
 describe('the list of addresses', () => {
-  test('is an array that holds each address immediately after its create, and counts them', async () => {
+  test('is an array that contains each address immediately after its creation, and counts them', async () => {
     const { caller } = await service.person();
     for (let total = 1; total <= 4; total += 1) {
       const { id } = await make.address(caller);
@@ -207,7 +207,7 @@ describe('the list of addresses', () => {
     expect(await seen('type=&completeness=&organization_id=&limit=&offset=')).toEqual(both);
   });
 
-  test('is cut by limit and offset, with the total on each page', async () => {
+  test('is paged by limit and offset, with the total on each page', async () => {
     const { caller } = await service.person();
     for (let count = 0; count < 3; count += 1) await make.address(caller);
     const pages = [
@@ -219,7 +219,7 @@ describe('the list of addresses', () => {
     expect(pages.map(({ headers }) => headers.get('X-Total-Count'))).toEqual(['3', '3']);
   });
 
-  test('has 100 addresses by default', async () => {
+  test('has up to 100 addresses by default', async () => {
     const { caller } = await service.person();
     const partial = { country: 'US', is_partial: true };
     const created = Array.from({ length: 101 }, () => service.post('/addresses', partial, caller));

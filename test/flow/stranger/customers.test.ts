@@ -98,7 +98,7 @@ describe('a customer', () => {
     expect(recordOf(answer)).toMatchObject({ name: 'Ada', phone: '+49 30 1234567' });
   });
 
-  test('is deleted with 204 and no body, and its payment methods with it', async () => {
+  test('is deleted with 204 and no body, together with its payment methods', async () => {
     const person = await service.person();
     const { id } = await make.customer(person);
     const { id: method } = await make.method(person.caller);
@@ -118,7 +118,7 @@ describe('a customer', () => {
 });
 
 describe('the list of customers', () => {
-  test('holds each customer immediately after its create, and counts them', async () => {
+  test('contains each customer immediately after its creation, and counts them', async () => {
     const person = await service.person();
     const expected: string[] = [];
     for (const provider_id of ['provider_a', 'provider_b', 'provider_c', 'provider_d']) {
@@ -129,7 +129,7 @@ describe('the list of customers', () => {
     }
   });
 
-  test('filters by provider, and is cut by limit and offset', async () => {
+  test('filters by provider, and is paged by limit and offset', async () => {
     const person = await service.person();
     const { id: a } = await make.customer(person);
     const { id: b } = await make.customer(person, { provider_id: 'provider_b' });

@@ -71,7 +71,7 @@ describe('a guest', () => {
     expect(await create('/addresses', newGuest(), HOME)).toMatchObject({ ...HOME, is_guest_address: true });
   });
 
-  test('goes from the first create to a subscription by guest_data alone', async () => {
+  test('goes from the first create to a subscription with guest_data alone', async () => {
     const guest = newGuest();
     const { id: customer_id } = await enroll(guest);
     const { id: payment_method_id } = await saveCard(guest);
@@ -81,14 +81,14 @@ describe('a guest', () => {
     });
   });
 
-  test('subscribes with the customer that the saved card brought', async () => {
+  test('subscribes with the customer created for the saved card', async () => {
     const guest = newGuest();
     const { id: payment_method_id, customer_id } = await saveCard(guest);
     const made = await create('/subscriptions', guest, { ...MONTHLY, customer_id, payment_method_id });
     expect(made).toMatchObject({ customer_id, payment_method_id, status: 'active' });
   });
 
-  test('pays with the saved card and the address by guest_data alone', async () => {
+  test('pays with the saved card and the address with guest_data alone', async () => {
     const guest = newGuest();
     const { id: billing_address_id } = await create('/addresses', guest, HOME);
     const { id: payment_method_id } = await saveCard(guest);
@@ -98,14 +98,14 @@ describe('a guest', () => {
     expect(linked).toMatchObject({ billing_address_id, is_guest_method: true });
   });
 
-  test('is recognized by the e-mail address without regard to its case', async () => {
+  test('is recognized by the e-mail address in any case', async () => {
     const guest = newGuest();
     const { id: payment_method_id } = await saveCard(guest);
     const shouted = { ...guest, email: guest.email.toUpperCase() };
     expect(await pay(shouted, { payment_method_id })).toMatchObject({ payment_method_id });
   });
 
-  test('does not continue what another e-mail address has created', async () => {
+  test('cannot continue with records of another e-mail address', async () => {
     const { id: payment_method_id } = await saveCard(newGuest());
     const guest_data = newGuest();
     expectError(await service.post('/payments/intents', { ...AMOUNTS, payment_method_id, guest_data }), 404);
@@ -115,7 +115,7 @@ describe('a guest', () => {
     expectError(await service.post('/payments/intents', { ...AMOUNTS, billing_address_id, guest_data }), 404);
   });
 
-  test('continues by guest_data for an hour, and then needs the guest token', async () => {
+  test('continues with guest_data for an hour, and then needs the guest token', async () => {
     const guest_data = newGuest();
     const { id: payment_method_id } = await saveCard(guest_data);
     await service.advance(HOUR - 60);
@@ -126,7 +126,7 @@ describe('a guest', () => {
     expect(late.body.error).toContain('guest_token');
   });
 
-  test('uses nothing that belongs to a user', async () => {
+  test('cannot use a user’s records', async () => {
     const person = await service.person();
     const { id: payment_method_id } = await make.method(person.caller);
     const guest_data = { email: person.email, name: 'Gus' };
@@ -160,7 +160,7 @@ describe('GET /payments/guest/:email', () => {
     }
   });
 
-  test('shows the small set of fields, and no secret', async () => {
+  test('shows the limited set of fields, and no secret', async () => {
     const guest = newGuest();
     const { id } = await pay(guest);
     const [item] = recordOf(await service.get(`/payments/guest/${guest.email}`));
@@ -171,14 +171,14 @@ describe('GET /payments/guest/:email', () => {
     expect(item).not.toHaveProperty('client_secret');
   });
 
-  test('takes an e-mail address with a plus sign, in the path as it is and encoded', async () => {
+  test('accepts an e-mail address with a plus sign in the path, plain or encoded', async () => {
     const guest = { ...newGuest(), email: 'gus+shop@example.com' };
     const { id } = await pay(guest);
     expect(idsOf(await service.get('/payments/guest/gus+shop@example.com'))).toEqual([id]);
     expect(idsOf(await service.get('/payments/guest/gus%2Bshop%40example.com'))).toEqual([id]);
   });
 
-  test('takes the e-mail address without regard to case, and knows no other guest', async () => {
+  test('accepts the e-mail address in any case, and shows no other guest', async () => {
     const guest = newGuest();
     const { id } = await pay(guest);
     await pay(newGuest());
@@ -278,7 +278,7 @@ describe('a guest token', () => {
     }
   });
 
-  test('beside a session reads records that the session may not read', async () => {
+  test('reads records beside a session that the session may not read', async () => {
     const { caller } = await service.person();
     const { id, guest_token } = await pay(newGuest());
     expectError(await service.get(`/payments/${id}`, caller), 404);

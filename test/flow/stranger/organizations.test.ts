@@ -63,7 +63,7 @@ describe('an organization', () => {
     }
   });
 
-  test('is closed to others, and an unknown one is not found', async () => {
+  test('is closed to others, and an unknown organization returns 404', async () => {
     const { path } = await staffed();
     expectError(await service.get(path, DEMO_OWNER), 403);
     expectError(await service.get('/organizations/org_0123456789abcdef01234567', DEMO_OWNER), 404);
@@ -83,7 +83,7 @@ describe('an organization', () => {
     expect((await service.get(path, owner.caller)).body.data).toMatchObject({ name: 'Acme', ...body });
   });
 
-  test('is not updated by PUT without a field, and stays as it was by PUT with an empty one', async () => {
+  test('is not updated by PUT without a field, and is unchanged by PUT with an empty field', async () => {
     const { owner, path } = await staffed();
     expectError(await service.put(path, {}, owner.caller), 400, 'VALIDATION_ERROR');
     for (const body of [{ name: '' }, { name: null }, { tax_id: '' }]) {
@@ -104,7 +104,7 @@ describe('an organization', () => {
     },
   );
 
-  test('is deleted by its owner with a message, and its members and records go with it', async () => {
+  test('is deleted by its owner with a message, together with its members and records', async () => {
     const { owner, id, path, members } = await staffed('admin');
     const { id: address } = await make.address(owner.caller, { organization_id: id });
     const answer = await service.delete(path, owner.caller);
@@ -117,7 +117,7 @@ describe('an organization', () => {
 });
 
 describe('the list of organizations', () => {
-  test('holds each organization immediately after its create, with the role of the caller', async () => {
+  test('contains each organization immediately after its creation, with the role of the caller', async () => {
     const { caller } = await service.person();
     for (let total = 1; total <= 3; total += 1) {
       const { id } = await make.organization(caller);
@@ -139,7 +139,7 @@ describe('the list of organizations', () => {
     });
   });
 
-  test('has pages', async () => {
+  test('is paged', async () => {
     const { caller } = await service.person();
     for (let count = 0; count < 3; count += 1) await make.organization(caller);
     const pages = [await service.get('/organizations?limit=2', caller)];
@@ -151,7 +151,7 @@ describe('the list of organizations', () => {
     ]);
   });
 
-  test('takes a limit from 1 to 100, 20 by default', async () => {
+  test('accepts a limit from 1 to 100, 20 by default', async () => {
     for (const limit of [1, 100]) {
       const { status, body } = await service.get(`/organizations?limit=${limit}`, DEMO_OWNER);
       expect([status, body.meta.pagination.pageSize]).toEqual([200, limit]);
@@ -165,7 +165,7 @@ describe('the list of organizations', () => {
 });
 
 describe('the list of members', () => {
-  test('shows each member to every member, immediately after the add', async () => {
+  test('shows each member to every member, immediately after the addition', async () => {
     const { owner, id, members } = await staffed('admin', 'member');
     for (const caller of [owner.caller, members[1]?.caller ?? {}]) {
       const { success, data, meta } = await membersOf(id, caller);
@@ -189,7 +189,7 @@ describe('the list of members', () => {
     expect(meta.pagination.total).toBe(1);
   });
 
-  test('has pages, and a limit from 1 to 100', async () => {
+  test('is paged, with a limit from 1 to 100', async () => {
     const { owner, id, path } = await staffed('member', 'member');
     const pages = [await membersOf(id, owner.caller, '?limit=2'), await membersOf(id, owner.caller, '?limit=2&page=2')];
     expect(pages.map(({ data }) => data.length)).toEqual([2, 1]);
@@ -206,7 +206,7 @@ describe('the list of members', () => {
   });
 });
 
-describe('adding a member', () => {
+describe('the addition of a member', () => {
   test.each(['admin', 'billing', 'member'])('returns the membership with the role %s and a message', async (role) => {
     const { owner, id, path } = await staffed();
     const { email, userId } = await service.person();
@@ -226,21 +226,21 @@ describe('adding a member', () => {
     }
   });
 
-  test('answers 400 if the user is a member already', async () => {
+  test('returns 400 if the user is already a member', async () => {
     const { owner, path, members } = await staffed('member');
     for (const email of [members[0]?.email, owner.email]) {
       expectError(await service.post(`${path}/members`, { email, role: 'admin' }, owner.caller), 400);
     }
   });
 
-  test('answers 404 if no user has the e-mail address', async () => {
+  test('returns 404 if no user has the e-mail address', async () => {
     const { owner, path } = await staffed();
     const body = { email: 'unknown@example.com', role: 'member' };
     expectError(await service.post(`${path}/members`, body, owner.caller), 404);
   });
 });
 
-describe('changing the role of a member', () => {
+describe('a change of a member’s role', () => {
   test.each(['admin', 'billing', 'member'])('takes effect immediately for %s', async (role) => {
     const { owner, path, members } = await staffed('billing');
     const answer = await service.put(`${path}/members/${members[0]?.memberId}`, { role }, owner.caller);
@@ -259,14 +259,14 @@ describe('changing the role of a member', () => {
     expect((await membersOf(id, owner.caller, '?role=owner')).data).toHaveLength(1);
   });
 
-  test('answers 404 for an unknown membership', async () => {
+  test('returns 404 for an unknown membership', async () => {
     const { owner, path } = await staffed();
     expectError(await service.put(`${path}/members/mem_0123456789abcdef`, { role: 'admin' }, owner.caller), 404);
   });
 });
 
-describe('removing a member', () => {
-  test('takes the access away', async () => {
+describe('the removal of a member', () => {
+  test('revokes the access', async () => {
     const { owner, id, path, members } = await staffed('admin');
     const answer = await service.delete(`${path}/members/${members[0]?.memberId}`, owner.caller);
     expect(answer).toMatchObject({ status: 200, body: { success: true, message: expect.any(String) } });
@@ -274,7 +274,7 @@ describe('removing a member', () => {
     expect((await membersOf(id, owner.caller)).meta.pagination.total).toBe(1);
   });
 
-  test('is refused for the owner, who cannot remove themselves either', async () => {
+  test('is refused for the owner, even at the owner’s own request', async () => {
     const { owner, id, path } = await staffed();
     const [own] = (await membersOf(id, owner.caller, '?role=owner')).data;
     const refused = await service.delete(`${path}/members/${own.id}`, owner.caller);
@@ -283,8 +283,8 @@ describe('removing a member', () => {
   });
 });
 
-describe('leaving an organization', () => {
-  test.each(['admin', 'billing', 'member'])('is possible with the role %s', async (role) => {
+describe('a leave request', () => {
+  test.each(['admin', 'billing', 'member'])('is accepted from the role %s', async (role) => {
     const { path, members } = await staffed(role);
     const answer = await service.post(`${path}/leave`, undefined, members[0]?.caller);
     expect(answer).toMatchObject({ status: 200, body: { success: true } });
@@ -292,7 +292,7 @@ describe('leaving an organization', () => {
     expect(idsOf(await service.get('/organizations', members[0]?.caller))).toEqual([]);
   });
 
-  test('is refused for the owner and for others', async () => {
+  test('is refused for the owner and for non-members', async () => {
     const { owner, path } = await staffed();
     const refused = await service.post(`${path}/leave`, undefined, owner.caller);
     expect(refused.status).toBeGreaterThanOrEqual(400);

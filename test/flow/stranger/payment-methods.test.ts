@@ -92,7 +92,7 @@ describe('a payment method', () => {
     expect(recordOf(cleared)).toMatchObject({ billing_address_id: null, alias: 'Red card' });
   });
 
-  test('has its billing address linked and unlinked by PATCH, and shows if the provider was updated', async () => {
+  test('has its billing address linked and unlinked by PATCH, which reports whether the provider was updated', async () => {
     const { caller } = await service.person();
     const { id: billing_address_id } = await make.address(caller);
     const { id } = await make.method(caller);
@@ -107,7 +107,7 @@ describe('a payment method', () => {
     expect(recordOf(unlinked)).toMatchObject({ id, billing_address_id: null });
   });
 
-  test('takes no billing address of another user', async () => {
+  test('refuses a billing address of another user', async () => {
     const { caller } = await service.person();
     const { id: billing_address_id } = await make.address(DEMO_OWNER);
     const { id } = await make.method(caller);
@@ -115,7 +115,7 @@ describe('a payment method', () => {
     expectError(answer, 404);
   });
 
-  test('is deleted with 204 and no body, and is gone', async () => {
+  test('is deleted with 204 and no body, and then returns 404', async () => {
     const { caller } = await service.person();
     const { id } = await make.method(caller);
     const { status, body } = await service.delete(`/payment-methods/${id}`, caller);
@@ -124,7 +124,7 @@ describe('a payment method', () => {
     expect((await service.get('/payment-methods', caller)).body).toEqual([]);
   });
 
-  test('becomes the default in place of the one before', async () => {
+  test('becomes the default and replaces the previous default', async () => {
     const { caller } = await service.person();
     const first = await make.method(caller, { is_default: true });
     const second = await make.method(caller);
@@ -150,7 +150,7 @@ describe('a payment method', () => {
 describe('the list of payment methods', () => {
   const MASTERCARD = 'pm_card_mastercard';
 
-  test('is an array that holds each method immediately after its create, and counts them', async () => {
+  test('is an array that contains each method immediately after its creation, and counts them', async () => {
     const { caller } = await service.person();
     for (let total = 1; total <= 3; total += 1) {
       const { id } = await make.method(caller);
@@ -183,7 +183,7 @@ describe('the list of payment methods', () => {
     expect(await seen([...names, 'token'].map((name) => `${name}=`).join('&'))).toEqual(both);
   });
 
-  test('is ordered by orderBy and orderDir', async () => {
+  test('is sorted by orderBy and orderDir', async () => {
     const { caller } = await service.person();
     const { id: first } = await make.method(caller);
     const { id: second } = await make.method(caller);
@@ -197,7 +197,7 @@ describe('the list of payment methods', () => {
     ]);
   });
 
-  test('is cut by page and limit, with the total on each page', async () => {
+  test('is paged by page and limit, with the total on each page', async () => {
     const { caller } = await service.person();
     for (let count = 0; count < 3; count += 1) await make.method(caller);
     const pages = [await service.get('/payment-methods?limit=2', caller)];
@@ -207,7 +207,7 @@ describe('the list of payment methods', () => {
     expect(pages.map(({ headers }) => headers.get('X-Total-Count'))).toEqual(['3', '3']);
   });
 
-  test('shows the methods of an organization or the personal ones, never both', async () => {
+  test('shows either an organization’s methods or the personal methods, never both', async () => {
     const { caller } = await service.person();
     const { id: organization_id } = await make.organization(caller);
     const { id: own } = await make.method(caller);

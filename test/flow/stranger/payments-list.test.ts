@@ -36,7 +36,7 @@ describe('the list of payments', () => {
     });
   });
 
-  test('holds each payment immediately after its create, newest first, and counts it', async () => {
+  test('contains each payment immediately after its creation, newest first, and counts it', async () => {
     const { caller } = await service.person();
     const expected: string[] = [];
     for (let total = 1; total <= 6; total += 1) {
@@ -47,7 +47,7 @@ describe('the list of payments', () => {
     }
   });
 
-  test('counts payments that were created in parallel immediately after them', async () => {
+  test('counts payments created in parallel immediately', async () => {
     const { caller } = await service.person();
     const made = await Promise.all(Array.from({ length: 8 }, () => make.payment(caller)));
     const { data, meta } = await list(caller);
@@ -55,7 +55,7 @@ describe('the list of payments', () => {
     expect(meta.total).toBe(8);
   });
 
-  test('shows pages that hold each payment once, with the same total on each', async () => {
+  test('shows each payment on exactly one page, with the same total on each page', async () => {
     const { caller, ids } = await payer(5);
     const pages = [await list(caller, '?page=1&limit=2'), await list(caller, '?page=2&limit=2')];
     pages.push(await list(caller, '?page=3&limit=2'));
@@ -67,7 +67,7 @@ describe('the list of payments', () => {
     ]);
   });
 
-  test('shows an empty page behind the last one', async () => {
+  test('shows an empty page after the last page', async () => {
     const { caller } = await payer(1);
     expect(await list(caller, '?page=9')).toMatchObject({ data: [], meta: { page: 9, total: 1, hasMore: false } });
   });
@@ -83,7 +83,7 @@ describe('the list of payments', () => {
     expect(await seen('?limit=1')).toEqual([1, 1, 21, true]);
   });
 
-  test('refuses a limit or page outside of the range', async () => {
+  test('refuses a limit or page outside its range', async () => {
     for (const query of ['limit=51', 'limit=0', 'limit=-1', 'limit=ten', 'page=0', 'page=-1', 'page=1.5']) {
       expectError(await service.get(`/payments?${query}`, DEMO_OWNER), 400);
     }
@@ -99,7 +99,7 @@ describe('the list of payments', () => {
     });
   });
 
-  test('holds no payments of another user', async () => {
+  test('contains no payments of another user', async () => {
     const { ids } = await payer(1);
     const other = await payer(1);
     expect((await list(other.caller)).data).toMatchObject([{ id: other.ids[0] }]);
@@ -145,7 +145,7 @@ describe('the filters of the list of payments', () => {
     });
   });
 
-  test('bound the creation by two dates', async () => {
+  test('limit the creation time by two dates', async () => {
     const { caller, ids } = await payer(1);
     const { created_at } = (await list(caller)).data[0];
     await service.advance(3_600);
@@ -180,7 +180,7 @@ describe('the filters of the list of payments', () => {
     expect(found.data.map(({ id }: { id: string }) => id)).toEqual(ids.toReversed());
   });
 
-  test('show the payments of an organization without those of the user', async () => {
+  test('show an organization’s payments without the user’s own payments', async () => {
     const { caller } = await payer(1);
     const { id: organization_id } = await make.organization(caller);
     const { id } = await make.payment(caller, { organization_id });
@@ -201,7 +201,7 @@ describe('the filters of the list of payments', () => {
     }
   });
 
-  test('refuse another and an unknown organization with 403', async () => {
+  test('refuse another organization and an unknown organization with 403', async () => {
     const stranger = await service.person();
     const { id } = await make.organization(stranger.caller);
     for (const other of [id, 'org_0123456789abcdef01234567']) {
@@ -259,7 +259,7 @@ describe('the order of the list of payments', () => {
 });
 
 describe('the list of payments with an include', () => {
-  test('merges the payment method, whatever its case', async () => {
+  test('contains the payment method, with the include in any case', async () => {
     const { caller } = await service.person();
     const { id: payment_method_id } = await make.method(caller);
     await make.payment(caller, { payment_method_id });

@@ -77,13 +77,13 @@ describe('a new payment', () => {
     expect(await make.payment(caller, empty)).toMatchObject({ provider_id: 'provider_a', total_cents: 2_500 });
   });
 
-  test('detects the customer of its owner', async () => {
+  test('gets the customer of its owner', async () => {
     const person = await service.person();
     const { id: customer_id } = await make.customer(person);
     expect(await make.payment(person.caller)).toMatchObject({ customer_id });
   });
 
-  test('takes the customer that the body names', async () => {
+  test('uses the customer in the body', async () => {
     const person = await service.person();
     const { id: customer_id } = await make.customer(person);
     expect(await make.payment(person.caller, { customer_id })).toMatchObject({ customer_id });
@@ -106,7 +106,7 @@ describe('a new payment', () => {
     expect(recordOf(answer)).toMatchObject({ ...body, total_cents: 5_000 });
   });
 
-  test('shows its organization and project only if it has them', async () => {
+  test('shows organization and project only if present', async () => {
     const { caller, userId } = await service.person();
     const plain = await make.payment(caller);
     expect(plain).not.toHaveProperty('organization_id');
@@ -131,7 +131,7 @@ describe('a new payment', () => {
     expectError(await service.post('/payments/intents', body, DEMO_OWNER), 400);
   });
 
-  test('is created again by the same request', async () => {
+  test('is created again by an identical request', async () => {
     const [first, second] = [await make.payment(DEMO_OWNER), await make.payment(DEMO_OWNER)];
     expect(second.id).not.toBe(first.id);
   });
@@ -152,7 +152,7 @@ describe('a new payment', () => {
   });
 });
 
-describe('a payment before its confirmation', () => {
+describe('an unconfirmed payment', () => {
   test('is updated by PUT with all fields, and returns the updated intent', async () => {
     const { id } = await make.payment(DEMO_OWNER);
     const fields = {
@@ -202,7 +202,7 @@ describe('a payment before its confirmation', () => {
 });
 
 describe('a confirmation', () => {
-  test('charges the method of the intent without a body, and returns the four fields', async () => {
+  test('charges the intent’s method without a body, and returns the four fields', async () => {
     const { caller } = await service.person();
     const { id: payment_method_id } = await make.method(caller);
     const { id, status } = await make.payment(caller, { payment_method_id });
@@ -214,7 +214,7 @@ describe('a confirmation', () => {
     });
   });
 
-  test('takes the payment method of its body', async () => {
+  test('uses the payment method in its body', async () => {
     const { caller } = await service.person();
     const { id: payment_method_id } = await make.method(caller);
     const { id } = await make.payment(caller);
@@ -222,7 +222,7 @@ describe('a confirmation', () => {
     expect(recordOf(await service.get(`/payments/${id}`, caller))).toMatchObject({ payment_method_id });
   });
 
-  test('gives the payment the customer of the method that is charged', async () => {
+  test('sets the payment’s customer to the customer of the charged method', async () => {
     const person = await service.person();
     const { id } = await make.payment(person.caller);
     const { id: payment_method_id } = await make.method(person.caller);
@@ -262,7 +262,7 @@ describe('a sync', () => {
     await service.local('/simulator/webhooks', { mode: 'normal' });
   });
 
-  test('answers 404 for an unknown payment, and 401 without a session', async () => {
+  test('returns 404 for an unknown payment, and 401 without a session', async () => {
     expectError(await service.post('/payments/sync/pi_none', undefined, DEMO_OWNER), 404);
     expectError(await service.post('/payments/sync/pi_none'), 401);
   });
@@ -298,7 +298,7 @@ describe('GET /payments/:id', () => {
     expect(answer.body.data).not.toHaveProperty('payment_method');
   });
 
-  test('merges the payment method into the payment for each value and flag that names it', async () => {
+  test('merges the payment method into the payment for each include value and flag', async () => {
     const { id, caller, payment_method_id } = await paid();
     const queries = [
       'include=payment_method',
@@ -319,7 +319,7 @@ describe('GET /payments/:id', () => {
     }
   });
 
-  test('reads include values and flags without regard to case', async () => {
+  test('reads include values and flags in any case', async () => {
     const { id, caller, payment_method_id } = await paid();
     const queries = ['include=PAYMENT_METHOD', 'include=Pm,Project', 'include_payment_method=TRUE', 'include_pm=Yes'];
     for (const query of queries) {
@@ -329,7 +329,7 @@ describe('GET /payments/:id', () => {
     }
   });
 
-  test('leaves the payment method out for a flag that is false, and for an empty include', async () => {
+  test('omits the payment method for a false flag and for an empty include', async () => {
     const { id, caller } = await paid();
     for (const query of ['include_pm=false', 'include_pm=0', 'include=', 'include_pm=']) {
       const answer = await service.get(`/payments/${id}?${query}`, caller);
@@ -338,7 +338,7 @@ describe('GET /payments/:id', () => {
     }
   });
 
-  test('merges every other record that include names', async () => {
+  test('merges every other record named by include', async () => {
     const person = await service.person();
     const { id: organization_id } = await make.organization(person.caller);
     const project_id = await make.project({ organization_id });
@@ -367,7 +367,7 @@ describe('GET /payments/:id', () => {
     });
   });
 
-  test('hides the payment of another user, as it does an unknown one', async () => {
+  test('hides another user’s payment like an unknown payment', async () => {
     const { id } = await paid();
     const { caller } = await service.person();
     expectError(await service.get(`/payments/${id}`, caller), 404);
@@ -388,7 +388,7 @@ describe('a scope guard', () => {
     return { caller, id, organization_id, project_id };
   };
 
-  test('lets a matching payment through, alone and combined', async () => {
+  test('passes a matching payment, alone and combined', async () => {
     const { caller, id, organization_id, project_id } = await scoped();
     for (const query of [
       `organization_id=${organization_id}`,
@@ -399,7 +399,7 @@ describe('a scope guard', () => {
     }
   });
 
-  test('answers 404 if the payment does not match one of them', async () => {
+  test('returns 404 if any guard differs', async () => {
     const { caller, id, organization_id, project_id } = await scoped();
     const { id: other } = await make.organization(caller, 'Other');
     for (const query of [
@@ -420,7 +420,7 @@ describe('a scope guard', () => {
     expect((await service.get(`/payments/${id}?${query}`, caller)).body).toMatchObject({ data: { id } });
   });
 
-  test('lets the payment of a subscription through by its product', async () => {
+  test('passes a subscription’s payment by its product', async () => {
     const person = await service.person();
     const product_id = await make.product({ billing_interval: 'monthly' });
     await make.subscription(person, { ...EMPTY_PRICE, product_id });

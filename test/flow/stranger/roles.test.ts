@@ -56,7 +56,7 @@ const CREATES = {
 } as const;
 
 describe.each(Object.entries(CREATES))('%s', (_, request) => {
-  test.each(MANAGERS)('is created for the organization by the role %s', async (role) => {
+  test.each(MANAGERS)('can be created for the organization by the role %s', async (role) => {
     const { organization_id, callers } = await theOffice();
     const { path, body } = await request();
     const answer = await service.post(path, { ...body, organization_id }, callers[role]);
@@ -64,14 +64,14 @@ describe.each(Object.entries(CREATES))('%s', (_, request) => {
     expect(recordOf(answer)).toMatchObject({ organization_id });
   });
 
-  test('is not created for the organization by the role member', async () => {
+  test('cannot be created for the organization by the role member', async () => {
     const { organization_id, callers } = await theOffice();
     const { path, body } = await request();
     const answer = await service.post(path, { ...body, organization_id }, callers.member);
     expectError(answer, 403, 'INSUFFICIENT_PERMISSIONS');
   });
 
-  test('is not created for the organization by another user', async () => {
+  test('cannot be created for the organization by another user', async () => {
     const { organization_id } = await theOffice();
     const { caller } = await service.person();
     const { path, body } = await request();
@@ -93,7 +93,7 @@ const RECORDS = async () => {
 const KINDS = ['payment', 'customer', 'subscription', 'payment method', 'address'] as const;
 
 describe.each(KINDS)('the %s of an organization', (kind) => {
-  test.each(ROLES)('is read and listed by the role %s', async (role) => {
+  test.each(ROLES)('can be read and listed by the role %s', async (role) => {
     const { organization_id, callers } = await theOffice();
     const { path, list } = (await RECORDS())[kind];
     expect((await service.get(path, callers[role])).status).toBe(200);
@@ -112,7 +112,7 @@ describe.each(KINDS)('the %s of an organization', (kind) => {
 });
 
 describe('the role member', () => {
-  test('changes no record of the organization', async () => {
+  test('cannot change any record of the organization', async () => {
     const { callers, customer_id, payment_method_id, address, payment, subscription } = await theOffice();
     const changes = [
       ['PUT', `/payments/intents/${payment}`, { description: 'x' }],
@@ -139,8 +139,8 @@ describe('the role member', () => {
   });
 });
 
-describe('a subscription of an organization', () => {
-  test.each(MANAGERS)('has its metadata and address changed by the role %s', async (role) => {
+describe('an organization’s subscription', () => {
+  test.each(MANAGERS)('allows changes of metadata and address by the role %s', async (role) => {
     const { callers, subscription, address } = await theOffice();
     const path = `/subscriptions/${subscription}`;
     expect((await service.patch(path, { metadata: { by: role } }, callers[role])).status).toBe(200);
@@ -148,7 +148,7 @@ describe('a subscription of an organization', () => {
     expect(recordOf(linked)).toMatchObject({ billing_address_id: address });
   });
 
-  test('takes a payment method that belongs to the user of the session', async () => {
+  test('accepts a payment method of the session’s user', async () => {
     const { callers, subscription } = await theOffice();
     const { id: payment_method_id } = await make.method(callers.admin);
     const answer = await service.patch(`/subscriptions/${subscription}`, { payment_method_id }, callers.admin);
@@ -159,7 +159,7 @@ describe('a subscription of an organization', () => {
 
 describe('the routes of organizations', () => {
   test.each(['admin', 'billing', 'member'] as const)(
-    'leave changes of members to the owner, not to the role %s',
+    'leave changes of members to the owner, and refuse the role %s',
     async (role) => {
       const { organization_id, callers } = await theOffice();
       const members = `/organizations/${organization_id}/members`;

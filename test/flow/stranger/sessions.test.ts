@@ -6,7 +6,7 @@ const service = startService();
 const make = recordsIn(service);
 
 describe('a credential', () => {
-  test('is the header X-Session-ID, the header Authorization or the query parameter session_id', async () => {
+  test('can be in the X-Session-ID header, the Authorization header or the session_id query parameter', async () => {
     const { caller, token } = await service.person();
     const { id } = await make.payment(caller);
     const read = [
@@ -17,7 +17,7 @@ describe('a credential', () => {
     for (const answer of read) expect(answer.body).toMatchObject({ data: [{ id }] });
   });
 
-  test('is taken in this order', async () => {
+  test('is read from X-Session-ID, then Authorization, then session_id', async () => {
     const [first, second, third] = [await service.person(), await service.person(), await service.person()];
     const query = `?session_id=${third.caller['X-Session-ID']}`;
     const bearer = { Authorization: `Bearer ${second.token}` };
@@ -28,7 +28,7 @@ describe('a credential', () => {
     expect(await seen({})).toBe(third.userId);
   });
 
-  test('counts as absent in an empty header', async () => {
+  test('counts as absent if its header is empty', async () => {
     const { caller, token, userId } = await service.person();
     const seen = [
       await service.get('/payments', { 'X-Session-ID': '', Authorization: `Bearer ${token}` }),
@@ -48,7 +48,7 @@ describe('a credential', () => {
     expectError(await service.get('/payments?session_id=made-up'), 401);
   });
 
-  test('is required by every route that does not serve guests', async () => {
+  test('is required by every route that does not support guests', async () => {
     const routes = [
       'PUT /payments/intents/pay_1',
       'POST /payments/confirm/pay_1',
@@ -119,13 +119,13 @@ describe('a request without organization_id', () => {
     expect(idsOf(await service.get('/addresses', personal))).toEqual([]);
   });
 
-  test('gives way to one that names an organization', async () => {
+  test('is overridden by an organization in the request', async () => {
     const { caller } = await inOrganization();
     const { id: organization_id } = await make.organization(caller, 'Other');
     expect(await make.payment(caller, { organization_id })).toMatchObject({ organization_id });
   });
 
-  test.each([[null], ['']])('differs from one with %j, which is personal', async (organization_id) => {
+  test.each([[null], ['']])('differs from a request with %j, which is personal', async (organization_id) => {
     const { caller } = await inOrganization();
     expect(await make.payment(caller, { organization_id })).not.toHaveProperty('organization_id');
   });
@@ -144,7 +144,7 @@ describe('an unknown organization', () => {
     ['/addresses', HOME],
     ['/customers', { provider_id: 'provider_a', email: 'ada@example.com' }],
     ['/payment-methods', { provider_id: 'provider_a', provider_payment_method_token: CARD }],
-  ])('is refused by POST %s like the organization of another user', async (path, body) => {
+  ])('is refused by POST %s like another user’s organization', async (path, body) => {
     const { id: other } = await make.organization((await service.person()).caller);
     for (const organization_id of ['org_0123456789abcdef01234567', other]) {
       const answer = await service.post(path, { ...body, organization_id }, DEMO_OWNER);
@@ -154,18 +154,18 @@ describe('an unknown organization', () => {
 });
 
 describe('the cache of organization memberships', () => {
-  test('is cleared by an admin', async () => {
+  test('can be cleared by an admin', async () => {
     const answer = await service.post('/admin/cache/clear', { cache_type: 'organization_membership' }, DEMO_ADMIN);
     expect(answer.status, JSON.stringify(answer.body)).toBe(200);
   });
 
-  test('is cleared by no other user', async () => {
+  test('cannot be cleared by another user', async () => {
     const body = { cache_type: 'organization_membership' };
     expectError(await service.post('/admin/cache/clear', body, DEMO_OWNER), 403);
     expectError(await service.post('/admin/cache/clear', body), 401);
   });
 
-  test('requires the name of a known cache', async () => {
+  test('can be cleared only under a known name', async () => {
     for (const body of [{}, { cache_type: '' }, { cache_type: 'everything' }]) {
       expectError(await service.post('/admin/cache/clear', body, DEMO_ADMIN), 400);
     }
@@ -204,7 +204,7 @@ describe('an error', () => {
     ['no object', '[]'],
     ['a text', '"text"'],
     ['an object with a field of a wrong type', { ...HOME, city: 7 }],
-  ])('has the error body for a body that is %s', async (_, body) => {
+  ])('has the error body for a request body that is %s', async (_, body) => {
     expectError(await service.post('/addresses', body, DEMO_OWNER), 400);
   });
 

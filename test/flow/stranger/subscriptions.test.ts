@@ -34,7 +34,7 @@ const show = async (id: string, { caller }: SignedPerson) =>
   recordOf(await service.get(`/subscriptions/${id}`, caller));
 
 describe('a new subscription', () => {
-  test('is created from its required fields, active, with every field of its table', async () => {
+  test('is created from its required fields, active and with every field of its table', async () => {
     const { person, named } = await payer();
     const answer = await service.post('/subscriptions', { ...named, ...MONTHLY }, person.caller);
     expect(answer.status, JSON.stringify(answer.body)).toBe(201);
@@ -98,7 +98,7 @@ describe('a new subscription', () => {
     expect(length).toBeLessThanOrEqual(days + 3);
   });
 
-  test('is trialing and uncharged during its trial days', async () => {
+  test('is trialing and not charged during its trial days', async () => {
     const { person, named } = await payer();
     const body = { ...MONTHLY, ...named, trial_days: 14 };
     const made = recordOf(await service.post('/subscriptions', body, person.caller));
@@ -112,7 +112,7 @@ describe('a new subscription', () => {
     expect(recordOf(await service.post('/subscriptions', body, person.caller))).toMatchObject({ status: 'active' });
   });
 
-  test('is charged, and its payment is in the list immediately', async () => {
+  test('is charged, and its payment is listed immediately', async () => {
     const person = await service.person();
     await make.subscription(person);
     expect((await service.get('/payments', person.caller)).body).toMatchObject({
@@ -138,7 +138,7 @@ describe('a new subscription', () => {
 });
 
 describe('a subscription of a product', () => {
-  test('needs no price, also with trial_days 0', async () => {
+  test('needs no price, even with trial_days 0', async () => {
     const product_id = await make.product({ billing_interval: 'monthly' });
     for (const more of [{}, { trial_days: 0 }]) {
       const { person, named } = await thePayer();
@@ -155,7 +155,7 @@ describe('a subscription of a product', () => {
   });
 });
 
-describe('a subscription that the service bills', () => {
+describe('a service-billed subscription', () => {
   test('has no id at the provider', async () => {
     const method = { provider_id: 'provider_c', provider_payment_method_token: 'cnon:card-nonce-ok' };
     const { person, named } = await payer(method);
@@ -185,7 +185,7 @@ describe('GET /subscriptions/:id', () => {
 });
 
 describe('the list of subscriptions', () => {
-  test('holds each subscription immediately after its create, and counts them', async () => {
+  test('contains each subscription immediately after its creation, and counts them', async () => {
     const { person, named } = await payer();
     const expected: string[] = [];
     for (let total = 1; total <= 3; total += 1) {
@@ -234,7 +234,7 @@ describe('the list of subscriptions', () => {
     expect(plain).not.toHaveProperty('project');
   });
 
-  test('shows the subscriptions of an organization and a project to members only', async () => {
+  test('shows an organization’s and a project’s subscriptions only to members', async () => {
     const person = await service.person();
     const { id: organization_id } = await make.organization(person.caller);
     const project_id = await make.project({ organization_id });
@@ -278,7 +278,7 @@ describe('PATCH /subscriptions/:id', () => {
     expect(recordOf(answer)).toMatchObject({ id, metadata: { seat: 'A1' } });
   });
 
-  test('takes only a method of the same provider and of the caller', async () => {
+  test('accepts only the caller’s methods at the same provider', async () => {
     const person = await service.person();
     const { id } = await make.subscription(person);
     const foreign = await make.method(DEMO_OWNER);
@@ -322,7 +322,7 @@ describe('PATCH /subscriptions/:id/billing-address', () => {
 
 describe('a cancellation', () => {
   test.each([[undefined], [{ cancel_at_period_end: true }], [{ cancel_at_period_end: null }]])(
-    'takes effect at the end of the period with the body %j, and plans no further charge',
+    'takes effect at the end of the period with the body %j, and schedules no further charge',
     async (body) => {
       const person = await service.person();
       const { id } = await make.subscription(person);
@@ -360,7 +360,7 @@ describe('a cancellation', () => {
 });
 
 describe('a reactivation', () => {
-  test('takes back a cancellation at the end of the period', async () => {
+  test('clears a scheduled cancellation', async () => {
     const person = await service.person();
     const { id } = await make.subscription(person);
     await service.post(`/subscriptions/${id}/cancel`, undefined, person.caller);

@@ -58,7 +58,7 @@ describe('a payment event of provider_a', () => {
     return recordOf(await service.get(`/payments/${id}`, DEMO_OWNER));
   };
 
-  test('makes a payment succeeded by payment_intent.succeeded, also within the second of its creation', async () => {
+  test('makes a payment succeeded by payment_intent.succeeded, even within the second of its creation', async () => {
     const payment = await reported('payment_intent.succeeded', 'succeeded');
     expect(payment).toMatchObject({ status: 'succeeded', completed_at: TIMESTAMP });
   });
@@ -68,7 +68,7 @@ describe('a payment event of provider_a', () => {
     ['payment_intent.canceled', 'canceled', 'canceled'],
     ['payment_intent.processing', 'processing', 'processing'],
     ['payment_intent.requires_action', 'requires_action', 'pending'],
-  ])('of the type %s with the status %s makes the payment %s', async (type, reportedStatus, status) => {
+  ])('maps the type %s with the status %s to the payment status %s', async (type, reportedStatus, status) => {
     expect(await reported(type, reportedStatus)).toMatchObject({ status });
   });
 
@@ -134,14 +134,14 @@ describe('a subscription event of provider_a', () => {
     expect(await show()).toMatchObject({ status: 'active' });
   });
 
-  test('cancels by subscription.deleted and plans no further charge', async () => {
+  test('cancels the subscription by subscription.deleted, and schedules no further charge', async () => {
     const { provider, show } = await subscribed();
     await report('subscription.deleted', { id: provider, status: 'canceled' });
     expect(await show()).toMatchObject({ status: 'canceled', next_billing_date: null });
   });
 
   test.each(['by the id of the subscription', 'by its own id beside the subscription'])(
-    'makes a subscription past due and active again by invoice events that name it %s',
+    'makes a subscription past due and active again by invoice events that identify it %s',
     async (form) => {
       const { provider, show } = await subscribed();
       const invoice = (name: string) =>
@@ -189,7 +189,7 @@ describe('a customer or payment method event of provider_a', () => {
   );
 });
 
-describe('a call of the webhook routes', () => {
+describe('a webhook request', () => {
   test.each([
     ['without a signature', {}],
     ['with a made-up signature', { 'Stripe-Signature': 't=1,v1=00' }],
@@ -220,7 +220,7 @@ describe('a call of the webhook routes', () => {
   test.each([
     ['provider_b', 'EUR'],
     ['provider_c', 'USD'],
-  ])('makes a payment succeeded by an event of %s in the shape of the interface', async (provider, currency) => {
+  ])('makes a payment succeeded by an event of %s in the interface’s shape', async (provider, currency) => {
     const { id, provider_payment_id } = await make.payment(DEMO_OWNER, { provider_id: provider, currency });
     const object = {
       ...{

@@ -121,7 +121,7 @@ describe('a canonical event', () => {
 });
 
 describe('a raw event', () => {
-  test('is named <provider>:<type> and is sent as received', async () => {
+  test('is named <provider>:<type>, and is sent as received', async () => {
     const { payment } = await paid();
     const { body } = await only('provider_a:payment_intent.succeeded');
     expect(body).toMatchObject({
@@ -179,7 +179,7 @@ describe('the webhook logs', () => {
     expect(entries.map(({ event_type }: { event_type: string }) => event_type)).toContain('payment.succeeded');
   });
 
-  test('filter by provider, type and status, and are cut by limit and offset', async () => {
+  test('filter by provider, type and status, and are paged by limit and offset', async () => {
     const { caller } = await paid();
     const all = await logs(caller);
     expect(await logs(caller, '?provider=provider_a')).toHaveLength(all.length);

@@ -11,7 +11,7 @@ describe('the embedded table, beside another engine', () => {
   const embedded = withTable('embedded');
   const dynoxide = withTable('dynoxide');
 
-  test('answers and refuses any operations as the other engine does, and stores the same', async () => {
+  test('returns and refuses the same as the other engine for any operations, and stores the same', async () => {
     const run = async (operations: readonly TableOperation[]): Promise<void> => {
       const [ours, theirs] = [embedded().connection, dynoxide().connection];
       await Promise.all([clear(ours), clear(theirs)]);

@@ -33,7 +33,7 @@ describe.each(ENGINES)('the table of the engine %s', (engine) => {
     return pk;
   };
 
-  test('returns the stored item where a condition fails, and writes nothing', async () => {
+  test('returns the stored item if a condition fails, and writes nothing', async () => {
     const [key, { connection }] = [newKey(), table()];
     await put({ ...key, version: 2, seat: '12' });
     const found = { ...key, version: 2, seat: '12' };
@@ -45,7 +45,7 @@ describe.each(ENGINES)('the table of the engine %s', (engine) => {
     expect(await connection.getItem(key, true)).toEqual(found);
   });
 
-  test('counts an item as absent from the second of its ttl on', async () => {
+  test('treats an item as absent from the second of its ttl', async () => {
     for (const [ttl, isAbsent] of [
       [NOW_SECONDS - 1, true],
       [NOW_SECONDS, true],
@@ -58,7 +58,7 @@ describe.each(ENGINES)('the table of the engine %s', (engine) => {
     }
   });
 
-  test('keeps every kind of value', async () => {
+  test('stores every kind of value', async () => {
     const item = {
       ...newKey(),
       text: 'ü 💶 \u0000',
@@ -75,13 +75,13 @@ describe.each(ENGINES)('the table of the engine %s', (engine) => {
     expect(await table().connection.getItem(item, true)).toEqual(item);
   });
 
-  test('leaves out attributes that are undefined', async () => {
+  test('omits attributes that are undefined', async () => {
     const key = newKey();
     await put({ ...key, a: undefined, m: { b: undefined } });
     expect(await table().connection.getItem(key, true)).toEqual({ ...key, m: {} });
   });
 
-  test('changes paths within a map, and creates the item that an update does not find', async () => {
+  test('updates paths within a map, and creates a missing item', async () => {
     const [key, { connection }] = [newKey(), table()];
     const first = { set: { setup: { clientSecret: 's', url: 'u' } }, add: { count: 2 } };
     expect(await connection.updateItem({ key, changes: first, clauses: [] })).toMatchObject({ ok: true });
@@ -110,7 +110,7 @@ describe.each(ENGINES)('the table of the engine %s', (engine) => {
     expect(await connection.getItem(other, true)).toEqual({ ...other, version: 2 });
   });
 
-  test('takes a hundred steps in a transaction, and refuses one more, none, and two on one item', async () => {
+  test('accepts 100 steps in a transaction, and refuses 101, none, and two on one item', async () => {
     const { connection } = table();
     const steps = (count: number): TransactionStep[] => Array.from({ length: count }, () => ({ put: { ...newKey() } }));
     expect(await connection.transact(steps(100))).toEqual({ ok: true });
@@ -124,7 +124,7 @@ describe.each(ENGINES)('the table of the engine %s', (engine) => {
     );
   });
 
-  test('takes an item of 400 KB, and refuses a byte more', async () => {
+  test('accepts an item of 400 KB, and refuses one more byte', async () => {
     const [key, { connection }] = [newKey(), table()];
     const room = ITEM_LIMIT - NAMES_BYTES - key.pk.length - key.sk.length;
     expect(await connection.putItem({ ...key, text: 'x'.repeat(room) }, [])).toMatchObject({ ok: true });
@@ -144,13 +144,13 @@ describe.each(ENGINES)('the table of the engine %s', (engine) => {
     expect([last.items.length, last.next]).toEqual([5, { pk, sk: 'S#4' }]);
   });
 
-  test('ends a page after a megabyte', async () => {
+  test('ends a page at one megabyte', async () => {
     const pk = await fill(5, { text: 'x'.repeat(300 * KILOBYTE) });
     const pages = await pagesOf({ partition: pk });
     expect(pages.map(({ items }) => items.length)).toEqual([3, 2]);
   });
 
-  test('reads a range of sort keys in both directions, both bounds included', async () => {
+  test('reads a range of sort keys in both directions, with both bounds included', async () => {
     const pk = await fill(5);
     const sortKeys = async (query: Omit<PartitionPage, 'partition'>) =>
       (await pagesOf({ partition: pk, ...query })).flatMap(({ items }) => items.map(({ sk }) => sk));
@@ -159,7 +159,7 @@ describe.each(ENGINES)('the table of the engine %s', (engine) => {
     expect(await sortKeys({ to: 'S#1' })).toEqual(['S#0', 'S#1']);
   });
 
-  test('returns from an index its keys and its included attributes, and only items that have both keys', async () => {
+  test('returns an index’s keys and included attributes, and only items with both keys', async () => {
     const [one, other, { connection }] = [newKey(), newKey(), table()];
     const owner = `USER#${one.pk}`;
     const f = { s: 'paid', a: 2 };
@@ -175,7 +175,7 @@ describe.each(ENGINES)('the table of the engine %s', (engine) => {
     await expect(wrongKey).rejects.toThrow(expect.objectContaining({ name: 'ValidationException' }));
   });
 
-  test('counts the rows of an index that match, and goes on after a row like a query', async () => {
+  test('counts the matching rows of an index, and pages like a query', async () => {
     const { connection } = table();
     const owner = `USER#${newKey().pk}`;
     for (const sort of ['1', '2', '3', '4', '5']) {
@@ -200,7 +200,7 @@ describe.each(ENGINES)('the table of the engine %s', (engine) => {
     });
   });
 
-  test('follows its index when an item changes, loses an index key or is deleted', async () => {
+  test('updates its index when an item changes, loses an index key or is deleted', async () => {
     const [key, { connection }] = [newKey(), table()];
     const due = `DUE#${key.pk}`;
     const dueTimes = async () =>
@@ -249,7 +249,7 @@ describe.each(ENGINES)('the table of the engine %s', (engine) => {
     ]);
   });
 
-  test('knows the earliest due work', async () => {
+  test('returns the earliest due work', async () => {
     const [key, { database }] = [newKey(), table()];
     expect(await database.earliestDue()).toBeUndefined();
     for (const [shard, dueAt] of [NOON + 1, NOON, NOON + 2].entries()) {

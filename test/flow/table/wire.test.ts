@@ -261,7 +261,7 @@ describe('the wire protocol', () => {
   });
 
   // In order: each request finds what the ones before it have left.
-  test.each(STEPS)('answers (%s) as the other engine does, with the same capacity', async (_name, send) => {
+  test.each(STEPS)('matches the other engine’s response (%s), with the same capacity', async (_name, send) => {
     const [ours, theirs] = await Promise.all(clients.map((client) => answerOf(() => send(client))));
     expect(ours).toEqual(theirs);
   });
