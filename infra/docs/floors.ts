@@ -15,10 +15,10 @@ export const readFloors = (): Floors =>
 const AREA = 'shared';
 
 const GROUPS = {
-  edges: ['event-log', 'removal', 'webhooks', 'queries', 'workers', 'admin', 'console', 'openapi'],
-  money: ['catalog', 'payment-methods', 'payments', 'subscriptions'],
-  people: ['organizations', 'customers', 'memberships'],
-  platform: ['core', 'platform', 'access', 'http', 'providers'],
+  Edges: ['event-log', 'removal', 'webhooks', 'queries', 'workers', 'admin', 'console', 'openapi'],
+  Money: ['catalog', 'payment-methods', 'payments', 'subscriptions'],
+  People: ['organizations', 'customers', 'memberships'],
+  Platform: ['core', 'platform', 'access', 'http', 'providers'],
 } as const;
 
 /** The list and the drawing of docs/architecture.md. */
@@ -42,5 +42,5 @@ const floorDrawing = (rows: readonly (readonly string[])[]): string => {
     ...rooms.map((room) => `    ${room}["${floorOf.get(room)} · ${room}"]`),
     '  end',
   ]);
-  return ['```mermaid', 'flowchart TB', ...groups, '  edges --> money --> people --> platform', '```'].join('\n');
+  return ['```mermaid', 'flowchart TB', ...groups, '  Edges --> Money --> People --> Platform', '```'].join('\n');
 };

@@ -26,9 +26,9 @@ export const benchBundles = async (): Promise<boolean> => {
 const LARGEST_BYTES = 704 * 1_024;
 /** What these functions may load at their start, in KB: a user waits for a cold start of theirs. */
 const LARGEST_STARTS: ReadonlyMap<string, number> = new Map([
-  ['payments.get', 176],
-  ['payments.create-intent', 199],
-  ['payments.confirm', 214],
+  ['payments.get', 364],
+  ['payments.create-intent', 386],
+  ['payments.confirm', 402],
   [DEFAULT_ID, 20],
 ]);
 /** Modules that a read-only function must not contain: provider adapters and senders. */
